@@ -1,4 +1,7 @@
-/** Upstream's validation (pkg/kubelet/apis/config/validation), and the rejection of values that this kubelet does not support. */
+/**
+ * Validates a configuration like upstream (pkg/kubelet/apis/config/validation), and rejects values that this kubelet does not
+ * support.
+ */
 import { PodwrightError } from '@podwright/base';
 import { formatDuration } from '@podwright/kube-api';
 import { completeConfiguration } from './complete-configuration.ts';
@@ -15,7 +18,10 @@ import { SERVER_RULES } from './rules/server-rules.ts';
 const MAX_PROBLEMS = 10;
 const RULES = [...SERVER_RULES, ...IMAGE_RULES, ...NODE_RULES, ...RESOURCE_RULES];
 
-/** The complete configuration. Throws `invalid_argument` with the source, field and value of each problem, at most ten. */
+/**
+ * Returns the configuration with defaults. Throws `invalid_argument` with the source, field and value of each problem, at most
+ * ten.
+ */
 export function checkedConfiguration(given: GivenFields, host: HostFacts): KubeletConfiguration {
   const configuration = completeConfiguration(given);
   const problems = [
@@ -29,7 +35,7 @@ export function checkedConfiguration(given: GivenFields, host: HostFacts): Kubel
   throw new PodwrightError('invalid_argument', `configure the kubelet: ${lines.join('\n')}`);
 }
 
-/** Problems of the value of one field. */
+/** Checks the value of each field by itself. */
 function fieldProblems(configuration: KubeletConfiguration): Problem[] {
   return [...FIELDS].flatMap(([name, { check = () => [] }]) => {
     const field = name as FieldName;
@@ -44,7 +50,7 @@ function gateProblems({ featureGates }: KubeletConfiguration): Problem[] {
   });
 }
 
-/** Fields and flags whose values request features that this kubelet does not have. */
+/** Reports fields and flags whose values request features that this kubelet does not have. */
 function unhonoured(given: GivenFields): Problem[] {
   return [...given].flatMap(([name, { value }]) => {
     const effect = FIELDS.get(name)?.effect;
@@ -58,7 +64,7 @@ function unhonoured(given: GivenFields): Problem[] {
   });
 }
 
-/** `kubelet.yaml:7: port = 0` or `--port = 0`; only the name of a field that was not given. */
+/** Names a field in a message: `kubelet.yaml:7: port = 0`, `--port = 0`, or only the name if the field was not given. */
 function named(name: FieldName, given: GivenFields): string {
   const at = given.get(name);
   if (at === undefined || at.value === null) return name;

@@ -7,24 +7,27 @@ import type { Field } from './fields/field.ts';
 import { FIELDS } from './fields/field-table.ts';
 import type { GivenField, GivenFields } from './given-fields.ts';
 
-/** A flag of the program that is not in the table of fields, such as `--help`. */
+/** A flag of the program itself, such as `--help`, which is not in the table of fields. */
 export type OwnFlag = {
   name: string;
   letter?: string;
-  /** The name of the value in the help; a flag without it has no value. */
+  /** The name of the value in the help. A flag without it takes no value. */
   value?: string;
   about: string;
 };
 
 export type CommandLine = {
   given: GivenFields;
-  /** Values of the program's own flags that were given; '' for a flag without a value. */
+  /** The given flags of the program itself, with their values; '' for a flag that takes no value. */
   own: ReadonlyMap<string, string>;
 };
 
 type KnownFlag = { kind: 'field'; name: string; field: Field } | { kind: 'own'; flag: OwnFlag };
 
-/** Throws `invalid_argument` with the flag, its value and the expected one; for an unknown flag with a similar one. */
+/**
+ * Parses a command line. Throws `invalid_argument` with the flag, its value and what is expected, or, for an unknown flag, a
+ * similar one.
+ */
 export function parseCommandLine(args: readonly string[], ownFlags: readonly OwnFlag[]): CommandLine {
   const given = new Map<string, GivenField>();
   const own = new Map<string, string>();
@@ -46,7 +49,7 @@ export function parseCommandLine(args: readonly string[], ownFlags: readonly Own
   return { given, own };
 }
 
-/** All flags with their values or defaults as Go prints them. Secrets are masked. */
+/** Returns all flags, with the given or default values as Go prints them. Secrets are masked. */
 export function flagValues({ given, own }: CommandLine): Record<string, string> {
   const values = [...FIELDS].flatMap(([name, { flag, type, fallback }]) => {
     if (flag === undefined) return [];

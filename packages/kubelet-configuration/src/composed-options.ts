@@ -1,4 +1,4 @@
-/** Options that several fields determine together. */
+/** Options that depend on several fields. */
 import type { FieldName, KubeletConfiguration } from './fields/field-table.ts';
 import type { ConfigurableOptions } from './options/configurable-options.ts';
 import type { ReservedCgroup } from './options/reserved-cgroup.ts';
@@ -9,7 +9,10 @@ import { reservedAmounts } from './options/system-reserved.ts';
 import { DEFAULT_HARD_THRESHOLDS } from './thresholds/thresholds.ts';
 import type { VerificationPolicy } from './verification-policy.ts';
 
-/** `set` returns the changed options. It runs if one of the fields is given, after the rows of the table and the entries above it. */
+/**
+ * `set` returns the changed options. It is called if one of the fields is given, after all rows of the table of fields and the
+ * previous entries of this list.
+ */
 type ComposedOption = {
   fields: FieldName[];
   set: (options: ConfigurableOptions, configuration: KubeletConfiguration) => Partial<ConfigurableOptions>;
@@ -52,7 +55,7 @@ export const COMPOSED_OPTIONS: ComposedOption[] = [
       ignoreEvictionThreshold ? { node: { ...node, evictionHard: {} } } : {},
   },
   {
-    // the report frequency defaults to the update frequency
+    // nodeStatusReportFrequency defaults to nodeStatusUpdateFrequency
     fields: ['nodeStatusUpdateFrequency', 'nodeStatusReportFrequency'],
     set: ({ node }, { nodeStatusReportFrequency: statusReportMs }) => ({ node: { ...node, statusReportMs } }),
   },
@@ -76,7 +79,7 @@ export const COMPOSED_OPTIONS: ComposedOption[] = [
       }),
   },
   {
-    // without an API server, anonymous callers cannot be authorized, so they are refused
+    // anonymous callers are refused without an API server, which would have to authorize them
     fields: ['authorization.mode'],
     set: ({ server }, configuration) =>
       withAuthentication(server, { anonymous: server.authentication.anonymous && isOpen(configuration) }),
@@ -132,12 +135,15 @@ function memoryQosOf(configuration: KubeletConfiguration): Pick<ResourcePolicy, 
   return { memoryQos: { throttlingFactor, reservation: memoryReservationPolicy || 'None' } };
 }
 
-/** Upstream's defaults if evictionHard is unset, or merged with it if mergeDefaultEvictionSettings is set. */
+/**
+ * Returns evictionHard, or upstream's defaults if it is unset. With mergeDefaultEvictionSettings, the defaults also fill in missing
+ * signals.
+ */
 function hardThresholds({ evictionHard: given, mergeDefaultEvictionSettings: merges }: KubeletConfiguration) {
   return given === undefined || merges ? { ...DEFAULT_HARD_THRESHOLDS, ...given } : given;
 }
 
-/** Tracing is off unless a sampling rate is set. The default endpoint is a collector on this host. */
+/** Tracing is off unless a sampling rate is set. By default, traces go to a collector on this host. */
 function tracingOf(configuration: KubeletConfiguration): ConfigurableOptions['tracing'] {
   const samplingRatePerMillion = configuration['tracing.samplingRatePerMillion'] ?? 0;
   const endpoint = configuration['tracing.endpoint'] || 'localhost:4317';

@@ -2,10 +2,10 @@
 import { formatDuration } from '@podwright/kube-api';
 import { FIELDS, FILE_FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
 
-/** Upstream's replacement for secrets. */
+/** Upstream shows this instead of a secret. */
 const MASK = '<masked>';
 
-/** A KubeletConfiguration (v1beta1) with Go's durations and without empty fields. Secrets are masked. */
+/** Returns the configuration as a KubeletConfiguration (v1beta1): durations in Go's format, no empty fields, secrets masked. */
 export function configurationDocument(configuration: KubeletConfiguration): Record<string, unknown> {
   const document: Record<string, unknown> = {
     kind: 'KubeletConfiguration',
@@ -19,7 +19,7 @@ export function configurationDocument(configuration: KubeletConfiguration): Reco
   return document;
 }
 
-/** Masks the values of staticPodURLHeader, which may hold credentials. */
+/** Masks the values of staticPodURLHeader, which may contain credentials. */
 export function withoutSecrets(field: string, value: unknown): unknown {
   if (field !== 'staticPodURLHeader') return value;
   return Object.fromEntries(Object.keys(value as object).map((name) => [name, [MASK]]));

@@ -85,7 +85,7 @@ test('a KubeletConfiguration is distinguished from TOML by its first line of con
     assert.equal(isKubeletConfiguration(text), false, text);
 });
 
-/** A seeded random number generator (mulberry32): the numbers are equal in every run. */
+/** A seeded random number generator (mulberry32), which yields the same numbers in every run. */
 function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

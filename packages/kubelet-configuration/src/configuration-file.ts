@@ -7,11 +7,11 @@ import type { GivenField, GivenFields } from './given-fields.ts';
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const KIND = 'KubeletConfiguration';
-/** Far more than any configuration needs: a larger file was named by mistake. */
+/** Far more than a configuration needs: a larger file was probably named by mistake. */
 export const MAX_CONFIGURATION_BYTES = 1 << 20;
 const MAX_PROBLEMS = 10;
 
-/** Paths of the objects that contain fields: `authentication`, `authentication.webhook`. */
+/** Paths of the objects in which fields are nested, such as `authentication` and `authentication.webhook`. */
 const GROUPS: ReadonlySet<string> = new Set(
   Object.keys(FILE_FIELDS).flatMap((name) => {
     const steps = name.split('.');
@@ -20,8 +20,8 @@ const GROUPS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a configuration file is upstream's (YAML or JSON) and not Podwright's (TOML). Decides by its first line that is neither empty
- * nor a comment: TOML has a table or a key with an equals sign there.
+ * Whether a configuration file is upstream's (YAML or JSON) rather than Podwright's (TOML). The first line that is neither empty nor a
+ * comment decides: in TOML it is a table header or a key with an equals sign.
  */
 export function isKubeletConfiguration(text: string): boolean {
   const first = text.split('\n').find((line) => /^\s*[^\s#]/.test(line));

@@ -2,7 +2,10 @@ import { COMPOSED_OPTIONS } from './composed-options.ts';
 import { FIELDS, type FieldName, type KubeletConfiguration } from './fields/field-table.ts';
 import type { ConfigurableOptions } from './options/configurable-options.ts';
 
-/** The options changed by the wanted fields: first each by its row, in the order of the table, then the composed ones. */
+/**
+ * Returns the options as the wanted fields change them: first by the rows of the table of fields, in its order, then by the
+ * composed options.
+ */
 export function configuredOptions(
   options: ConfigurableOptions,
   configuration: KubeletConfiguration,

@@ -7,7 +7,7 @@ import { type GivenFields, layFields } from './given-fields.ts';
 const MAX_FILES = 1000;
 
 /**
- * Merges the `*.conf` files of a directory and its subdirectories into a configuration, in the order of their names. Throws
+ * Merges the `*.conf` files in a directory and its subdirectories into a configuration, in the order of their names. Throws
  * `invalid_argument` with the file, the line and the field.
  */
 export function readDropIns(directory: string, base: GivenFields): GivenFields {

@@ -1,4 +1,4 @@
-/** The feature gates that the kubelet of Kubernetes 1.36 accepts (pkg/features and its libraries), and their effects on this kubelet. */
+/** The feature gates that the kubelet of Kubernetes 1.36 accepts (pkg/features and its libraries), and what they do in this kubelet. */
 import { didYouMean } from '@podwright/base';
 
 const names = (text: string) => text.trim().split(/\s+/);
@@ -81,12 +81,12 @@ const OFF = names(`
   WorkloadAwarePreemption WorkloadWithJob
 `);
 
-/** Upstream's gates that switch all alpha or all beta gates. */
+/** Upstream's gates that switch all alpha or all beta gates at once. */
 const SWITCHES_OF_MANY = ['AllAlpha', 'AllBeta'];
 
 /**
- * Gates of behaviour on a node that is fixed in this kubelet: another value is rejected. All other gates are about other components,
- * clusters or upstream's internals and are ignored, except MemoryQoS, which can be switched.
+ * Gates for behaviour on a node, which is fixed in this kubelet: it rejects any other value. It ignores all further gates, which are
+ * about other components, the cluster or upstream's internals, except MemoryQoS, which can be switched.
  */
 const OF_THE_KUBELET = new Set(
   names(`
@@ -102,7 +102,7 @@ const OF_THE_KUBELET = new Set(
 `),
 );
 
-/** Gates for which this kubelet's fixed behaviour differs from upstream's default. */
+/** Gates for which this kubelet's fixed behaviour is not upstream's default. */
 const DIFFERENT: Record<string, boolean> = {
   PreventStaticPodAPIReferences: false,
 };
@@ -118,7 +118,7 @@ const GATES: ReadonlyMap<string, Gate> = new Map(
   ].flatMap(({ list, ...gate }) => list.map((name) => [name, gate] as const)),
 );
 
-/** Why a gate cannot be set to this value; `undefined` if it can. */
+/** Returns why a gate cannot have this value; `undefined` if it can. */
 export function refuseGate(name: string, value: boolean): string | undefined {
   const gate = GATES.get(name);
   if (gate === undefined) return `unknown feature gate ${shorten(name)}${didYouMean(name, GATES.keys())}`;
@@ -133,7 +133,10 @@ export function refuseGate(name: string, value: boolean): string | undefined {
   return `the feature gate ${name} cannot be ${value}: this kubelet always behaves as with ${behaves}`;
 }
 
-/** All gates with upstream's defaults and locks; `behaves` is this kubelet's fixed behaviour, `undefined` for other gates. */
+/**
+ * Returns all gates with upstream's defaults and locks. `behaves` is this kubelet's fixed behaviour, or `undefined` if it ignores the
+ * gate.
+ */
 export function featureGates(): { name: string; initial: boolean; locked: boolean; behaves: boolean | undefined }[] {
   return [...GATES]
     .map(([name, gate]) => ({

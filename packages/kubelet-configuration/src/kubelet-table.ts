@@ -37,7 +37,7 @@ function criticalPodsArePart(table: Record<string, unknown>): boolean {
   return Number(table.shutdown_critical_pods_seconds) <= Number(table.shutdown_grace_period_seconds);
 }
 
-/** The schemas of the keys of a table, without those of the tables in it. */
+/** Returns the schemas of the keys in a table, without those in nested tables. */
 function keysOf(table: string): Record<string, z.ZodType> {
   const keys = [...FIELDS.values()].flatMap(({ key }) => {
     const [, parent, name] = /^(.*)\.([^.]+)$/.exec(key?.path ?? '') ?? [];
@@ -46,7 +46,7 @@ function keysOf(table: string): Record<string, z.ZodType> {
   return Object.fromEntries(keys);
 }
 
-/** The values of the fields that the table sets, by itself or by its defaults. */
+/** Returns the values of the fields that the table sets, including those set by its defaults. */
 export function fieldsOfTable(table: KubeletTable): Partial<KubeletConfiguration> {
   const fields = [...FIELDS].flatMap(([name, { key }]) => {
     if (key?.schema === undefined) return [];
@@ -57,7 +57,10 @@ export function fieldsOfTable(table: KubeletTable): Partial<KubeletConfiguration
   return Object.fromEntries(fields);
 }
 
-/** The options changed by fields of our own file. Authenticated callers of the kubelet's API may do everything. */
+/**
+ * Returns the options as the fields of Podwright's own file change them. Authenticated callers of the kubelet's API may then do
+ * everything.
+ */
 export function optionsOfTable(
   options: ConfigurableOptions,
   fields: Partial<KubeletConfiguration>,

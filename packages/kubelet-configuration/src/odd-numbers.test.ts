@@ -18,14 +18,17 @@ const NUMBERS = [
   Number.NaN,
   Number.POSITIVE_INFINITY,
 ];
-/** Odd values by the type of the field, in a file's notation. */
+/** Odd values for each type of field, as in a file. */
 const ODD: Record<string, unknown[]> = {
   int: NUMBERS,
   number: NUMBERS,
   duration: ['-1s', '1ns', '0.5ms', '24855h', '2562047h', '9999999h', '1e9s', 'Infinity', 'NaN', '1', ...NUMBERS],
 };
 
-/** Durations that set no timer: they are compared with ages, or are ignored. All others are at least a millisecond. */
+/**
+ * Durations for which no timer is set, because they are compared with ages or ignored. All other durations must be at least a
+ * millisecond.
+ */
 const NO_TIMER = [
   'authentication.webhook.cacheTTL',
   'authorization.webhook.cacheAuthorizedTTL',
@@ -42,7 +45,7 @@ const NO_TIMER = [
   'volumeStatsAggPeriod',
 ];
 
-/** The resulting value of the field; `undefined` if the value is refused with the field's name. */
+/** Returns the value that the field would get, or `undefined` if the value is refused with the field's name. */
 function used(name: string, value: unknown): unknown {
   const issues = new IssueList();
   const decoded = FIELDS.get(name)!.type.decode(value, issues);

@@ -3,7 +3,7 @@ import { parseImageReference, withoutTag } from '@podwright/kube-api';
 /** Selects the images on the node that require the pod's own pull credentials (`imagePullCredentialsVerificationPolicy`). */
 export type VerificationPolicy =
   | { kind: 'NeverVerify' | 'NeverVerifyPreloadedImages' | 'AlwaysVerify' }
-  /** `allowlist`: image names without tag and digest, or `registry/path/*`. */
+  /** `allowlist` contains image names without tag and digest, and patterns such as `registry/path/*`. */
   | { kind: 'NeverVerifyAllowlistedImages'; allowlist: readonly string[] };
 
 /** Whether the pod's credentials must be verified for an image on the node. Pure. */
@@ -24,7 +24,7 @@ function isAllowed(pattern: string, name: string): boolean {
   return pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-/** The problem with an entry of the allowlist; `undefined` if it is valid. */
+/** Returns the problem with an entry of the allowlist; `undefined` if the entry is valid. */
 export function allowlistProblem(pattern: string): string | undefined {
   if (pattern !== pattern.trim()) return 'must not begin or end with a space';
   const name = pattern.replace(/\/\*$/, '');

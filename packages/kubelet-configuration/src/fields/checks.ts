@@ -1,4 +1,7 @@
-/** Checks of the value of one field: each returns the problems of a value. Rules on several fields are in `rules`. */
+/**
+ * Checks of the value of a single field. Each returns the problems that it finds. `rules` contains checks that involve several
+ * fields.
+ */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { errorMessage } from '@podwright/base';
@@ -10,18 +13,18 @@ import { allowlistProblem } from '../verification-policy.ts';
 const IDS_UNIT = 65_536;
 const MIN_MONITOR_MS = 3000;
 
-/** No problem if the condition holds. */
+/** Returns no problem if the condition holds. */
 export const must = (holds: boolean, message: string): string[] => (holds ? [] : [message]);
 
 export const atLeast = (min: number) => (value: number) => must(value >= min, `must be at least ${min}`);
 
-/** `from` and `to`: the bounds as the message shows them. */
+/** `from` and `to` are the bounds as the message shows them. */
 export const between =
   (min: number, max: number, [from, to]: [string | number, string | number] = [min, max]) =>
   (value: number) =>
     must(value >= min && value <= max, `must be between ${from} and ${to}`);
 
-/** A check of each item of a list. */
+/** Applies a check to each item of a list. */
 export const each =
   <T>(check: (item: T) => string[]) =>
   (items: T[]) =>

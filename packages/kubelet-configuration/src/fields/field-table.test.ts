@@ -63,7 +63,7 @@ const UPSTREAM_FLAGS = `
   vmodule volume-plugin-dir volume-stats-agg-period
 `;
 
-/** Flags that the program itself has. */
+/** Flags of the program itself. */
 const OWN = ['config', 'config-dir', 'help', 'version'];
 
 /** Podwright's flags that upstream's kubelet does not have. */

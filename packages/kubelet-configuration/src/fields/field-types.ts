@@ -1,4 +1,4 @@
-/** The types of the fields of a KubeletConfiguration and of the kubelet's flags: how they are decoded from files and flags. */
+/** The types of fields and flags: how their values are decoded from files and from the command line. */
 import { isIP } from 'node:net';
 import {
   anything,
@@ -15,22 +15,25 @@ import {
 } from '@podwright/kube-api';
 
 export type FieldType<T> = {
-  /** The name in the help. */
+  /** The type's name in the help. */
   name: string;
-  /** The values of a choice. */
+  /** The possible values of a choice. */
   values?: readonly string[];
   decode: Decoder<T>;
-  /** Converts the text of a flag to a file's value; `before` is the value of the same flag earlier on the command line. */
+  /**
+   * Converts the text of a flag to the value that a file would have. `before` is the value of the same flag earlier on the
+   * command line.
+   */
   fromFlag: (flag: string, before: unknown) => unknown;
-  /** Whether it is Go's zero value, which most fields cannot distinguish from unset. */
+  /** Whether the value is Go's zero value: most fields cannot distinguish it from an unset field. */
   isZero: (value: T) => boolean;
-  /** Merges the values of two files; without it the later file wins. */
+  /** Merges the values from two files. Without this function, the later file wins. */
   merge?: (under: T, over: T) => T;
-  /** The value is a path: a relative one is resolved against the directory of the configuration file. */
+  /** Set if the value is a path. A relative path is resolved against the directory of the configuration file. */
   isPath?: true;
 };
 
-/** Far above any real delay of a shutdown; systemd-logind counts in microseconds. */
+/** Far longer than any shutdown is delayed, and safe for systemd-logind, which counts in microseconds. */
 const MAX_SHUTDOWN_SECONDS = 1_000_000;
 
 const asText = (flag: string) => flag;
@@ -91,7 +94,7 @@ export function choice<const T extends string>(...values: T[]): FieldType<T | ''
   };
 }
 
-/** Milliseconds; files and flags have Go's notation. */
+/** A duration in milliseconds. Files and flags write it in Go's format. */
 export const duration: FieldType<number> = {
   name: 'duration',
   decode: (value, issues) => {
@@ -104,7 +107,7 @@ export const duration: FieldType<number> = {
   isZero: (value) => value === 0,
 };
 
-/** Go's notation, or a number of nanoseconds, for log settings. */
+/** A duration in a log setting: in Go's format, or a number of nanoseconds. */
 export const durationOrNanoseconds: FieldType<number> = {
   ...duration,
   decode: (value, issues) => (Number.isFinite(value) ? (value as number) / 1e6 : duration.decode(value, issues)),
@@ -131,7 +134,7 @@ export const intList: FieldType<number[]> = {
   isZero: () => false,
 };
 
-/** A table of names and values, `a=b,c=d` in a flag; `separator` replaces the equals sign. */
+/** A table of names and values. A flag writes it as `a=b,c=d`, with `separator` in place of the equals sign. */
 function table<T>(decode: Decoder<Record<string, T>>, separator = '='): FieldType<Record<string, T>> {
   return {
     name: separator === '=' ? 'k=v,…' : `k${separator}v,…`,
@@ -151,7 +154,7 @@ export const boolTable: FieldType<Record<string, boolean>> = {
   },
 };
 
-/** HTTP headers with lists of values; `a:hello,b:again` in a flag. */
+/** HTTP headers, each with a list of values. A flag writes them as `a:hello,b:again`. */
 export const headers: FieldType<Record<string, string[]>> = {
   name: 'k:v,…',
   decode: mapOf(list(text)),
@@ -169,7 +172,7 @@ export const headers: FieldType<Record<string, string[]>> = {
   merge: (under, over) => ({ ...under, ...over }),
 };
 
-/** A list of objects whose contents are not decoded: it only matters whether it is empty. */
+/** A list of objects that are not decoded, because only an empty list is supported. */
 export const objects: FieldType<object[]> = {
   name: 'list',
   decode: list(anything) as Decoder<object[]>,
@@ -177,7 +180,7 @@ export const objects: FieldType<object[]> = {
   isZero: () => false,
 };
 
-/** Shutdown grace periods for pods from a priority on. */
+/** Shutdown grace periods, each for the pods from a priority upwards. */
 export const shutdownPeriods: FieldType<{ priority?: number; shutdownGracePeriodSeconds?: number }[]> = {
   name: 'list',
   decode: list(
@@ -190,7 +193,7 @@ export const shutdownPeriods: FieldType<{ priority?: number; shutdownGracePeriod
   isZero: () => false,
 };
 
-/** Reserved memory of NUMA nodes; `0:memory=1Gi,hugepages-2Mi=2Mi` in a flag, nodes separated by semicolons. */
+/** Memory reserved on NUMA nodes. A flag writes it as `0:memory=1Gi,hugepages-2Mi=2Mi`, with a semicolon between nodes. */
 export const memoryReservations: FieldType<{ numaNode: number; limits: Record<string, string> }[]> = {
   name: 'node:k=v,…;…',
   decode: list(
@@ -206,7 +209,7 @@ export const memoryReservations: FieldType<{ numaNode: number; limits: Record<st
   isZero: () => false,
 };
 
-/** The pairs of a flag; a name without a separator has an empty value, as in upstream. */
+/** Splits a flag into names and values. As in upstream, the value is empty if there is no separator. */
 function pairsOf(flag: string, separator: string): Record<string, string> {
   const pairs = flag.split(',').filter((one) => one.trim() !== '');
   return Object.fromEntries(

@@ -7,7 +7,7 @@ import { kubeletKey, otherKey, tomlPath } from './toml-key.ts';
 
 const NO_LOCK = 'the kubelet takes no lock file';
 
-/** Flags without a field of a KubeletConfiguration. The names of the rows are Podwright's. */
+/** Flags that have no field in a KubeletConfiguration. The names of the rows are Podwright's. */
 export const FLAG_ONLY_FIELDS = {
   rootDir: field(path, '', {
     flag: 'root-dir',
@@ -126,5 +126,5 @@ export const FLAG_ONLY_FIELDS = {
   }),
 };
 
-/** The Docker configuration files in which the kubelet looks for registry credentials. */
+/** Returns the Docker configuration files in which the kubelet looks for registry credentials. */
 const dockerConfigsOf = (rootDir: string) => [join(rootDir, 'config.json'), '/root/.docker/config.json'];

@@ -6,12 +6,12 @@ import { field, sets } from './field.ts';
 import { bool, type FieldType, path } from './field-types.ts';
 import { kubeletKey, tomlPath } from './toml-key.ts';
 
-/** Amounts reserved for the host; the node chooses those that are absent. */
+/** Amounts reserved for the host. The node chooses a missing amount itself. */
 type Reserved = { memory?: string; pid?: number };
 
 const reservedSchema = z.strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() });
 
-/** No file of upstream and no flag has this type. */
+/** The type of a key that is neither a field of upstream's file nor a flag. */
 const reserved: FieldType<Reserved> = {
   name: 'amounts',
   decode: (value) => value as Reserved,
@@ -19,7 +19,10 @@ const reserved: FieldType<Reserved> = {
   isZero: () => false,
 };
 
-/** Keys of Podwright's configuration file without a field or flag of upstream's kubelet, or with another meaning. */
+/**
+ * Keys of Podwright's configuration file that correspond to no field or flag of upstream's kubelet, or differ from it in
+ * meaning.
+ */
 export const KEY_ONLY_FIELDS = {
   netRawDefault: field(bool, undefined, {
     about: 'give containers the capability NET_RAW unless they drop it',

@@ -12,164 +12,167 @@ import type { ShutdownPeriod } from './shutdown-periods.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './system-reserved.ts';
 
 /**
- * The options of a kubelet that settings can set: plain data. Paths are absolute. Kubelets with different paths can run on one host. The
- * name in parentheses is upstream's setting of the same meaning: a field of KubeletConfiguration, or a flag.
+ * The options of a kubelet that users can configure, as plain data. Paths are absolute; kubelets with different paths can run on one host.
+ * Names in parentheses are upstream's settings with the same meaning: a field of KubeletConfiguration, or a flag.
  */
 export type ConfigurableOptions = {
-  /** Persistent data: volumes and hosts files of pods (`--root-dir`). Default: /var/lib/podwright/kubelet. */
+  /** Directory for persistent data: volumes and hosts files of pods (`--root-dir`). Default: /var/lib/podwright/kubelet. */
   rootDir: string;
-  /** Container logs, as `<namespace>_<pod>_<uid>/<container>/<attempt>.log` (`podLogsDir`). Default: /var/log/pods. */
+  /** Directory for container logs, `<namespace>_<pod>_<uid>/<container>/<attempt>.log` (`podLogsDir`). Default: /var/log/pods. */
   podLogsDir: string;
   /**
-   * Directory of links to the container logs, as `<pod>_<namespace>_<container>-<id>.log`, for log collectors (upstream's
+   * Directory for links to the container logs, `<pod>_<namespace>_<container>-<id>.log`, which log collectors use (upstream's
    * /var/log/containers). Default: '', no links.
    */
   containerLogsDir: string;
-  /** Directory of manifests (`staticPodPath`). If a file is removed, its pods are deleted. */
+  /** Directory of manifests (`staticPodPath`). Removing a file deletes its pods. */
   manifestDir: string;
-  /** URL of further manifests (`staticPodURL`). Default: none. */
+  /** URL from which further manifests are read (`staticPodURL`). Default: none. */
   manifestUrl?: string;
   /** Headers of requests for `manifestUrl` (`staticPodURLHeader`). */
   manifestUrlHeaders: Record<string, string[]>;
   /**
-   * Period in which the directory is read again although no change was seen (`fileCheckFrequency`), and period of requests for the
-   * URL (`httpCheckFrequency`). Default: 20 s.
+   * How often to read the directory even if no change was noticed (`fileCheckFrequency`), and how often to request the URL
+   * (`httpCheckFrequency`). Default: 20 s.
    */
   sourcePeriods: { fileMs: number; urlMs: number };
-  /** The CRI runtime: `unix:///path`, an absolute path, or `tcp://host:port` (`containerRuntimeEndpoint`). */
+  /** Endpoint of the CRI runtime: `unix:///path`, an absolute path, or `tcp://host:port` (`containerRuntimeEndpoint`). */
   runtimeEndpoint: string;
-  /** The CRI image service, if it is not at `runtimeEndpoint` (`imageServiceEndpoint`). */
+  /** Endpoint of the CRI image service, if it is not `runtimeEndpoint` (`imageServiceEndpoint`). */
   imageEndpoint?: string;
-  /** Default: `auto`, v1, or v1alpha2 if the runtime does not support v1. */
+  /** Version of the CRI. Default: `auto`, v1 or, if the runtime does not support it, v1alpha2. */
   criApiVersion: CriApiVersion | 'auto';
-  /** Deadline of calls to the runtime (`runtimeRequestTimeout`). Calls that may take longer, such as pulls, have their own. Default: 2 min. */
+  /** Deadline of calls to the runtime (`runtimeRequestTimeout`). Longer calls, such as pulls, have their own. Default: 2 min. */
   runtimeRequestTimeoutMs: number;
   /** Name of the node (`--hostname-override`). */
   nodeName: string;
   /**
-   * Address of the node in the statuses of pods, or one of each family separated by a comma (`--node-ip`). Default: '', the address
-   * of the default route, IPv4 first; `::` and `0.0.0.0` are the same with the family of that address first.
+   * Address of the node in the statuses of pods, or one of each IP family separated by a comma (`--node-ip`). Default: '', the address of
+   * the default route, IPv4 first; with `::` or `0.0.0.0` it is the same, with the family of that address first.
    */
   nodeIp: string;
-  /** Labels of the node object besides the standard ones (`--node-labels`). */
+  /** Labels of the node object in addition to the standard ones (`--node-labels`). */
   nodeLabels: Record<string, string>;
-  /** Parent of the cgroups of pods (`cgroupRoot`); '' leaves cgroups to the runtime. Default: /podwright. */
+  /** Parent cgroup of the pods' cgroups (`cgroupRoot`); '' leaves cgroups to the runtime. Default: /podwright. */
   cgroupRoot: string;
-  /** Whether cgroups are directories or slices of systemd (`cgroupDriver`). Default: `auto`, the driver of the runtime. */
+  /** Whether cgroups are created as directories or as systemd slices (`cgroupDriver`). Default: `auto`, the runtime's driver. */
   cgroupDriver: 'auto' | 'cgroupfs' | 'systemd';
-  /** The driver for `auto` if the runtime does not report its own. Default: cgroupfs. */
+  /** The driver to use for `auto` if the runtime does not report its own. Default: cgroupfs. */
   cgroupDriverFallback: 'cgroupfs' | 'systemd';
   /** DNS servers of pods with the DNS policy ClusterFirst (`clusterDNS`). Default: none. */
   clusterDns: string[];
   /** DNS domain of the cluster (`clusterDomain`). Default: cluster.local. */
   clusterDomain: string;
-  /** Whether pods with ClusterFirst get upstream's warning event while `clusterDns` is empty. Default: false. */
+  /** Whether pods with the DNS policy ClusterFirst get upstream's warning event while `clusterDns` is empty. Default: false. */
   warnOfMissingClusterDns: boolean;
-  /** File with the DNS settings of pods (`resolvConf`). Default: /etc/resolv.conf. */
+  /** File from which pods get their DNS settings (`resolvConf`). Default: /etc/resolv.conf. */
   resolvConf: string;
-  /** Subnet of pods, which the kubelet sends to the runtime (`podCIDR`). Default: '', the runtime has its own. */
+  /** Subnet of pods, which the kubelet passes to the runtime (`podCIDR`). Default: '', the runtime uses its own. */
   podCidr: string;
-  /** The most pods on the node (`maxPods`). Default: 110. */
+  /** Maximum number of pods on the node (`maxPods`). Default: 110. */
   maxPods: number;
   /** Unsafe sysctls that pods may set; a name may end with `*` (`allowedUnsafeSysctls`). Default: none. */
   allowedUnsafeSysctls: string[];
   /** Whether containers without a seccomp profile get the runtime's default profile (`seccompDefault`). Default: false. */
   seccompDefault: boolean;
-  /** Whether containers have the capability NET_RAW unless they drop it; otherwise only those that add it. Default: true. */
+  /** Whether containers have the capability NET_RAW unless they drop it. If false, only containers that add it have it. Default: true. */
   netRawDefault: boolean;
-  /** Number of user ids of the host for each pod with a user namespace, a multiple of 65536 (`userNamespaces.idsPerPod`). Default: 65536. */
+  /** Number of host user IDs for each pod with a user namespace, a multiple of 65536 (`userNamespaces.idsPerPod`). Default: 65536. */
   userNamespaceIdsPerPod: number;
-  /** How the requests and limits of containers become settings of cgroups. */
+  /** How requests and limits of containers are enforced by cgroups. */
   containerResources: ResourcePolicy;
-  /** Directory of the sockets of device plugins, and of the record of assigned devices. Default: '', `rootDir/device-plugins`. */
+  /** Directory for the sockets of device plugins and the record of assigned devices. Default: '', `rootDir/device-plugins`. */
   devicePluginDir: string;
-  /** Policies that give containers exclusive CPUs, and memory of single NUMA nodes. Default: none. */
+  /** Policies that assign exclusive CPUs, and memory of single NUMA nodes, to containers. Default: none. */
   placement: PlacementOptions;
-  /** The most processes and threads of a pod (`podPidsLimit`). Default: -1, no limit. */
+  /** Maximum number of processes and threads in a pod (`podPidsLimit`). Default: -1, no limit. */
   podPidsLimit: number;
-  /** Resources that are reserved for everything on the node except pods (`systemReserved` and `kubeReserved`). */
+  /** Resources reserved for everything on the node except pods (`systemReserved` and `kubeReserved`). */
   systemReserved: SystemReserved;
-  /** Whether the cgroup of all pods is limited to the node less `systemReserved` (`enforceNodeAllocatable`: pods). Default: true. */
+  /**
+   * Whether the pods' parent cgroup is limited to the node's capacity less `systemReserved` (`enforceNodeAllocatable`: pods). Default:
+   * true.
+   */
   enforceNodeAllocatable: boolean;
-  /** Cgroups of the host that are limited to their reservations (`systemReservedCgroup`, `kubeReservedCgroup`). Default: none. */
+  /** Host cgroups that are limited to their reservations (`systemReservedCgroup`, `kubeReservedCgroup`). Default: none. */
   reservedCgroups: ReservedCgroup[];
   images: {
-    /** One pull at a time (`serializeImagePulls`). Default: false. */
+    /** Whether to pull one image at a time (`serializeImagePulls`). Default: false. */
     serializePulls: boolean;
-    /** The most pulls at once (`maxParallelImagePulls`). Default: 0, no limit. */
+    /** Maximum number of concurrent pulls (`maxParallelImagePulls`). Default: 0, no limit. */
     maxParallelPulls: number;
-    /** Pulls per second on average, 0 for no limit, and in a burst (`registryPullQPS`, `registryBurst`). Default: 5 and 10. */
+    /** Average number of pulls per second, 0 for no limit, and the burst (`registryPullQPS`, `registryBurst`). Default: 5 and 10. */
     registryPullQps: number;
     registryBurst: number;
-    /** Delays between failed pulls of an image. Default: 10 s to 5 min. */
+    /** Backoff between failed pulls of an image. Default: 10 s to 5 min. */
     pullBackoff: { initialMs: number; maxMs: number };
     /** Docker configuration files with registry credentials. */
     dockerConfigPaths: string[];
-    /** CredentialProviderConfig file, and directory of its programs (`--image-credential-provider-config`, `-bin-dir`). Default: none. */
+    /**
+     * A CredentialProviderConfig file and the directory with its plugins (`--image-credential-provider-config`, `-bin-dir`). Default: none.
+     */
     credentialProviders?: { config: string; directory: string };
-    /** Which images on the node a pod may use only if its credentials could pull them (`imagePullCredentialsVerificationPolicy`). */
+    /** Selects the images on the node that a pod may only use if it could pull them (`imagePullCredentialsVerificationPolicy`). */
     verification: VerificationPolicy;
   };
-  /** Delays between restarts of a container that fails (`crashLoopBackOff`). Default: 10 s to 5 min. */
+  /** Backoff between restarts of a failing container (`crashLoopBackOff`). Default: 10 s to 5 min. */
   crashLoopBackoff: { initialMs: number; maxMs: number };
   /**
-   * Rotation of container logs: size at which a file is rotated, -1 for never, and number of files (`containerLogMaxSize`,
-   * `containerLogMaxFiles`); number of logs compressed at once, and period of the checks (`containerLogMaxWorkers`,
+   * Rotation of container logs: the size at which a file is rotated, -1 for never, and the number of files (`containerLogMaxSize`,
+   * `containerLogMaxFiles`); the number of logs compressed at the same time, and the interval of the checks (`containerLogMaxWorkers`,
    * `containerLogMonitorInterval`). Default: 10 MiB, 5 files, 1 log, 10 s.
    */
   containerLog: { maxSizeBytes: number; maxFiles: number; maxWorkers: number; monitorPeriodMs: number };
   imageGc: {
     /**
-     * Usage of the image file system in percent at which unused images are removed, and at which the removal ends
+     * Usage of the image file system, in percent, at which the garbage collection of unused images starts, and down to which it goes
      * (`imageGCHighThresholdPercent`, `imageGCLowThresholdPercent`). Default: 85 and 80.
      */
     highThresholdPercent: number;
     lowThresholdPercent: number;
-    /** Images that were used more recently are not removed (`imageMinimumGCAge`). Default: 2 min. */
+    /** Minimum time without use before an image may be removed (`imageMinimumGCAge`). Default: 2 min. */
     minAgeMs: number;
-    /** Images that were not used for this time are always removed (`imageMaximumGCAge`). Default: 0, never. */
+    /** Time without use after which an image is always removed (`imageMaximumGCAge`). Default: 0, never. */
     maxAgeMs: number;
   };
   /**
-   * Number of exited containers to keep for each container, and for all, -1 for no limit (`--maximum-dead-containers-per-container`,
-   * `--maximum-dead-containers`); those that exited more recently than the age are kept (`--minimum-container-ttl-duration`).
+   * Number of exited containers to keep per container and in total, -1 for no limit (`--maximum-dead-containers-per-container`,
+   * `--maximum-dead-containers`), and the age up to which an exited container is always kept (`--minimum-container-ttl-duration`).
    */
   containerGc: { maxPerContainer: number; maxContainers: number; minAgeMs: number };
-  /** Thresholds at which pods are evicted because the node is short of resources (`evictionHard` and others). */
+  /** Thresholds for evicting pods when the node runs short of resources (`evictionHard` and others). */
   eviction: EvictionOptions;
-  /** oom_score_adj of this process, or the nearest value that is permitted (`oomScoreAdj`). Default: it is not changed. */
+  /** oom_score_adj of this process; if it is not permitted, the nearest permitted value is used (`oomScoreAdj`). Default: unchanged. */
   oomScoreAdj?: number;
-  /**
-   * Requirements on the host without which the kubelet does not start (`failSwapOn`, `protectKernelDefaults`). Default: no requirements.
-   */
+  /** Host settings that the kubelet requires in order to start (`failSwapOn`, `protectKernelDefaults`). Default: none. */
   requirements: HostRequirements;
-  /** Period in which each pod is synced although nothing has changed (`syncFrequency`). Default: 1 min. */
+  /** How often to sync each pod even if nothing has changed (`syncFrequency`). Default: 1 min. */
   resyncPeriodMs: number;
   /**
-   * Time for pods to end before the host shuts down, pods of low priority first (`shutdownGracePeriodByPodPriority`). Default: none,
-   * a shutdown is not delayed.
+   * Time that pods have to terminate before the host shuts down, lowest priority first (`shutdownGracePeriodByPodPriority`). Default: none;
+   * shutdowns are not delayed.
    */
   shutdownPeriods: ShutdownPeriod[];
-  /** Periods of listings of the runtime's pods, without and with events from the runtime. Default: 1 s and 20 s. */
+  /** How often to list the runtime's pods, without and with events from the runtime. Default: 1 s and 20 s. */
   relist: { periodMs: number; eventedPeriodMs: number };
-  /** Period in which pods that no source has are ended, and their files are removed. Default: 1 min. */
+  /** How often to kill pods that no source has, and to remove their files. Default: 1 min. */
   orphanPeriodMs: number;
-  /** The HTTP API; `serveKubeletApi` serves it. */
+  /** Options of the HTTP API, which `serveKubeletApi` serves. */
   server: KubeletServerOptions;
-  /** Settings of the node object. Used only with `cluster`. */
+  /** Settings of the node object, used only with `cluster`. */
   node: NodeSettings;
-  /** Collector for the traces of syncs, and the share of syncs that are traced (`tracing`). Default: none. */
+  /** Collector for the traces of syncs, and the share of syncs to trace (`tracing`). Default: none. */
   tracing: TracingOptions;
   /**
-   * How changes of ConfigMaps and Secrets of the API server are noticed: by watches, by reading them again when they are old, or by
-   * reading them each time (`configMapAndSecretChangeDetectionStrategy`). Default: Watch.
+   * How to notice changes of the API server's ConfigMaps and Secrets: by watching them, by reading them again after some time, or by
+   * reading them for every use (`configMapAndSecretChangeDetectionStrategy`). Default: Watch.
    */
   objectChangeDetection: 'Watch' | 'Cache' | 'Get';
 };
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName';
 
-/** The given options, with the defaults of the others. */
+/** Returns the given options, with defaults for the others. */
 export function configurableOptions(
   given: Pick<ConfigurableOptions, Required> & Partial<ConfigurableOptions>,
 ): ConfigurableOptions {

@@ -1,13 +1,13 @@
 import { DEFAULT_HARD_THRESHOLDS, LONE_HARD_THRESHOLDS, type ThresholdSettings } from '../thresholds/thresholds.ts';
 
-/** Interval in which node resources and the size limits of volumes are checked (upstream's evictionMonitoringPeriod). */
+/** How often to check node resources and the size limits of volumes (upstream's evictionMonitoringPeriod). */
 const EVICTION_PERIOD_MS = 10_000;
 
 /** Thresholds and periods of node-pressure eviction; KubeletConfiguration's `eviction*` fields. */
 export type EvictionOptions = Omit<ThresholdSettings, 'hard'> & {
-  /** `evictionHard`; if absent, upstream's defaults in a cluster, and smaller disk thresholds on a standalone node. */
+  /** `evictionHard`. If absent, upstream's defaults apply in a cluster, and lower disk thresholds on a standalone node. */
   hard?: ThresholdSettings['hard'];
-  /** Milliseconds for which a pressure condition stays after it was last observed (`evictionPressureTransitionPeriod`). */
+  /** How long a pressure condition remains after it was last observed, in milliseconds (`evictionPressureTransitionPeriod`). */
   transitionMs: number;
   /** Maximum grace period of pods that are evicted for a soft threshold, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;

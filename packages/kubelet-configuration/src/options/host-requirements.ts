@@ -1,4 +1,4 @@
-/** Requirements on the host, without which the kubelet does not start. */
+/** Host settings that the kubelet requires in order to start. */
 export type HostRequirements = {
   /** No swap (`failSwapOn`). */
   noSwap: boolean;

@@ -2,23 +2,27 @@ import type { Taint } from '@podwright/kube-api';
 
 /** Settings of the node object: KubeletConfiguration fields, and flags of the same names. */
 export type NodeSettings = {
-  /** `registerNode`: if false, another program creates the node object. */
+  /** `registerNode`: whether the kubelet creates the node object. If false, another program has to. */
   register: boolean;
-  /** `registerWithTaints`: set only when the node object is created. */
+  /** `registerWithTaints`: taints that the node object is created with. They are not added later. */
   taints: Taint[];
   providerId: string;
   /** `--cloud-provider=external`: the cloud controller sets addresses and removes the `uninitialized` taint. */
   externalCloudProvider: boolean;
   /** `enableControllerAttachDetach`. */
   controllerAttachDetach: boolean;
-  /** `nodeStatusUpdateFrequency`: period of computing the status; `nodeStatusReportFrequency`: period of reporting an unchanged one. */
+  /**
+   * `nodeStatusUpdateFrequency`: how often to compute the status; `nodeStatusReportFrequency`: how often to report an unchanged one.
+   */
   statusUpdateMs: number;
   statusReportMs: number;
-  /** `nodeLeaseDurationSeconds`: a node whose lease is older counts as dead; it is renewed after a quarter of this time. */
+  /**
+   * `nodeLeaseDurationSeconds`: age of the lease at which the node counts as dead. The lease is renewed after a quarter of this time.
+   */
   leaseDurationSeconds: number;
   /** `nodeStatusMaxImages`: maximum number of reported images; -1 for no limit. */
   maxImages: number;
-  /** `evictionHard`: the thresholds of memory and disk are subtracted from allocatable. */
+  /** `evictionHard`: the memory and disk thresholds are subtracted from allocatable. */
   evictionHard: Readonly<Record<string, string>>;
 };
 

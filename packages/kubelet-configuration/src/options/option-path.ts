@@ -1,6 +1,6 @@
 import type { ConfigurableOptions } from './configurable-options.ts';
 
-/** The paths of the properties of a type: `port`, `tls`, `tls.certFile`. */
+/** The paths of a type's properties, such as `port`, `tls` and `tls.certFile`. */
 type PathIn<T> = T extends readonly unknown[]
   ? never
   : T extends object
@@ -12,11 +12,11 @@ type ValueAt<T, P extends string> = P extends `${infer K}.${infer Rest}`
   ? ValueAt<T[K & keyof T], Rest>
   : T[P & keyof T];
 
-/** The path of an option: `maxPods`, `server.tls.certFile`. */
+/** The path of an option, such as `maxPods` or `server.tls.certFile`. */
 export type OptionPath = PathIn<ConfigurableOptions>;
 export type OptionAt<P extends OptionPath> = ValueAt<ConfigurableOptions, P>;
 
-/** A copy of the options with the option at `path` changed. */
+/** Returns a copy of the options in which the option at `path` is changed. */
 export function withOption<P extends OptionPath>(
   options: ConfigurableOptions,
   path: P,

@@ -11,14 +11,16 @@ export type PlacementOptions = {
   cpu: {
     policy: 'none' | 'static';
     options: CpuPolicyOptions;
-    /** Interval in milliseconds at which the cpusets of running containers are reconciled (`cpuManagerReconcilePeriod`). */
+    /** How often to reconcile the cpusets of running containers, in milliseconds (`cpuManagerReconcilePeriod`). */
     reconcilePeriodMs: number;
-    /** CPUs that are never assigned exclusively (`reservedSystemCPUs`); if empty, as many as the reserved amount are selected. */
+    /**
+     * CPUs that are never assigned exclusively (`reservedSystemCPUs`). If empty, the CPU manager chooses as many as are reserved.
+     */
     reserved: number[];
   };
   memory: {
     policy: 'None' | 'Static';
-    /** Reserved memory by NUMA node: bytes by resource name (`reservedMemory`). */
+    /** Reserved memory by NUMA node, in bytes by resource name (`reservedMemory`). */
     reserved: { node: number; limits: Record<string, bigint> }[];
   };
   topology: { policy: 'none' | TopologyPolicy; scope: 'container' | 'pod'; options: TopologyPolicyOptions };

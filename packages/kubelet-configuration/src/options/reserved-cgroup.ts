@@ -1,13 +1,13 @@
 /** An existing cgroup of the host that is limited to its reservation (`enforceNodeAllocatable`). */
 export type ReservedCgroup = {
-  /** The setting it is from: `systemReservedCgroup` or `kubeReservedCgroup`. */
+  /** Which setting names the cgroup: `systemReservedCgroup` or `kubeReservedCgroup`. */
   owner: 'System' | 'Kube';
-  /** Path of the cgroup: `/system`, or with systemd `/system.slice`. */
+  /** Path of the cgroup, such as `/system`, or `/system.slice` with systemd. */
   cgroup: string;
   milliCpu?: number;
-  /** Absent, like `pids`, if only CPU is enforced. */
+  /** Undefined if no memory is reserved. */
   memoryBytes?: number;
   pids?: number;
-  /** Enforce only CPU, which is compressible: a process that exceeds it is throttled but does not fail. */
+  /** Whether to enforce only CPU. It is compressible: a process that exceeds it is throttled, but does not fail. */
   compressibleOnly: boolean;
 };

@@ -1,14 +1,17 @@
-/** How limits and requests of containers are enforced, by fields of KubeletConfiguration. */
+/** How limits and requests of containers are enforced. The names are fields of KubeletConfiguration. */
 export type ResourcePolicy = {
-  /** `cpuCFSQuota`: CPU limits are enforced. */
+  /** `cpuCFSQuota`: whether CPU limits are enforced. */
   cpuCfsQuota: boolean;
   /** `cpuCFSQuotaPeriod` in microseconds. */
   cpuCfsQuotaPeriodMicros: number;
-  /** `singleProcessOOMKill`: on cgroup v2, an OOM kills only one process, not the whole container. */
+  /** `singleProcessOOMKill`: whether, on cgroup v2, an OOM kills a single process rather than the whole container. */
   singleProcessOomKill: boolean;
   /** `memorySwap.swapBehavior`: with `LimitedSwap`, Burstable pods get swap in proportion to their memory requests. */
   swapBehavior: 'NoSwap' | 'LimitedSwap';
-  /** Feature gate MemoryQoS: on cgroup v2, containers are throttled before they reach their memory limits. Absent: disabled. */
+  /**
+   * Feature gate MemoryQoS: on cgroup v2, containers are throttled before they reach their memory limits. Disabled if
+   * undefined.
+   */
   memoryQos?: {
     /** `memoryThrottlingFactor`, from 0 to 1: the point between request and limit where throttling begins. */
     throttlingFactor: number;

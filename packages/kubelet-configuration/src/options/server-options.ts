@@ -1,53 +1,59 @@
 /** The addresses and the access control of the kubelet's HTTP API. Names and defaults are those of KubeletConfiguration v1beta1. */
 export type KubeletServerOptions = {
-  /** IP address of the HTTPS server and the read-only server; `0.0.0.0` (the default) and `::` are all addresses. */
+  /** IP address of the HTTPS server and of the read-only server. `0.0.0.0` (the default) and `::` mean all addresses. */
   address: string;
   /** Port of the HTTPS server, 10250 by default; 0 disables it. */
   port: number;
-  /** Port of a plain HTTP server that serves pods, statistics and metrics without authentication; 0 (the default) disables it. */
+  /** Port of a plain HTTP server that serves pods, statistics and metrics without authentication. 0 (the default) disables it. */
   readOnlyPort: number;
-  /** Address and port of the plain HTTP server of `/healthz`, 127.0.0.1:10248 by default; port 0 disables it. */
+  /** Address and port of the plain HTTP server for `/healthz`. 127.0.0.1:10248 by default; port 0 disables it. */
   healthzBindAddress: string;
   healthzPort: number;
   tls: ServerTls;
   authentication: ServerAuthentication;
-  /** Serve logs, exec, attach, port-forward, run, checkpoint and configz; if false, only pods, statistics and metrics. True by default. */
+  /**
+   * Whether to serve logs, exec, attach, port-forward, run, checkpoint and configz, in addition to pods, statistics and metrics. True by
+   * default.
+   */
   enableDebuggingHandlers: boolean;
-  /** Serve `/debug/pprof/`, profiles of the kubelet itself; true by default. */
+  /** Whether to serve `/debug/pprof/`, with profiles of the kubelet itself. True by default. */
   enableProfilingHandler: boolean;
-  /** Serve `/logs/`, the host's log directory; true by default. */
+  /** Whether to serve `/logs/`, the host's log directory. True by default. */
   enableSystemLogHandler: boolean;
-  /** Idle time in milliseconds after which a stream is closed, 4 hours by default; 0 is no limit. */
+  /** Idle time in milliseconds after which a stream is closed. 4 hours by default; 0 means no limit. */
   streamingConnectionIdleTimeoutMs: number;
 };
 
 export type ServerTls = {
-  /** PEM files of the certificate (with its chain) and its key. If both are absent, a self-signed pair is created in `certDirectory`. */
+  /** PEM files with the certificate (and its chain) and the key. If both are absent, a self-signed pair is created in `certDirectory`. */
   certFile?: string;
   privateKeyFile?: string;
-  /** Directory of the self-signed `kubelet.crt` and `kubelet.key`; `<rootDir>/pki` by default. */
+  /** Directory for the self-signed `kubelet.crt` and `kubelet.key`. `<rootDir>/pki` by default. */
   certDirectory?: string;
   minVersion: TlsVersion;
-  /** Go's names of cipher suites up to TLS 1.2; an empty list is Node.js' default. */
+  /** Go's names of cipher suites up to TLS 1.2. An empty list means Node.js' default. */
   cipherSuites: string[];
 };
 
-/** Go's names, as in KubeletConfiguration. */
+/** TLS versions by Go's names, as in KubeletConfiguration. */
 export type TlsVersion = 'VersionTLS10' | 'VersionTLS11' | 'VersionTLS12' | 'VersionTLS13';
 
-/** Authentication. An authenticated user may make every request unless `reviews.access` enables authorization by the cluster. */
+/**
+ * How the server authenticates clients. An authenticated user may make every request, unless `reviews.access` enables authorization by the
+ * cluster.
+ */
 export type ServerAuthentication = {
   /** Whether requests without credentials are accepted as `system:anonymous`; false by default. */
   anonymous: boolean;
-  /** PEM file of the client CAs. If absent, client certificates are not accepted. */
+  /** PEM file with the client CAs. If absent, client certificates are not accepted. */
   clientCaFile?: string;
-  /** File of bearer tokens, one on each line: `token`, or `token,user,uid,"group1,group2"`. It is read again when it changes. */
+  /** File with a bearer token on each line: `token`, or `token,user,uid,"group1,group2"`. Changes of the file apply at once. */
   tokenFile?: string;
   /** Reviews by the API server; `undefined` on a node without a cluster. */
   reviews?: ServerReviews;
 };
 
-/** Enabled reviews, with the times in milliseconds for which their answers are cached. */
+/** The enabled kinds of review, and how long their results are cached, in milliseconds. */
 export type ServerReviews = {
   /** Authentication of bearer tokens (TokenReview). */
   tokens?: { keptMs: number };
@@ -55,7 +61,7 @@ export type ServerReviews = {
   access?: { allowedMs: number; deniedMs: number };
 };
 
-/** Completes the options with upstream's defaults. */
+/** Returns the given options, with upstream's defaults for the others. */
 export function kubeletServerOptions(given: Partial<KubeletServerOptions> = {}): KubeletServerOptions {
   return {
     address: '0.0.0.0',

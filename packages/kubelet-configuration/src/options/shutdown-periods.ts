@@ -1,9 +1,12 @@
 import { SYSTEM_CRITICAL_PRIORITY } from '@podwright/kube-api';
 
-/** The time for pods from this priority up to the priority of the next period. */
+/** The grace period of pods with this priority or more, up to the priority of the next period. */
 export type ShutdownPeriod = { priority: number; gracePeriodSeconds: number };
 
-/** The periods of a configuration, lowest priority first; empty if graceful shutdown is disabled. Input durations are in ms. */
+/**
+ * Returns the periods of a configuration, lowest priority first; none if graceful shutdown is disabled. Input durations are in
+ * ms.
+ */
 export function shutdownPeriods(configuration: {
   shutdownGracePeriod: number;
   shutdownGracePeriodCriticalPods: number;

@@ -1,6 +1,6 @@
 import { quantityMilliValue, quantityValue } from '@podwright/kube-api';
 
-/** Resources reserved for everything but pods: amounts, or `auto` for a share of the host's. */
+/** Resources reserved for everything except pods. `auto` reserves a share of the host's memory or PIDs. */
 export type SystemReserved = {
   memoryBytes: number | 'auto';
   pids: number | 'auto';
@@ -12,7 +12,7 @@ export type SystemReserved = {
 /** Upstream's default. */
 export const NOTHING_RESERVED: SystemReserved = { memoryBytes: 0, pids: 0, cpuMillis: 0, ephemeralStorageBytes: 0 };
 
-/** The amounts of a reservation by the names of KubeletConfiguration. */
+/** Parses a reservation that uses KubeletConfiguration's names of resources. */
 export function reservedAmounts({
   memory = '0',
   pid = '0',

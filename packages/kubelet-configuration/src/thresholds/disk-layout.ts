@@ -2,14 +2,17 @@ import type { Signal } from './signals.ts';
 import type { Threshold } from './thresholds.ts';
 
 /**
- * The file systems of images and writable container layers: both on the kubelet's (`shared`), both on another (`images`), or images
- * on another and layers on the kubelet's (`split`).
+ * Where images and writable container layers are: both on the kubelet's file system (`shared`), both on another one (`images`), or
+ * only the images on another one (`split`).
  */
 export type DiskLayout = 'shared' | 'images' | 'split';
 
 const SAME: Record<DiskLayout, 'nodefs' | 'imagefs'> = { shared: 'nodefs', images: 'imagefs', split: 'nodefs' };
 
-/** Sets the thresholds of containerfs to those of its file system, and ignores configured ones (UpdateContainerFsThresholds). */
+/**
+ * Replaces the thresholds for containerfs by those of the file system that it is on, even if some are configured
+ * (UpdateContainerFsThresholds).
+ */
 export function withContainerFs(thresholds: readonly Threshold[], layout: DiskLayout): Threshold[] {
   const same = thresholds.flatMap((one): Threshold[] => {
     const [fileSystem, what] = one.signal.split('.');

@@ -1,9 +1,9 @@
 import { PRESSURE_CONDITIONS, type PressureCondition } from './signals.ts';
 
-/** The pressure conditions of the node, set by the eviction manager. */
+/** The node's pressure conditions. The eviction manager sets them. */
 export class NodePressure {
   #conditions: readonly PressureCondition[] = [];
-  /** Each threshold that is met, as text. */
+  /** The thresholds that are met, as text. */
   #reasons: readonly string[] = [];
   readonly #sinceMs = new Map<PressureCondition, number>();
   readonly #listeners = new Set<(changed: readonly PressureCondition[]) => void>();
@@ -13,7 +13,7 @@ export class NodePressure {
     return this.#conditions;
   }
 
-  /** The thresholds met now, as text; empty while a condition only persists for its transition period. */
+  /** The thresholds that are met now, as text. Empty if a condition only remains for its transition period. */
   get reasons(): readonly string[] {
     return this.#reasons;
   }
@@ -22,7 +22,7 @@ export class NodePressure {
     return this.#conditions.includes(condition);
   }
 
-  /** The time of the condition's last transition in Unix milliseconds; `undefined` before the first one. */
+  /** When the condition last changed, as Unix time in ms; `undefined` if it never has. */
   changedAtMs(condition: PressureCondition): number | undefined {
     return this.#sinceMs.get(condition);
   }
@@ -35,7 +35,7 @@ export class NodePressure {
     if (changed.length > 0) for (const listener of this.#listeners) listener(changed);
   }
 
-  /** Calls the listener with the conditions that became active or inactive; the returned function unsubscribes it. */
+  /** Calls the listener with the conditions that have become active or inactive, until the returned function is called. */
   onChange(listener: (changed: readonly PressureCondition[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** Eviction signals, with the names of upstream's pkg/kubelet/eviction/api. */
+/** Eviction signals, as upstream names them (pkg/kubelet/eviction/api). */
 export const SIGNALS = [
   'memory.available',
   'allocatableMemory.available',
@@ -12,7 +12,7 @@ export const SIGNALS = [
 ] as const;
 export type Signal = (typeof SIGNALS)[number];
 
-/** The starved resource of a signal. */
+/** The resource that a signal reports as running out. */
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 
 /** Pressure conditions, in the order in which the node reports them. */
@@ -39,12 +39,12 @@ export function isOfDisk(signal: Signal): boolean {
   return conditionOf(signal) === 'DiskPressure';
 }
 
-/** Whether the unit of the signal is bytes; otherwise it is a count. */
+/** Whether the signal is measured in bytes rather than as a count. */
 export function isInBytes(signal: Signal): boolean {
   return ['memory', 'ephemeral-storage'].includes(resourceOf(signal));
 }
 
-/** Whether the signal is about memory: of the whole node, or of the allocatable part. */
+/** Whether the signal is about memory, either of the whole node or of its allocatable part. */
 export function isOfMemory(signal: Signal): boolean {
   return signal === 'memory.available' || signal === 'allocatableMemory.available';
 }

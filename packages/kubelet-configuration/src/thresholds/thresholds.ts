@@ -1,7 +1,7 @@
 import { formatQuantity, isQuantity, parseGoDuration, parseQuantity, quantityValue } from '@podwright/kube-api';
 import { isSignal, SIGNALS, type Signal } from './signals.ts';
 
-/** The fields evictionHard, evictionSoft and so on of a KubeletConfiguration. */
+/** The values of evictionHard, evictionSoft and related fields of a KubeletConfiguration. */
 export type ThresholdSettings = {
   hard: Readonly<Record<string, string>>;
   soft: Readonly<Record<string, string>>;
@@ -9,15 +9,15 @@ export type ThresholdSettings = {
   minimumReclaim: Readonly<Record<string, string>>;
 };
 
-/** An amount in the signal's unit, bytes or a count, or a share of the capacity. */
+/** An amount in the signal's unit (bytes or a count), or a share of the capacity. */
 export type ThresholdValue = { kind: 'amount'; text: string } | { kind: 'share'; share: number };
 
-/** The threshold is met when less than `value` is available for `gracePeriodMs`; 0 is a hard threshold. */
+/** A threshold, which is met if less than `value` has been available for `gracePeriodMs`. It is hard if that is 0. */
 export type Threshold = {
   signal: Signal;
   value: ThresholdValue;
   gracePeriodMs: number;
-  /** Once met, the threshold stays met until `value` plus this amount is available. */
+  /** Once met, the threshold remains met until `value` and this amount together are available. */
   minReclaim?: ThresholdValue;
 };
 
@@ -33,8 +33,8 @@ export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The defaults of a node without a cluster. Its owner often fills the disk beyond upstream's shares, and evicted pods cannot move to
- * another node: eviction only keeps the disk from filling up completely.
+ * The defaults on a node without a cluster. Its owner often fills the disk beyond upstream's shares, and evicted pods cannot move to
+ * another node, so eviction only prevents a full disk.
  */
 export const LONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'memory.available': '100Mi',
@@ -95,8 +95,8 @@ function percentOf(text: string): number | undefined {
 }
 
 /**
- * The thresholds of valid settings: the hard and soft ones. If the kernel limits all pods to the allocatable memory, the hard memory
- * threshold applies to that too. A share of 0% or 100% disables a threshold.
+ * Parses valid settings into hard and soft thresholds. If the kernel limits all pods together to allocatable, the hard memory
+ * threshold applies to allocatable memory, too. A share of 0% or 100% disables a threshold.
  */
 export function thresholdsOf(settings: ThresholdSettings, pods: { areHeldToAllocatable: boolean }): Threshold[] {
   const { hard, soft, softGracePeriod, minimumReclaim } = settings;
@@ -121,29 +121,29 @@ export function isHard({ gracePeriodMs }: Threshold): boolean {
   return gracePeriodMs === 0;
 }
 
-/** Parses a threshold. Shares are 32-bit floats as in upstream, which changes the last digits of amounts. */
+/** Parses the value of a threshold. As in upstream, a share is a 32-bit float, which affects the last digits of amounts. */
 export function thresholdValue(text: string): ThresholdValue {
   if (!text.endsWith('%')) return { kind: 'amount', text };
   return { kind: 'share', share: Math.fround(Math.fround(percentOf(text) ?? 0) / 100) };
 }
 
-/** The value in the signal's unit. */
+/** Returns the value in the signal's unit. */
 export function amountOf(value: ThresholdValue, capacity: bigint): bigint {
   return value.kind === 'amount' ? quantityValue(value.text) : BigInt(Math.trunc(Number(capacity) * value.share));
 }
 
-/** The value as a Kubernetes quantity. */
+/** Returns the value as a Kubernetes quantity. */
 export function amountText(value: ThresholdValue, capacity: bigint): string {
   if (value.kind === 'share') return binaryText(amountOf(value, capacity));
   return formatQuantity(parseQuantity(value.text).nanos, value.text);
 }
 
-/** The value as in the configuration: an amount, or a percentage. */
+/** Returns the value as the configuration writes it: an amount or a percentage. */
 export function valueText(value: ThresholdValue): string {
   return value.kind === 'amount' ? value.text : `${Number((value.share * 100).toPrecision(6))}%`;
 }
 
-/** Formats bytes with binary suffixes from 1024 on (resource.BinarySI). */
+/** Formats a number of bytes with binary suffixes, if there are 1024 or more (resource.BinarySI). */
 export function binaryText(amount: bigint): string {
   return formatQuantity(amount * 1_000_000_000n, amount >= 1024n ? 'Ki' : '');
 }
