@@ -8,7 +8,7 @@ import { ReviewCache } from './review-cache.ts';
 import { review } from './review-call.ts';
 import type { User } from './token-file.ts';
 
-/** Returns the reason why a request is refused, or `undefined` if it is allowed. */
+/** Returns the response that refuses the request, or `undefined` if the request is allowed. */
 export type Authorizer = (
   user: User,
   request: { method?: string; path: string | undefined },
@@ -17,13 +17,13 @@ export type Authorizer = (
 export type AccessReviewParts = {
   client: KubeClient;
   nodeName: string;
-  /** How long an allowed and a denied review are cached (authorization.webhook's TTLs). */
+  /** How long a review that allows or denies a request is cached (authorization.webhook's TTLs). */
   allowedMs: number;
   deniedMs: number;
   logger: Logger;
 };
 
-/** Authorizes requests by SubjectAccessReviews; refusals have upstream's wording. */
+/** Returns an authorizer that sends SubjectAccessReviews. Refusals have upstream's wording. */
 export function accessReviewer(parts: AccessReviewParts): Authorizer {
   const cache = new ReviewCache<boolean>(MAX_ACCESS_REVIEWS);
   return async (user, { method, path }) => {
@@ -69,7 +69,10 @@ function isAllowed(
   });
 }
 
-/** Whether the status of a SubjectAccessReview allows the request. Throws `internal` if it is contradictory or malformed. Pure. */
+/**
+ * Returns whether the status of a SubjectAccessReview allows the request. Throws `internal` if the status is contradictory or
+ * malformed. Pure.
+ */
 export function reviewedAccess(status: unknown): boolean {
   const { allowed, denied } = (status ?? {}) as { allowed?: unknown; denied?: unknown };
   if (typeof allowed === 'boolean' && !(allowed && denied)) return allowed;

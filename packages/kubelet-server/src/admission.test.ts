@@ -20,7 +20,7 @@ const KNOWN: Admission = {
   logger: silentLogger,
 };
 
-/** The statuses of a plain request and of an upgrade; `ended` if the server closed the connection. */
+/** Returns the statuses of a plain request and of an upgrade, or `ended` if the server closed the connection. */
 async function answers(t: TestContext, api: HttpListener, admission: Partial<Admission>): Promise<unknown[]> {
   const listener = withAdmission(api, { ...KNOWN, ...admission });
   const server = createServer((request, response) => listener.handle(request, response));

@@ -11,14 +11,14 @@ import type { User } from './token-file.ts';
 
 export type Admission = {
   userOf: Authenticator;
-  /** If absent, every authenticated user may make every request. */
+  /** If undefined, every authenticated user may make every request. */
   refusalOf: Authorizer | undefined;
-  /** Called for each allowed request. May refuse it for another reason, such as too many connections. */
+  /** Called for each request that is allowed. It may still refuse the request, for example because of too many connections. */
   onAllowed: (socket: Socket, user: User) => Refusal | undefined;
   logger: Logger;
 };
 
-/** Authenticates and authorizes each request before `api` handles it. A request is refused if either of the two fails. */
+/** Wraps `api` so that it only gets requests that have been authenticated and authorized. */
 export function withAdmission(api: HttpListener, { userOf, refusalOf, onAllowed, logger }: Admission): HttpListener {
   const findRefusal = async (request: IncomingMessage): Promise<Refusal | undefined> => {
     const user = await userOf(request);

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export type ApiCall = {
   request: IncomingMessage;
   response: ServerResponse;
-  /** Decoded, without the query. */
+  /** The decoded path without the query. */
   path: string;
   query: URLSearchParams;
   params: Record<string, string | undefined>;
@@ -14,8 +14,8 @@ export type ApiCall = {
 export type ApiMethod = 'GET' | 'HEAD' | 'POST';
 
 /**
- * A path with its handler. `open` routes are served on the read-only port too, `debug` ones only with debugging handlers; `/statusz`
- * lists the `listed` ones. The client gets 500 if the handler rejects.
+ * A path and its handler. The read-only port serves only `open` routes; `debug` routes require the debugging handlers; `/statusz`
+ * lists the `listed` ones. If the handler rejects, the client gets 500.
  */
 export type ApiRoute = {
   methods: readonly ApiMethod[];
@@ -25,7 +25,7 @@ export type ApiRoute = {
   handler: (call: ApiCall) => Promise<void> | void;
 };
 
-/** Methods of the routes of which upstream does not check the method. */
+/** The methods of a route for which upstream accepts any method. */
 export const ANY_METHOD: readonly ApiMethod[] = ['GET', 'HEAD', 'POST'];
 
 /** An error response. */

@@ -44,7 +44,7 @@ test('the kernel probes idle connections, so that a client’s dead host is dete
   await using socket = connect({ host: '127.0.0.1', port });
   await once(socket, 'connect');
   const name = (one: number) => `0100007F:${one.toString(16).toUpperCase().padStart(4, '0')}`;
-  // proc_net_tcp: local, remote, state (01 is established), queues, timer (02 is keep-alive's)
+  // fields in proc_net_tcp: local and remote address, state (01: established), queues, timer (02: keep-alive)
   const keepsAlive = new RegExp(`${name(port)} ${name(socket.localPort!)} 01 \\S+ 02:`);
   const bound = { intervalMs: 10, signal: AbortSignal.timeout(5000) }; // less than the time for a request, after which the server closes the connection
   await waitFor(() => keepsAlive.test(readFileSync('/proc/net/tcp', 'utf8')) || undefined, bound);
@@ -85,7 +85,7 @@ test('a token file has lines of token,user,uid,groups', () => {
     assert.throws(() => parseTokens(wrong), /line 1: not token/);
 });
 
-/** CAs and client certificates, made by openssl. */
+/** Makes CAs and client certificates with openssl. */
 async function certificates(file: (name: string) => string) {
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
   const openssl = (...args: string[]) => runChecked('openssl', args);
@@ -183,7 +183,7 @@ test('a client certificate that expires on an open connection is refused', async
   assert.deepEqual(await ask(), [401, true]);
 });
 
-/** A serving certificate and its key, made by openssl. */
+/** Makes a serving certificate and its key with openssl. */
 async function serverFiles(file: (name: string) => string, name: string): Promise<{ cert: string; key: string }> {
   const [cert, key] = [file(`${name}.crt`), file(`${name}.key`)];
   const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', `/CN=${name}`];

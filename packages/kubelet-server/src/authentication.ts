@@ -8,22 +8,22 @@ export type Authenticator = (request: IncomingMessage) => Promise<User | undefin
 
 export type AuthenticationParts = {
   anonymous: boolean;
-  /** The server requests client certificates and accepts those which its client CAs signed. */
+  /** Whether the server requests client certificates, and accepts those signed by its client CAs. */
   clientCertificates: boolean;
-  /** Sources of the users of bearer tokens, in the order of lookup. */
+  /** Sources of the users of bearer tokens; the first source that knows a token decides. */
   tokens: TokenSource[];
   logger: Logger;
 };
 
-/** Looks up the user of a bearer token; `undefined` for an unknown token. */
+/** Looks up the user of a bearer token. `undefined` if the token is unknown. */
 export type TokenSource = { userOf: (token: string) => Promise<User | undefined> };
 
 /** The user of requests without credentials. */
 export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 /**
- * Authenticates a request by its client certificate (CN is the user, O are the groups) or bearer token. An invalid certificate or
- * token is refused even if anonymous requests are allowed, as upstream does.
+ * Authenticates a request by its client certificate (CN is the user, O are the groups) or else by its bearer token. As in
+ * upstream, a request with only invalid credentials is refused even if anonymous requests are allowed.
  */
 export function authenticator({ anonymous, clientCertificates, tokens, logger }: AuthenticationParts): Authenticator {
   return async (request) => {
@@ -54,7 +54,10 @@ const authenticated = (user: User): User =>
 
 type CertificateUser = { kind: 'none' } | { kind: 'wrong' } | { kind: 'user'; user: User };
 
-/** A connection may outlive the validity of its certificate, so each request checks it. */
+/**
+ * Returns the user of a connection's client certificate. Each request checks the validity period again, because a connection may
+ * outlive it.
+ */
 function certificateOf(socket: TLSSocket): CertificateUser {
   const { subject, raw, valid_from: from, valid_to: to } = socket.getPeerCertificate?.() ?? {};
   if (subject === undefined) return { kind: 'none' };

@@ -8,7 +8,9 @@ import type { HttpListener } from './http/http-listener.ts';
 
 const SILENT: HttpListener = { upgrades: () => true, handle: () => undefined, upgrade: () => undefined };
 
-/** Connections with small limits. `connect` returns a new connection of a user with a request, which `end` finishes. */
+/**
+ * Returns a `CallerConnections` with small limits. `connect` opens a connection of a user with a request, which `end` finishes.
+ */
 function connections() {
   const callers = new CallerConnections({ total: 6, perCaller: 4 });
   const listener = callers.observed(SILENT);

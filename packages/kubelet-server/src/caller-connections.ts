@@ -8,14 +8,14 @@ import { MAX_CALLER_CONNECTIONS } from './limits.ts';
 type Limits = { total: number; perCaller: number };
 
 /**
- * Limits the connections of authenticated callers, by user name, so that no caller locks out the others. A caller above its limit loses its
- * connection that has been idle for the longest time, and so does the caller with the most connections when all connections are used. A
- * connection in use (a request without a finished response, or an upgrade) is not closed: if the callers have no idle ones, a new one is
- * refused to a caller that has its share.
+ * Limits the connections of authenticated callers by user name, so that no caller locks out the others. A caller that exceeds its limit
+ * loses the connection that has been idle the longest. If all connections are taken, the caller with the most connections loses one.
+ * Connections in use (with an unfinished response, or upgraded) are never closed: if there is no idle one to close, a new connection is
+ * refused, unless the caller has less than its share.
  */
 export class CallerConnections {
   readonly #limits: Limits;
-  /** By user name; the least recently used connection is the first. */
+  /** Connections by user name, the least recently used one first. */
   readonly #callers = new Map<string, Set<Socket>>();
   readonly #users = new Map<Socket, string>();
   readonly #inUse = new WeakMap<Socket, ServerResponse | 'upgraded'>();
@@ -24,7 +24,7 @@ export class CallerConnections {
     this.#limits = limits;
   }
 
-  /** Passes requests on, and records which connections are in use. */
+  /** Passes requests on to `listener`, and records which connections are in use. */
   observed(listener: HttpListener): HttpListener {
     return {
       upgrades: (request) => listener.upgrades(request),
@@ -43,7 +43,7 @@ export class CallerConnections {
     };
   }
 
-  /** Assigns a connection to the user of its current request. Returns a refusal if there is no room for the connection. */
+  /** Assigns a connection to the user of its current request. Returns a refusal if there is no room for it. */
   admit(socket: Socket, user: string): Refusal | undefined {
     const isNew = !this.#users.has(socket);
     if (isNew) socket.once('close', () => this.#remove(socket));
@@ -63,7 +63,7 @@ export class CallerConnections {
     return [...this.#callers.values()].reduce((largest, one) => (one.size > largest.size ? one : largest));
   }
 
-  /** Closes the connection that has been idle for the longest time; returns false if all are in use. */
+  /** Closes the connection that has been idle the longest. Returns false if all are in use. */
   #closeIdle(connections: Set<Socket>): boolean {
     const idle = [...connections].find((socket) => !this.#inUse.has(socket));
     if (idle === undefined) return false;

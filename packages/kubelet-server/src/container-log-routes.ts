@@ -7,7 +7,7 @@ import { endOfLog } from './log-end.ts';
 import { logOptions } from './log-options.ts';
 import { containerOf } from './pod-lookup.ts';
 
-/** Responses with upstream's messages. */
+/** Upstream's responses to invalid queries. */
 const LOG_REFUSALS = {
   unreadable: refusal(400, '{"message": "Unable to decode query."}'),
   senseless: refusal(422, '{"message": "Invalid request."}'),
@@ -42,14 +42,15 @@ async function sendContainerLog(
   request.socket.setTimeout(0); // a container may be silent for long
   await using chunks = readContainerLog(file, options.query, { ended, signal });
   response.setHeader('content-type', 'text/plain; charset=utf-8');
-  // A follower gets the headers before the first line. Other clients do not: an error can still change the status.
+  // A follower gets the headers at once. For other clients they are sent with the log, so that an error can still change the
+  // status.
   if (options.query.follow) response.flushHeaders();
   for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next())
     if (!writeNow(response, chunk.value)) await once(response, 'drain', { signal });
   response.end();
 }
 
-/** The log file of an attempt; `undefined` if the runtime has removed its container. */
+/** Returns the log file of an attempt, or `undefined` if the runtime has removed its container. */
 function logFile(kubelet: Kubelet, pod: Pod, which: { container: string; containerId: string }) {
   try {
     return kubelet.containerLog(pod, { ...which, previous: false });
@@ -60,7 +61,10 @@ function logFile(kubelet: Kubelet, pod: Pod, which: { container: string; contain
 
 type Attempt = { kind: 'attempt'; containerId: string } | { kind: 'none'; message: string };
 
-/** Selects the container ID from the pod's status, or returns why there is none (upstream's validateContainerLogStatus). Pure. */
+/**
+ * Finds the container ID of the attempt in the pod's status, or says why there is none (upstream's validateContainerLogStatus).
+ * Pure.
+ */
 export function attemptOf({ metadata, status }: Pod, name: string, previous: boolean): Attempt {
   const lists = [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses];
   const found = lists.flatMap((list) => list ?? []).find((one) => one.name === name);

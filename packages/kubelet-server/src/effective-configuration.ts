@@ -7,7 +7,9 @@ import {
 } from '@podwright/kubelet-configuration';
 import { certificateDirectory, ownCertificateFiles } from './server-certificate.ts';
 
-/** The KubeletConfiguration in force: the options override the `configured` fields, which override upstream's defaults. */
+/**
+ * Returns the KubeletConfiguration in force. The options override the `configured` fields, which override upstream's defaults.
+ */
 export function effectiveConfiguration(
   options: KubeletOptions,
   configured: KubeletConfiguration = UNCONFIGURED,
@@ -22,12 +24,12 @@ export function effectiveConfiguration(
   });
 }
 
-/** Without a KubeletConfiguration, hosts with cgroup v1 are accepted. */
+/** The configuration if no KubeletConfiguration was given. Unlike upstream's default, it accepts hosts with cgroup v1. */
 const UNCONFIGURED: KubeletConfiguration = { ...completeConfiguration(new Map()), failCgroupV1: false };
 
 type SomeFields = Partial<KubeletConfiguration>;
 
-/** Billionths of a unit. */
+/** Billionths in one unit. */
 const NANOS = 1_000_000_000n;
 
 function podFields(options: KubeletOptions, { containerLogMaxSize }: KubeletConfiguration): SomeFields {
@@ -103,7 +105,10 @@ function enforced({
   return all.length === 0 ? ['none'] : all;
 }
 
-/** Reserved resources: name, field of the options, factor to billionths, and the unit in which they are formatted. */
+/**
+ * Reserved resources: the name, the field in the options, the billionths in one unit of that field, and the suffix in whose
+ * style the amount is formatted.
+ */
 const RESERVES = [
   ['cpu', 'cpuMillis', 1_000_000n, ''],
   ['memory', 'memoryBytes', NANOS, 'Ki'],
@@ -111,7 +116,7 @@ const RESERVES = [
   ['ephemeral-storage', 'ephemeralStorageBytes', NANOS, 'Ki'],
 ] as const;
 
-/** The system's reservation: the options hold the sum of both reservations, from which `kubeReserved` is subtracted. */
+/** Returns the system's reservation. The options contain the sum of both reservations, so `kubeReserved` is subtracted. */
 function systemReserved(
   reserved: KubeletOptions['systemReserved'],
   configured: KubeletConfiguration,
@@ -127,7 +132,7 @@ function systemReserved(
   return Object.fromEntries(amounts);
 }
 
-/** The quantity as the configuration file spells it if it is the same amount, otherwise formatted. */
+/** Formats an amount. If the configuration file has the same amount, its spelling is kept. */
 function written(nanos: bigint, { like, given }: { like: string; given: string | undefined }): string {
   if (given !== undefined && parseQuantity(given).nanos === nanos) return given;
   return formatQuantity(nanos, like);
@@ -153,7 +158,7 @@ function serverFields(
   };
 }
 
-/** Without webhook authorization, anonymous access means AlwaysAllow. */
+/** Returns the authorization mode. Without webhook authorization, anonymous access implies AlwaysAllow. */
 function authorizationMode(
   { anonymous, reviews }: KubeletOptions['server']['authentication'],
   configured: KubeletConfiguration['authorization.mode'],

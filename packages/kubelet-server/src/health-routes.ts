@@ -2,10 +2,10 @@ import type { Kubelet } from '@podwright/kubelet';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import type { HttpListener } from './http/http-listener.ts';
 
-/** A health check of a part of the kubelet: `error` returns the reason if the part is unhealthy. */
+/** A health check of a part of the kubelet. `error` returns why the part is unhealthy, or `undefined`. */
 export type HealthCheck = { name: string; error: () => string | undefined };
 
-/** The kubelet's checks, by upstream's names. */
+/** Returns the kubelet's checks with upstream's names. */
 export function kubeletChecks(kubelet: Pick<Kubelet, 'unhealthyReason'>): HealthCheck[] {
   return [
     { name: 'ping', error: () => undefined },
@@ -14,7 +14,7 @@ export function kubeletChecks(kubelet: Pick<Kubelet, 'unhealthyReason'>): Health
   ];
 }
 
-/** Serves only `/healthz` and the single checks below it. */
+/** Serves only `/healthz` and the paths of its checks. */
 export function healthListener(checks: HealthCheck[]): HttpListener {
   const routes = new Map(healthRoutes(checks).map((route) => [route.path, route]));
   return {
@@ -31,7 +31,7 @@ export function healthListener(checks: HealthCheck[]): HttpListener {
   };
 }
 
-/** `/healthz` with all checks, and each check below it (k8s.io/apiserver server/healthz). Only the single check shows its reason. */
+/** `/healthz` runs all checks, and each path below it one check (k8s.io/apiserver server/healthz). Only the latter show a reason. */
 export function healthRoutes(checks: HealthCheck[]): ApiRoute[] {
   const route = (path: string, handler: ApiRoute['handler']): ApiRoute => ({
     methods: ANY_METHOD,
@@ -58,7 +58,7 @@ function sendHealth(checks: HealthCheck[], { response, query }: ApiCall): void {
   sendText(response, 200, query.has('verbose') ? `${text}healthz check passed\n` : 'ok');
 }
 
-/** One line for each check. Pure except for the checks. */
+/** Runs the checks, and reports each on one line. Pure except for the checks. */
 export function healthReport(checks: HealthCheck[], exclude: string[]): { text: string; healthy: boolean } {
   const excluded = new Set(exclude);
   let healthy = true;

@@ -1,4 +1,4 @@
-/** Clients of the HTTPS API that send malformed requests, and clients that send nothing. */
+/** Sends malformed requests to the HTTPS API, and none at all. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -41,7 +41,7 @@ const answered = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((
 const PIPELINED = 90;
 const GET_PODS = withHead('GET /pods');
 
-/** The bytes sent, and the statuses which an authenticated client and an unauthenticated client get. */
+/** Bytes to send, and the statuses that an authenticated and an unauthenticated client get. */
 const REQUESTS: [what: string, text: string, known: number[], unknown: number[]][] = [
   ['HTTP/1.0', 'GET /healthz HTTP/1.0\r\n\r\n', [200], [401]],
   ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', [400], [400]],
@@ -100,7 +100,7 @@ test('malformed requests get one response each, and unauthenticated clients get 
   assert.equal((await known.ask('/pods')).status, 200);
 });
 
-/** A connection to a kubelet with a running pod, and the text received on it. */
+/** Connects to a kubelet with a running pod; returns the connection and the text received on it. */
 async function connected(t: TestContext) {
   const api = await serveApi(t, { manifest: POD });
   await api.fake.pod('web', ({ status }) => status?.phase === 'Running');
@@ -116,7 +116,7 @@ async function connected(t: TestContext) {
   return { api, socket, received };
 }
 
-/** A connection on which a log is followed; its response does not end. */
+/** Connects and follows a log, so that the response does not end. */
 async function following(t: TestContext) {
   const connection = await connected(t);
   const { socket, received } = connection;

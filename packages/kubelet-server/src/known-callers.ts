@@ -11,11 +11,11 @@ import {
   SAVED_CALLER_MS,
 } from './limits.ts';
 
-/** `known`: the caller was authenticated within the last hour; `former`: within the last 30 days. */
+/** `known` callers were authenticated within the last hour, `former` ones within the last 30 days. */
 export type Acquaintance = 'known' | 'former' | undefined;
 
 export type KnownCallersOptions = {
-  /** The file in which the callers are saved for the next process; if absent, they are not saved. */
+  /** File in which the callers are saved for the next process. If undefined, they are not saved. */
   path?: string;
   logger?: Logger;
   /** A monotonic clock, in ms. */
@@ -23,13 +23,13 @@ export type KnownCallersOptions = {
 };
 
 /**
- * The callers that were authenticated. They are saved so that after a restart the API server does not count as a stranger. Failed reads and
- * writes are logged; they only make known callers strangers.
+ * Remembers authenticated callers. They are saved, so that the API server is not a stranger after a restart. Failed reads and writes are
+ * only logged: their sole effect is that known callers become strangers.
  */
 export class KnownCallers {
   readonly #options: KnownCallersOptions;
   readonly #now: () => number;
-  /** Times of the last authentication, by the monotonic clock; those of earlier processes may be negative. */
+  /** When each caller was last authenticated, by the monotonic clock. Times in an earlier process are negative. */
   readonly #seenAtMs = new RecentlyUsed<number>(MAX_CALLERS);
   readonly #savedAtMs = new RecentlyUsed<number>(MAX_CALLERS);
   #timer: Timer | undefined;
@@ -42,7 +42,7 @@ export class KnownCallers {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Reads the callers of the earlier process. Never rejects. */
+  /** Reads the callers that an earlier process has saved. Never rejects. */
   async load(): Promise<void> {
     const { path, logger } = this.#options;
     if (path === undefined) return;
@@ -66,7 +66,7 @@ export class KnownCallers {
     return ageMs < FORMER_CALLER_MS ? 'former' : undefined;
   }
 
-  /** Records that the caller was authenticated now. */
+  /** Records that a caller has just been authenticated. */
   add(caller: string): void {
     const now = this.#now();
     this.#seenAtMs.set(caller, now);
@@ -75,7 +75,7 @@ export class KnownCallers {
     this.#timer = new Timer(() => void this.#save(), Math.max(0, this.#pauseUntilMs - now)).unref();
   }
 
-  /** Writes the unsaved changes. Never rejects. */
+  /** Saves pending changes. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== undefined) await this.#save();

@@ -27,22 +27,25 @@ export type KubeletApiParts = {
   facts: KubeletFacts;
   systemLogs: SystemLogs;
   logger: Logger;
-  /** If false, only the `open` routes are served (enableDebuggingHandlers). */
+  /** If false, only `open` routes are served (enableDebuggingHandlers). */
   debuggingHandlers: boolean;
-  /** Whether profiles of the kubelet itself are served (enableProfilingHandler). */
+  /** Whether to serve profiles of the kubelet itself (enableProfilingHandler). */
   profiling: boolean;
-  /** How long a stream may be idle; 0 is no limit (streamingConnectionIdleTimeout). */
+  /** How long a stream may be idle. 0 means no limit (streamingConnectionIdleTimeout). */
   streamIdleTimeoutMs: number;
   serveStream: ServeStream | undefined;
-  /** Counts the buffers of streams to other servers. */
+  /** Counts the buffers of streams that are proxied to other servers. */
   countBuffer: CountBuffer | undefined;
 };
 
-/** First segments of the debugging handlers' paths: if they are disabled, upstream responds 405 there, and 404 elsewhere. */
+/**
+ * First segments of the debugging handlers' paths. If the handlers are disabled, upstream responds 405 to these paths, and 404 to
+ * others.
+ */
 const DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug/pprof'];
 
 /**
- * The abort reason of all requests' signals: each request ends by aborting its signal, and creating an error costs more than a small
+ * The abort reason of every request's signal. Every request ends with an abort, and creating an error costs more than a small
  * response.
  */
 const CLIENT_GONE = new PodwrightError('cancelled', 'the client has disconnected');
@@ -50,8 +53,8 @@ const CLIENT_GONE = new PodwrightError('cancelled', 'the client has disconnected
 type Target = { kind: 'route'; route: ApiRoute } | { kind: 'stream'; stream: StreamKind };
 
 /**
- * The kubelet's HTTP API in upstream's formats (pkg/kubelet/server). It does not authenticate: the server around it does. With
- * `readOnly` it serves only the `open` routes.
+ * The kubelet's HTTP API in upstream's formats (pkg/kubelet/server). It leaves authentication to the server around it. With
+ * `readOnly` it serves only `open` routes.
  */
 export class KubeletApi implements HttpListener {
   readonly #parts: KubeletApiParts;
@@ -210,7 +213,7 @@ function translatedCall({ kind, choice }: Stream, url: string): Parameters<typeo
   return kind === 'portForward' ? { kind: 'portforward', url } : { kind, choice, url };
 }
 
-/** Redirects as Go's ServeMux does: with the query, and with an HTML body for GET. */
+/** Redirects like Go's ServeMux: with the query, and with an HTML body for GET. */
 function sendRedirect({ method, url = '' }: IncomingMessage, response: ServerResponse, path: string): void {
   const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const reads = method === 'GET' || method === 'HEAD';
@@ -221,7 +224,7 @@ function sendRedirect({ method, url = '' }: IncomingMessage, response: ServerRes
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&#34;');
 
-/** Discards the request body, which no route uses; a long one closes the connection. */
+/** Discards the request body, because no route uses one. A long body closes the connection. */
 function ignoreBody(request: IncomingMessage): void {
   let bytes = 0;
   request.on('error', () => undefined);

@@ -8,7 +8,7 @@ export function containerOf({ spec }: Pod, name: string): Container | undefined 
   return everyContainer(spec).find((one) => one.name === name);
 }
 
-/** A running container of the pod; `undefined` if `uid` is given and is another pod's. */
+/** Returns the running container of the pod, or `undefined` if there is none, or `uid` is not the pod's. */
 export function runningContainer(
   kubelet: Kubelet,
   { metadata }: Pod,

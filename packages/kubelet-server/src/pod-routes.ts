@@ -4,7 +4,10 @@ import type { ApiRoute } from './api-route.ts';
 import { sendJson, sendJsonText } from './http/api-call.ts';
 import { MAX_CACHED_POD_LENGTH } from './limits.ts';
 
-/** `/pods`: the pods of the configuration sources with their statuses. `/runningpods/`: the pods of the runtime. */
+/**
+ * `/pods` returns the pods of the configuration sources with their statuses, `/runningpods/` the pods that run according to the
+ * runtime.
+ */
 export function podRoutes(kubelet: Kubelet): ApiRoute[] {
   const list = (items: object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
   const texts = new PodTexts();
@@ -24,7 +27,7 @@ export function podRoutes(kubelet: Kubelet): ApiRoute[] {
   ];
 }
 
-/** Pods as JSON, cached by object: pods are immutable, so a changed pod is a new object. */
+/** Pods as JSON. Pods are immutable, so the cache needs no invalidation: a changed pod is a new object. */
 class PodTexts {
   readonly #texts = new WeakMap<Pod, string>();
 
@@ -41,12 +44,12 @@ class PodTexts {
   }
 }
 
-/** The items of a list omit apiVersion and kind, as upstream's do. */
+/** Returns a pod as the item of a list. As in upstream, apiVersion and kind are omitted. */
 function listedPod({ metadata, spec, status }: Pod): object {
   return { metadata, spec, status: status ?? {} };
 }
 
-/** The runtime's view of a pod with a running container or a ready sandbox; empty for other pods. */
+/** Returns the pod as the runtime knows it, or nothing if it has neither a running container nor a ready sandbox. */
 function runningPod({ pod, sandboxes, containers }: RuntimePodStatus): object[] {
   const running = containers.filter(({ state }) => state === 'running');
   if (running.length === 0 && !sandboxes.some(({ ready }) => ready)) return [];

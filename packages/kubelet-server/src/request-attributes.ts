@@ -1,15 +1,15 @@
-/** Maps requests of the API to the attributes of a SubjectAccessReview (upstream: pkg/kubelet/server/auth.go). */
+/** Maps requests to the attributes of SubjectAccessReviews (upstream: pkg/kubelet/server/auth.go). */
 
 export type RequestAttributes = {
-  /** '' for methods without a verb. */
+  /** '' for a method that has no verb. */
   verb: string;
-  /** Subresources of `nodes`, at least one: access to any of them allows the request. */
+  /** Subresources of `nodes`, at least one. Access to one of them suffices. */
   subresources: string[];
 };
 
 const VERBS: Record<string, string> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
-/** Fine-grained subresources: either these or `proxy` allow the request (KubeletFineGrainedAuthz). */
+/** Paths with fine-grained subresources. Access to the subresource or to `proxy` suffices (KubeletFineGrainedAuthz). */
 const FINE = [
   ['/pods', 'pods'],
   ['/runningpods', 'pods'],
@@ -17,7 +17,7 @@ const FINE = [
   ['/configz', 'configz'],
 ] as const;
 
-/** Paths with their own subresource, which `proxy` does not cover. */
+/** Paths with a subresource of their own; access to `proxy` does not suffice. */
 const OWN = [
   ['/stats', 'stats'],
   ['/metrics', 'metrics'],
@@ -27,7 +27,10 @@ const OWN = [
   ['/flagz', 'configz'],
 ] as const;
 
-/** `path` is decoded and without its query; `undefined` if the request target is not a path. Pure. */
+/**
+ * Returns the attributes of a request. `path` is decoded and has no query; it is `undefined` if the request target is not a
+ * path. Pure.
+ */
 export function requestAttributes(method: string | undefined, path: string | undefined): RequestAttributes {
   const verb = VERBS[method ?? ''] ?? '';
   const below = ([root]: readonly [string, string]) => path === root || path?.startsWith(`${root}/`);

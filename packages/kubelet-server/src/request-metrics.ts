@@ -2,9 +2,9 @@ import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/b
 
 /** Counts requests under upstream's names (pkg/kubelet/server/metrics). */
 export type RequestCounter = {
-  /** A request has started; the caller calls the returned function when it has ended. */
+  /** Counts a request that has started. The caller calls the returned function when the request has ended. */
   started(method: string, path: string): () => void;
-  /** A stream over a WebSocket has started. */
+  /** Counts a stream that has been opened over a WebSocket. */
   webSocket(subresource: string): void;
 };
 
@@ -13,7 +13,10 @@ const LONG_RUNNING = new Set(['exec', 'attach', 'portforward', 'debug']);
 const LABELS = ['method', 'path', 'server_type', 'long_running'] as const;
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Requests to `paths` are counted by the first segment of the path, all others as `other`; servers of one registry share the metrics. */
+/**
+ * Returns a counter that labels requests to `paths` with the first segment of the path, and all others with `other`. Servers with the
+ * same registry share the metrics.
+ */
 export function requestMetrics(
   registry: Registry,
   { serverType, paths }: { serverType: 'readwrite' | 'readonly'; paths: string[] },
@@ -68,7 +71,7 @@ function metricsOf(registry: Registry) {
   };
 }
 
-/** The first segment of a path, two of `/metrics/…`. */
+/** Returns the first segment of a path, or the first two for `/metrics/…`. */
 function pathLabel(path: string): string {
   const [first = '', second] = path.replace(/^\//, '').split('/');
   return first === 'metrics' && second ? `${first}/${second}` : first;

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The undecoded path; `undefined` for a target that is not a path, has a fragment, or has invalid escapes. */
+/**
+ * Splits a request target. The path is not decoded; it is `undefined` if the target is not a path, has a fragment, or has
+ * invalid escapes.
+ */
 export function parseTarget({ url = '/' }: IncomingMessage): { path: string | undefined; query: URLSearchParams } {
   const [raw = '', ...query] = url.split('?');
   const searchParams = new URLSearchParams(query.join('?'));
@@ -13,7 +16,7 @@ export function parseTarget({ url = '/' }: IncomingMessage): { path: string | un
   }
 }
 
-/** The percent-decoded path. */
+/** Returns the percent-decoded path. */
 export function decodedPath(request: IncomingMessage): string | undefined {
   const { path } = parseTarget(request);
   return path === undefined ? undefined : decodeURIComponent(path); // does not throw: parseTarget has checked the escapes

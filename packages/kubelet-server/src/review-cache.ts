@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 import { MAX_REVIEWS_AT_ONCE } from './limits.ts';
 
-/** An answer, and how long it may be cached. */
+/** The result of a review, and how long it may be cached. */
 export type Reviewed<T> = { value: T; keepMs: number };
 
 type Entry<T> = { value: T; untilMs: number };
 
-/** An LRU cache of the API server's answers to reviews. Concurrent callers share one review; errors are not cached. */
+/** An LRU cache of the results of reviews by the API server. Concurrent callers share one review. Errors are not cached. */
 export class ReviewCache<T> {
   readonly #maxEntries: number;
   readonly #now: () => number;
@@ -18,7 +18,7 @@ export class ReviewCache<T> {
     this.#now = now;
   }
 
-  /** The answer from the cache, or of a new review. Rejects with `resource_exhausted` when too many reviews are in flight. */
+  /** Returns the cached result, or asks for a review. Rejects with `resource_exhausted` if too many reviews are in flight. */
   async answer(key: string, ask: () => Promise<Reviewed<T>>): Promise<T> {
     const cached = this.#cached.get(key);
     if (cached !== undefined && this.#now() < cached.untilMs) {

@@ -12,7 +12,7 @@ const ALICE = { username: 'alice', uid: '7', groups: ['team'], extra: { 'example
 
 type Asked = { kind: string; spec: Record<string, unknown> };
 
-/** A client whose reviews `answer` decides; if that returns an error, the call rejects with it. */
+/** Returns a client that completes reviews with the status from `answer`, or rejects if that is an error. */
 function reviewing(answer: (asked: Asked) => unknown): { client: KubeClient; asked: Asked[] } {
   const asked: Asked[] = [];
   const create = async (resource: Resource, object: KubeObject & { spec?: object }) => {

@@ -28,19 +28,19 @@ import { TokenFile, type User } from './token-file.ts';
 
 export type SecureServerInput = {
   kubelet: Kubelet;
-  /** Client for TokenReviews and SubjectAccessReviews, if `authentication.reviews` enables them. */
+  /** Client for TokenReviews and SubjectAccessReviews. Used only if `authentication.reviews` enables them. */
   reviewer?: KubeClient;
-  /** The serving certificate that the cluster has signed; `undefined` until there is one. */
+  /** Returns the serving certificate signed by the cluster, or `undefined` if there is none yet. */
   signedCertificate?: () => CertificatePair | undefined;
-  /** Finds the local user of a connection. If absent, all users of this host count as one caller. */
+  /** Finds the local user at the other end of a connection. If undefined, all users of this host count as one caller. */
   peerUser?: PeerUser;
   logger: Logger;
 };
 
 /**
- * Creates the HTTPS server of the API. It authenticates clients, and connections of unauthenticated clients cannot exhaust it. It
- * reloads its certificate, key, client CAs and tokens. `node:https` is loaded here on demand. `allows` decides whether to accept a
- * connection. Call `onClosed` when the server is closed.
+ * Creates the API's HTTPS server. It authenticates clients, and unauthenticated clients cannot use up its connections. It reloads
+ * its certificate, key, client CAs and tokens when they change. `allows` decides whether to accept a connection. `onClosed` has to
+ * be called when the server has been closed. `node:https` is imported only here, on demand.
  */
 export async function secureServer(
   api: HttpListener,
@@ -97,12 +97,13 @@ export async function secureServer(
     background(logger, 'the certificate files are no longer read', following);
   });
   server.on('connection', (socket: Socket) => waiting.add(socket));
-  // a third for authenticated clients, a third for others, and a third for the shares of callers while one caller uses the first
+  // a third for authenticated clients, a third for others, and a third so that callers get their shares while one caller uses the
+  // first third
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 3;
   return { server, allows: (ends) => limit.allows(ends), onClosed: () => callers.close() };
 }
 
-/** The inode and times of files as text: the text changes when a process changes the files. */
+/** Returns the identities, sizes and times of files as text, which changes whenever a process changes one of the files. */
 async function statesOf(paths: string[]): Promise<string> {
   const states = paths.map(async (path) => {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
@@ -111,7 +112,10 @@ async function statesOf(paths: string[]): Promise<string> {
   return (await Promise.all(states)).join('\n');
 }
 
-/** `state` changes whenever the result of `read` may have changed, and is much cheaper. It rejects if a file cannot be examined. */
+/**
+ * `state` returns a text that changes when the result of `read` may have changed, and costs much less. It rejects if a file cannot
+ * be examined.
+ */
 type Followed = {
   settings: TlsOptions;
   state: () => Promise<string>;
@@ -120,7 +124,7 @@ type Followed = {
   logger: Logger;
 };
 
-/** Reloads the files of a server for new connections; while they are invalid, the server keeps the previous settings. */
+/** Reloads a server's files for new connections. As long as a file is invalid, the previous settings remain. */
 async function followFiles(server: SecureServer, { settings, state, read, waiting, logger }: Followed): Promise<void> {
   const closed = new AbortController();
   server.once('close', () => closed.abort());
@@ -163,7 +167,10 @@ function connectedClients(server: SecureServer): ReadonlySet<TLSSocket> {
   return clients;
 }
 
-/** After a change of the client CAs: clients authenticate again, running requests finish, pending handshakes are dropped. */
+/**
+ * Applies a change of the client CAs to open connections: clients have to authenticate again, running requests may finish, and
+ * pending handshakes are dropped.
+ */
 function distrust(
   server: SecureServer,
   { clients, waiting }: { clients: ReadonlySet<TLSSocket>; waiting: WaitingClients },
@@ -175,7 +182,7 @@ function distrust(
 
 type ClusterReviews = { tokens?: TokenSource; access?: Authorizer };
 
-/** Authentication and authorization by the cluster; the code is loaded only if there is one. */
+/** Returns the cluster's authentication and authorization. Their code is imported only in a cluster. */
 async function clusterReviews({
   nodeName,
   reviewer: client,

@@ -32,7 +32,7 @@ export type TestApi = {
   ask: (path: string, ask?: Ask) => Promise<Answer>;
 };
 
-/** A port that was free just now; another process may take it. */
+/** Returns a port that is currently free. Another process may take it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -41,7 +41,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Serves the API of a fake kubelet. Anonymous requests are allowed, unless `authentication` forbids them. */
+/** Serves the API of a fake kubelet. Anonymous requests are allowed unless `authentication` disables them. */
 export async function serveApi(
   t: TestContext,
   given: Partial<KubeletServerOptions> & { manifest?: string; logger?: Logger; reviewer?: KubeClient } & Pick<

@@ -7,16 +7,16 @@ import { writeFileDurable } from '@podwright/host';
 import type { ServerTls } from '@podwright/kubelet-configuration';
 import { SELF_SIGNED_CERTIFICATE_MS } from './limits.ts';
 
-/** The names and addresses of a self-signed certificate, and its default directory. */
+/** The names and addresses for which a self-signed certificate is issued, and its default directory. */
 export type CertificateOwner = { nodeName: string; names: () => string[]; directory: string };
 
-/** A self-signed certificate is replaced when less than this share of its validity remains. */
+/** A self-signed certificate is replaced if less than this share of its validity remains. */
 const REMAINING_SHARE = 0.1;
 
 /**
- * The server's certificate and key in PEM: the pair in the options, or a self-signed pair. A self-signed pair is created if there is none,
- * or if it is about to expire or lacks one of the node's names. The `served` pair stays in use if its files are deleted, or could not be
- * written. Throws if the options' files cannot be read, or the key does not match the certificate.
+ * Returns the server's certificate and key: the pair in the options, or else a self-signed one. A self-signed pair is created if there is
+ * none, if it is about to expire, or if it lacks one of the node's names. If its files have been deleted or could not be written, the
+ * `served` pair remains in use. Throws if a file in the options cannot be read, or the key does not belong to the certificate. PEM.
  */
 export async function serverCertificate(
   tls: ServerTls,
@@ -47,10 +47,10 @@ export async function serverCertificate(
   return made;
 }
 
-/** The default of `certDirectory`. */
+/** Returns the default of `certDirectory`. */
 export const certificateDirectory = (rootDir: string) => join(rootDir, 'pki');
 
-/** The paths of the self-signed pair. */
+/** Returns the paths of the self-signed pair. */
 export function ownCertificateFiles({ certDirectory }: ServerTls, byDefault: string) {
   const directory = certDirectory ?? byDefault;
   return { directory, certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };

@@ -36,7 +36,7 @@ export function statisticsRoutes(parts: Parts): ApiRoute[] {
   ];
 }
 
-/** Concurrent requests share one computation. */
+/** Lets concurrent requests share one computation. */
 function sharedAnswer<T>(make: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
@@ -72,7 +72,7 @@ async function resourcePage({ kubelet, logger }: Parts): Promise<string> {
   return exposition(resourceMetrics(summary));
 }
 
-/** The machine's metrics are served even if the runtime does not answer. */
+/** Returns the machine's and the containers' metrics. If the runtime does not respond, only the machine's are served. */
 async function cadvisorPage({ kubelet, logger }: Parts): Promise<string> {
   const reading = containerMetrics(kubelet.cri, () => kubelet.summary.full());
   const containers = await reading.catch((error: unknown) => {

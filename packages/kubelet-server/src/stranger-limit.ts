@@ -6,7 +6,7 @@ import { ALL_STRANGERS_RATE, MAX_CALLERS, NETWORK_STRANGERS_RATE, NEWCOMERS_RATE
 /** Both ends of a TCP connection. */
 export type ConnectionEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
-/** Looks up the UID of the local process at the other end of a connection; `undefined` for other hosts. */
+/** Looks up the UID of the process at the other end of a local connection. `undefined` if the other end is another host. */
 export type PeerUser = (ends: ConnectionEnds) => number | undefined;
 
 export type StrangerLimitOptions = {
@@ -17,9 +17,10 @@ export type StrangerLimitOptions = {
 };
 
 /**
- * Limits the rate of new connections from callers without a recent authentication, so that authenticated callers are still served. A caller
- * is a user of this host (under any address), or an address of another host. Local and remote strangers have separate limits. Root and
- * callers that were authenticated within the last month have only their own limits.
+ * Limits the rate of new connections from callers without a recent authentication (strangers), so that authenticated callers are still
+ * served. A caller is a user of this host, whatever its address, or an address of another host. Local and remote strangers have separate
+ * limits. Callers that were authenticated within the last hour are not limited; root, and callers that were authenticated within the last
+ * month, have a limit of their own.
  */
 export class StrangerLimit {
   readonly #peerUser: PeerUser | undefined;
@@ -36,7 +37,7 @@ export class StrangerLimit {
     this.#known = callers;
   }
 
-  /** Whether a connection that has just been accepted may stay open. */
+  /** Whether a newly accepted connection may stay open. */
   allows(ends: ConnectionEnds): boolean {
     const caller = this.#callerOf(ends);
     const now = this.#now();
@@ -48,11 +49,11 @@ export class StrangerLimit {
     return this.#remote.allow({ caller, network: networkOf(caller) }, now);
   }
 
-  /** Records that the caller on this socket is authenticated. */
+  /** Records that the caller on this socket has been authenticated. */
   markAuthenticated(socket: ConnectionEnds): void {
     const caller = this.#callers.get(socket) ?? this.#callerOf(socket);
     this.#callers.set(socket, caller);
-    // If a local client has closed its end, its user cannot be looked up: do not exempt all local users.
+    // The user of a local client that has closed its end cannot be looked up. Do not exempt all local users then.
     if (caller === LOOPBACK && this.#peerUser !== undefined) return;
     this.#known.add(caller);
   }
@@ -60,12 +61,12 @@ export class StrangerLimit {
   #callerOf(ends: ConnectionEnds): string {
     const user = this.#peerUser?.(ends);
     if (user !== undefined) return USER + user;
-    // a local client that has closed its end, connected to another address of this host
+    // the first case is a local client that has closed its end, and is connected to another address of this host
     return ends.remoteAddress === ends.localAddress ? LOOPBACK : hostOf(ends.remoteAddress ?? '');
   }
 }
 
-/** Strangers that share limits. */
+/** Strangers that share their limits. */
 class Strangers {
   readonly #callers = new RecentlyUsed<Allowance>(MAX_CALLERS);
   readonly #networks = new RecentlyUsed<Allowance>(MAX_CALLERS);
@@ -92,11 +93,11 @@ const ROOT = `${USER}0`;
 const LOOPBACK = 'loopback';
 const isLocal = (caller: string) => caller === LOOPBACK || caller.startsWith(USER);
 
-/** The network of another host as a key: an IPv4 /24 or an IPv6 /48. */
+/** Returns the network of another host, for use as a key: an IPv4 /24 or an IPv6 /48. */
 const networkOf = (host: string): string =>
   host.includes(':') ? host.split(':').slice(0, 3).join(':') : host.split('.').slice(0, 3).join('.');
 
-/** The addresses of one host as a key: an IPv4 address, an IPv6 /64, or all of loopback. */
+/** Returns the key of a host, which may stand for several addresses: an IPv4 address, an IPv6 /64, or all loopback addresses. */
 function hostOf(address: string): string {
   const ipv4 = address.replace(/^::ffff:(?=.*\.)/, '');
   if (ipv4.startsWith('127.') || address === '::1') return LOOPBACK;
@@ -119,7 +120,7 @@ class Allowance {
     this.#rate = rate;
   }
 
-  /** Takes a token if there is one. */
+  /** Takes a token. Returns false if there is none. */
   take(now: number): boolean {
     const { perSecond, burst } = this.#rate;
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAtMs) * perSecond) / 1000);

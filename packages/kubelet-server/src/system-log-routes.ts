@@ -5,18 +5,18 @@ import { extname, join } from 'node:path';
 import { type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import { MAX_LOG_DIRECTORY_ENTRIES } from './limits.ts';
 
-/** The directories that `/logs/` serves, and whether it is enabled (enableSystemLogHandler). */
+/** The directories that `/logs/` serves, and whether it serves them at all (enableSystemLogHandler). */
 export type SystemLogs = {
   enabled: boolean;
-  /** The host's logs (`/var/log`). */
+  /** The host's log directory (`/var/log`). */
   directory: string;
   /** Other directories to which symbolic links in the log directory may point: the directory of the pods' logs. */
   linked: string[];
 };
 
 /**
- * `/logs/`: files and listings of the host's log directory, as Go's file server shows them. Only regular files below it are opened,
- * never FIFOs or devices, whatever symbolic links a pod with access to the directory creates.
+ * `/logs/` serves files and listings of the host's log directory like Go's file server. It opens only regular files below the
+ * directory, never FIFOs or devices, even if a pod with access to the directory creates symbolic links.
  */
 export function systemLogRoutes(logs: SystemLogs): ApiRoute[] {
   const handler = logs.enabled
@@ -48,7 +48,7 @@ function redirect(response: ApiCall['response'], location: string): void {
   response.writeHead(301, { location }).end();
 }
 
-/** Resolves symbolic links; `undefined` if the result is outside the log directories. */
+/** Resolves symbolic links. Returns `undefined` if the result is outside the log directories. */
 async function realPathBelow({ directory, linked }: SystemLogs, path: string): Promise<string | undefined> {
   const real = await realpath(path).catch(() => undefined);
   const roots = await Promise.all([directory, ...linked].map((root) => realpath(root).catch(() => undefined)));
@@ -56,7 +56,7 @@ async function realPathBelow({ directory, linked }: SystemLogs, path: string): P
   return isBelow ? real : undefined;
 }
 
-/** Opens a file and checks that the opened file is still below the log directories: links may have changed since the lookup. */
+/** Opens a file, and checks that the opened file is below the log directories, because links may have changed since the lookup. */
 async function openBelow(logs: SystemLogs, path: string): Promise<FileHandle | undefined> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const file = await open(path, flags).catch(() => undefined);
@@ -86,7 +86,7 @@ async function sendFile(file: FileHandle, { response, name, range, signal }: Sen
   response.end();
 }
 
-/** Decodes a Range header with a single range; `undefined` sends the whole file (RFC 9110, 14.1). Pure. */
+/** Decodes a Range header with a single range (RFC 9110, 14.1). `undefined` means the whole file. Pure. */
 export function readRange(
   header: string | undefined,
   size: number,

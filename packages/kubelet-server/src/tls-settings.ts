@@ -13,10 +13,13 @@ const VERSIONS: Record<TlsVersion, SecureVersion> = {
   VersionTLS13: 'TLSv1.3',
 };
 
-/** TLS 1.3's suites are always enabled, as in Go. */
+/** TLS 1.3's cipher suites, which are always enabled, as in Go. */
 const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
-/** Settings of the HTTPS server. Throws `invalid_argument` for invalid options, and an error if the client CAs cannot be read. */
+/**
+ * Returns the settings of the HTTPS server. Throws `invalid_argument` if an option is invalid, or another error if the client CAs
+ * cannot be read.
+ */
 export async function tlsSettings(
   { tls, authentication }: Pick<KubeletServerOptions, 'tls' | 'authentication'>,
   { certificate, key }: CertificatePair,
@@ -51,7 +54,7 @@ async function readAuthorities(path: string): Promise<string> {
   return text;
 }
 
-/** Rejects a malformed certificate: OpenSSL would silently ignore it. */
+/** Rejects a malformed certificate, which OpenSSL would silently ignore. */
 function checkCertificate(pem: string, what: string): void {
   try {
     new X509Certificate(pem);
@@ -60,7 +63,7 @@ function checkCertificate(pem: string, what: string): void {
   }
 }
 
-/** The suites in OpenSSL's syntax; `undefined` is Node.js' default. */
+/** Returns the cipher suites in OpenSSL's syntax; `undefined` means Node.js' default. */
 function cipherList({ cipherSuites, minVersion }: KubeletServerOptions['tls']): string | undefined {
   const isOld = minVersion === 'VersionTLS10' || minVersion === 'VersionTLS11';
   if (cipherSuites.length === 0) return isOld ? 'DEFAULT:@SECLEVEL=0' : undefined;
@@ -68,7 +71,9 @@ function cipherList({ cipherSuites, minVersion }: KubeletServerOptions['tls']): 
   return [...chosen, ...(isOld ? ['@SECLEVEL=0'] : [])].join(':');
 }
 
-/** OpenSSL's name of a suite. Throws `invalid_argument` for an unknown suite, or one that this host's OpenSSL lacks. */
+/**
+ * Returns OpenSSL's name for a cipher suite. Throws `invalid_argument` if the suite is unknown, or this host's OpenSSL lacks it.
+ */
 export function opensslName(name: string): string {
   const known = Object.hasOwn(CIPHER_SUITES, name) ? CIPHER_SUITES[name]! : undefined;
   if (known !== undefined && getCiphers().includes(known.toLowerCase())) return known;

@@ -6,12 +6,12 @@ import { ReviewCache } from './review-cache.ts';
 import { review } from './review-call.ts';
 import type { User } from './token-file.ts';
 
-/** Looks up the users of bearer tokens by TokenReviews, and caches the answers for `keepMs`. */
+/** Looks up the users of bearer tokens with TokenReviews, and caches the results for `keepMs`. */
 export class TokenReviews {
   readonly #client: KubeClient;
   readonly #keepMs: number;
   readonly #cache = new ReviewCache<User | undefined>(MAX_REVIEWED_TOKENS);
-  /** Key of the HMACs under which answers are cached: the tokens themselves are not stored. */
+  /** Key for the HMACs of tokens, by which results are cached. The tokens themselves are not stored. */
   readonly #secret = randomBytes(32);
 
   constructor(client: KubeClient, keepMs: number) {
@@ -19,7 +19,10 @@ export class TokenReviews {
     this.#keepMs = keepMs;
   }
 
-  /** The user of the token; `undefined` for an unknown token. Rejects if the review fails or its status is malformed. */
+  /**
+   * Returns the user of the token, or `undefined` if the token is unknown. Rejects if the review fails, or its status is
+   * malformed.
+   */
   async userOf(token: string): Promise<User | undefined> {
     if (token.length > MAX_REVIEWED_TOKEN_LENGTH) return undefined;
     const key = createHmac('sha256', this.#secret).update(token).digest('base64');
@@ -33,7 +36,10 @@ export class TokenReviews {
   }
 }
 
-/** The user in the status of a TokenReview. Throws `internal` if it is authenticated without a valid user. Pure. */
+/**
+ * Returns the user in the status of a TokenReview, or `undefined` if the token was not authenticated. Throws `internal` if the
+ * user is invalid. Pure.
+ */
 export function reviewedUser(status: unknown): User | undefined {
   const { authenticated, user } = (status ?? {}) as { authenticated?: unknown; user?: unknown };
   if (authenticated !== true) return undefined;

@@ -27,12 +27,12 @@ export function sendJson(response: ServerResponse, value: unknown): void {
   sendJsonText(response, JSON.stringify(value));
 }
 
-/** Sends text which is JSON already. */
+/** Sends text that is already JSON. */
 export function sendJsonText(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 }
 
-/** Sends one line of a stream of JSON; waits for a client that reads slowly. */
+/** Sends one line of a JSON stream. Waits if the client reads slowly. */
 export async function sendLine(response: ServerResponse, value: unknown): Promise<void> {
   if (response.write(`${JSON.stringify(value)}\n`)) return;
   const settled = new AbortController(); // removes the listener of the other event: each line would add one

@@ -5,10 +5,10 @@ import type { UpgradingClient } from '@podwright/streaming';
 /** Handles the requests of a server. */
 export interface HttpListener {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Whether this upgrade request is passed to `upgrade`; otherwise `handle` gets it like a plain request. */
+  /** Whether to pass an upgrade request to `upgrade`. If false, `handle` gets it as a plain request. */
   upgrades(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** Serves the client of the stream at a runtime's URL in this process; returns false if that runtime runs in another process. */
+/** Connects the client to the stream at a runtime's URL, if that runtime runs in this process. Returns false if it does not. */
 export type ServeStream = (client: UpgradingClient, url: string) => boolean;

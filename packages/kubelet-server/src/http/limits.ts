@@ -1,2 +1,5 @@
-/** Connections of a server. Each command opens one for a call, and one for each log and watch that it follows. */
+/**
+ * Maximum number of connections to a server. Each command opens one for its call, and one for each log or watch that it
+ * follows.
+ */
 export const MAX_CONNECTIONS = 1000;

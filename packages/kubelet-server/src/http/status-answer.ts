@@ -12,7 +12,7 @@ const HTTP_STATUS: Partial<Record<ErrorCode, number>> = {
   deadline_exceeded: 504,
 };
 
-/** Reasons of a Status, by which Kubernetes' clients distinguish errors (apimachinery, StatusReason). */
+/** Reasons in a Status, by which Kubernetes' clients distinguish errors (apimachinery, StatusReason). */
 const REASONS: Partial<Record<ErrorCode, string>> = {
   invalid_argument: 'BadRequest',
   permission_denied: 'Forbidden',
@@ -24,7 +24,7 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
   deadline_exceeded: 'Timeout',
 };
 
-/** The meta/v1 Status object of an error. */
+/** Returns the meta/v1 Status for an error. */
 export function statusObject(error: unknown) {
   const code = HTTP_STATUS[errorCode(error)] ?? 500;
   return {
@@ -38,7 +38,7 @@ export function statusObject(error: unknown) {
   };
 }
 
-/** Responds with an error; a response whose headers have been sent is aborted. */
+/** Responds with an error, or aborts the response if its headers have already been sent. */
 export function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy();
   const status = statusObject(error);
