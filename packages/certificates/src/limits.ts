@@ -4,7 +4,7 @@
 export const MAX_CERTIFICATE_BYTES = 256 << 10;
 /** How long to wait for a request to be approved before another one is created (client-go's certificateWaitTimeout). */
 export const CERTIFICATE_TIMEOUT_MS = 900_000;
-/** Duration of a watch of a request. */
+/** How long a request is watched before a new watch starts. */
 export const CERTIFICATE_WATCH_SECONDS = 300;
 /** Delay before a request is read again after an error. */
 export const SIGNING_RETRY_MS = 1000;

@@ -51,7 +51,7 @@ export function refusal(code: number, reason: string, message: string = reason):
 
 /**
  * An in-memory API server for unit tests. It stores objects, counts versions, supports equality in field selectors, records calls and
- * returns scripted responses. It does not validate objects, and merges every patch key by key.
+ * returns scripted responses. It does not validate objects, merges patches key by key, and only records JSON patches.
  */
 export class FakeKubeClient implements KubeClient {
   readonly calls: FakeCall[] = [];
@@ -101,7 +101,7 @@ export class FakeKubeClient implements KubeClient {
     return this.calls.filter((call) => matches(call, match));
   }
 
-  /** Resolves with the last matching call as soon as there have been `count`; rejects after 30 s. */
+  /** Waits for the `count`-th matching call, and resolves with it; rejects after 30 s. */
   async waitForCalls(match: CallMatch, count = 1): Promise<FakeCall> {
     const expired = AbortSignal.timeout(30_000);
     for (;;) {

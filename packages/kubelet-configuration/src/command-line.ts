@@ -68,7 +68,7 @@ function flagText({ name }: Field['type'], value: unknown): string {
     .join(',');
 }
 
-/** The help text: one line for each flag, sorted by name. */
+/** Returns the help text, with one line for each flag, sorted by name. */
 export function flagHelp(ownFlags: readonly OwnFlag[]): string {
   const rows = [
     ...ownFlags.map(({ name, letter, value, about }) => ({ name, letter, value: value ?? '', about })),

@@ -1,4 +1,4 @@
-/** The table `[kubelet]` of Podwright's own configuration file. Its keys are in the rows of the table of fields. */
+/** The table `[kubelet]` of Podwright's own configuration file. The rows of the table of fields define its keys. */
 import * as z from 'zod';
 import { completeConfiguration } from './complete-configuration.ts';
 import { configuredOptions } from './configured-options.ts';

@@ -32,7 +32,7 @@ export class CallerConnections {
         const { socket } = request;
         this.#inUse.set(socket, response);
         response.once('close', () => {
-          if (this.#inUse.get(socket) === response) this.#inUse.delete(socket); // not if the next request has begun
+          if (this.#inUse.get(socket) === response) this.#inUse.delete(socket); // keep the entry if the next request has begun
         });
         listener.handle(request, response);
       },

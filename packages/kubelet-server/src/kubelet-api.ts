@@ -127,7 +127,7 @@ export class KubeletApi implements HttpListener {
     });
   }
 
-  /** Closes all streams. */
+  /** Closes all open streams. */
   close(): void {
     for (const socket of this.#upgraded) socket.destroy();
   }

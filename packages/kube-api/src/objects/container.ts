@@ -53,7 +53,7 @@ export type VolumeMount = {
   mountPropagation?: MountPropagation;
 };
 
-/** A raw block volume as a device of the container. */
+/** A raw block volume that the container gets as a device. */
 export type VolumeDevice = { name: string; devicePath: string };
 
 /** A rule by exit code; the first matching one takes precedence over `restartPolicy`. */

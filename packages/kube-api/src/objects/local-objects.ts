@@ -42,7 +42,7 @@ export class LocalObjects implements ObjectLookup, PodObjects {
   readonly #versions = new Map<string, number>();
   #version = 0;
 
-  /** The lookup is the same for all pods. */
+  /** Returns the same lookup for every pod. */
   of(): ObjectLookup {
     return this;
   }
@@ -52,7 +52,7 @@ export class LocalObjects implements ObjectLookup, PodObjects {
     return [...this.#objects].map(([key, object]) => withVersion(object, this.#versions.get(key)!));
   }
 
-  /** Changes after this call, until the signal is aborted. */
+  /** Yields the changes after this call, until the signal aborts. */
   subscribe(signal: AbortSignal): Subscription<LocalObjectEvent> {
     return this.#events.subscribe(signal);
   }
@@ -61,7 +61,7 @@ export class LocalObjects implements ObjectLookup, PodObjects {
     return this.#objects.get(localObjectKey(kind, namespace, name)) as LocalObjectOf<K> | undefined;
   }
 
-  /** Sets all objects, and notifies the listeners of differences from the previous set. */
+  /** Replaces all objects, and notifies the listeners of the differences. */
   replace(objects: readonly LocalObject[]): void {
     const before = this.#objects;
     this.#objects = new Map(objects.map((object) => [keyOf(object), object]));

@@ -24,7 +24,7 @@ export function hasFailedToPrepare({ exitCode, reason }: { exitCode: number; rea
   return exitCode !== 0 || reason === 'OOMKilled';
 }
 
-/** Whether a container is restarted after the kubelet has killed it; its exit code does not matter then. */
+/** Whether a killed container is restarted. Its exit code does not matter, because it results from the kill. */
 export function restartsWhenKilled(pod: Pod, container: Container): boolean {
   return (container.restartPolicy ?? pod.spec.restartPolicy) !== 'Never';
 }

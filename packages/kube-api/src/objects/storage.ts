@@ -6,17 +6,17 @@ export type VolumeLifecycleMode = 'Persistent' | 'Ephemeral';
 /** Says how kubelets have to use a CSI driver; the object is optional. */
 export type CsiDriver = KubeObject & {
   spec: {
-    /** Volumes must be attached to a node before use. */
+    /** Whether volumes must be attached to a node before use. */
     attachRequired?: boolean;
-    /** NodePublishVolume gets the pod's name, namespace, UID and service account. */
+    /** Whether NodePublishVolume gets the pod's name, namespace, UID and service account. */
     podInfoOnMount?: boolean;
     volumeLifecycleModes?: VolumeLifecycleMode[];
     fsGroupPolicy?: 'ReadWriteOnceWithFSType' | 'File' | 'None';
     tokenRequests?: CsiTokenRequest[] | null;
     serviceAccountTokenInSecrets?: boolean;
-    /** NodePublishVolume is called again while the pod runs, to update the volume. */
+    /** Whether to call NodePublishVolume again while the pod runs, to update the volume. */
     requiresRepublish?: boolean;
-    /** Volumes support the SELinux mount option `context`. */
+    /** Whether volumes support the SELinux mount option `context`. */
     seLinuxMount?: boolean;
   };
 };

@@ -5,8 +5,9 @@ import { quantityMilliValue } from '../values/quantity.ts';
 const COMPUTE_RESOURCES = ['cpu', 'memory'] as const;
 
 /**
- * The pod's quality-of-service class, by pod-level resources if present, otherwise by its containers'. Guaranteed: all have
- * limits of CPU and memory, and equal requests; BestEffort: no amounts of either; otherwise Burstable.
+ * Returns the pod's QoS class, from the pod-level resources if there are any, otherwise from the containers'. Guaranteed
+ * requires CPU and memory limits everywhere, and requests equal to them. BestEffort requires that there are neither limits nor
+ * requests for CPU and memory. All other pods are Burstable.
  */
 export function qosClass(pod: Pod): QosClass {
   const all = pod.spec.resources

@@ -106,7 +106,7 @@ export const string: Decoder<string> = (value, issues) => {
 export const boolean: Decoder<boolean> = (value, issues) =>
   typeof value === 'boolean' ? value : wrong<boolean>(issues, 'true or false', { value });
 
-/** An integer in the range; without one, a signed 32-bit integer. */
+/** An integer in the given range, by default that of a signed 32-bit integer. */
 export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
   return (value, issues) => {
     if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });

@@ -181,7 +181,7 @@ class DocumentWalk implements DocumentShape {
   /** Number of values of each anchor's node; absent while it is being counted. */
   readonly #sizes = new Map<Node, number>();
 
-  /** Number of values of a node, with aliases expanded. */
+  /** Returns the number of values in a node, with aliases expanded. */
   visit(node: unknown): number {
     if (isAlias(node)) return this.#alias(node);
     if (!isScalar(node) && !isMap(node) && !isSeq(node)) return 1;
@@ -236,12 +236,12 @@ class DocumentWalk implements DocumentShape {
   }
 }
 
-/** Whether a key is `<<`, whose maps are merged into the map around it. */
+/** Whether a key is `<<`, which merges maps into the enclosing map. */
 export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === 'PLAIN' && key.tag === undefined && key.value === '<<';
 }
 
-/** The name of a key; `undefined` for null and for keys that are not scalars. */
+/** Returns the name of a key; `undefined` for null and for a key that is not a scalar. */
 export function keyName(key: unknown): string | undefined {
   if (!isScalar(key) || typeof key.value !== 'string') return undefined;
   return key.type === 'PLAIN' && key.tag === undefined ? plainKey(key.value) : key.value;

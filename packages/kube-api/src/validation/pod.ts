@@ -67,7 +67,7 @@ function validateContainers(spec: PodSpec, issues: IssueList): void {
     issues.at('ephemeralContainers').addKey('cannot be set on create: `podwright debug` adds one to a running pod');
 }
 
-/** Rejects hooks and probes of an init container that runs to completion. */
+/** Rejects hooks, probes and resizes with a restart for an init container that runs to completion. */
 function refuseInitFields(container: Container, issues: IssueList): void {
   for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
     if (container[field] !== undefined)

@@ -30,5 +30,5 @@ export type FieldName = keyof typeof ALL_FIELDS;
 /** Fields, flags and keys by name, untyped. */
 export const FIELDS: ReadonlyMap<string, Field> = new Map(Object.entries(ALL_FIELDS) as [string, Field][]);
 
-/** A whole configuration, each field by its path; durations are milliseconds. */
+/** A complete configuration: the value of each field, by path. Durations are in milliseconds. */
 export type KubeletConfiguration = { [K in FieldName]: ValueOf<(typeof ALL_FIELDS)[K]> };

@@ -31,7 +31,7 @@ export type Field<T = unknown, D = unknown> = {
   flag?: string;
   /** The one-letter form of the flag, such as `v`. */
   letter?: string;
-  /** What the field sets, for the help and the documents: one phrase without a capital and a full stop. */
+  /** The meaning of the field, for the help and the documents: one phrase without a capital and a full stop. */
   about: string;
   /** The key in Podwright's own configuration file with the same meaning. */
   key?: TomlKey<T>;

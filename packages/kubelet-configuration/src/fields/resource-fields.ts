@@ -18,7 +18,7 @@ import {
 } from './field-types.ts';
 import { convertedKey, kubeletKey, otherKey } from './toml-key.ts';
 
-/** Fields about cgroups, reservations and resource managers. */
+/** Fields for cgroups, reservations and resource managers. */
 export const RESOURCE_FIELDS = {
   cgroupRoot: field(string, '', {
     flag: 'cgroup-root',
@@ -183,7 +183,7 @@ export const RESOURCE_FIELDS = {
   }),
 };
 
-/** `kubeReserved` is added to `systemReserved`; an automatic reservation is replaced. */
+/** Adds `kubeReserved` to `systemReserved`, and replaces an automatic reservation. */
 function withReserved(amounts: Record<string, string>, before: SystemReserved): SystemReserved {
   const more = reservedAmounts(amounts);
   const sum = (a: number | 'auto', b: number) => (a === 'auto' ? b : a + b);

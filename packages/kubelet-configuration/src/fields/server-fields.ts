@@ -15,7 +15,7 @@ const NO_LOCKS = 'Node.js has no lock contention to profile';
 
 const portNumber = z.int().min(0).max(65_535);
 
-/** Fields about the HTTP servers. */
+/** Fields for the HTTP servers. */
 export const SERVER_FIELDS = {
   enableServer: field(bool, true, {
     flag: 'enable-server',

@@ -11,7 +11,7 @@ export type EvictionOptions = Omit<ThresholdSettings, 'hard'> & {
   transitionMs: number;
   /** Maximum grace period of pods that are evicted for a soft threshold, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;
-  /** Interval of the checks in milliseconds. */
+  /** How often to check, in milliseconds. */
   periodMs: number;
 };
 

@@ -1,7 +1,7 @@
 /** Host settings that the kubelet requires in order to start. */
 export type HostRequirements = {
-  /** No swap (`failSwapOn`). */
+  /** The host has no swap (`failSwapOn`). */
   noSwap: boolean;
-  /** The kernel settings of upstream's kubelet (`protectKernelDefaults`). */
+  /** The host already has the kernel settings that upstream's kubelet would make (`protectKernelDefaults`). */
   kernelDefaults: boolean;
 };

@@ -13,7 +13,7 @@ export type ResourcePolicy = {
    * undefined.
    */
   memoryQos?: {
-    /** `memoryThrottlingFactor`, from 0 to 1: the point between request and limit where throttling begins. */
+    /** `memoryThrottlingFactor`, from 0 to 1: how far above the request, on the way to the limit, throttling begins. */
     throttlingFactor: number;
     /** `memoryReservationPolicy`: `TieredReservation` protects requested memory from reclaim. */
     reservation: 'None' | 'TieredReservation';
