@@ -1,7 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { ServiceDefinitionOptions } from '@podwright/grpc';
 
-/** CRI versions. Both use the v1 messages: v1 never changed a field number of v1alpha2. */
+/** CRI versions. Both use the v1 messages, because v1 kept every field number of v1alpha2. */
 export type CriApiVersion = 'v1' | 'v1alpha2';
 
 /** Methods added to v1 after v1alpha2 was frozen. */
@@ -25,7 +25,7 @@ export function packageOf(version: CriApiVersion): string {
   return `runtime.${version}`;
 }
 
-/** Options that define a CRI service in a version: its package name and the methods that the version has. */
+/** Definition options of a CRI service in one API version: its package name, and the methods that exist in that version. */
 export function servedIn(service: Pick<DescService, 'methods'>, version: CriApiVersion): ServiceDefinitionOptions {
   const names = service.methods.map((method) => method.localName);
   const methods = new Set(version === 'v1' ? names : names.filter((name) => !ONLY_IN_V1.has(name)));

@@ -7,21 +7,24 @@ export const DEFAULT_CALL_TIMEOUT_MS = 120_000;
 /** Pause after a failed connection attempt; it doubles from `initial` up to `max`. */
 export const CONNECT_RETRY_MS = { initial: 50, max: 1000 };
 
-/** An identical error is logged again after this time. */
+/** Minimum interval between log lines for an identical error. */
 export const REPEATED_ERROR_AFTER_MS = 60_000;
 
-/** How long spans are collected before a batch is sent, as in OpenTelemetry's batch processor. */
+/** How long spans are collected before a batch is sent. */
 export const SPANS_GATHERED_MS = 1000;
 
-/** Most spans in a batch and in the queue, as in OpenTelemetry's batch processor; spans that do not fit in the queue are dropped. */
+/**
+ * Maximum number of spans in a batch and in the queue, the defaults of OpenTelemetry's batch processor. Spans that do not fit in the queue
+ * are dropped.
+ */
 export const SPAN_BATCH = 512;
 export const SPAN_QUEUE = 2048;
 
-/** Timeout of a request to a collector, and the pause after one that failed. */
+/** Timeout of a request to a collector, and the pause after a failed one. */
 export const SPAN_SEND_TIMEOUT_MS = 10_000;
 export const SPAN_RETRY_MS = 5000;
-/** Largest header section of a collector's response. The default of Node.js is 16 KiB, that of Go's client 10 MiB. */
+/** Maximum header section of a collector's response. The default of Node.js is 16 KiB, that of Go's client 10 MiB. */
 export const MAX_ANSWER_HEAD_BYTES = 1 << 20;
 
-/** Most trace ids in one request. */
+/** Maximum number of trace ids in one request. */
 export const MAX_REQUESTED_TRACES = 1000;

@@ -20,14 +20,14 @@ import { createCallObserver } from './observer.ts';
 export type ConnectOptions = {
   /** `unix:///path`, an absolute path, or `tcp://host:port`. */
   runtimeEndpoint: string;
-  /** Endpoint of the ImageService; `runtimeEndpoint` if omitted, on the same connection. */
+  /** Endpoint of the ImageService. If omitted, the ImageService shares the connection to `runtimeEndpoint`. */
   imageEndpoint?: string;
   /** TLS for `tcp://` endpoints; plaintext if omitted. */
   tls?: ClientTls;
   logger: Logger;
   /** Registry for the call metrics, `kubelet_runtime_operations_*`. */
   metrics?: Registry;
-  /** Provides the current trace context, which is sent to the runtime (`traceparent`). */
+  /** Source of the current trace context, which each call sends to the runtime as `traceparent`. */
   tracer?: Tracer;
   /** Deadline of ordinary calls: the kubelet's `runtimeRequestTimeout`. Default 2 min. */
   requestTimeoutMs?: number;
@@ -43,9 +43,9 @@ export type ConnectOptions = {
 export type CriClient = {
   readonly runtime: ServiceClient<typeof RuntimeService>;
   readonly image: ServiceClient<typeof ImageService>;
-  /** Podwright's own service, in addition to the ImageService; other runtimes answer `unimplemented`. */
+  /** Podwright's own service for progress, archives and cleanup of images; other runtimes return `unimplemented`. */
   readonly transfers: ServiceClient<typeof ImageTransfers>;
-  /** Spans that the runtime recorded for traced calls; other runtimes answer `unimplemented`. */
+  /** Podwright's own service for the spans that the runtime recorded for traced calls; other runtimes return `unimplemented`. */
   readonly traces: ServiceClient<typeof Traces>;
   /** The version of the RuntimeService in use. */
   readonly apiVersion: CriApiVersion;

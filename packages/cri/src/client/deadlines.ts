@@ -1,6 +1,6 @@
 import { DEFAULT_CALL_TIMEOUT_MS } from '../limits.ts';
 
-/** Fields of requests that give the runtime a number of seconds for the work itself. */
+/** Requests may carry a `timeout` in seconds: how long the runtime may spend on the operation itself. */
 type RequestTimeout = { timeout?: bigint };
 
 /**
@@ -8,10 +8,10 @@ type RequestTimeout = { timeout?: bigint };
  * `runtimeRequestTimeout`.
  *
  * - `runPodSandbox` has twice the usual deadline, because it sets up a network.
- * - `stopContainer`, `execSync` and `checkpointContainer` have a timeout field for the work, which is added. An `execSync` with timeout 0
- *   is unbounded, so it has no deadline.
- * - `pullImage` and transfers have none: their duration depends on the network. The caller watches the progress and aborts.
- * - A watch has none.
+ * - The `timeout` of `stopContainer`, `execSync` and `checkpointContainer` is added to the usual deadline. An `execSync` with timeout 0 is
+ *   unbounded, so it has no deadline.
+ * - `pullImage` and transfers have none, because their duration depends on the network. The caller watches the progress and aborts.
+ * - Watches have none.
  */
 export function defaultTimeoutMs(
   method: string,

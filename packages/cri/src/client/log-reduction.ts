@@ -1,7 +1,7 @@
-/** Most messages remembered; the oldest is dropped and may then be logged again early. */
+/** Maximum number of remembered messages. Above it the oldest is forgotten, so it may be logged again before its interval ends. */
 const MAX_REMEMBERED = 1000;
 
-/** Lets the same message through at most once per interval. */
+/** Limits each distinct message to one log line per interval. */
 export class LogReduction {
   readonly #intervalMs: number;
   readonly #now: () => number;

@@ -7,9 +7,9 @@ import { CONNECT_RETRY_MS, DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
 /** The endpoint to negotiate with, and the requested version. */
 export type Negotiation = {
   connection: Connection;
-  /** The formatted endpoint, for messages. */
+  /** The endpoint as a URL, for error messages. */
   endpoint: string;
-  /** An endpoint with images only need not serve the RuntimeService. */
+  /** The service to probe. A dedicated image endpoint need not serve the RuntimeService. */
   service: 'runtime' | 'image';
   apiVersion: CriApiVersion | 'auto';
   connectTimeoutMs: number;
@@ -17,8 +17,9 @@ export type Negotiation = {
 };
 
 /**
- * Finds the version that an endpoint serves, and waits for the endpoint to start. v1alpha2 is used only if the endpoint answers
- * `UNIMPLEMENTED` to v1. On timeout it rejects with the last error, but ignores an attempt that had too little time for an answer.
+ * Finds the version that an endpoint serves, and waits for the endpoint to start. v1alpha2 is used only if the endpoint returns
+ * `UNIMPLEMENTED` for v1. On timeout it rejects with the error of the last attempt; a final attempt that was cut short by the timeout does
+ * not count.
  */
 export async function negotiateVersion(negotiation: Negotiation): Promise<CriApiVersion> {
   const endsAtMs = Date.now() + negotiation.connectTimeoutMs;

@@ -7,7 +7,7 @@ import { operationMetrics, operationName } from './operation-metrics.ts';
 /** Codes that occur in ordinary operation: an object already removed, a cancelled call, an unsupported feature. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set(['not_found', 'cancelled', 'unimplemented']);
 
-/** Logs failed calls, identical ones once a minute, and counts all calls in `registry` if given. */
+/** Logs failed calls, identical errors at most once a minute, and counts every call in `registry` if given. */
 export function createCallObserver(logger: Logger, registry?: Registry): CallObserver {
   const metrics = registry === undefined ? undefined : operationMetrics(registry);
   const reduction = new LogReduction(REPEATED_ERROR_AFTER_MS);

@@ -5,7 +5,7 @@ export function invalid(message: string): PodwrightError {
   return new PodwrightError('invalid_argument', message);
 }
 
-/** Rejects zero bytes: the kernel's strings end at the first one, so the rest would be lost. */
+/** Rejects text with NUL bytes: the kernel ends a string at the first one, so the rest would be lost. */
 export function plainText(field: string, text: string): string {
   if (text.includes('\0')) throw invalid(`${field} ${JSON.stringify(text)} has a zero byte`);
   return text;
@@ -16,7 +16,7 @@ export function absolutePath(field: string, path: string): string {
   throw invalid(`${field} "${path}" is not an absolute path`);
 }
 
-/** Checks the id of a call for which a missing object is a success: an empty id must not count as missing. Throws `invalid_argument`. */
+/** Rejects an empty id in a call that succeeds if its object is missing, such as a removal. Throws `invalid_argument`. */
 export function givenId(attempted: string, id: string): string {
   if (id !== '') return id;
   throw invalid(`${attempted}: the request has no id`);
@@ -38,7 +38,7 @@ export function numberWithin(
   throw invalid(`${field} ${value} is out of range`);
 }
 
-/** User and group ids have 32 bits in Linux; the last value means "no id". */
+/** Converts a user or group id. Linux ids have 32 bits, and the highest value means "no id". */
 export function idOf(field: string, value: bigint): number {
   if (value < 0n || value >= 0xffffffffn) throw invalid(`${field} ${value} is not an id`);
   return Number(value);

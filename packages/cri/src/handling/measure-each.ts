@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorMessage, Limiter, type Logger } from '@podwright/base';
 
-/** Concurrent measurements, each of which walks a container's writable layer; more would only delay other work. */
+/**
+ * Maximum number of concurrent measurements. Each walks a container's writable layer, so more of them would only delay other disk access.
+ */
 const AT_ONCE = 8;
 
 /**
- * Measures each of the records. A record that cannot be measured is omitted and logged, so that a pod that is being removed does not
- * prevent the others from being measured.
+ * Measures each record. A record that cannot be measured is logged and omitted, so that a pod that is being removed does not prevent the
+ * measurement of the others.
  */
 export async function measureEach<R extends { id: string }, T>(
   records: R[],

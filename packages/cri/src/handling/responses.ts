@@ -1,22 +1,25 @@
-/** The `info` of a verbose response: one JSON entry, which `crictl inspect` shows; empty unless requested. */
+/** The `info` of a verbose response: one JSON entry, which `crictl inspect` shows. Empty if the request is not verbose. */
 export function verboseInfo(verbose: boolean, details: () => object, name = 'info'): Record<string, string> {
   return verbose ? { [name]: JSON.stringify(details()) } : {};
 }
 
-/** Most records in one message of a streamed list. */
+/** Maximum number of records in one message of a streamed list. */
 const PAGE_SIZE = 100;
-/** A page is sent once it has about this size: far below the 16 MiB that clients accept, even if the estimate is half the real size. */
+/**
+ * Estimated size in bytes at which a page is sent. Even if the estimate is half the real size, a page stays far below the 16 MiB that
+ * clients accept.
+ */
 const PAGE_BYTES = 1 << 20;
 
-/** Splits the items into pages. There is at least one: an empty list is an empty message. */
+/** Splits the items into pages. There is at least one page: an empty list yields an empty one. */
 export function* pages<T>(items: T[]): Generator<T[]> {
   yield items.slice(0, PAGE_SIZE);
   for (let start = PAGE_SIZE; start < items.length; start += PAGE_SIZE) yield items.slice(start, start + PAGE_SIZE);
 }
 
 /**
- * Converts the records with `convert` and yields the messages in pages that clients accept, whatever the size of a message; at least one
- * page.
+ * Converts the records with `convert` and yields the results in pages small enough for clients, however large a single result is. There is
+ * at least one page.
  */
 export async function* messagePages<R, M>(
   records: R[],
@@ -39,7 +42,7 @@ export async function* messagePages<R, M>(
   }
 }
 
-/** Estimated size of a message: its JSON is longer than its wire format. */
+/** Estimates the size of a message by its JSON, which is longer than the wire format. */
 function lengthOf(message: unknown): number {
   const text = JSON.stringify(message, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   return Buffer.byteLength(text);

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import { Signal } from '../messages.ts';
 
-/** The name of a CRI signal in the spelling of image configs (`SIGRTMIN+3`); '' for the runtime's default. */
+/** The name of a CRI signal as image configs spell it (`SIGRTMIN+3`); '' for the runtime's default. */
 export function signalName(signal: Signal): string {
   if (signal === Signal.RUNTIME_DEFAULT) return '';
   const name = Signal[signal];
@@ -11,10 +11,10 @@ export function signalName(signal: Signal): string {
   return name.replace('PLUS', '+').replace('MINUS', '-');
 }
 
-/** libc's older aliases of signals. */
+/** Older signal names of libc, and their current names. */
 const SAME: Record<string, string> = { SIGCLD: 'SIGCHLD', SIGIOT: 'SIGABRT' };
 
-/** The CRI value of a signal, given by its name in the spelling of image configs or by a real-time signal's number. */
+/** The CRI value of a signal, given by its name as image configs spell it, or by the number of a real-time signal. */
 export function criSignal(name: string): Signal {
   const number = Number(name);
   if (Number.isInteger(number)) return realTimeSignal(number);
@@ -22,7 +22,7 @@ export function criSignal(name: string): Signal {
   return (Signal as unknown as Record<string, Signal>)[spelled] ?? Signal.RUNTIME_DEFAULT;
 }
 
-/** SIGRTMIN is 34, SIGRTMAX 64. Signals between them are named by the nearer end, as in `kill -l`. */
+/** Names a real-time signal relative to the nearer of SIGRTMIN (34) and SIGRTMAX (64), as `kill -l` does. */
 function realTimeSignal(number: number): Signal {
   if (number === 34) return Signal.SIGRTMIN;
   if (number === 64) return Signal.SIGRTMAX;

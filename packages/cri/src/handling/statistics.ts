@@ -13,13 +13,13 @@ import type {
   SwapUsageSchema,
 } from '../messages.ts';
 
-/** A container's usage. `nanoCores` is absent in the first sample, `layer` while it is being measured. */
+/** A container's usage. `nanoCores` is absent in the first sample, `layer` until it has been measured. */
 export type MeasuredContainer = {
   attributes: MessageInitShape<typeof ContainerAttributesSchema>;
   use: {
     cgroup: CgroupStats;
     nanoCores: number | undefined;
-    /** Usage of the writable layer. `isPartial`: there is more in it than was counted. */
+    /** Usage of the writable layer. `isPartial`: not everything was counted, so the values are lower bounds. */
     layer: { sizeBytes: number; inodes: number; atMs: number; isPartial?: boolean } | undefined;
   };
   /** Mount point of the file system that contains the layer. */
@@ -37,8 +37,8 @@ const toNanoseconds = (milliseconds: number) => BigInt(Math.round(milliseconds *
 const count = (value: number | undefined) => (value === undefined ? undefined : { value: BigInt(Math.round(value)) });
 
 /**
- * Converts a container's usage to a CRI message. A layer that was counted in part, because its walk took too long or its files moved,
- * has no `inodes_used`, which is present otherwise: the CRI has no other field that says so, and the bytes are a lower bound.
+ * Converts a container's usage to a CRI message. `inodes_used` is omitted for a layer that was only partly counted, because its walk took
+ * too long or its files moved: the CRI has no other way to mark the bytes as a lower bound.
  */
 export function containerStatsMessage({
   attributes,
@@ -150,7 +150,7 @@ function network(interfaces: InterfaceUse[], timestamp: bigint): MessageInitShap
   return { timestamp, defaultInterface, interfaces: all.filter((one) => one !== defaultInterface) };
 }
 
-/** Sums the containers' usage. Omits values that no container has, and those that cannot be summed: limits, peaks, pressure. */
+/** Sums the containers' usage. Omits values that no container reports, and values that cannot be summed: limits, peaks, pressure. */
 function sumOf(uses: ContainerUse[], readAtMs: number): CgroupStats {
   const parts = uses.map(({ cgroup }) => cgroup);
   const cpus = parts.flatMap(({ cpu }) => cpu ?? []);

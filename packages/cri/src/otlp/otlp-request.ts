@@ -33,7 +33,10 @@ function keyValues(texts: Record<string, string>) {
   return Object.entries(texts).map(([key, stringValue]) => ({ key, value: { stringValue } }));
 }
 
-/** 64-bit integers are decimal strings in JSON. A double of this size has a precision of a quarter of a microsecond. */
+/**
+ * Converts ms to ns as a decimal string, OTLP's JSON form of 64-bit integers. A double of this magnitude is precise to a quarter of a
+ * microsecond.
+ */
 function nanoseconds(ms: number): string {
   return `${Math.floor(ms)}${String(Math.floor((ms % 1) * 1e6)).padStart(6, '0')}`;
 }

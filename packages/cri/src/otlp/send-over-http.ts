@@ -6,7 +6,7 @@ import { otlpRequest, type SpanResource } from './otlp-request.ts';
 /** HTTP statuses after which the same request may succeed later (OTLP 1.5, "Retryable Response Codes"). */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
-/** Sends spans as OTLP over HTTP, in JSON. Throws `invalid_argument` if a retry is useless, `unavailable` otherwise. */
+/** Sends spans as OTLP over HTTP, in JSON. Throws `invalid_argument` if a retry cannot succeed, `unavailable` otherwise. */
 export async function sendOverHttp(
   url: URL,
   { spans, resource, signal }: { spans: readonly Span[]; resource: SpanResource; signal: AbortSignal },

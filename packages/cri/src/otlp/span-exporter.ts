@@ -46,7 +46,7 @@ export function createSpanExporter(
 
 type QueueOptions = { endpoint: CollectorEndpoint; resource: SpanResource; logger: Logger };
 
-/** Queue of spans. They are sent in batches, one batch at a time; a batch that fails with a retryable error is sent again later. */
+/** Queue of spans, which are sent one batch at a time. A batch that fails with a retryable error is sent again later. */
 class SpanQueue {
   readonly #options: QueueOptions;
   readonly #spans: Span[] = [];
@@ -92,7 +92,7 @@ class SpanQueue {
     this.#timer.unref();
   }
 
-  /** Whether the next batch has been removed from the queue: sent, or dropped. */
+  /** Sends the next batch. Returns whether it has left the queue: sent, or dropped because a retry cannot succeed. */
   async #send(): Promise<boolean> {
     const { endpoint, resource, logger } = this.#options;
     const spans = this.#spans.slice(0, SPAN_BATCH);

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** A CRI message has at most 16 MiB; the rest is reserved for the other fields of the response. */
+/** Maximum output in the response of ExecSync: the 16 MiB of a CRI message, less a reserve for the other fields. */
 export const MAX_EXEC_OUTPUT_BYTES = (16 << 20) - 1024;
 
 /** Throws `invalid_argument` for an empty command. */
@@ -8,7 +8,7 @@ export function requireCommand(command: string[]): void {
   if (command.length === 0) throw new PodwrightError('invalid_argument', 'exec: the command is empty');
 }
 
-/** Throws `invalid_argument` for a combination of streams that is impossible, or empty. `attempted` prefixes the message. */
+/** Throws `invalid_argument` for an impossible combination of streams, or for none. `attempted` prefixes the message. */
 export function requireStreams(
   attempted: string,
   { tty, stdin, stdout, stderr }: { tty: boolean; stdin: boolean; stdout: boolean; stderr: boolean },
@@ -20,7 +20,7 @@ export function requireStreams(
 
 type Output = { stdout: Buffer; stderr: Buffer };
 
-/** Truncates the output to the size of one response, so that a command with much output still reports its exit code. */
+/** Truncates the output to fit in one response, so that a command with too much output still reports its exit code. */
 export function fitExecOutput({ stdout, stderr }: Output, maxBytes = MAX_EXEC_OUTPUT_BYTES): Output {
   const kept = stdout.subarray(0, maxBytes - Math.min(stderr.length, maxBytes / 2));
   return { stdout: kept, stderr: stderr.subarray(0, maxBytes - kept.length) };

@@ -16,7 +16,7 @@ type Setup = Omit<Partial<CriServerOptions>, 'handlers'> & {
   image?: Partial<ImageHandlers>;
 };
 
-/** A server and a client of it. */
+/** Starts a server, and a client connected to it. */
 async function start(t: TestContext, { runtime, image = {}, ...options }: Setup) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-server-'));
   const socket = join(directory, 'cri.sock');
@@ -32,7 +32,7 @@ async function start(t: TestContext, { runtime, image = {}, ...options }: Setup)
   return { server, client, socket };
 }
 
-/** A promise of the reason that a context's signal aborts with. */
+/** Resolves with the reason of the abort of a call's signal. */
 const abortOf = async ({ signal }: CallContext): Promise<unknown> => {
   if (!signal.aborted) await once(signal, 'abort');
   return signal.reason;
@@ -64,7 +64,7 @@ test('a handler receives the context of its call', async (t) => {
 });
 
 test('calls with a deadline of more than a month, and without any, are answered', async (t) => {
-  // longer than the timers that an overflow would create: 1 ms, or a quarter of a second
+  // outlasts the timers that an overflow of the deadline would create: 1 ms, or a quarter of a second
   const status = async (_request: unknown, { signal }: CallContext) => {
     await sleep(300, signal);
     return {};

@@ -11,15 +11,15 @@ import { type FakeContainer, type FakeSandbox, FakeStore } from './fake-store.ts
 /** A method of either CRI service, by its local name. */
 export type CriMethod = keyof RuntimeHandlers | keyof ImageHandlers;
 
-/** How calls of a method fail. */
+/** A fault to inject into the calls of a method. */
 export type Fault = {
-  /** Calls take this much longer, or end when they are aborted. */
+  /** Delays the call; ends early if the call is aborted. */
   delayMs?: number;
-  /** Calls reject with it. */
+  /** The error with which the call rejects. */
   error?: Error;
-  /** `after`: the work is done, and only the response is lost. `before` (the default): nothing is done. */
+  /** With `before` (the default) the call has no effect; with `after` it takes effect and only its response is lost. */
   when?: 'before' | 'after';
-  /** Number of calls that fail; all if omitted. */
+  /** Number of affected calls; all if omitted. */
   times?: number;
 };
 
@@ -44,9 +44,9 @@ export class FakeRuntime {
   readonly calls: FakeCall[] = [];
 
   /**
-   * `images` exist from the start. Others can be pulled if `inRegistry` returns true (by default all can). `exec` answers ExecSync; by
-   * default every command succeeds without output. `now` is in ms since the epoch. With `sharesMessages` the client's messages are not
-   * copied, unlike on a wire; copying takes most of a call's time.
+   * `images` exist from the start. Others can be pulled if `inRegistry` returns true (by default all can). `exec` handles ExecSync; by
+   * default every command succeeds without output. `now` returns ms since the epoch. With `sharesMessages`, client and handlers share
+   * message objects instead of exchanging copies as over a socket; copying takes most of a call's time.
    */
   constructor(
     options: {
@@ -73,7 +73,7 @@ export class FakeRuntime {
     };
   }
 
-  /** Makes calls of `method` fail from now on; replaces an earlier fault of the method. */
+  /** Injects a fault into the calls of `method` from now on; replaces an earlier fault of the method. */
   inject(method: CriMethod, fault: Fault): void {
     this.#faults.set(method, fault);
   }
@@ -86,7 +86,7 @@ export class FakeRuntime {
     return [...this.#store.containers.values()];
   }
 
-  /** The newest container of that name, or the one with that id. Throws `not_found`. */
+  /** The newest container with that name, or the container with that id. Throws `not_found`. */
   containerNamed(name: string): FakeContainer {
     const found = this.containers.findLast(({ config }) => config.metadata?.name === name);
     return found ?? this.#store.container(name);
@@ -128,7 +128,7 @@ export class FakeRuntime {
   }
 }
 
-/** Delivers a message to the other side. */
+/** Passes a message to the other side of the call. */
 type Deliver = (schema: DescMessage, fields: object) => object;
 
 /** A client that calls handlers in the same process. */
@@ -169,12 +169,12 @@ function directStream(method: DescMethod, handler: Handler | undefined, deliver:
   };
 }
 
-/** The message itself, with defaults for omitted fields. */
+/** Returns the message itself, with defaults for omitted fields. */
 function asMessage(schema: DescMessage, fields: object): object {
   return create(schema, fields as Record<string, unknown>);
 }
 
-/** A copy that shares nothing with the original, as a socket's peer would receive it. */
+/** Returns a copy that shares nothing with the original, as the peer of a socket would receive it. */
 function overTheWire(schema: DescMessage, fields: object): object {
   return fromBinary(schema, toBinary(schema, create(schema, fields as Record<string, unknown>)));
 }

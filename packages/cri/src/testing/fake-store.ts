@@ -84,7 +84,7 @@ export class FakeStore {
     return [...this.containers.values()].filter((container) => container.sandboxId === sandboxId);
   }
 
-  /** Ends a running container; has no effect on others. */
+  /** Ends a running container; has no effect on a container in another state. */
   exit(
     container: FakeContainer,
     how: { exitCode: number; reason?: string; message?: string },
@@ -99,7 +99,7 @@ export class FakeStore {
     this.publish(container.id, container.sandboxId, type);
   }
 
-  /** Publishes an event of a container, or of a sandbox under its own id. */
+  /** Publishes an event for a container, or for a sandbox under its own id. */
   publish(containerId: string, sandboxId: string, containerEventType: ContainerEventType): void {
     const sandbox = this.sandboxes.get(sandboxId);
     this.events.publish(
