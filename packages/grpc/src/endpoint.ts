@@ -2,12 +2,12 @@ import { normalize } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { MAX_SOCKET_PATH_BYTES } from '@podwright/host';
 
-/** The address at which a server listens. */
+/** The address on which a server listens. */
 export type Endpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };
 
 /**
- * Parses an endpoint in the forms that the kubelet's flags accept: `unix:///path`, a bare absolute path, or `tcp://host:port`.
- * Throws `invalid_argument`, with the accepted forms in the message.
+ * Parses an endpoint in a form that the kubelet's flags accept: `unix:///path`, a bare absolute path, or `tcp://host:port`. Throws
+ * `invalid_argument`; the message lists the accepted forms.
  */
 export function parseEndpoint(endpoint: string): Endpoint {
   if (endpoint.startsWith('/')) return unixEndpoint(endpoint, endpoint);

@@ -1,16 +1,16 @@
-/** The largest message that client and server accept: 16 MiB, the limit of the kubelet, containerd and CRI-O. */
+/** Maximum size of a message that client and server accept: 16 MiB, the limit of the kubelet, containerd and CRI-O. */
 export const MAX_MESSAGE_BYTES = 16 << 20;
 
 /** Deadline of a call for which neither its caller nor its connection sets one. */
 export const DEFAULT_CALL_TIMEOUT_MS = 120_000;
 
 /**
- * A connection whose server sends no HTTP/2 settings within this time is abandoned; the next call connects again. gRPC's
- * `MIN_CONNECT_TIMEOUT`.
+ * How long a server may take to send its HTTP/2 settings; gRPC's `MIN_CONNECT_TIMEOUT`. After that the client abandons the connection, and
+ * the next call connects again.
  */
 export const HTTP2_CONNECT_TIMEOUT_MS = 20_000;
 
-/** Most acknowledgements of pings and settings that are queued for a peer that does not read; nghttp2's bound. */
+/** Maximum number of acknowledgements (of pings and settings) queued for a peer that does not read them. nghttp2's bound. */
 export const MAX_UNREAD_ANSWERS = 1000;
 
 /**
@@ -19,27 +19,29 @@ export const MAX_UNREAD_ANSWERS = 1000;
  */
 export const CLIENT_CLOCK_AHEAD_MS = 200;
 
-/** A client that has not sent the HTTP/2 preface by this time is disconnected. */
+/** How long a client may take to send the HTTP/2 preface and settings; then it is disconnected. */
 export const PREFACE_TIMEOUT_MS = 10_000;
 
-/** Most connections of one listener. A kubelet has one or two. */
+/** Maximum number of connections per listener. A kubelet has one or two. */
 export const MAX_CONNECTIONS = 500;
 
-/** Most connections over TLS whose clients have not authenticated yet; above this, the oldest is closed. */
+/** Maximum number of TLS connections whose clients have not authenticated yet; above it, the oldest is closed. */
 export const MAX_WAITING_CONNECTIONS = 250;
 
-/** Most concurrent calls on one connection. The memory of a call is bounded by the message size; there is no total. */
+/**
+ * Maximum number of concurrent calls on one connection. The message size bounds the memory of each call; there is no bound on the total.
+ */
 export const MAX_CALLS = 1000;
 
-/** Most calls that a client may reset in a burst, and how many more per second; nghttp2's bounds. */
+/** Maximum number of calls that a client may reset in a burst, and how many more it may reset per second. nghttp2's bounds. */
 export const MAX_RESETS = 1000;
 export const RESETS_PER_SECOND = 33;
 
 /** How long running calls may continue when a server closes. */
 export const DEFAULT_CLOSE_GRACE_MS = 5000;
 
-/** A connection without calls is closed after this time; clients reconnect when they need to. */
+/** How long a connection without calls stays open. Clients reconnect when they need to. */
 export const MAX_CONNECTION_IDLE_MS = 30 * 60_000;
 
-/** Most stack traces of unexpected errors whose source positions are cached. */
+/** Maximum number of stack traces of unexpected errors whose source positions are cached. */
 export const MAX_KNOWN_STACKS = 16;

@@ -1,13 +1,13 @@
 import { BoundedBytes, PodwrightError } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
 
-/** A flag byte (1 if the message is compressed), and the length of the message in four bytes. */
+/** Length of a message's prefix: a flag byte (1 if the message is compressed), and the length of the message in four bytes. */
 export const PREFIX_BYTES = 5;
 
 /**
- * Splits the body of a call into its messages ("Length-Prefixed-Message" of
- * https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). Throws `resource_exhausted` for a message that is too large, as soon as
- * its length has been read, and `unimplemented` for a compressed one.
+ * Splits the body of a call into its messages ("Length-Prefixed-Message" in
+ * https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). Throws `resource_exhausted` for a message that is too large as soon as
+ * its prefix has been read, and `unimplemented` for a compressed one.
  */
 export class MessageReader {
   readonly #maxBytes: number;
@@ -18,7 +18,7 @@ export class MessageReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Adds the next bytes, which the caller may overwrite afterwards. Returns the messages that are complete now. */
+  /** Adds the next bytes, which the caller may overwrite afterwards. Returns the messages that they complete. */
   push(chunk: Buffer): Buffer[] {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);
@@ -38,7 +38,7 @@ export class MessageReader {
   }
 }
 
-/** One buffer rather than a list of chunks: each chunk object takes a hundred bytes or more, and a peer may send one byte at a time. */
+/** Uses one buffer instead of a list of chunks: each chunk object takes a hundred bytes or more, and a peer may send one byte at a time. */
 const begun = () => new BoundedBytes(Number.POSITIVE_INFINITY);
 
 function messageLength(bytes: Buffer, maxBytes: number): number {

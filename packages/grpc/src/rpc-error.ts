@@ -11,19 +11,19 @@ export function codeName(status: number): string {
   return CODES[status] ?? 'Unknown';
 }
 
-/** The text of Go's gRPC for an error of the runtime, which upstream's kubelet and its clients show. */
+/** Formats an error of the runtime as Go's gRPC does, which is the text that upstream's kubelet and its clients show. */
 export function rpcErrorText(error: unknown): string {
   return `rpc error: code = ${codeName(statusNumber(errorCode(error)))} desc = ${errorMessage(error)}`;
 }
 
-/** The error of a call with the text of Go's gRPC; other errors are returned unchanged. */
+/** Gives the error of a call the text of Go's gRPC. Other errors are returned unchanged. */
 export function asRpcError(error: unknown): unknown {
   return error instanceof PodwrightError
     ? new PodwrightError(error.code, rpcErrorText(error), { cause: error })
     : error;
 }
 
-/** Awaits a call to the runtime; its errors get the text of Go's gRPC. */
+/** Awaits a call to the runtime, and gives its error the text of Go's gRPC. */
 export async function withRpcErrors<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;

@@ -11,7 +11,7 @@ import {
 /** The part of a generated service descriptor from which types are derived. */
 export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
 
-/** The name of a service on the wire, and which of its methods exist there. */
+/** The package name under which a service is served or called, and the methods that exist there. */
 export type ServiceDefinitionOptions = {
   /** Replaces the package name of the descriptor, such as `runtime.v1alpha2` for `runtime.v1`. */
   packageName?: string;
@@ -19,7 +19,7 @@ export type ServiceDefinitionOptions = {
   methods?: ReadonlySet<string>;
 };
 
-/** A method on the wire, in the shape of grpc-js. Serializers accept a message or its fields. */
+/** A method's wire definition, in the shape of grpc-js. Serializers accept a message or its fields. */
 export type GrpcMethod = {
   path: string;
   requestStream: boolean;
@@ -35,8 +35,8 @@ export type GrpcMethod = {
 export type GrpcServiceDefinition = Readonly<Record<string, GrpcMethod>>;
 
 /**
- * Converts the descriptor of a protobuf service to the definition that servers and clients use. The package name does not affect the
- * messages: two versions of a service with the same wire format share them.
+ * Converts the descriptor of a protobuf service to a definition for servers and clients. The package name does not affect the messages, so
+ * two versions of a service with the same wire format can share them.
  */
 export function grpcServiceDefinition(
   service: Pick<DescService, 'methods' | 'name' | 'file'>,
@@ -63,7 +63,7 @@ function methodDefinition(method: DescMethod, serviceName: string): GrpcMethod {
   };
 }
 
-/** Accepts a message or its fields. */
+/** Creates a serializer that accepts a message or its fields. */
 function serializer(schema: DescMessage): (message: Message) => Buffer {
   return (message) => {
     const bytes = toBinary(schema, create(schema, message));

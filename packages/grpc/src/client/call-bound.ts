@@ -4,7 +4,8 @@ import type { CallTimes } from './call-times.ts';
 type BoundOptions = { signal: AbortSignal | undefined; timeoutMs: number; times: CallTimes };
 
 /**
- * Ends a call before its response arrives: when the caller's signal aborts, or at the deadline. It creates neither a timer nor a signal.
+ * Ends a call before its response arrives: when the caller's signal aborts, or at the deadline. It creates no timer and no signal of its
+ * own.
  */
 export class CallBound implements Disposable {
   /** `Infinity` for no bound. */
@@ -12,10 +13,10 @@ export class CallBound implements Disposable {
   readonly #signal: AbortSignal | undefined;
   readonly #clearDeadline: (() => void) | undefined;
   #over: { reason: unknown } | undefined;
-  /** Called when the call has been ended. */
+  /** Called when the signal or the deadline ends the call. */
   onOver: () => void = () => undefined;
 
-  /** Throws the reason of a signal that has already aborted. `name` is the method's name, for messages. */
+  /** Throws the reason of a signal that has already aborted. `name` is the method's name, for error messages. */
   constructor(name: string, { signal, timeoutMs, times }: BoundOptions) {
     signal?.throwIfAborted();
     this.timeoutMs = timeoutMs;
@@ -31,12 +32,12 @@ export class CallBound implements Disposable {
     return this.#over !== undefined;
   }
 
-  /** Why the call was ended. */
+  /** The signal's reason, or a `deadline_exceeded` error. */
   get reason(): unknown {
     return this.#over?.reason;
   }
 
-  /** Settles with the promise, or rejects with `reason` if that comes first. */
+  /** Settles with the promise, or rejects with `reason` if the call ends first. */
   async race<T>(promise: Promise<T>): Promise<T> {
     const over = Promise.withResolvers<never>();
     this.onOver = () => over.reject(this.reason);

@@ -4,7 +4,7 @@ import type { Http2Stream } from '../http2/http2-stream.ts';
 
 import type { Session } from './session.ts';
 
-/** Codes of responses that are not gRPC, by HTTP status ("HTTP to gRPC Status Code Mapping" of gRPC's documentation). */
+/** Error codes for responses that are not gRPC, by HTTP status ("HTTP to gRPC Status Code Mapping" in gRPC's documentation). */
 const HTTP_CODES: Record<number, ErrorCode> = {
   400: 'internal',
   401: 'unauthenticated',
@@ -16,7 +16,7 @@ const HTTP_CODES: Record<number, ErrorCode> = {
   504: 'unavailable',
 };
 
-/** Codes of streams that the server has reset, by HTTP/2 error code ("Errors" of gRPC's PROTOCOL-HTTP2.md). */
+/** Error codes for streams that the server has reset, by HTTP/2 error code ("Errors" in gRPC's PROTOCOL-HTTP2.md). */
 const RESET_CODES: Record<number, ErrorCode> = {
   [END_CODE.refusedStream]: 'unavailable',
   [END_CODE.cancel]: 'cancelled',
@@ -29,7 +29,7 @@ export class CallOutcome {
   readonly #stream: Http2Stream;
   readonly #session: Session;
   #isAnswered = false;
-  /** The stream ended because the connection was closed. */
+  /** Whether the stream ended because the connection was closed. */
   #isLost = false;
   #status: { code: number; message: string } | undefined;
   #refusal: PodwrightError | undefined;
@@ -53,37 +53,40 @@ export class CallOutcome {
     return this.#ended.promise;
   }
 
-  /** Whether the result of the call is known already, however its stream ends. */
+  /** Whether the result of the call is already known, even if its stream is still open or is reset later. */
   get isDecided(): boolean {
     return this.#status !== undefined || this.#refusal !== undefined;
   }
 
-  /** Valid once the call has ended: whether the server has certainly not processed it ("Transparent Retries" of gRPC's A6). */
+  /** Whether the server has certainly not processed the call ("Transparent Retries" in gRPC's A6). Valid once the call has ended. */
   get isUnprocessed(): boolean {
     if (this.#isAnswered || this.isDecided) return false;
     return this.#stream.closeCode === END_CODE.refusedStream || this.#session.hasPassedOver(this.#stream);
   }
 
-  /** Releases so many bytes of the flow-control window: the caller has consumed them. */
+  /** Returns consumed bytes to the stream's receive window. */
   take(bytes: number): void {
     this.#stream.take(bytes);
   }
 
   /**
-   * Ends the stream at this side immediately, even if the server is not reading; the server receives the reset when it reads again. A
-   * status that has been received remains the call's status.
+   * Ends the stream on this side immediately, even if the server is not reading; the server receives the reset when it reads again. A
+   * status that has already been received remains the result of the call.
    */
   cut(): void {
     this.#stream.cut();
   }
 
-  /** Rejects the rest of the response with this error. */
+  /** Rejects the response with this error and resets the stream. */
   refuse(why: PodwrightError): void {
     this.#refusal ??= why;
     this.cut();
   }
 
-  /** Valid once the call has ended: the server's error, unchanged; `lost()` for a lost connection; `undefined` for success. */
+  /**
+   * The error of the call: the server's, unchanged, or `lost()` if the connection was lost; `undefined` for success. Valid once the call
+   * has ended.
+   */
   error(lost: () => PodwrightError): PodwrightError | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
     if (this.#status?.code === 0) return undefined;
@@ -103,7 +106,7 @@ export class CallOutcome {
     this.#isAnswered = true;
   }
 
-  /** The body of a response that is not gRPC has no meaning, and may never end. */
+  /** Rejects a response that is not gRPC without reading its body, which has no meaning and may never end. */
   #refuseForeign(fields: ReadonlyMap<string, string>): void {
     const [status, type = 'none'] = [Number(fields.get(':status')), fields.get('content-type')];
     if (status !== 200)
@@ -114,7 +117,7 @@ export class CallOutcome {
 }
 
 function errorOfStatus(code: number, message: string): PodwrightError {
-  // containerd 2.2 has no handler for UpdatePodSandboxResources, and reports that only in the message
+  // containerd 2.2 has no handler for UpdatePodSandboxResources, and only the message of its error shows that
   if (errorCodeOfStatus(code) === 'unknown' && /\bnot implemented$/.test(message))
     return new PodwrightError('unimplemented', message);
   return new PodwrightError(errorCodeOfStatus(code), message);

@@ -5,21 +5,24 @@ import { type Endpoint, formatEndpoint } from '../endpoint.ts';
 import { RequestHeads } from './request-heads.ts';
 import { Session } from './session.ts';
 
-/** Certificates of a TLS connection, PEM. A client certificate has both `certificate` and `key`. */
+/** Certificates of a TLS connection, in PEM. A client certificate needs both `certificate` and `key`. */
 export type ClientTls = { ca?: Buffer; certificate?: Buffer; key?: Buffer };
 
 /**
- * The HTTP/2 connection to one endpoint. The first call opens it; a call that finds it lost reopens it. Calls made meanwhile share the
- * attempt. Without a running call it does not keep the process alive.
+ * The HTTP/2 connection to one endpoint. The first call opens it; a call that finds the connection lost reopens it. Concurrent calls share
+ * one attempt. The connection does not keep the process alive while no call is running.
  */
 export class Channel {
-  /** Request headers of calls on its connections. */
+  /** Encoder of the request headers of its calls. */
   readonly heads: RequestHeads;
   readonly #endpoint: Endpoint;
   readonly #context: SecureContext | undefined;
   #connecting: Promise<Session> | undefined;
   #session: Session | undefined;
-  /** All sessions that have not ended, including the one being opened and those that only finish their running calls. */
+  /**
+   * All sessions that have not ended, including the one that is being opened and sessions that only finish their running calls after a
+   * GOAWAY.
+   */
   readonly #sessions = new Set<Session>();
   #isClosed = false;
 
@@ -30,7 +33,7 @@ export class Channel {
     this.heads = new RequestHeads({ scheme: tls === undefined ? 'http' : 'https', authority: authorityOf(endpoint) });
   }
 
-  /** The open connection, if it accepts calls. */
+  /** The open connection, if it accepts new calls. */
   get usable(): Session | undefined {
     return !this.#isClosed && this.#session?.isUsable ? this.#session : undefined;
   }
@@ -45,12 +48,12 @@ export class Channel {
     return await this.#connecting;
   }
 
-  /** The error of a call whose stream was closed without the server having ended it. */
+  /** The error of a call whose stream was closed before the server ended it. */
   failure(session: Session): PodwrightError {
     return this.#isClosed ? closed() : session.failure();
   }
 
-  /** Ends all calls, including those that wait for a connection. */
+  /** Ends all calls, including calls that wait for a connection. */
   close(): void {
     this.#isClosed = true;
     for (const session of this.#sessions) session.destroy();
@@ -76,7 +79,7 @@ export class Channel {
     if (this.#endpoint.kind === 'unix') return connectSocket({ path: this.#endpoint.path, onread });
     const { host, port } = this.#endpoint;
     if (this.#context === undefined) return connectSocket({ host, port, onread, noDelay: true });
-    // SNI: a server with several names has a certificate for each
+    // SNI: a server with several names has one certificate per name
     const name = isIP(host) === 0 ? { servername: host } : {};
     const how = { host, port, ...name, onread, secureContext: this.#context, ALPNProtocols: ['h2'] };
     return connectTls(how).setNoDelay(true);

@@ -18,8 +18,8 @@ const noObserver: CallObserver = { started: () => () => undefined };
 
 /**
  * Connects to a service that a plugin serves on a unix socket. The first call opens the connection; a call that finds it lost reopens it.
- * `packageName` replaces the service's own, for another version of it. Responses larger than `maxReceiveBytes` fail with
- * `resource_exhausted`. Throws `invalid_argument` for a socket path that is too long.
+ * `packageName` replaces the service's own package name, to select another version of the service. Responses larger than `maxReceiveBytes`
+ * fail with `resource_exhausted`. Throws `invalid_argument` for a socket path that is too long.
  */
 export function connectService<S extends TypedService>(
   service: S,

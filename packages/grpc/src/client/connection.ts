@@ -22,7 +22,7 @@ export type CallOptions = {
   decode?: (bytes: Buffer) => Message;
 };
 
-/** One call: the method's local name and definition, and the fields of its request. */
+/** One call: the method's local name, its definition, and the fields of the request. */
 export type Call = {
   name: string;
   method: GrpcMethod;
@@ -33,13 +33,13 @@ export type Call = {
 export type ConnectionOptions = {
   observer: CallObserver;
   tls?: ClientTls;
-  /** Deadline in ms of a call whose options have none: by the method's local name and the request; `Infinity` for none. Default 2 min. */
+  /** Default deadline in ms of a call, by the method's local name and the request; `Infinity` for none. Default 2 min. */
   timeoutOf?: (method: string, request: object) => number;
   tracer?: Tracer;
   maxReceiveBytes?: number;
 };
 
-/** A running call. */
+/** A call whose request has been sent. */
 type Begun = { outcome: CallOutcome; session: Session };
 
 /**
@@ -73,7 +73,7 @@ export class Connection {
     }
   }
 
-  /** Makes a server-streaming call. It starts immediately; leaving the loop over it early cancels it. */
+  /** Makes a server-streaming call. The call starts immediately; leaving the loop over its responses early cancels it. */
   serverStream(call: Call): AsyncIterable<Message> {
     const done = this.#options.observer.started(call.name);
     const unread = new UnreadBytes();
@@ -136,7 +136,7 @@ export class Connection {
     return decoded(call.options?.decode ?? call.method.responseDeserialize, bytes);
   }
 
-  /** Retries once if the server has certainly not processed the call: it may have sent GOAWAY at that moment. */
+  /** Retries once if the server has certainly not processed the call, for example because its GOAWAY crossed the request. */
   async #exchange(call: Call, bound: CallBound, isRepeated = false): Promise<Buffer> {
     const answer = new OnlyMessage(this.#options.maxReceiveBytes);
     const begun = await this.#begin(call, bound, (bytes, outcome) => answer.add(bytes, outcome));
@@ -187,7 +187,7 @@ function decoded(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {
   }
 }
 
-/** Collects the message of a unary response. */
+/** Collects the only message of a unary response. */
 class OnlyMessage {
   readonly #reader: MessageReader;
   readonly #messages: Buffer[] = [];
@@ -196,7 +196,7 @@ class OnlyMessage {
     this.#reader = new MessageReader(maxBytes);
   }
 
-  /** The caller may overwrite the bytes afterwards. */
+  /** Adds received bytes, which the caller may overwrite afterwards. */
   add(bytes: Buffer, outcome: CallOutcome): void {
     outcome.take(bytes.length);
     try {

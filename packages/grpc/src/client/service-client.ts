@@ -7,7 +7,7 @@ type Output<M extends { output: DescMessage }> = MessageShape<M['output']>;
 
 /**
  * A service as an object of functions. A unary method returns a promise of the response. A server stream starts when its function is
- * called; it ends when the caller leaves the loop over it, or when its signal aborts, so callers must iterate or abort. Errors are
+ * called; it ends when the caller leaves the loop over it or when its signal aborts, so the caller must do one or the other. Errors are
  * `PodwrightError`s with the server's code and message, or the signal's reason.
  */
 export type ServiceClient<S extends TypedService> = {

@@ -8,19 +8,19 @@ import type { Http2Stream, StreamListener } from '../http2/http2-stream.ts';
 import { settingsFrame } from '../http2/peer-settings.ts';
 import { HTTP2_CONNECT_TIMEOUT_MS } from '../limits.ts';
 
-/** The peer of a session: `name` is for messages; `dial` opens a socket that is read with the given `onread`. */
+/** The peer of a session. `name` appears in error messages; `dial` opens a socket with the given `onread` option. */
 export type SessionTarget = { name: string; dial: (onread: OnReadOpts) => Socket };
 
 const READ_BYTES = 65_536;
-/** Receive window of a stream. A list of hundreds of containers fits in it, so the server need not wait for updates. */
+/** Receive window of a stream. A list of hundreds of containers fits in it, so the server need not wait for window updates. */
 const WINDOW_BYTES = 1 << 20;
-/** Error messages are sent in headers, and may be long. */
+/** Error messages arrive in headers and may be long. */
 const MAX_HEADER_LIST_BYTES = 1 << 20;
 
 /**
  * One HTTP/2 connection of a client. It keeps the process alive while it is connecting and while a call is running on it.
  *
- * HTTP/2 is implemented here: gRPC needs little of it, and node:http2 takes nearly twice the processor time per call.
+ * This is an HTTP/2 implementation of its own: gRPC needs little of HTTP/2, and node:http2 takes nearly twice the processor time per call.
  */
 export class Session {
   readonly #target: SessionTarget;
@@ -28,10 +28,10 @@ export class Session {
   readonly #onClose: () => void;
   readonly #connection: Http2Connection;
   readonly #connected = Promise.withResolvers<void>();
-  /** Calls that wait until the server accepts another stream, with their requests. */
+  /** Calls, with their requests, that wait until the server accepts another stream. */
   readonly #waiting = new Map<Http2Stream, { head: Buffer; body: Buffer }>();
   #nextStreamId = 1;
-  /** The last stream that the server has processed or will process, from its GOAWAY; `Infinity` before one is received. */
+  /** The last stream that the server processes, from its GOAWAY; `Infinity` until a GOAWAY is received. */
   #lastStreamId = Number.POSITIVE_INFINITY;
   #isDestroyed = false;
   /** The error that ended the connection. */
@@ -69,8 +69,8 @@ export class Session {
   }
 
   /**
-   * Resolves when the server has sent its settings, which are its first frame (RFC 9113, 3.4). Rejects with `unavailable` if no server
-   * listens, and on timeout.
+   * Resolves when the server has sent its settings, which must be its first frame (RFC 9113, 3.4). Rejects with `unavailable` on timeout,
+   * or if no server listens.
    */
   async connected(): Promise<void> {
     const late = setTimeout(
@@ -87,7 +87,7 @@ export class Session {
     if (this.#calls === 0) this.#socket.unref();
   }
 
-  /** Starts a call with its header block and its complete body. Throws `unavailable` if the connection was lost meanwhile. */
+  /** Starts a call with the given header block and complete body. Throws `unavailable` if the connection has been lost meanwhile. */
   begin(request: { head: Buffer; body: Buffer }, listener: StreamListener): Http2Stream {
     if (!this.isUsable) throw this.failure();
     if (this.#calls === 0) this.#socket.ref();
@@ -97,12 +97,12 @@ export class Session {
     return stream;
   }
 
-  /** Whether the server's GOAWAY shows that it does not process this stream, which has been closed. */
+  /** Whether the server's GOAWAY excludes this closed stream, so that the server has not processed it. */
   hasPassedOver({ id }: Http2Stream): boolean {
     return this.#lastStreamId < (id === 0 ? Number.POSITIVE_INFINITY : id);
   }
 
-  /** The error of a call whose stream was closed without the server having ended it. */
+  /** The error of a call whose stream was closed before the server ended it. */
   failure(): PodwrightError {
     const what = `the connection to ${this.#target.name} was lost`;
     if (this.#error === undefined) return new PodwrightError('unavailable', what);
@@ -197,7 +197,7 @@ export class Session {
   }
 }
 
-/** For a host name with several addresses, the error of the first. */
+/** Unwraps the error of a host name with several addresses to that of the first address. */
 function reasonOf(error: unknown): unknown {
   return error instanceof AggregateError ? error.errors[0] : error;
 }

@@ -1,7 +1,7 @@
-/** Error codes of streams and connections (RFC 9113, 7). */
+/** HTTP/2 error codes, with which streams and connections end (RFC 9113, 7). */
 import { errorCode, PodwrightError } from '@podwright/base';
 
-/** The codes that this implementation checks or sends. */
+/** The error codes that this implementation checks or sends. */
 export const END_CODE = {
   noError: 0,
   protocolError: 1,
@@ -15,19 +15,19 @@ export const END_CODE = {
   inadequateSecurity: 12,
 } as const;
 
-/** A violation of HTTP/2 by the peer. `endCode` is sent to the peer. */
+/** The error for a violation of HTTP/2 by the peer. The peer receives `endCode`. */
 export function broken(what: string, endCode: number = END_CODE.protocolError): PodwrightError {
   return Object.assign(new PodwrightError('invalid_argument', `HTTP/2: ${what}`), { endCode });
 }
 
-/** A violation of HPACK by the peer. */
+/** The error for a violation of HPACK by the peer. */
 export function undecodable(what: string): PodwrightError {
   return Object.assign(new PodwrightError('invalid_argument', `hpack: ${what}`), {
     endCode: END_CODE.compressionError,
   });
 }
 
-/** The error code that a peer receives for the error that ends its connection. */
+/** The HTTP/2 error code to send for the error that ends the connection. */
 export function endCodeOf(error: unknown): number {
   if (errorCode(error) === 'resource_exhausted') return END_CODE.enhanceYourCalm;
   return (error as { endCode?: number }).endCode ?? END_CODE.internalError;

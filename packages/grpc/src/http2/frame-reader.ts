@@ -2,13 +2,13 @@ import { BoundedBytes } from '@podwright/base';
 import { broken, END_CODE } from './end-codes.ts';
 import { FRAME_HEADER_BYTES, type FrameHeader, MAX_FRAME_BYTES, parseFrameHeader } from './frames.ts';
 
-/** Splits the bytes of a peer into frames. */
+/** Splits the bytes received from a peer into frames. */
 export class FrameReader {
   readonly #onFrame: (header: FrameHeader, payload: Buffer) => void;
   /** The received part of an incomplete frame, whose length has been checked. */
   readonly #begun = new BoundedBytes(Number.POSITIVE_INFINITY);
 
-  /** A payload is only valid until `onFrame` returns. */
+  /** `onFrame` must not retain the payload after it returns. */
   constructor(onFrame: (header: FrameHeader, payload: Buffer) => void) {
     this.#onFrame = onFrame;
   }

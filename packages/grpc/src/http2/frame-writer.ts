@@ -6,12 +6,12 @@ import { MAX_UNREAD_ANSWERS } from '../limits.ts';
 export class FrameWriter {
   readonly #socket: Duplex;
   readonly #onFlood: (error: PodwrightError) => void;
-  /** Acknowledgements that the peer has not read. */
+  /** Number of acknowledgements that the peer has not read. */
   #unreadAnswers = 0;
-  /** Acknowledgements to be written in one piece; undefined outside `together`. */
+  /** Acknowledgements queued by `together`; undefined outside of it. */
   #answers: Buffer[] | undefined;
 
-  /** `onDrain` is called when the socket accepts writes again, `onFlood` when the peer has too many unread acknowledgements. */
+  /** `onDrain` is called when the socket accepts data again, `onFlood` when the peer leaves too many acknowledgements unread. */
   constructor(socket: Duplex, { onDrain, onFlood }: { onDrain: () => void; onFlood: (error: PodwrightError) => void }) {
     this.#socket = socket;
     this.#onFlood = onFlood;
@@ -21,13 +21,13 @@ export class FrameWriter {
     });
   }
 
-  /** Whether long data should wait until the peer has read more. */
+  /** Whether the owner should hold back data until the peer has read more. */
   get isBlocked(): boolean {
     return this.#socket.writableNeedDrain;
   }
 
   /**
-   * Writes a frame given in several pieces, at once. Pending acknowledgements are written first, because one of them may permit this frame.
+   * Writes a frame, given in pieces, in one write. Queued acknowledgements are written first, because this frame may depend on one of them.
    */
   write(...pieces: Buffer[]): void {
     const before = this.#answers?.splice(0) ?? [];
@@ -38,7 +38,7 @@ export class FrameWriter {
     this.#socket.uncork();
   }
 
-  /** Runs `work` and writes the acknowledgements that it queues in one piece, even if it throws. */
+  /** Runs `work`, and then writes the acknowledgements that it has queued in one piece, even if it throws. */
   together(work: () => void): void {
     const answers: Buffer[] = [];
     this.#answers = answers;
@@ -50,7 +50,7 @@ export class FrameWriter {
     }
   }
 
-  /** Writes an acknowledgement that the peer has caused. The number that a peer can leave unread is bounded. */
+  /** Writes or queues an acknowledgement of a frame of the peer. The number of acknowledgements that a peer may leave unread is bounded. */
   answer(frame: Buffer): void {
     if (this.#answers === undefined) this.#writeAnswers([frame]);
     else this.#answers.push(frame);

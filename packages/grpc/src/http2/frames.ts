@@ -1,4 +1,4 @@
-/** The frames of HTTP/2 (RFC 9113, 4 and 6). */
+/** HTTP/2 frames (RFC 9113, 4 and 6). */
 import { broken, END_CODE } from './end-codes.ts';
 
 /** The connection preface of HTTP/2 clients (RFC 9113, 3.4). */
@@ -6,12 +6,12 @@ export const CLIENT_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'l
 
 export const FRAME_HEADER_BYTES = 9;
 
-/** The largest payload that a peer may send by default (SETTINGS_MAX_FRAME_SIZE). */
+/** Default maximum payload that a peer may send (SETTINGS_MAX_FRAME_SIZE). */
 export const MAX_FRAME_BYTES = 16_384;
-/** The largest value of SETTINGS_MAX_FRAME_SIZE. */
+/** Highest permitted value of SETTINGS_MAX_FRAME_SIZE. */
 export const MOST_FRAME_BYTES = 2 ** 24 - 1;
 
-/** The initial window of a stream or a connection, and the largest one (RFC 9113, 6.9). */
+/** Initial and maximum flow-control window of a stream or connection (RFC 9113, 6.9). */
 export const FIRST_WINDOW_BYTES = 65_535;
 export const MOST_WINDOW_BYTES = 2 ** 31 - 1;
 
@@ -35,9 +35,9 @@ export const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, pr
 /** The fields of a frame header. */
 export type FrameHeader = { length: number; type: number; flags: number; streamId: number };
 
-/** Header of an outgoing frame; the length is the length of the payload. */
+/** Header of an outgoing frame, without the length, which is that of the payload. */
 type SentHeader = Pick<FrameHeader, 'type'> & Partial<Omit<FrameHeader, 'length'>>;
-/** Position in a buffer at which the next frame is written. */
+/** A buffer, and the position in it at which the next frame is written. */
 type Position = { bytes: Buffer; at: number };
 
 /** Encodes a frame. */
@@ -64,7 +64,7 @@ export function putFrameHeader(
   return at + FRAME_HEADER_BYTES;
 }
 
-/** A frame whose payload is one 32-bit number: a window increment or an error code. */
+/** Encodes a frame whose payload is one 32-bit number: a window increment or an error code. */
 export function numberFrame(header: SentHeader, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value, 0);
@@ -87,8 +87,8 @@ export const endsHeaders = ({ flags }: FrameHeader): boolean => (flags & FLAG.en
 export const endsStream = ({ flags }: FrameHeader): boolean => (flags & FLAG.endStream) !== 0;
 
 /**
- * The payload of a DATA or HEADERS frame without padding and priority: data or a fragment of a header block. `undefined` for invalid
- * padding.
+ * Returns the payload of a DATA or HEADERS frame (data, or a fragment of a header block) without padding and priority; `undefined` for
+ * invalid padding.
  */
 export function unpadded({ type, flags }: FrameHeader, payload: Buffer): Buffer | undefined {
   const padded = (flags & FLAG.padded) !== 0;
@@ -97,10 +97,10 @@ export function unpadded({ type, flags }: FrameHeader, payload: Buffer): Buffer 
   return start <= end ? payload.subarray(start, end) : undefined;
 }
 
-/** Length of so many bytes of data with their frame headers. */
+/** Length in bytes of data with its frame headers. */
 export const framedLength = (bytes: number): number => bytes + FRAME_HEADER_BYTES * Math.ceil(bytes / MAX_FRAME_BYTES);
 
-/** Length of a header block with its frame headers. */
+/** Length in bytes of a header block with its frame headers. */
 export const headersLength = (block: Buffer): number => Math.max(FRAME_HEADER_BYTES, framedLength(block.length));
 
 /** Writes a header block as a HEADERS frame and, if needed, CONTINUATION frames; returns the position of the next frame. */
@@ -126,7 +126,7 @@ export function headersFrames(block: Buffer, options: { streamId: number; endStr
   return bytes;
 }
 
-/** Required shape of each frame type (RFC 9113, 6): its payload length, and whether it belongs to a stream. */
+/** Constraints on each frame type (RFC 9113, 6): its payload length, and whether it belongs to a stream. */
 const SHAPES: readonly { bytes?: number; isOfStream: boolean | undefined }[] = [
   { isOfStream: true },
   { isOfStream: true },
@@ -139,10 +139,10 @@ const SHAPES: readonly { bytes?: number; isOfStream: boolean | undefined }[] = [
   { isOfStream: undefined, bytes: 4 },
   { isOfStream: true },
 ];
-/** Least payload of a GOAWAY frame; debug data may follow. */
+/** Minimum payload of a GOAWAY frame; debug data may follow. */
 const LEAST_GOAWAY_BYTES = 8;
 
-/** Throws `invalid_argument` for a frame that violates its type's shape; unknown types are not checked. */
+/** Throws `invalid_argument` for a frame that violates the constraints on its type. Unknown types are not checked. */
 export function checkShape({ type, length, flags, streamId }: FrameHeader): void {
   const shape = SHAPES[type];
   if (shape === undefined) return;

@@ -7,7 +7,7 @@ import { FLAG, FRAME_TYPE, frame, headersFrames } from './frames.ts';
 import { HeaderBlocks } from './header-blocks.ts';
 import { encodeLiterals } from './hpack-encoder.ts';
 
-/** The decoded headers and other frames of what a peer sends, or the code of the error that ends the connection. */
+/** Returns the decoded headers and the other frames in a peer's bytes, or the code of the error that ends the connection. */
 function seen(chunks: Iterable<Buffer>): unknown[] | string {
   const blocks = new HeaderBlocks(1 << 20);
   const all: unknown[] = [];

@@ -6,20 +6,20 @@ import type { HeaderField } from './static-table.ts';
 
 /** Default size of the decoder's dynamic table (SETTINGS_HEADER_TABLE_SIZE). */
 const TABLE_BYTES = 4096;
-/** Extra frames allowed per header block, because CONTINUATION frames may be empty. */
+/** Number of additional frames allowed per header block, because CONTINUATION frames may be empty. */
 const MORE_FRAMES = 16;
 
-/** A header block of a stream, decoded. */
+/** A decoded header block of a stream. */
 export type Headers = { streamId: number; fields: HeaderField[]; endsStream: boolean };
 
-/** Assembles the header blocks that a peer sends, and decodes them. */
+/** Assembles and decodes the header blocks that a peer sends. */
 export class HeaderBlocks {
   readonly #decoder: HpackDecoder;
   readonly #bytes: BoundedBytes;
   readonly #maxFrames: number;
   #begun: { first: FrameHeader; frames: number } | undefined;
 
-  /** `listBytes` bounds a list of headers and its block (SETTINGS_MAX_HEADER_LIST_SIZE). */
+  /** `listBytes` bounds both the header list and its encoded block (SETTINGS_MAX_HEADER_LIST_SIZE). */
   constructor(listBytes: number) {
     this.#decoder = new HpackDecoder({ tableBytes: TABLE_BYTES, listBytes });
     this.#bytes = new BoundedBytes(listBytes);
@@ -27,8 +27,8 @@ export class HeaderBlocks {
   }
 
   /**
-   * Must be called with every frame. Returns the header block that the frame completes, if any. Throws `invalid_argument` for a violation
-   * of HTTP/2 and `resource_exhausted` for a block that is too large; the connection is unusable afterwards.
+   * Must be called with every received frame. Returns the header block that the frame completes, if any. Throws `invalid_argument` for a
+   * violation of HTTP/2, and `resource_exhausted` for a header block that is too large; the connection cannot be used afterwards.
    */
   take(header: FrameHeader, payload: Buffer): Headers | undefined {
     const isContinuation = header.type === FRAME_TYPE.continuation;

@@ -3,19 +3,19 @@ import { undecodable } from './end-codes.ts';
 import { decodeHuffman } from './huffman.ts';
 import { type HeaderField, STATIC_TABLE } from './static-table.ts';
 
-/** Overhead of an entry in a table or a list in addition to its bytes (RFC 7541, 4.1). */
+/** Overhead of each entry in a table or list, added to the bytes of its name and value (RFC 7541, 4.1). */
 const ENTRY_OVERHEAD_BYTES = 32;
 
-/** Bounds of the memory that a peer can use, in bytes as RFC 7541 (4.1) counts them. */
+/** Bounds on the memory that a peer can use, in bytes as RFC 7541 (4.1) counts them. */
 export type HpackLimits = { tableBytes: number; listBytes: number };
 
 /**
- * The HPACK decoder of one direction of a connection (RFC 7541). Blocks depend on earlier blocks, so it must decode all of them, in order.
- * Throws `invalid_argument` for a violation of HPACK and `resource_exhausted` above its limits; it is unusable afterwards.
+ * The HPACK decoder for one direction of a connection (RFC 7541). Header blocks depend on earlier ones, so it must decode all of them, in
+ * order. Throws `invalid_argument` for a violation of HPACK and `resource_exhausted` above its limits; it cannot be used afterwards.
  */
 export class HpackDecoder {
   readonly #limits: HpackLimits;
-  /** The newest entry first. */
+  /** Dynamic table; the newest entry is first. */
   readonly #dynamic: HeaderField[] = [];
   #dynamicBytes = 0;
   #capacityBytes: number;
@@ -93,10 +93,13 @@ function sizeOf([name, value]: HeaderField): number {
   return name.length + value.length + ENTRY_OVERHEAD_BYTES;
 }
 
-/** Integers are indexes and lengths; four octets after the prefix are enough for every value within the limits. */
+/**
+ * Maximum number of octets after the prefix of an integer. Integers are indexes and lengths, so four suffice for every value within the
+ * limits.
+ */
 const MAX_INTEGER_OCTETS = 4;
 
-/** Reads the primitive types of RFC 7541 (5) from a block. */
+/** Reads the primitive types of RFC 7541 (5) from a header block. */
 class BlockReader {
   readonly #block: Buffer;
   #position = 0;

@@ -12,7 +12,7 @@ function encodeString(text: string): Buffer[] {
   return [encodeLength(bytes.length), bytes];
 }
 
-/** An integer with a 7-bit prefix (RFC 7541, 5.1). */
+/** Encodes an integer with a 7-bit prefix (RFC 7541, 5.1). */
 function encodeLength(length: number): Buffer {
   if (length < 127) return Buffer.of(length);
   const octets = [127];

@@ -21,29 +21,29 @@ import { Http2Stream, type StreamListener } from './http2-stream.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { Sending } from './sending.ts';
 
-/** The parts of a connection that differ between client and server. */
+/** The behavior in which a connection's client and server sides differ. */
 export type ConnectionRole = {
   /** Whether the stream id has never been used. */
   isIdle: (streamId: number) => boolean;
-  /** Headers or trailers have been received. */
+  /** Called for headers and for trailers. */
   onHeaders: (headers: Headers) => void;
-  /** The peer has ended its side of an open stream (`onEnd`), or this side has been sent completely (`onSendEnd`). */
+  /** `onEnd`: the peer has ended its side of an open stream. `onSendEnd`: everything on this side of a stream has been sent. */
   onEnd?: (stream: Http2Stream) => void;
   onSendEnd?: (stream: Http2Stream) => void;
-  /** The peer has reset an open stream. */
+  /** Called when the peer has reset an open stream. */
   onReset?: () => void;
-  /** A stream has been closed. */
+  /** Called when a stream has been closed, by either side. */
   onClosed: (stream: Http2Stream) => void;
   onSettings?: () => void;
   onGoAway?: (lastStreamId: number, code: number) => void;
-  /** The peer has violated HTTP/2: the owner must close the connection. */
+  /** Called when the peer has violated HTTP/2. The owner must then close the connection. */
   onBroken: (error: unknown) => void;
 };
 
-/** Limits on the peer: the receive windows of a stream and of the connection, and the largest header list. */
+/** Limits on the peer: the receive window of each stream and of the connection, and the maximum header list. */
 export type ConnectionLimits = { streamWindowBytes: number; windowBytes: number; headerListBytes: number };
 
-/** The part of an HTTP/2 connection (RFC 9113) that client and server share: frames, windows, sending and acknowledging. */
+/** The part of an HTTP/2 connection (RFC 9113) that client and server share: frames, flow control and acknowledgements. */
 export class Http2Connection {
   /** Open streams by id. */
   readonly streams = new Map<number, Http2Stream>();
@@ -85,12 +85,12 @@ export class Http2Connection {
     }
   }
 
-  /** Writes frames, but not acknowledgements: those are bounded separately (`#acknowledge`). */
+  /** Writes frames that do not acknowledge the peer's; acknowledgements are bounded separately (`FrameWriter.answer`). */
   write(frames: Buffer): void {
     if (!this.#isClosed) this.#writer.write(frames);
   }
 
-  /** Creates a stream, not yet open. */
+  /** Creates a stream that is not open yet. */
   stream(listener?: StreamListener): Http2Stream {
     const stream = new Http2Stream(this.#host, this.#limits.streamWindowBytes);
     stream.listener = listener;
@@ -105,12 +105,12 @@ export class Http2Connection {
     if (stream.head !== undefined) this.#sending.send(stream);
   }
 
-  /** Resets a stream that was never opened at this side. */
+  /** Resets a stream that was never opened on this side. */
   refuse(streamId: number, code: number): void {
     this.#writer.answer(numberFrame({ type: FRAME_TYPE.resetStream, streamId }, code));
   }
 
-  /** Ends a stream at this side, without a frame to the peer. */
+  /** Closes a stream on this side, without a frame to the peer. */
   end(stream: Http2Stream, code: number): void {
     this.streams.delete(stream.id);
     this.#sending.forget(stream);
@@ -118,13 +118,13 @@ export class Http2Connection {
     if (!this.#isClosed) this.#role.onClosed(stream);
   }
 
-  /** The peer has ended its side of a stream. */
+  /** Handles the end of the peer's side of a stream. */
   endByPeer(stream: Http2Stream): void {
     stream.receiveEnd();
     this.#role.onEnd?.(stream);
   }
 
-  /** Widens the connection's receive window to its full size; the protocol starts with a smaller one. */
+  /** Widens the connection's receive window to its full size, as the initial window of HTTP/2 is smaller. */
   widen(): void {
     const bytes = this.#limits.windowBytes - this.#receiveWindowBytes;
     if (bytes === 0 || this.#isClosed) return;
@@ -132,7 +132,7 @@ export class Http2Connection {
     this.#grant(0, bytes);
   }
 
-  /** Closes all streams; nothing is read or sent any more. */
+  /** Closes all streams. Nothing is read or sent afterwards. */
   close(): void {
     this.#isClosed = true;
     const open = [...this.streams.values()];
@@ -185,14 +185,14 @@ export class Http2Connection {
     this.#writer.answer(frame({ type, flags: FLAG.ack }, payload));
   }
 
-  /** The stream, if it is still open. Throws for a stream that was never opened. */
+  /** The open stream with this id; `undefined` if it is closed. Throws if it was never opened. */
   #known(streamId: number): Http2Stream | undefined {
     const stream = this.streams.get(streamId);
     if (stream === undefined && this.#role.isIdle(streamId)) throw broken(`nothing has begun stream ${streamId}`);
     return stream;
   }
 
-  /** Late data, for a closed stream, also counts towards the connection's window. */
+  /** Late data for a closed stream also counts towards the connection's window. */
   #receiveData(header: FrameHeader, payload: Buffer): void {
     const data = unpadded(header, payload);
     if (data === undefined) throw broken('padding longer than its frame');

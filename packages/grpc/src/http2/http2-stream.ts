@@ -3,47 +3,47 @@ import type { HeaderField } from './static-table.ts';
 
 /** Callbacks of a stream. */
 export type StreamListener = {
-  /** Headers have been received; with `isLast` the peer has ended its side with them. */
+  /** Called with received headers; with `isLast`, they end the peer's side. */
   onHeaders?: (fields: readonly HeaderField[], isLast: boolean) => void;
-  /** Bytes have been received. They are valid until this returns; the owner calls `take` when it has consumed them. */
+  /** Called with received bytes, which are valid until it returns. The owner calls `take` when it has consumed them. */
   onData: (bytes: Buffer) => void;
-  /** The peer has ended its side. */
+  /** Called when the peer has ended its side. */
   onEnd?: () => void;
-  /** All pending data has been sent, and there is room for more. */
+  /** Called when all pending data has been sent, so that the owner may send more. */
   onSent?: () => void;
-  /** The last callback: both sides have ended, or the stream was reset. */
+  /** Called last, when both sides have ended or the stream was reset. */
   onClose: () => void;
 };
 
-/** The operations of a connection that its streams use. */
+/** The operations that a stream needs of its connection. */
 export type StreamHost = {
-  /** The stream has new data to send. */
+  /** Sends the stream's pending data. */
   send: (stream: Http2Stream) => void;
-  /** Sends the peer a reset of the stream. */
+  /** Sends a reset of the stream to the peer. */
   reset: (stream: Http2Stream, code: number) => void;
-  /** Widens the receive window by so many bytes. */
+  /** Widens the stream's receive window at the peer. */
   grant: (stream: Http2Stream, bytes: number) => void;
 };
 
-/** Data to send on a stream, in this order. */
+/** Data to send on a stream, in the order of the fields. */
 export type Outgoing = {
-  /** A header block. */
+  /** Header block. */
   head?: Buffer;
   data?: Buffer;
-  /** A header block, which ends this side of the stream. */
+  /** Header block that ends this side of the stream. */
   trailers?: Buffer;
-  /** Whether this side of the stream ends with it. */
+  /** Whether this is the end of this side of the stream. */
   isLast?: boolean;
 };
 
 const NOTHING = Buffer.alloc(0);
 
-/** A stream of HTTP/2 (RFC 9113, 5), of a client or a server. */
+/** An HTTP/2 stream (RFC 9113, 5), of a client or a server. */
 export class Http2Stream {
   readonly #host: StreamHost;
   readonly #windowBytes: number;
   listener: StreamListener | undefined;
-  /** 0 until it is opened. */
+  /** 0 until the stream is opened. */
   id = 0;
   /** Pending data to send. Flow control applies to `unsent` only. */
   head: Buffer | undefined;
@@ -58,14 +58,14 @@ export class Http2Stream {
   #takenBytes = 0;
   #closeCode: number | undefined;
 
-  /** `windowBytes` is the receive window. */
+  /** `windowBytes` is the size of the receive window. */
   constructor(host: StreamHost, windowBytes: number) {
     this.#host = host;
     this.#windowBytes = windowBytes;
     this.#receiveWindowBytes = windowBytes;
   }
 
-  /** The error code with which either side closed it; NO_ERROR if both sides have ended. `undefined` while open. */
+  /** The error code with which either side closed the stream; NO_ERROR if both sides have ended. `undefined` while it is open. */
   get closeCode(): number | undefined {
     return this.#closeCode;
   }
@@ -84,7 +84,7 @@ export class Http2Stream {
     this.#host.send(this);
   }
 
-  /** Called by the connection when it has sent the head, so many bytes of data and, if no data remains, the trailers. */
+  /** Called by the connection when it has sent the head, `bytes` of the data and, if no data remains, the trailers. */
   sent(bytes: number): void {
     this.head = undefined;
     this.sendWindowBytes -= bytes;
@@ -92,7 +92,7 @@ export class Http2Stream {
     if (this.unsent.length === 0) this.trailers = undefined;
   }
 
-  /** Releases so many bytes of the receive window: the owner has consumed them. */
+  /** Returns consumed bytes to the receive window. */
   take(bytes: number): void {
     this.#takenBytes += bytes;
     if (this.#takenBytes < this.#windowBytes / 2 || this.#closeCode !== undefined || this.hasEnded) return;
@@ -108,12 +108,14 @@ export class Http2Stream {
     this.#host.reset(this, code);
   }
 
-  /** Called by the connection with received headers. */
+  /** Called by the connection when it has received headers. */
   receiveHeaders(fields: readonly HeaderField[], isLast: boolean): void {
     this.listener?.onHeaders?.(fields, isLast);
   }
 
-  /** `sizeBytes` is the length with padding. False if it exceeds the receive window. */
+  /**
+   * Called by the connection with received data. `sizeBytes` includes the padding. Returns false if the data exceeds the receive window.
+   */
   receiveData(bytes: Buffer, sizeBytes: number): boolean {
     this.#receiveWindowBytes -= sizeBytes;
     if (this.#receiveWindowBytes < 0) return false;

@@ -2,8 +2,8 @@ import { undecodable } from './end-codes.ts';
 
 /**
  * Lengths in bits of HPACK's Huffman codes (RFC 7541, Appendix B), one base-36 digit for each byte value from 0 to 255. The code is
- * canonical: codes of one length are consecutive numbers in the order of their bytes, and follow those of the next shorter length. So the
- * lengths define the whole table.
+ * canonical: the codes of one length are consecutive numbers in the order of their byte values, and follow the codes of the next shorter
+ * length. So the lengths define the whole table.
  */
 const CODE_LENGTHS =
   'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca' +
@@ -14,7 +14,7 @@ const CODE_LENGTHS =
 /** EOS has the last code, 30 ones; it must not appear in a string. */
 const MAX_LENGTH = 30;
 
-/** Codes of one length: the first code as a number, and the bytes in order. */
+/** All codes of one length: the first code as a number, and the encoded bytes in order. */
 type Group = { first: number; bytes: number[] };
 
 const groups = canonicalGroups();
@@ -30,7 +30,7 @@ function canonicalGroups(): readonly Group[] {
   return byLength;
 }
 
-/** Decodes a Huffman-coded string. Throws `invalid_argument` for EOS and for wrong padding (RFC 7541, 5.2). */
+/** Decodes a Huffman-coded string. Throws `invalid_argument` if it contains EOS or has wrong padding (RFC 7541, 5.2). */
 export function decodeHuffman(input: Uint8Array): Buffer {
   const output = Buffer.allocUnsafe(Math.floor((input.length * 8) / 5)); // the shortest codes have 5 bits
   let size = 0;

@@ -18,7 +18,7 @@ const SETTING = {
 } as const;
 const SETTING_BYTES = 6;
 
-/** A SETTINGS frame with these settings; the others keep their defaults. */
+/** Encodes a SETTINGS frame with these settings; the others keep their defaults. */
 export function settingsFrame(settings: Partial<Record<keyof typeof SETTING, number>>): Buffer {
   const pairs = Object.entries(settings) as [keyof typeof SETTING, number][];
   const payload = Buffer.alloc(pairs.length * SETTING_BYTES);
@@ -36,7 +36,7 @@ export class PeerSettings {
   /** SETTINGS_INITIAL_WINDOW_SIZE. */
   windowBytes = FIRST_WINDOW_BYTES;
 
-  /** Applies the payload of a SETTINGS frame. Throws `invalid_argument` for an invalid one. */
+  /** Applies the payload of a SETTINGS frame. Throws `invalid_argument` if it is invalid. */
   apply(payload: Buffer): void {
     if (payload.length % SETTING_BYTES !== 0) throw broken('settings cut', END_CODE.frameSizeError);
     for (let at = 0; at < payload.length; at += SETTING_BYTES)

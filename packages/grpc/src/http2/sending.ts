@@ -13,24 +13,24 @@ import {
 } from './frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
 
-/** Most data of one stream that is sent before other streams have their turn. */
+/** Maximum number of bytes sent for one stream before the other streams have their turn. */
 const TURN_BYTES = 16 * MAX_FRAME_BYTES;
-/** Data up to this length is copied into the buffer of its frame headers, which is faster than a separate write. */
+/** Maximum length of data that is copied next to its frame headers, which is faster than a separate write. */
 const MOST_COPIED_BYTES = 2048;
-/** Sent before the first header block: this encoder uses no dynamic table, whatever size the peer permits (RFC 7541, 6.3). */
+/** Table size update before the first header block: this encoder uses no dynamic table, whatever size the peer permits (RFC 7541, 6.3). */
 const NO_DYNAMIC_TABLE = Buffer.of(0x20);
 
 /**
- * Sends the pending data of streams, as far as the peer's windows (RFC 9113, 5.2) and the socket's buffer permit. The rest stays in the
- * stream.
+ * Sends the pending data of streams as far as the peer's windows (RFC 9113, 5.2) and the socket's buffer permit. The rest stays pending in
+ * the stream.
  */
 export class Sending {
   readonly #writer: FrameWriter;
-  /** Called when this side of a stream has been sent completely. */
+  /** Called when everything on this side of a stream has been sent. */
   readonly #onSendEnd: (stream: Http2Stream) => void;
   #windowBytes = FIRST_WINDOW_BYTES;
   #hasSentHeaders = false;
-  /** Streams with pending data, except those whose own window is exhausted. */
+  /** Streams with pending data, except streams whose own window is exhausted. */
   readonly #waiting = new Set<Http2Stream>();
 
   constructor(writer: FrameWriter, onSendEnd: (stream: Http2Stream) => void) {
@@ -43,7 +43,7 @@ export class Sending {
     this.flush();
   }
 
-  /** Changes the send window of a stream by so many bytes, which may be negative. Throws `invalid_argument` above the maximum. */
+  /** Changes the send window of a stream by `bytes`, which may be negative. Throws `invalid_argument` above the maximum window. */
   widenStream(stream: Http2Stream, bytes: number): void {
     stream.sendWindowBytes += bytes;
     if (stream.sendWindowBytes > MOST_WINDOW_BYTES) throw tooWide();
@@ -59,12 +59,12 @@ export class Sending {
     this.flush();
   }
 
-  /** Discards a stream that has been closed. */
+  /** Forgets a stream that has been closed. */
   forget(stream: Http2Stream): void {
     this.#waiting.delete(stream);
   }
 
-  /** Sends as much as possible now, one stream after the other. */
+  /** Sends as much as possible now, taking the streams in turn. */
   flush(): void {
     for (const stream of this.#waiting) {
       if (this.#writer.isBlocked) return;
@@ -85,7 +85,7 @@ export class Sending {
     else stream.listener?.onSent?.();
   }
 
-  /** Writes the head of a stream, so many bytes of data and, if that is all of it, the trailers. */
+  /** Writes the head of a stream, `size` bytes of its data and, if no data remains, the trailers. */
   #write(stream: Http2Stream, size: number): void {
     const { unsent, trailers, id: streamId } = stream;
     const head = this.#headOf(stream);

@@ -1,4 +1,4 @@
-/** A header field: name and value, each character one byte of it. */
+/** A header field: name and value. Each character stands for one byte. */
 export type HeaderField = readonly [name: string, value: string];
 
 /** The static table of HPACK (RFC 7541, Appendix A). Its first entry has index 1. */

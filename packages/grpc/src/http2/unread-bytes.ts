@@ -1,24 +1,24 @@
 import { BoundedBytes } from '@podwright/base';
 
-/** Received bytes of a streaming response that its reader has not consumed; the stream's window bounds them. */
+/** Received bytes of a streaming response that its reader has not consumed. The stream's receive window bounds them. */
 export class UnreadBytes {
   #bytes = none();
   #isWhole = false;
   #news = Promise.withResolvers<void>();
 
-  /** The caller may overwrite the bytes afterwards. */
+  /** Adds received bytes, which the caller may overwrite afterwards. */
   add(bytes: Buffer): void {
     this.#bytes.add(bytes);
     this.#news.resolve();
   }
 
-  /** No more bytes follow. */
+  /** Marks the end: no more bytes follow. */
   end(): void {
     this.#isWhole = true;
     this.#news.resolve();
   }
 
-  /** The bytes received since the last call, as soon as there are any; `undefined` at the end. */
+  /** Waits for bytes and returns all that have been received since the last call; `undefined` at the end. */
   async next(): Promise<Buffer | undefined> {
     while (this.#bytes.sizeBytes === 0 && !this.#isWhole) {
       await this.#news.promise;

@@ -3,8 +3,8 @@ import { CLIENT_CLOCK_AHEAD_MS } from '../limits.ts';
 import type { GrpcCall } from './grpc-call.ts';
 
 /**
- * A running call. When it is given up, its signal aborts and its races reject. That never happens after `end`, which must be called once
- * the call has been answered.
+ * A running call. When it is given up (its client disconnected, its deadline passed, or the server closes), its signal aborts and its races
+ * reject. That never happens after `end`, which must be called once the call has been answered.
  */
 export class ActiveCall {
   readonly streaming: boolean;
@@ -18,7 +18,7 @@ export class ActiveCall {
     this.end = end;
   }
 
-  /** Created on first use: calls that are answered from memory do not need it. */
+  /** Created on first use, because calls that are answered from memory do not need a signal. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -27,7 +27,7 @@ export class ActiveCall {
     return this.#controller.signal;
   }
 
-  /** Settles with the promise, or rejects with the reason if the call is given up first: like `raceAbort` with the signal. */
+  /** Settles with the promise, or rejects with the reason if the call is given up first. Like `raceAbort`, but without the signal. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#reason !== undefined) reject(this.#reason);
@@ -43,7 +43,7 @@ export class ActiveCall {
   }
 }
 
-/** The running calls of a server, so that it can end them when it closes. */
+/** The running calls of a server, which it ends when it closes. */
 export class ActiveCalls {
   readonly #calls = new Set<ActiveCall>();
 
@@ -67,7 +67,7 @@ export class ActiveCalls {
     return active;
   }
 
-  /** Gives up the streams, which would never end by themselves, or all calls. */
+  /** Gives up all calls, or only the streams, which would never end by themselves. */
   abort(which: 'streams' | 'all', reason: PodwrightError): void {
     for (const active of this.#calls) if (which === 'all' || active.streaming) active.giveUp(reason);
   }

@@ -1,4 +1,4 @@
-/** An HTTP/2 client that sends single frames, including ones that no library sends. */
+/** An HTTP/2 client that sends single frames, including frames that no library sends. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -24,7 +24,7 @@ type Served = { handlers?: TestHandlers; logger?: Logger; tcp?: TcpOptions };
 
 const echoHandlers: TestHandlers = { echo: async ({ text }) => ({ text }) };
 
-/** A server and the path of its socket. By default it answers Echo only. */
+/** Starts a server on a unix socket. By default it serves Echo only. */
 export async function openServer(
   t: TestContext,
   { handlers = echoHandlers, logger = silentLogger, tcp }: Served = {},
@@ -109,7 +109,7 @@ export class BareClient {
     return waitFor(() => this.frames().find(isIt), { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
   }
 
-  /** Waits until the stream has ended; returns its message and gRPC status, or the HTTP/2 error code of its reset. */
+  /** Waits until the stream has ended. Returns its message and gRPC status, or the HTTP/2 error code of its reset. */
   async reply(streamId: number): Promise<Reply> {
     const isEnd = ({ type, flags }: Frame) =>
       type === FRAME_TYPE.resetStream || (type === FRAME_TYPE.headers && flags & 1);
@@ -127,7 +127,7 @@ export class BareClient {
     return { ...reply, status: reply.fields['grpc-status'], message: Buffer.concat(data).subarray(5) };
   }
 
-  /** The reason in the server's GOAWAY for closing the connection; 'nothing' without a GOAWAY. */
+  /** Waits until the connection has ended. Returns the error in the server's GOAWAY; 'nothing' if there was no GOAWAY. */
   async end(): Promise<{ code: number; why: string } | 'nothing'> {
     await this.closed;
     const goAway = this.frames().findLast(({ type }) => type === FRAME_TYPE.goAway);

@@ -5,7 +5,7 @@ import type { HeaderField } from '../http2/static-table.ts';
 import { UnreadBytes } from '../http2/unread-bytes.ts';
 import { MessageReader } from '../message-reader.ts';
 
-/** Longest status message, in characters; it is sent in a header. Longer ones are truncated. */
+/** Maximum length in characters of a status message, which is sent in a header. Longer ones are truncated. */
 const MAX_DETAILS = 4096;
 
 /** The units of the `grpc-timeout` header, in ms. */
@@ -21,11 +21,11 @@ const SUCCESS = encodeLiterals([['grpc-status', '0']]);
 /** The HTTP/2 stream of a call. */
 export type CallStream = {
   listener: StreamListener | undefined;
-  /** Bytes of data that have not been sent. */
+  /** Number of data bytes that have not been sent yet. */
   readonly unsentBytes: number;
-  /** Sends more; does nothing on a closed stream. */
+  /** Queues more data to send; does nothing on a closed stream. */
   send(outgoing: Outgoing): void;
-  /** Releases so many bytes of the receive window: the call has consumed them. */
+  /** Returns consumed bytes to the stream's receive window. */
   take(bytes: number): void;
 };
 
@@ -50,13 +50,13 @@ export class GrpcCall implements StreamListener {
     stream.listener = this;
   }
 
-  /** A header of the request; the first one if it is repeated. */
+  /** The value of a request header; the first value if the header is repeated. */
   header(name: string): string | undefined {
     for (const field of this.#fields) if (field[0] === name) return field[1];
     return undefined;
   }
 
-  /** The client's timeout in ms. Throws `invalid_argument` for an invalid one. */
+  /** The client's timeout in ms. Throws `invalid_argument` if the header is malformed. */
   get timeoutMs(): number {
     const header = this.header('grpc-timeout');
     if (header === undefined) return Number.POSITIVE_INFINITY;
@@ -70,7 +70,7 @@ export class GrpcCall implements StreamListener {
     this.#closeListeners.push(listener);
   }
 
-  /** The request of a call with one request. Throws `unimplemented` if the client sends none, or several. */
+  /** Reads the only request of a call. Rejects with `unimplemented` if the client sends none or several. */
   request(): Promise<Buffer> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const reader = new MessageReader();
@@ -106,7 +106,7 @@ export class GrpcCall implements StreamListener {
     }
   }
 
-  /** Answers with one response, which includes its prefix and must not be modified afterwards. */
+  /** Answers with one response. The buffer includes the prefix and must not be modified afterwards. */
   reply(response: Buffer): void {
     this.#stream.send({ head: HEAD, data: response, trailers: SUCCESS });
   }
@@ -117,7 +117,7 @@ export class GrpcCall implements StreamListener {
     this.#stream.send({ head: HEAD });
   }
 
-  /** Sends one of several responses, including its prefix. Resolves when there is room for the next one, or when the stream is closed. */
+  /** Sends one of several responses, with its prefix. Resolves when there is room for the next one, or when the stream is closed. */
   async send(response: Buffer): Promise<void> {
     this.#stream.send({ data: response });
     if (this.#stream.unsentBytes === 0) return;
@@ -158,7 +158,7 @@ export class GrpcCall implements StreamListener {
   }
 }
 
-/** The status headers of a failed call. */
+/** The response headers that report a failed call. */
 function errorStatus(error: unknown): HeaderField[] {
   const message = errorMessage(error).toWellFormed();
   const details = message.length > MAX_DETAILS ? `${message.slice(0, MAX_DETAILS).toWellFormed()}…` : message;

@@ -22,7 +22,7 @@ import { serveServices } from './serve-services.ts';
 const ECHO = '/podwright.test.v1.Test/Echo';
 const EMPTY = withPrefix(Buffer.alloc(0));
 
-/** A connection to a server, for calls that no gRPC client makes. */
+/** Connects node:http2 to a server, to make calls that no gRPC client makes. */
 async function open(t: TestContext, wait = async () => ({})): Promise<ClientHttp2Session> {
   return (await openAt(t, wait)).session;
 }
@@ -46,7 +46,7 @@ function begin(session: ClientHttp2Session, headers: Record<string, string> = {}
   return session.request({ ':method': 'POST', ':path': ECHO, 'content-type': 'application/grpc', ...headers });
 }
 
-/** How a call ended: its HTTP status, and its gRPC status if any. */
+/** Waits for the end of a call. Returns its HTTP status and, if it has one, its gRPC status. */
 async function ended(stream: ClientHttp2Stream): Promise<{ http: number; code?: number; message?: string }> {
   const headers: IncomingHttpHeaders = {};
   for (const event of ['response', 'trailers']) stream.on(event, (more) => Object.assign(headers, more));
@@ -132,7 +132,7 @@ test('a client’s reset aborts the handler, and also ends a call without a requ
   assert.equal((await ended(last)).code, 0);
 });
 
-/** A frame of HTTP/2 on a stream (RFC 9113, 4.1). */
+/** Encodes an HTTP/2 frame on a stream (RFC 9113, 4.1). */
 function frame(type: number, { flags, id }: { flags: number; id: number }, payload: Buffer): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -142,7 +142,7 @@ function frame(type: number, { flags, id }: { flags: number; id: number }, paylo
   return Buffer.concat([head, payload]);
 }
 
-/** A header as a literal of HPACK, for names and values below 127 bytes. */
+/** Encodes a header as an HPACK literal, for names and values shorter than 127 bytes. */
 const literal = (name: string, value: string): Buffer =>
   Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
 

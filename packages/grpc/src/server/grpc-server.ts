@@ -12,7 +12,7 @@ export type AnswerCall = (call: GrpcCall) => void;
 
 const UNSUPPORTED_MEDIA_TYPE = encodeLiterals([[':status', '415']]);
 
-/** Serves gRPC on connections that its caller accepts. */
+/** Serves gRPC on connections that the caller accepts. */
 export class GrpcServer {
   readonly #methods: ReadonlyMap<string, AnswerCall>;
   readonly #logger: Logger;
@@ -24,12 +24,12 @@ export class GrpcServer {
     this.#logger = logger;
   }
 
-  /** Serves a connection on our own HTTP/2. */
+  /** Serves a connection with this package's own HTTP/2 implementation. */
   accept(connection: Duplex): void {
     this.#add((listener) => new ServerSession(connection, listener));
   }
 
-  /** Serves a connection on node:http2. */
+  /** Serves a connection with node:http2. */
   acceptSession(session: ServerHttp2Session): void {
     this.#add((listener) => new NodeSession(session, listener));
   }

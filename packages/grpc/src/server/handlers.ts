@@ -28,8 +28,8 @@ export type ServiceHandlers<S extends TypedService> = {
 };
 
 /**
- * A service with its handlers; a method without a handler answers `UNIMPLEMENTED`. `definition` replaces the service's package, or limits
- * its methods.
+ * A service with its handlers. Methods without a handler return `UNIMPLEMENTED`. `definition` replaces the service's package, or limits its
+ * methods.
  */
 export type HandledService = {
   service: TypedService;

@@ -2,10 +2,13 @@ import { PodwrightError, raceAbort } from '@podwright/base';
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from '../gen/grpc/health/v1/health_pb.js';
 import { type HandledService, handleService } from './handlers.ts';
 
-/** The health service of a server, and the function that marks it as closing. */
+/** The health service of a server, and a function that reports the server as closing. */
 export type HealthService = { service: HandledService; stopServing(): void };
 
-/** Reports that the server and each of `services` (with their packages) serve, until `stopServing` is called. */
+/**
+ * Creates a health service that reports the server and each of `services` (full names, with package) as serving until `stopServing` is
+ * called.
+ */
 export function createHealthService(services: readonly string[]): HealthService {
   const known = new Set(['', ...services]);
   const stopped = Promise.withResolvers<void>();

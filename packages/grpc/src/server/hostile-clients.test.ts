@@ -11,7 +11,7 @@ import { begun, bytes, call, many, NOTHING, reset, VIOLATIONS } from './violatio
 
 const { data, headers, settings, ping, goAway, windowUpdate } = FRAME_TYPE;
 
-/** HTTP/2 names of the error codes that clients receive. */
+/** Names of HTTP/2 error codes, by the number that clients receive. */
 const CODES: Record<number, string> = {
   1: 'PROTOCOL',
   3: 'FLOW_CONTROL',
@@ -69,13 +69,13 @@ test('a client without a preface is disconnected, and an idle client receives GO
   assert.deepEqual(await idle.end(), { code: 0, why: '' });
 });
 
-/** Waits for a frame without a timer. */
+/** Waits for a matching frame without a timer. */
 async function next(client: BareClient, isIt: (one: ReturnType<BareClient['frames']>[0]) => boolean): Promise<void> {
   while (!client.frames().some(isIt)) await once(client.socket, 'data');
 }
 const settled = (client: BareClient) => next(client, () => true);
 
-/** A client that never reads, and repeats these frames until it has been disconnected. */
+/** Floods the server with these frames from a client that never reads, until the client is disconnected. */
 async function assertFloodEnds(t: TestContext, frames: (round: number) => Buffer): Promise<void> {
   const client = await BareClient.open(t, await startServer(t));
   client.socket.pause();
@@ -121,7 +121,7 @@ test('a client that resets more than a thousand calls at once is disconnected', 
 
 test('unread request data beyond the stream’s window ends the connection', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
-  // the first response waits for a window, so the handler does not read the second request
+  // the first response waits for the client's window, so the handler does not read the second request
   client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
   client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
   client.send(frame({ type: data, streamId: 1 }, bytes(5)));

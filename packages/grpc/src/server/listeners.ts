@@ -38,8 +38,9 @@ export class Listeners {
   }
 
   /**
-   * Listens on the unix socket and, if configured, on TCP. The server gets each connection of the unix socket as it is, and those over TCP
-   * from node:http2: over TCP every client sends an `:authority` that it accepts, and calls are rare.
+   * Listens on the unix socket and, if configured, on TCP. Connections of the unix socket are served with this package's own HTTP/2, those
+   * over TCP with node:http2: over TCP every client sends an `:authority` that node:http2 accepts, and calls are too rare for its cost to
+   * matter.
    */
   static async open(
     options: { socket: string; mode?: number; tcp?: TcpOptions; logger: Logger },
@@ -95,7 +96,7 @@ function socketPath(socket: string): string {
   throw new PodwrightError('invalid_argument', `socket ${socket}: expected the path of a unix socket`);
 }
 
-/** For example with too many open files: the connection is lost, and the server continues. */
+/** Logs a connection that could not be accepted, for example because too many files are open. The server continues. */
 function logAcceptError(logger: Logger, error: Error): void {
   logger.error({ error: errorMessage(error) }, 'accept a connection');
 }
@@ -122,7 +123,7 @@ async function listenTcp(
   }
 }
 
-/** Clients that do not complete their TLS handshakes cannot use up all connections. */
+/** Bounds the connections whose TLS handshake is incomplete, so that they cannot use up all connections. */
 function limitWaiting(listener: Http2Server): void {
   const waiting = new Map<string, Socket>();
   // no two open connections to a listener have the same client address and port
@@ -141,7 +142,7 @@ function limitWaiting(listener: Http2Server): void {
   listener.on('secureConnection', (socket: Socket) => waiting.delete(nameOf(socket)));
 }
 
-/** Throws for invalid certificates and keys. */
+/** Creates the HTTP/2 server, with TLS if configured. Throws for invalid certificates and keys. */
 async function createHttp2Server(tls: TcpOptions['tls']): Promise<Http2Server> {
   const { createServer, createSecureServer } = await import('node:http2');
   if (tls === undefined) return createServer(NODE_SESSION_BOUNDS);

@@ -13,8 +13,8 @@ import { NodeStream } from './node-stream.ts';
 import { HEADER_LIST_BYTES, type SessionListener } from './session.ts';
 
 /**
- * Bounds of connections that node:http2 serves, the same as those of `ServerSession`. The memory of a session includes unsent responses;
- * its default, 10 MB, would refuse calls while one large response is being sent.
+ * Bounds on connections that node:http2 serves, the same as those of `ServerSession`. `maxSessionMemory` counts unsent responses too; its
+ * default of 10 MB would make a session refuse calls while it sends one large response.
  */
 export const NODE_SESSION_BOUNDS: ServerOptions = {
   settings: { maxConcurrentStreams: MAX_CALLS, maxHeaderListSize: HEADER_LIST_BYTES },
@@ -25,7 +25,7 @@ export const NODE_SESSION_BOUNDS: ServerOptions = {
 
 type StreamEvent = [stream: ServerHttp2Stream, headers: unknown, flags: number, rawHeaders: string[]];
 
-/** The HTTP/2 connection of one client, served by node:http2: the same as `ServerSession`, for TCP. */
+/** The HTTP/2 connection of one TCP client, served by node:http2. It behaves like `ServerSession`. */
 export class NodeSession {
   readonly #session: ServerHttp2Session;
   #calls = 0;
@@ -60,7 +60,7 @@ export class NodeSession {
     if (!this.#session.closed) this.#session.close();
   }
 
-  /** From now on an idle client receives GOAWAY after a time, and its connection is closed. */
+  /** Starts the idle timer: a client without calls receives GOAWAY when it expires, and its connection is closed. */
   #waitIdle(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -69,12 +69,14 @@ export class NodeSession {
   }
 }
 
-/** node:http2 has the bound only for clients that acknowledge its settings; sizes are those of RFC 7541 (4.1). */
+/**
+ * Size of a header list as RFC 7541 (4.1) counts it. node:http2 applies its own bound only to clients that have acknowledged its settings.
+ */
 function sizeOf(fields: readonly HeaderField[]): number {
   return fields.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);
 }
 
-/** The names and values of a list in which they alternate. */
+/** Groups a flat list of alternating names and values into header fields. */
 function fieldsOf(rawHeaders: readonly string[]): HeaderField[] {
   return Array.from({ length: rawHeaders.length / 2 }, (_, index) => [
     rawHeaders[2 * index]!,

@@ -4,13 +4,13 @@ import { HpackDecoder } from '../http2/hpack-decoder.ts';
 import type { Outgoing, StreamListener } from '../http2/http2-stream.ts';
 import type { CallStream } from './grpc-call.ts';
 
-/** The stream of a call on a connection of node:http2. */
+/** The stream of a call on a node:http2 connection. */
 export class NodeStream implements CallStream {
   listener: StreamListener | undefined;
   readonly #stream: ServerHttp2Stream;
-  /** Received bytes that the owner has not consumed. */
+  /** Number of received bytes that the owner has not consumed. */
   #untakenBytes = 0;
-  /** Whether the response is complete: the rest of the request is discarded. */
+  /** Whether the response is complete, so that the rest of the request is discarded. */
   #isAnswered = false;
 
   constructor(stream: ServerHttp2Stream) {
@@ -55,19 +55,22 @@ export class NodeStream implements CallStream {
     if (this.#untakenBytes > 0 && !this.#isAnswered) this.#stream.pause();
   }
 
-  /** Resets the stream once the response has been sent, as far as the client has not ended its request. */
+  /** Resets the stream once the response has been sent, unless the client has ended its request. */
   #dropRequest(): void {
     setImmediate(() => this.#cut());
   }
 
-  /** A reset discards frames that node:http2 has not sent; the next received data tries again. */
+  /**
+   * Resets the stream if its response has been sent completely: a reset would discard frames that node:http2 has not sent. Otherwise the
+   * next received data calls this again.
+   */
   #cut(): void {
     const stream = this.#stream;
     if (!stream.destroyed && stream.state.localClose === 1) stream.close(END_CODE.noError);
   }
 }
 
-/** The fields of a header block of `encodeLiterals`. */
+/** Decodes a header block of `encodeLiterals` for node:http2. */
 function fieldsIn(block: Buffer): Record<string, string> {
   const decoder = new HpackDecoder({ tableBytes: 0, listBytes: Number.POSITIVE_INFINITY });
   return Object.fromEntries(decoder.decode(block));

@@ -13,7 +13,7 @@ import {
 import { MAX_KNOWN_STACKS } from '../limits.ts';
 import { redactedJson } from './redact.ts';
 
-/** A call that the server is answering; `request` is set once it has been decoded. */
+/** A call that the server is handling; `request` is set once it has been decoded. */
 export type ObservedCall = { service: string; method: DescMethod; request: Message | undefined };
 
 /** Observes every call of a server. `started` returns a callback for its end, which takes the error of a failed call. */
@@ -28,7 +28,10 @@ const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'resource_exhausted',
 ]);
 
-/** Logs calls (at debug level; failed ones at info, or at warn if the server is at fault) and counts and times them in `registry`. */
+/**
+ * Logs calls, and counts and times them in `registry`. Every call is logged at debug level. Failed ones are logged again at info, or at
+ * warn if the server is at fault; cancelled ones at debug.
+ */
 export function createServerObserver(logger: Logger, registry?: Registry): ServerObserver {
   const metrics = registry === undefined ? undefined : serverMetrics(registry);
   const stacks = new Map<string, string>();
@@ -53,14 +56,14 @@ export function createServerObserver(logger: Logger, registry?: Registry): Serve
 
 function logFailure(logger: Logger, fields: object, error: unknown): void {
   const code = errorCode(error);
-  // Streams normally end by a disconnect of the client.
+  // Clients normally end a stream by disconnecting.
   const level = OWN_FAULTS.has(code) ? 'warn' : code === 'cancelled' ? 'debug' : 'info';
   logger[level]({ ...fields, code, error: errorMessage(error) }, 'a call failed');
 }
 
 /**
- * The stack trace of an unexpected error, mapped to source positions when the line is written. Reading the source maps takes a tenth of a
- * second, so results are cached in `known`.
+ * The stack trace of an unexpected error. Its source positions are resolved only when the line is written: reading the source maps takes a
+ * tenth of a second, so the results are cached in `known`.
  */
 function stackOf(error: unknown, known: Map<string, string>): object | undefined {
   if (error instanceof PodwrightError || !(error instanceof Error)) return undefined;
@@ -75,12 +78,12 @@ function stackOf(error: unknown, known: Map<string, string>): object | undefined
   };
 }
 
-/** Converted to JSON only if the log's level needs it. */
+/** The request for the log, converted to JSON only if the line is written. */
 function lazyRequest({ method, request }: ObservedCall): object | undefined {
   return request === undefined ? undefined : { toJSON: () => redactedJson(method.input, request) };
 }
 
-/** Metrics under the names of Go's gRPC servers; the codes are this project's, in lower case. */
+/** Metrics under the names of Go's gRPC servers, but with this project's error codes, in lower case. */
 function serverMetrics(registry: Registry) {
   const labelNames = ['grpc_service', 'grpc_method'] as const;
   const registers = [registry];

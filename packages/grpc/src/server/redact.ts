@@ -1,7 +1,7 @@
 import { clone, type DescField, type DescMessage, type Message, toJson } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 
-/** Converts the message to JSON for a log, without fields that are marked `debug_redact`. */
+/** Converts a message to JSON for the log, without the fields marked `debug_redact`. */
 export function redactedJson(schema: DescMessage, message: Message): unknown {
   const copy = clone(schema, message);
   removeSecrets(reflect(schema, copy));

@@ -15,10 +15,10 @@ import { ServedFiles, type ServedService } from './served-files.ts';
 type Known = { files: ServedFiles; names: string[] };
 type Answer = MessageInitShape<typeof ServerReflectionResponseSchema>;
 
-/** Package names of the reflection service that tools of different ages use. */
+/** Package names of the reflection service, for newer and older tools. */
 const PACKAGES = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'];
 
-/** The methods of the reflection service, from which tools such as grpcurl learn the methods of `services`. */
+/** The methods of the reflection service, which describes `services` to tools such as grpcurl. */
 export function reflectionMethods(services: readonly ServedService[]): [path: string, AnswerCall][] {
   const files = new ServedFiles(services);
   const names = services.map(({ fullName }) => fullName);

@@ -4,8 +4,8 @@ const PSEUDO = [':method', ':scheme', ':path', ':authority'];
 const NEEDED = PSEUDO.slice(0, 3);
 
 /**
- * Whether the fields are valid for a request (RFC 9113, 8.2 and 8.3). `:authority` is not checked: on a unix socket Go clients before 2023
- * send the socket's path or an empty value, and nothing here uses it.
+ * Whether the header fields form a valid request (RFC 9113, 8.2 and 8.3). `:authority` is not checked: on a unix socket, Go clients before
+ * 2023 send the socket's path or an empty value, and this server does not use it.
  */
 export function isRequest(fields: readonly HeaderField[]): boolean {
   const seen = new Set<string>();

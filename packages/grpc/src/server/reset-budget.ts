@@ -2,14 +2,14 @@ import { PodwrightError } from '@podwright/base';
 import { MAX_RESETS, RESETS_PER_SECOND } from '../limits.ts';
 
 /**
- * Bounds the calls that a client may reset. Each has started work, and the bound on concurrent calls does not stop a client that resets its
- * calls immediately (CVE-2023-44487).
+ * Bounds how many calls a client may reset. Each has already started work, and a client that resets its calls immediately never reaches the
+ * bound on concurrent calls (CVE-2023-44487).
  */
 export class ResetBudget {
   #spent = 0;
   #atMs = performance.now();
 
-  /** Throws `resource_exhausted` above the bound. */
+  /** Counts one reset. Throws `resource_exhausted` above the bound. */
   spend(): void {
     const nowMs = performance.now();
     this.#spent = Math.max(0, this.#spent - ((nowMs - this.#atMs) / 1000) * RESETS_PER_SECOND) + 1;

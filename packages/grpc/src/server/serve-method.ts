@@ -24,7 +24,7 @@ export type ServedMethod = {
   handler: ((request: Message, context: CallContext) => unknown) | undefined;
   calls: ActiveCalls;
   observer: ServerObserver;
-  /** Records a span for each call with a trace context. */
+  /** Records a span for each call that carries a trace context. */
   tracer: Tracer | undefined;
 };
 
@@ -85,7 +85,7 @@ function contextOf(active: ActiveCall, { service, method }: Pick<ServedMethod, '
   };
 }
 
-/** Handles a call, within a span if the client sent a trace context; the check costs nearly nothing without one. */
+/** Handles a call, within a span if the client sent a trace context. Without one the check costs almost nothing. */
 function traced<T>({ service, method, tracer }: ServedMethod, call: GrpcCall, handle: () => Promise<T>): Promise<T> {
   const parent = parseTraceparent(call.header(TRACEPARENT));
   if (tracer === undefined || parent === undefined) return handle();
@@ -103,7 +103,10 @@ export function unimplemented(method: DescMethod, service = method.parent.typeNa
   return new PodwrightError('unimplemented', `method ${method.name} of ${service} is not implemented`);
 }
 
-/** Sends the responses as fast as the client reads them. Stops immediately on an abort, even while it waits for a response. */
+/**
+ * Sends the responses as fast as the client reads them. Stops immediately when the signal aborts, even while it waits for the next
+ * response.
+ */
 async function sendAll(
   responses: AsyncIterable<object>,
   { call, schema, signal }: { call: GrpcCall; schema: DescMessage; signal: AbortSignal },

@@ -22,7 +22,7 @@ export type ServeOptions = {
   logger: Logger;
   /** Registry for the call metrics, `grpc_server_*`. */
   metrics?: Registry;
-  /** Records a span for each call with a trace context (`traceparent`). */
+  /** Records a span for each call that carries a trace context (`traceparent`). */
   tracer?: Tracer;
 };
 

@@ -1,7 +1,7 @@
 import { clone, type DescFile, toBinary } from '@bufbuild/protobuf';
 import { type DescriptorProto, type FileDescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 
-/** A served service. Its package may differ from that of its file, and it may lack some of the file's methods. */
+/** A served service. Its package may differ from that of its proto file, and it may lack some of the file's methods. */
 export type ServedService = {
   fullName: string;
   packageName: string;
@@ -10,7 +10,7 @@ export type ServedService = {
   methods: readonly string[];
 };
 
-/** The protobuf files that describe the served services, by file name and by symbol. */
+/** The proto files of the served services, by file name and by symbol. */
 export class ServedFiles {
   readonly #files = new Map<string, FileDescriptorProto>();
   readonly #fileOfSymbol = new Map<string, string>();
@@ -21,7 +21,7 @@ export class ServedFiles {
     for (const service of services) this.#add(service, service.file);
   }
 
-  /** The file of that name and all its imports, encoded; `undefined` for an unknown file. */
+  /** The encoded descriptors of a file and all its imports; `undefined` for an unknown file. */
   withImports(name: string): Uint8Array[] | undefined {
     if (!this.#files.has(name)) return undefined;
     const names = new Set([name]);
@@ -42,7 +42,7 @@ export class ServedFiles {
     for (const dependency of original.dependencies) this.#add(service, dependency);
   }
 
-  /** The file with the package and the methods under which it is served. */
+  /** The file's descriptor, changed to the package and the methods that are served. */
   #asServed(original: FileDescriptorProto, { file: { proto }, packageName }: ServedService): FileDescriptorProto {
     if (original.package !== proto.package || original.package === packageName) return original;
     const file = clone(FileDescriptorProtoSchema, original);
@@ -55,7 +55,7 @@ export class ServedFiles {
   }
 }
 
-/** Changes the package of a file, including references to it. */
+/** Changes the package of a file, and the references to it. */
 function moveToPackage(file: FileDescriptorProto, to: string): void {
   const from = file.package;
   const path = (name: string) => name.replace(from.replaceAll('.', '/'), to.replaceAll('.', '/'));
@@ -84,7 +84,7 @@ function symbolsOf(file: FileDescriptorProto): string[] {
   ];
 }
 
-/** Messages and their nested messages, with full names. */
+/** Messages and their nested messages, by full name. */
 function withNested(scope: string, messages: DescriptorProto[]): { name: string; message: DescriptorProto }[] {
   return messages.flatMap((message) => {
     const name = `${scope}.${message.name}`;

@@ -40,7 +40,7 @@ const samples = [
   ),
 ];
 
-/** The effects of a client's bytes: events of streams, frames sent in response, and the reason why the connection ended. */
+/** Feeds a client's bytes to a session. Returns the stream events, the frames sent in response, and why the connection ended. */
 function made(chunks: Iterable<Buffer>): { events: string[]; answers: string[]; end: unknown } {
   const events: string[] = [];
   const answers: string[] = [];

@@ -12,7 +12,7 @@ import type { CallStream } from './grpc-call.ts';
 import { isRequest } from './request-fields.ts';
 import { ResetBudget } from './reset-budget.ts';
 
-/** Largest list of request headers; those of gRPC calls have some hundred bytes. */
+/** Maximum size of a list of request headers. Those of gRPC calls have a few hundred bytes. */
 export const HEADER_LIST_BYTES = 65_536;
 const LIMITS = {
   streamWindowBytes: FIRST_WINDOW_BYTES,
@@ -22,22 +22,22 @@ const LIMITS = {
 const SETTINGS = settingsFrame({ maxConcurrentStreams: MAX_CALLS, maxHeaderListSize: HEADER_LIST_BYTES });
 
 export type SessionListener = {
-  /** A request has started. */
+  /** Called when a request starts. */
   onRequest: (stream: CallStream, fields: readonly HeaderField[]) => void;
-  /** The connection has ended; `error` is set if the client violated the protocol. */
+  /** Called when the connection has ended; `error` is set if the client violated the protocol. */
   onClose: (error?: unknown) => void;
 };
 
-/** The HTTP/2 connection of one client (RFC 9113). A client that violates the protocol is disconnected; nothing else is affected. */
+/** The HTTP/2 connection of one client (RFC 9113). A client that violates the protocol is disconnected; other clients are not affected. */
 export class ServerSession {
   readonly #socket: Duplex;
   readonly #listener: SessionListener;
   readonly #connection: Http2Connection;
   readonly #resets = new ResetBudget();
-  /** Number of received bytes of the client's preface. */
+  /** Number of bytes received of the client's preface. */
   #prefaceBytes = 0;
   #lastStreamId = 0;
-  /** The last stream that this server processes; it is sent in GOAWAY. */
+  /** The last stream that this server processes, which its GOAWAY reports. */
   #lastServedId = 0;
   #isRetired = false;
   #timer: NodeJS.Timeout;
@@ -94,7 +94,10 @@ export class ServerSession {
     if (chunk.length > expected.length) this.#connection.push(chunk.subarray(expected.length));
   }
 
-  /** From now on an idle client receives GOAWAY after a time; if it stays connected, the connection is closed after the same time again. */
+  /**
+   * Starts the idle timer: a client without calls receives GOAWAY when it expires. If the client stays connected, its connection is closed
+   * after the same time again.
+   */
   #waitIdle(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -125,7 +128,7 @@ export class ServerSession {
     if (endsStream && stream.closeCode === undefined) this.#connection.endByPeer(stream);
   }
 
-  /** Sends the client the reason, and closes the connection. */
+  /** Sends GOAWAY with the reason, and closes the connection. */
   #break(error: unknown): void {
     this.#connection.write(goAway(this.#lastServedId, endCodeOf(error), errorMessage(error)));
     this.destroy(error);

@@ -1,4 +1,4 @@
-/** Clients over TCP, which node:http2 serves: the same calls and the same bounds as on the unix socket. */
+/** Clients over TCP, which node:http2 serves, get the same calls and the same bounds as on the unix socket. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -32,7 +32,7 @@ type Handlers = Partial<ServiceHandlers<typeof Test>>;
 const { headers, ping, goAway, settings, windowUpdate, resetStream } = FRAME_TYPE;
 const echo: Handlers['echo'] = async ({ text }) => ({ text });
 
-/** The fields of a request; over TCP clients send an authority. */
+/** The header fields of a request. Over TCP, clients send an authority. */
 const fieldsOf = (method: string, ...more: HeaderField[]) =>
   requestHeaders(method, [':authority', 'localhost'], ...more);
 const call = (streamId: number, method = 'Echo', text = '') =>
@@ -274,7 +274,7 @@ test('unread request data over TCP waits in the window of its stream', async (t)
       name === ':path' ? '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' : value,
     ],
   );
-  // the first response waits for a window, so the handler does not read the second request
+  // the first response waits for the client's window, so the handler does not read the second request
   client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
   client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
   client.send(frame({ type: FRAME_TYPE.data, streamId: 1 }, bytes(5)));
