@@ -1,18 +1,18 @@
-/** How long a server may take to respond to an upgrade: it may have to call a runtime first. */
+/** How long a server may take to respond to an upgrade request. It may first have to call a runtime. */
 export const UPGRADE_ANSWER_TIMEOUT_MS = 30_000;
 
-/** How long the peer of a connection that this side has ended may take to close it too. */
+/** How long this side, after it has ended a connection, waits for the peer to close it. */
 export const LINGER_TIMEOUT_MS = 10_000;
 
-/** How long the data or the error stream of a forwarded connection waits for the other one. */
+/** How long the data stream or the error stream of a forwarded connection waits for its counterpart. */
 export const PAIR_TIMEOUT_MS = 30_000;
 
-/** Timeout of a connection to a pod's port. */
+/** Timeout for connecting to a port of a pod. */
 export const DIAL_TIMEOUT_MS = 30_000;
 
 /**
- * An exited process may leave children that hold its output open. Their output is forwarded as long as there is some and the client reads
- * it; after this time without a byte the session ends.
+ * How long the output of an exited process may be idle before the session ends. Children of the process may hold its output open; their
+ * output is forwarded as long as there is some and the client reads it.
  */
 export const DRAIN_IDLE_MS = 30_000;
 
@@ -22,17 +22,17 @@ export const STREAMS_TIMEOUT_MS = 30_000;
 /** Idle time after which the kernel probes a client's connection. */
 export const KEEP_ALIVE_MS = 30_000;
 
-/** How long `close` waits until the processes have been closed. */
+/** How long `close` waits for the processes to be closed. */
 export const CLOSE_TIMEOUT_MS = 5_000;
 
 /** How long a URL is valid, as in the streaming servers of the kubelet and containerd. */
 export const TOKEN_TTL_MS = 60_000;
 
-/** How long a client may be connected without having sent a complete request with a token. */
+/** How long a client may take to send a complete request with a token after it has connected. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Interval of the pings on a paused connection, which detect that the peer has disconnected. */
+/** Interval of pings on a paused connection. They detect that the peer has disconnected. */
 export const PAUSED_PING_MS = 1_000;
 
-/** How long the peer may take to answer a new stream; the same as in Kubernetes' clients. */
+/** How long the peer may take to answer a new stream, as in Kubernetes' clients. */
 export const REPLY_TIMEOUT_MS = 30_000;

@@ -25,7 +25,7 @@ after(async () => {
   await shells.server.close();
 });
 
-/** The proxy's URL for another URL. */
+/** Returns a URL that reaches `url` through the proxy. */
 function through(url: string): string {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/${encodeURIComponent(url)}`;
 }
@@ -99,7 +99,7 @@ test('sessions aborted in any order leak no processes or descriptors', async () 
   await eventually(() => shells.live === 0 && descriptors() <= before);
 });
 
-/** A client joined to a server; `pieces` are the writes to the server. With `isSlow` no write completes before `release`. */
+/** Joins a client to a server; `pieces` records the writes to the server. With `isSlow`, writes complete only after `release`. */
 async function join({ isSlow } = { isSlow: false }) {
   const pieces: string[] = [];
   const released = Promise.withResolvers<void>();

@@ -7,9 +7,9 @@ import { lingeringClose } from './lingering-close.ts';
 import { type CountBuffer, ignoreBuffer } from './read-buffers.ts';
 
 /**
- * Forwards an upgrade request to another server and joins the two connections byte by byte, whatever protocol is negotiated. When the
- * server's side ends, the client still receives all of its data; when the client's side ends, the server's side is ended. A response that
- * is not an upgrade is forwarded unchanged; without a response the client receives a 502.
+ * Forwards an upgrade request to another server and joins the two connections byte by byte, whatever protocol they negotiate. When the
+ * server's side ends, the client still receives all of its data; when the client's side ends, the server's side is ended. A response
+ * without an upgrade is forwarded unchanged. If there is no response, the client receives a 502.
  */
 export function proxyUpgrade(
   request: IncomingMessage,
@@ -47,7 +47,7 @@ export function proxyUpgrade(
   outgoing.end();
 }
 
-/** Each value is sent as a separate header line, as received: old servers do not split lists. */
+/** The headers to forward. Repeated values stay separate header lines, because old servers do not split lists. */
 function headersToPass(request: IncomingMessage): IncomingHttpHeaders {
   const { host: _host, authorization: _authorization, origin: _origin, ...headers } = request.headersDistinct;
   return { ...headers, connection: 'Upgrade' } as IncomingHttpHeaders;
@@ -55,7 +55,7 @@ function headersToPass(request: IncomingMessage): IncomingHttpHeaders {
 
 /**
  * Forwards data in both directions. When the client's side ends, the server's side is ended. When the server's side ends, the client
- * receives all data first.
+ * receives all of its data first.
  */
 export function joinConnections(socket: Duplex, upstream: Duplex, countBuffer = ignoreBuffer): void {
   upstream.on('error', () => upstream.destroy());
@@ -71,8 +71,8 @@ export function joinConnections(socket: Duplex, upstream: Duplex, countBuffer = 
 }
 
 /**
- * Called when the client's connection has closed. Over TLS that also happens right after the client's normal end, so a slow runtime must
- * still receive the rest of the data.
+ * Ends the server's side when the client's connection has closed. Over TLS a connection also closes right after a normal end, so a slow
+ * runtime must still receive the rest of the data.
  */
 function endUpstream(upstream: Duplex, hasEnded: boolean): void {
   upstream.uncork();
@@ -80,7 +80,7 @@ function endUpstream(upstream: Duplex, hasEnded: boolean): void {
   else upstream.destroy();
 }
 
-/** Writes made during this event loop turn are sent in one piece at its end: TLS delivers each record separately. */
+/** Combines all writes of this event loop turn into one: over TLS, each small record arrives as a chunk of its own. */
 function writeTogether(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to, but not including, `below`; the same for the same seed (mulberry32). */
+/** Returns a generator of numbers from 0 up to, but not including, `below`. The same seed yields the same numbers (mulberry32). */
 export function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -13,7 +13,7 @@ export function randomBytes(random: (below: number) => number, length: number): 
   return Buffer.from(Array.from({ length }, () => random(256)));
 }
 
-/** The bytes in chunks of random lengths. */
+/** Splits the bytes into chunks of random lengths. */
 export function* randomPieces(random: (below: number) => number, bytes: Buffer, longest = 20): Generator<Buffer> {
   for (let offset = 0; offset < bytes.length; ) {
     const end = offset + 1 + random(longest);

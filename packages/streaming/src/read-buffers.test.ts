@@ -9,7 +9,7 @@ import { SpdyConnection } from './spdy/connection.ts';
 const CHUNK = Buffer.alloc(64 << 10);
 const SENT_BYTES = 16 << 20;
 
-/** A counter, and the garbage collections that it requests. */
+/** Creates a counter, and counts the garbage collections that it requests. */
 function collections(t: TestContext) {
   const gc = t.mock.fn((_options?: NodeJS.GCOptions) => undefined);
   const collected = () => gc.mock.calls.map(({ arguments: [options] }) => options?.type);

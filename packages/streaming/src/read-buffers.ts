@@ -1,16 +1,16 @@
-/** A small fraction of the growth at which V8 collects the whole of a small heap. */
+/** Bytes of buffers between minor collections: a small fraction of the growth after which V8 would collect a small heap completely. */
 const COLLECTED_BYTES = 4 << 20;
 
 /** Called with the size of each buffer that a connection has received or sent. */
 export type CountBuffer = (bytes: number) => void;
 
-/** Does nothing: V8 alone decides when buffers are collected. */
+/** Counts nothing, so that V8 alone decides when buffers are collected. */
 export const ignoreBuffer: CountBuffer = () => undefined;
 
 /**
- * Counts bytes of buffers and triggers a minor garbage collection every 4 MiB, which takes half a millisecond. Without it, V8 counts
- * such buffers towards the old generation and marks all of it repeatedly, for 50 ms of processor time each. A process has one heap, so
- * all its connections should share one counter. `collect` is `globalThis.gc`.
+ * Counts the bytes of buffers and triggers a minor garbage collection every 4 MiB, which takes half a millisecond. Without it, V8 counts
+ * such buffers towards the old generation and repeatedly marks all of it, which takes 50 ms of processor time each time. A process has one
+ * heap, so all its connections should share one counter. `collect` is `globalThis.gc`.
  */
 export function collectBuffers(collect: NodeJS.GCFunction): CountBuffer {
   let sizeBytes = 0;

@@ -9,13 +9,13 @@ import type { UpgradingClient } from './server/serve-spdy.ts';
 import { acceptWebSocket, serveWebSocket } from './server/serve-websocket.ts';
 import { answerPings } from './server/websocket-channels.ts';
 
-/** A WebSocket client's request, and the runtime's URL for it. */
+/** The request of a WebSocket client, and the URL of the runtime that serves it. */
 export type TranslatedCall = (
   | { kind: 'exec' | 'attach'; choice: StreamChoice; url: string }
   | { kind: 'portforward'; url: string }
 ) & { countBuffer?: CountBuffer };
 
-/** Runs a command of the runtime for a WebSocket client. Errors of the runtime are sent on the client's error channel. */
+/** Serves a command of the runtime to a WebSocket client. Errors of the runtime are sent on the client's error channel. */
 export function serveCommand(
   client: UpgradingClient,
   { kind, choice, url, countBuffer }: TranslatedCall & { kind: 'exec' | 'attach' },

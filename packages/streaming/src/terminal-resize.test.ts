@@ -20,7 +20,7 @@ test('a size is a JSON object with a valid width and height', () => {
     assert.equal(parseSize(wrong), undefined, wrong);
 });
 
-/** The sizes read from these chunks. */
+/** Returns the sizes read from these chunks. */
 async function sizesIn(pieces: Iterable<Buffer>): Promise<string[]> {
   const stream = new PassThrough();
   const seen: string[] = [];

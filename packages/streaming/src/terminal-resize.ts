@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { TerminalSize } from './remote-process.ts';
 
-/** A resize message has some 30 bytes. Pending bytes without a closing brace are truncated to this size. */
+/** Maximum length of pending text without a closing brace; above it the text is discarded. A resize message has some 30 bytes. */
 const MAX_PENDING_BYTES = 4096;
 
-/** Reads the JSON sizes of a resize stream, in chunks of any size; ignores anything else. */
+/** Reads JSON sizes from a resize stream, in chunks of any size, and ignores anything else. */
 export function readSizes(stream: Readable, onSize: (size: TerminalSize) => void): void {
   let pending = '';
   stream.on('data', (chunk: Buffer) => {
@@ -19,7 +19,7 @@ export function readSizes(stream: Readable, onSize: (size: TerminalSize) => void
   stream.on('error', () => undefined); // the session handles the end of the connection
 }
 
-/** A size whose width and height are between 1 and 65535; undefined for others. */
+/** Parses a size; undefined unless width and height are between 1 and 65535. */
 export function parseSize(text: string): TerminalSize | undefined {
   try {
     const { Width, Height } = JSON.parse(text) as Partial<TerminalSize>;

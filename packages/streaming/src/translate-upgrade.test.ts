@@ -15,7 +15,7 @@ import { connectTunnel, WebSocketVisitor } from './websocket-client.fixture.ts';
 const PROTOCOL = 'v5.channel.k8s.io';
 const shells = new ShellServer();
 
-/** A streaming server of an older runtime: it rejects WebSockets. */
+/** A streaming server of an older runtime, which rejects WebSockets. */
 const oldRuntime = createServer();
 oldRuntime.on('upgrade', (request, socket, head) => {
   if (request.headers.upgrade !== 'SPDY/3.1') return socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');

@@ -6,8 +6,8 @@ import type { UpgradingClient } from './server/serve-spdy.ts';
 const [STREAM_CLOSE_PROTOCOL = ''] = WEBSOCKET_COMMAND_PROTOCOLS;
 
 /**
- * Whether a client uses a WebSocket protocol that older runtimes do not support. Then the kubelet translates it to SPDY for the runtime
- * (upstream's ExtendWebSocketsToKubelet).
+ * Whether a client uses a WebSocket protocol that older runtimes do not support, so that the kubelet must translate it to SPDY for the
+ * runtime (upstream's ExtendWebSocketsToKubelet).
  */
 export function needsTranslation({ headers }: IncomingMessage, kind: TranslatedCall['kind']): boolean {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return false;
@@ -15,7 +15,10 @@ export function needsTranslation({ headers }: IncomingMessage, kind: TranslatedC
   return offered.includes(kind === 'portforward' ? TUNNELLED_PORT_FORWARD : STREAM_CLOSE_PROTOCOL);
 }
 
-/** Serves such a client until both sides have ended. Rejects if the runtime cannot be reached for a port-forward. */
+/**
+ * Serves a client whose protocol needs translation, until both sides have ended. Rejects if the runtime cannot be reached for a
+ * port-forward.
+ */
 export async function translateUpgrade(client: UpgradingClient, call: TranslatedCall): Promise<void> {
   const { serveTunnel, serveCommand } = await import('./serve-translated.ts');
   return call.kind === 'portforward' ? serveTunnel(client, call) : serveCommand(client, call);

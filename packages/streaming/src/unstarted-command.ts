@@ -1,14 +1,12 @@
 import { Readable } from 'node:stream';
 import type { RemoteProcess } from './remote-process.ts';
 
-/**
- * A command that could not be started: the reason, and the exit code that a shell would report. `tty`: whether a terminal was requested.
- */
+/** Why a command could not be started, and the exit code that a shell would report for it. `tty`: whether a terminal was requested. */
 export type UnstartedCommand = { reason: string; exitCode: number; tty: boolean };
 
 /**
- * A process to serve instead of a command that could not be started: it prints the reason and exits like a shell would, so that clients can
- * distinguish it from a failure of the runtime.
+ * Creates a process to serve in place of a command that could not be started. It prints the reason and exits as a shell would, so that
+ * clients can distinguish it from a failure of the runtime.
  */
 export function standInFor({ reason, exitCode, tty }: UnstartedCommand): RemoteProcess {
   const output = Readable.from([Buffer.from(`${reason}${tty ? '\r\n' : '\n'}`)]);

@@ -7,15 +7,15 @@ import { SpdyConnection } from './spdy/connection.ts';
 
 const MESSAGE_BYTES = 32 << 10;
 
-/** A WebSocket client of a remote command, which behaves like Kubernetes' clients. */
+/** A WebSocket client for a remote command, which behaves like Kubernetes' clients. */
 export class WebSocketVisitor {
   readonly protocol: string;
-  /** The WebSocket's closing code. */
+  /** Resolves with the close code of the WebSocket. */
   readonly closed: Promise<number>;
   readonly #socket: WebSocket;
   readonly #received = new Map<number, Buffer[]>();
 
-  /** The server chooses one of the protocols; `protocol` is the first. */
+  /** Offers several protocols if given, from which the server chooses; `protocol` is the first. */
   constructor(url: string, ...protocols: string[]) {
     this.protocol = protocols[0]!;
     this.#socket = new WebSocket(url.replace(/^http/, 'ws'), protocols);
@@ -29,7 +29,7 @@ export class WebSocketVisitor {
     this.closed = new Promise((resolve) => this.#socket.once('close', resolve));
   }
 
-  /** Writes to the command; `end` closes its input afterwards (v5). */
+  /** Writes to the command's stdin; with `end`, closes it afterwards (v5). */
   async write(input: Buffer, { end = false } = {}): Promise<void> {
     await this.#opened();
     for (let offset = 0; offset < input.length; offset += MESSAGE_BYTES)
@@ -69,7 +69,7 @@ export class WebSocketVisitor {
   }
 }
 
-/** Opens a port-forward tunnel. The protocol's name is not a valid HTTP token, so it is hidden from the library. */
+/** Opens a port-forward tunnel. The library must not see the protocol's name, which is not a valid HTTP token. */
 export async function connectTunnel(url: string): Promise<SpdyConnection> {
   const protocol = 'SPDY/3.1+portforward.k8s.io';
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers: { 'Sec-WebSocket-Protocol': protocol } });

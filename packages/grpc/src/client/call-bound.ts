@@ -8,7 +8,7 @@ type BoundOptions = { signal: AbortSignal | undefined; timeoutMs: number; times:
  * own.
  */
 export class CallBound implements Disposable {
-  /** `Infinity` for no bound. */
+  /** Deadline in ms after the start of the call; `Infinity` for none. */
   readonly timeoutMs: number;
   readonly #signal: AbortSignal | undefined;
   readonly #clearDeadline: (() => void) | undefined;

@@ -20,7 +20,7 @@ const dial = async (port: number) => {
   return socket;
 };
 
-/** A server in the pod, and a forwarder to it. */
+/** Starts a server in the pod, and a forwarder to it. */
 async function pod(serve: (socket: Socket) => void) {
   const open = new Set<Socket>();
   const listener = createServer({ allowHalfOpen: true }, (socket) => {
@@ -42,14 +42,14 @@ async function pod(serve: (socket: Socket) => void) {
   };
 }
 
-/** A listener for local connections; `arrived` has the forwarder's ends by the users' ports. */
+/** Listener for local connections. `arrived` holds the forwarder's end of each connection, by the user's port. */
 const localListener = createServer({ allowHalfOpen: true });
 const arrived = new Map<number, Socket>();
 localListener.on('connection', (end) => arrived.set(end.remotePort!, end));
 before(() => new Promise<void>((resolve) => localListener.listen(0, '127.0.0.1', resolve)));
 after(() => localListener.close());
 
-/** The two ends of a local connection: the user's, and the forwarder's. */
+/** Opens a local connection and returns its two ends: the user's and the forwarder's. */
 async function local(): Promise<[Socket, Socket]> {
   const { port } = localListener.address() as { port: number };
   const user = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);

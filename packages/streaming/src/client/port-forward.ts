@@ -9,8 +9,9 @@ import { connectSpdy, type UpgradeTarget } from './upgrade.ts';
 const MAX_MESSAGE_BYTES = 4 << 10;
 
 /**
- * Forwards connections to ports of a pod over one SPDY connection. It is opened for the first forwarded connection, and reopened after a
- * loss if the target can be used again (a path of a node's API can; a runtime's URL is valid once). The caller listens on local ports:
+ * Forwards connections to ports of a pod over one SPDY connection. The first forwarded connection opens it. If it is lost, the next one
+ * reopens it, provided that the target can be used again (a path of a node's API can; a runtime's URL is valid only once). The caller
+ * listens on local ports:
  *
  *     using forwarder = new PortForwarder({ socketPath, path });
  *     createServer({ allowHalfOpen: true }, (socket) => forwarder.forward(socket, 80).catch(complain)).listen(8080);
@@ -25,14 +26,15 @@ export class PortForwarder implements Disposable {
     this.#target = target;
   }
 
-  /** Opens the SPDY connection in advance, to detect errors early. Errors: those of `connectSpdy`. */
+  /** Opens the SPDY connection in advance, to detect errors early. Throws the errors of `connectSpdy`. */
   async connect(): Promise<void> {
     await this.#connect();
   }
 
   /**
-   * Joins `local` to a port of the pod until both directions have ended; then `local` is closed. Errors: those of `connectSpdy`;
-   * `unavailable` with the server's message if the port could not be reached or the connection broke. Other connections are not affected.
+   * Joins `local` to a port of the pod until both directions have ended, and then closes `local`. Throws the errors of `connectSpdy`, and
+   * `unavailable` with the server's message if the port cannot be reached or the connection breaks. Other forwarded connections are not
+   * affected.
    */
   async forward(local: Duplex, port: number): Promise<void> {
     local.on('error', () => local.destroy());
@@ -59,7 +61,7 @@ export class PortForwarder implements Disposable {
     this.close();
   }
 
-  /** Opens the error stream before the data stream, like Kubernetes' clients. */
+  /** Opens the error stream before the data stream, as Kubernetes' clients do. */
   async #open(port: number): Promise<{ data: SpdyStream; error: SpdyStream }> {
     const connection = await this.#connect();
     const headers = { port: String(port), requestid: String(this.#nextRequestId++) };
@@ -96,7 +98,7 @@ export class PortForwarder implements Disposable {
   }
 }
 
-/** The server's error message of a forwarded connection; empty for one that ended successfully. */
+/** Reads the server's error message for a forwarded connection; empty if the connection ended successfully. */
 async function readMessage(error: SpdyStream): Promise<string> {
   let message = '';
   try {

@@ -6,8 +6,8 @@ import { TERMINAL_HEADER } from '../server/terminal-name.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 
 /**
- * The target of an upgrade: an absolute URL, or a path on a unix socket. `terminal` is the value of TERM for a command on a terminal; only
- * Podwright's servers use it.
+ * The target of an upgrade: an absolute URL, or a path on a unix socket. `terminal` is the TERM of a command on a terminal, which only
+ * Podwright's servers use.
  */
 export type UpgradeTarget = ({ url: string } | { socketPath: string; path: string }) & { terminal?: string };
 
@@ -16,13 +16,14 @@ const MAX_REFUSAL_BYTES = 64 << 10;
 export type SpdyUpgradeOptions = {
   /** Subprotocols in order of preference. */
   protocols: string[];
-  /** Aborts the attempt, but not an open connection. */
+  /** Aborts the attempt, but not the connection once it is open. */
   signal?: AbortSignal;
 };
 
 /**
- * Upgrades a POST request to SPDY/3.1, like Kubernetes' clients. Returns the connection and the subprotocol that the server chose. Errors:
- * the server's message, by its HTTP status; `unavailable` if it cannot be reached; `deadline_exceeded` after 30 s without a response.
+ * Upgrades a POST request to SPDY/3.1, as Kubernetes' clients do. Returns the connection and the subprotocol that the server chose. Throws
+ * the server's message with a code by its HTTP status, `unavailable` if the server cannot be reached, and `deadline_exceeded` after 30 s
+ * without a response.
  */
 export async function connectSpdy(
   target: UpgradeTarget,
@@ -32,7 +33,7 @@ export async function connectSpdy(
   return { connection: new SpdyConnection(transport, { role: 'client', head }), protocol };
 }
 
-/** Like `connectSpdy`, but returns the raw connection; `head` contains the first bytes received on it. */
+/** Like `connectSpdy`, but returns the raw connection. `head` holds the bytes that were received with the response. */
 export async function upgradeToSpdy(target: UpgradeTarget, options: SpdyUpgradeOptions): Promise<Upgraded> {
   using deadline = withTimeout(options.signal, UPGRADE_ANSWER_TIMEOUT_MS, 'upgrade to SPDY');
   deadline.throwIfAborted();
@@ -81,7 +82,7 @@ function open(target: UpgradeTarget, headers: Record<string, string | string[]>)
   return send(url, { method: 'POST', headers, agent: false });
 }
 
-/** The server's message as an error: from a meta/v1 Status object, or plain text. */
+/** Reads the server's error message, from a meta/v1 Status object or plain text. */
 async function readRefusal(response: IncomingMessage): Promise<PodwrightError> {
   let body = '';
   for await (const chunk of response as AsyncIterable<Buffer>) {

@@ -1,7 +1,4 @@
-/**
- * Recorded requests of Go's clients: `echo hello
- * crictl exec -i CONTAINER cat`.
- */
+/** Requests of Go's clients, recorded from `echo hello | crictl exec -i CONTAINER cat`. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -14,18 +11,18 @@ const shells = new ShellServer();
 before(() => shells.server.listen());
 after(() => shells.server.close());
 
-/** The subprotocols that each client offers, in its order. */
+/** The subprotocols that each client offers, in its order of preference. */
 const OFFERS = {
   'crictl 1.20': ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'],
   'crictl 1.36': ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'],
 };
-/** SPDY frames of both clients, up to the end of the input: streams 1 error, 3 stdin, 5 stdout, 7 stderr; `hello` on 3. */
+/** The SPDY frames that both clients send up to the end of the input: streams 1 error, 3 stdin, 5 stdout, 7 stderr; `hello` on 3. */
 const FRAMES = Buffer.from(
   'gAMAAQAAACkAAAABAAAAAAAAePnjxqfCYmBgYASns5Ki1MRcaFHCmgoKaAAAAAD//4ADAAEAAAAXAAAAAwAAAAAAAMIuVVySkpkHAAAA//+AAwABAAAAGQAA' +
     'AAUAAAAAAADCKsVWXJKSX1oCAAAA//+AAwABAAAAFQAAAAcAAAAAAADCKZdaVAQAAAD//wAAAAMAAAAGaGVsbG8KAAAAAwEAAAA=',
   'base64',
 );
-/** The frame that crictl 1.36 sends after the end: a reset of stream 7. */
+/** The frame that crictl 1.36 sends after the end of the input: a reset of stream 7. */
 const LAST_FRAME = Buffer.from('gAMAAwAAAAgAAAAHAAAABQ==', 'base64');
 
 function upgradeRequest(url: string, protocols: string[]): Buffer {
@@ -35,7 +32,7 @@ function upgradeRequest(url: string, protocols: string[]): Buffer {
   return Buffer.from([...lines, 'Connection: Upgrade', 'Upgrade: SPDY/3.1', ...offers, '', ''].join('\r\n'));
 }
 
-/** The server's complete response to these bytes, which are sent in these chunks. */
+/** Sends the chunks and returns the server's complete response. */
 async function answerTo(url: string, pieces: Iterable<Buffer>): Promise<Buffer> {
   const { port, hostname } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, noDelay: true, allowHalfOpen: true });
@@ -47,7 +44,7 @@ async function answerTo(url: string, pieces: Iterable<Buffer>): Promise<Buffer> 
   return answer.finally(() => socket.end(LAST_FRAME));
 }
 
-/** The HTTP head, and the data of each stream. */
+/** Splits a response into the HTTP head and the data of each stream. */
 function read(answer: Buffer): { head: string; data: Map<number, string> } {
   const end = answer.indexOf('\r\n\r\n') + 4;
   const data = new Map<number, string>();

@@ -7,8 +7,8 @@ import { type JoinableStream, joinStream } from '../spdy/join-stream.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
 
 /**
- * Opens a connection to a port of the pod; it must permit half-open connections. `signal` aborts the attempt, but not an open connection.
- * Any error is permitted; its message is sent to the client.
+ * Opens a connection to a port of the pod. The connection must permit half-open mode. `signal` aborts the attempt, but not the connection
+ * once it is open. The message of any error is sent to the client.
  */
 export type PortDialer = (port: number, signal: AbortSignal) => Promise<Duplex>;
 
@@ -16,8 +16,8 @@ type Pair = { error?: SpdyStream; data?: SpdyStream; timer: NodeJS.Timeout };
 
 /**
  * Serves `portforward.k8s.io` on an upgraded connection. For each forwarded connection the client opens an error stream and a data stream
- * with the same `requestID` and `port`. The error of a failed connection is sent on its error stream; the others are not affected. Resolves
- * when the client has disconnected.
+ * with the same `requestID` and `port`. If a forwarded connection fails, the error is sent on its error stream, and the others are not
+ * affected. Resolves when the client has disconnected.
  */
 export async function servePortForward(
   transport: Duplex,
@@ -28,7 +28,7 @@ export async function servePortForward(
   const onStream = (stream: SpdyStream) => {
     const { streamtype, port = '', requestid } = stream.headers;
     if ((streamtype !== 'error' && streamtype !== 'data') || !isPort(port)) return 'refuse';
-    // The oldest clients send no request id: then the streams are paired by port.
+    // the oldest clients send no request id, so their streams are paired by port
     const key = `${requestid ?? ''}/${port}`;
     const pair = pairs.get(key) ?? { timer: setTimeout(() => drop(pairs, key), PAIR_TIMEOUT_MS) };
     if (pair[streamtype] !== undefined) return 'refuse';
@@ -47,7 +47,7 @@ export async function servePortForward(
   for (const key of [...pairs.keys()]) drop(pairs, key);
 }
 
-/** A decimal TCP port. */
+/** Whether the text is a decimal TCP port. */
 function isPort(text: string): boolean {
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
 }
@@ -60,7 +60,7 @@ function drop(pairs: Map<string, Pair>, key: string): void {
   pair?.data?.destroy();
 }
 
-/** The client's side of a forwarded connection: its data, and a stream for an error message. */
+/** The client's side of a forwarded connection: its data stream, and a stream for an error message. */
 export type ForwardedConnection = {
   data: JoinableStream;
   error: Duplex;
@@ -70,8 +70,8 @@ export type ForwardedConnection = {
 };
 
 /**
- * Joins a client's connection to a port of the pod until both directions have ended, independently. An error of one side closes the other.
- * Never rejects.
+ * Joins a client's connection to a port of the pod until both directions have ended; each may end first. An error on one side closes the
+ * other. Never rejects.
  */
 export async function forwardPort(dial: PortDialer, connection: ForwardedConnection): Promise<void> {
   const { data, error, port, signal } = connection;
@@ -87,7 +87,7 @@ export async function forwardPort(dial: PortDialer, connection: ForwardedConnect
   }
 }
 
-/** Dials until the client disconnects. */
+/** Connects to the port, unless the client disconnects first. */
 async function dialUntilAbandoned(dial: PortDialer, { data, port, signal }: ForwardedConnection): Promise<Duplex> {
   const abandoned = new AbortController();
   const abandon = () => abandoned.abort();

@@ -1,6 +1,6 @@
 /**
- * Subprotocols of Kubernetes' streaming servers (k8s.io/apimachinery remotecommand, k8s.io/streaming wsstream). v5 adds closing a single
- * channel, and exists on WebSocket only; no name means the oldest one.
+ * Subprotocols of Kubernetes' streaming servers (k8s.io/apimachinery remotecommand, k8s.io/streaming wsstream). v5, which can close a
+ * single channel, exists only on WebSocket. A client that names no subprotocol uses the oldest one.
  */
 export const SPDY_COMMAND_PROTOCOLS = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'];
 export const WEBSOCKET_COMMAND_PROTOCOLS = [
@@ -12,17 +12,17 @@ export const WEBSOCKET_COMMAND_PROTOCOLS = [
   '',
 ];
 export const SPDY_PORT_FORWARD = 'portforward.k8s.io';
-/** A WebSocket whose messages contain the bytes of a SPDY connection. */
+/** Subprotocol of a WebSocket whose messages contain the bytes of a SPDY connection. */
 export const TUNNELLED_PORT_FORWARD = 'SPDY/3.1+portforward.k8s.io';
-/** Two WebSocket channels per port; the ports are fixed from the start. */
+/** Subprotocols with two WebSocket channels per port. The ports are fixed from the start. */
 export const CHANNEL_PORT_FORWARD_PROTOCOLS = ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io', ''];
 
-/** The first protocol offered by the client that the server supports. */
+/** The first protocol offered by the client that the server supports; `undefined` if there is none. */
 export function chooseProtocol(offered: string[], spoken: string[]): string | undefined {
   return offered.find((protocol) => spoken.includes(protocol));
 }
 
-/** Splits a header that may be repeated and may contain lists. */
+/** Splits the values of a header that may be repeated and may contain lists. */
 export function headerValues(header: string | string[] | undefined): string[] {
   return [header ?? []]
     .flat()
@@ -34,7 +34,7 @@ export function headerValues(header: string | string[] | undefined): string[] {
 const STRUCTURED = ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v4.base64.channel.k8s.io'];
 
 export const hasStructuredStatus = (protocol: string): boolean => STRUCTURED.includes(protocol);
-/** Whether SPDY has a resize stream; WebSockets always have a resize channel. */
+/** Whether the protocol has a resize stream on SPDY. WebSockets always have a resize channel. */
 export const hasResize = (protocol: string): boolean =>
   hasStructuredStatus(protocol) || protocol === 'v3.channel.k8s.io';
 export const hasHalfClose = (protocol: string): boolean => protocol === 'v5.channel.k8s.io';

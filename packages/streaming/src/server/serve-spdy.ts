@@ -9,13 +9,13 @@ import type { StreamingRequest } from './streaming-request.ts';
 import { terminalName } from './terminal-name.ts';
 import { refuseUpgrade, switchToSpdy } from './upgrade-answers.ts';
 
-/** A client's upgrade request, and the bytes received after it. */
+/** A client's upgrade request, its socket, and the bytes received after the request. */
 export type UpgradingClient = { request: IncomingMessage; socket: Duplex; head: Buffer };
 
-/** A request whose URL a client has used, and the counter of the connection's buffers. */
+/** A request whose URL a client has used, with the counter for the connection's buffers. */
 export type ServedRequest = StreamingRequest & { countBuffer?: CountBuffer };
 
-/** Serves a streaming request over SPDY/3.1, until both sides have ended. Clients that offer no protocol use the oldest. */
+/** Serves a streaming request over SPDY/3.1 until both sides have ended. A client that offers no protocol gets the oldest one. */
 export async function serveSpdy({ request, socket, head }: UpgradingClient, waiting: ServedRequest): Promise<void> {
   const offered = headerValues(request.headers['x-stream-protocol-version']);
   const spoken = waiting.kind === 'portforward' ? [SPDY_PORT_FORWARD] : SPDY_COMMAND_PROTOCOLS;

@@ -15,17 +15,17 @@ import { refuseUpgrade } from './upgrade-answers.ts';
 import { answerPings, WebSocketChannels } from './websocket-channels.ts';
 import { webSocketCommand } from './websocket-command.ts';
 
-/** A larger message ends its connection; Kubernetes' servers have the same limit. */
+/** Maximum size of a message, as in Kubernetes' servers. A larger one ends its connection. */
 const MAX_MESSAGE_BYTES = 32 << 20;
 
-/** Serves a streaming request over a WebSocket, until both sides have ended. */
+/** Serves a streaming request over a WebSocket until both sides have ended. */
 export async function serveWebSocket(client: UpgradingClient, waiting: ServedRequest): Promise<void> {
   const accepted = acceptWebSocket(client, protocolsFor(waiting));
   if (accepted !== undefined) await serve(accepted.socket, { protocol: accepted.protocol, waiting });
 }
 
 /**
- * Upgrades the connection to a WebSocket with the first of the client's protocols that is in `spoken`. Returns undefined if it was
+ * Upgrades the connection to a WebSocket with the first of the client's protocols that is in `spoken`. Returns undefined if the upgrade was
  * rejected.
  */
 export function acceptWebSocket(
@@ -46,7 +46,7 @@ export function acceptWebSocket(
     autoPong: false, // answered with a bound on unread pongs
     clientTracking: false,
   });
-  // The library rejects the tunnel's protocol name, because a slash is not a token character. So the header is hidden from it.
+  // The library rejects the tunnel's protocol name, because a slash is not a token character. So it must not see this header.
   delete client.request.headers['sec-websocket-protocol'];
   if (protocol !== '') server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
   // If the handshake fails, the library responds, and the callback is not called.
@@ -82,8 +82,8 @@ async function serve(
 }
 
 /**
- * Serves one connection to each of `ports` over channels. The data of the n-th port is on channel 2n, and its error message on channel
- * 2n+1; each channel starts with the port number in two bytes, little-endian. Resolves when all connections have ended.
+ * Forwards one connection to each of `ports` over channels. Channel 2n carries the data of the n-th port, and channel 2n+1 its error
+ * message. Each channel starts with the port number in two bytes, little-endian. Resolves when all connections have ended.
  */
 async function forwardPortChannels(
   channels: WebSocketChannels,

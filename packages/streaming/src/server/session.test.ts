@@ -22,7 +22,7 @@ function client(over: Partial<CommandStreams> = {}) {
   return { ...ends, resize, leaves, streams };
 }
 
-/** A process controlled by the test, which counts calls of `close`. */
+/** Creates a process controlled by the test, which counts calls of `close`. */
 function process() {
   const { promise: exit, resolve, reject } = Promise.withResolvers<number>();
   const ends = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };

@@ -5,15 +5,15 @@ import { DRAIN_IDLE_MS } from '../limits.ts';
 import type { RemoteProcess, TerminalSize } from '../remote-process.ts';
 import { readSizes } from '../terminal-resize.ts';
 
-/** The client's streams of a remote command, independent of the wire protocol. */
+/** The client's streams of a remote command, whatever the wire protocol. */
 export type CommandStreams = {
   stdin: Readable | undefined;
   stdout: Writable | undefined;
   stderr: Writable | undefined;
   resize: Readable | undefined;
-  /** Receives the command's status: JSON if the protocol supports it, else text. */
+  /** Receives the command's status: JSON with `structuredStatus`, text otherwise. */
   error: Writable;
-  /** True since protocol v4: the error stream contains a Status object. */
+  /** Whether the error stream carries a Status object, as it does since protocol v4. */
   structuredStatus: boolean;
   /** Aborts when the client disconnects, before its streams end. */
   gone: AbortSignal;
@@ -21,7 +21,7 @@ export type CommandStreams = {
 
 /**
  * Joins a process to its client until the process exits or the client disconnects. All output is forwarded before the exit code is sent.
- * The process returned by `start` is always closed, even if the client has disconnected meanwhile. Never rejects unless `close` throws.
+ * The process that `start` returns is always closed, even if the client has disconnected meanwhile. Never rejects unless `close` throws.
  */
 export async function runSession(
   start: (gone: AbortSignal) => Promise<RemoteProcess>,
@@ -40,7 +40,7 @@ export async function runSession(
   }
 }
 
-/** The status of the process, after all its output has been forwarded. */
+/** Forwards the streams, and returns the status of the process once all its output has been forwarded. */
 async function follow(process: RemoteProcess, streams: CommandStreams): Promise<ExitStatus> {
   const output = new Output();
   try {
@@ -65,7 +65,7 @@ function resize(process: RemoteProcess, { Width, Height }: TerminalSize): void {
   }
 }
 
-/** Forwards input with back-pressure, and its end unless the client has disconnected. Input that is not read is discarded. */
+/** Forwards input with back-pressure, and its end unless the client has disconnected. Input that the process does not read is discarded. */
 function passInput({ stdin, gone }: CommandStreams, target: Writable): void {
   const source = stdin!;
   const drop = () => {
@@ -88,7 +88,8 @@ class Output {
   #onEnd: () => void = () => undefined;
 
   /**
-   * Forwards one output and its end. Without a target, or after the target was destroyed, the output is discarded so that no writer blocks.
+   * Forwards one output and its end. Without a target, or after the target was destroyed, the output is discarded so that the process does
+   * not block.
    */
   pass(source: Readable | undefined, requested: Writable | undefined): void {
     if (source === undefined) return void requested?.end();
@@ -109,7 +110,7 @@ class Output {
     source.pipe(target);
   }
 
-  /** Waits until all outputs have ended, or have been idle for a while. */
+  /** Waits until all outputs have ended, or until they have been idle for `DRAIN_IDLE_MS`. */
   async drained(signal: AbortSignal): Promise<void> {
     if (this.#flowing === 0) return;
     this.#lastByteAtMs = performance.now();
@@ -126,7 +127,7 @@ class Output {
   }
 }
 
-/** Sends the status, and waits until the client's side has accepted it or is disconnected. */
+/** Sends the status, and waits until it has been written or the client has disconnected. */
 async function sendStatus(streams: CommandStreams, status: ExitStatus): Promise<void> {
   const { error, gone } = streams;
   if (gone.aborted || !error.writable) return;

@@ -8,13 +8,13 @@ import type { UpgradeTarget } from '../client/upgrade.ts';
 import type { RemoteProcess, StreamChoice } from '../remote-process.ts';
 import { StreamingServer } from './streaming-server.ts';
 
-/** A streaming server with URLs for real processes of this host. */
+/** A streaming server whose URLs run real processes of this host. */
 export class ShellServer {
   readonly server = new StreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
   readonly sizes: string[] = [];
   readonly #pids = new Set<number>();
 
-  /** A URL for a shell script; by default with stdout and stderr. Closing the process kills it. */
+  /** Creates a URL for a shell script; by default with stdout and stderr. Closing the process kills it. */
   shell(script: string, choice: Partial<StreamChoice> = {}, startDelayMs = 0): string {
     const wanted = { stdin: false, stdout: true, stderr: true, tty: false, ...choice };
     const start = async () => {
@@ -64,7 +64,7 @@ export async function collect(target: UpgradeTarget, input?: Buffer) {
   return { exitCode, out, err };
 }
 
-/** Open descriptors of this process that are sockets or pipes. */
+/** Number of this process's open descriptors. */
 export const descriptors = () => readdirSync('/proc/self/fd').length;
 
 export const eventually = (condition: () => boolean) =>

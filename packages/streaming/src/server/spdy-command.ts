@@ -8,7 +8,7 @@ import type { SpdyStream } from '../spdy/stream.ts';
 import { hasResize, hasStructuredStatus } from './protocols.ts';
 import type { CommandStreams } from './session.ts';
 
-/** Names of the streams that a client opens for its request. */
+/** Names of the streams that a client must open for its request. */
 function expectedStreams(choice: StreamChoice, protocol: string): Set<string> {
   const names = new Set(['error']);
   if (choice.stdin) names.add('stdin');
@@ -28,8 +28,8 @@ export type SpdyCommandRequest = {
 };
 
 /**
- * Waits for the streams of a remote command on an upgraded connection. Rejects if they are not opened in time (`deadline_exceeded`) or the
- * client disconnects (`unavailable`); the connection is closed then.
+ * Waits for the streams of a remote command on an upgraded connection. Rejects with `deadline_exceeded` if the client does not open them in
+ * time, and with `unavailable` if it disconnects; the connection is then closed.
  */
 export async function acceptSpdyCommand(
   transport: Duplex,
@@ -63,7 +63,7 @@ function commandStreams(
   found: Map<string, SpdyStream>,
   { connection, protocol }: { connection: SpdyConnection; protocol: string },
 ): CommandStreams {
-  // Data that a client writes to output streams is discarded, so that it does not accumulate.
+  // data that a client writes to output streams is discarded, so that it does not accumulate
   for (const name of ['stdout', 'stderr', 'error']) found.get(name)?.resume();
   return {
     stdin: found.get('stdin'),

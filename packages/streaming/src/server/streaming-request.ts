@@ -1,20 +1,20 @@
 import type { RemoteProcess, StreamChoice } from '../remote-process.ts';
 import type { PortDialer } from './port-forward.ts';
 
-/** The request behind a URL: a command to run or attach to, or ports to forward. */
+/** The request behind a URL: a command to run, a container to attach to, or ports to forward. */
 export type StreamingRequest =
   | {
       kind: 'exec' | 'attach';
       choice: StreamChoice;
       /**
-       * Called once, when the client has connected; `signal` aborts when it disconnects. A process that is returned after that is closed.
-       * `terminal` is the client's TERM, if sent.
+       * Called once, when the client has connected. `signal` aborts when the client disconnects; a process that is returned after that is
+       * closed. `terminal` is the client's TERM, if it sent one.
        */
       start: (signal: AbortSignal, terminal?: string) => Promise<RemoteProcess>;
     }
   | {
       kind: 'portforward';
       dial: PortDialer;
-      /** The ports for clients of the oldest WebSocket protocol, which cannot name them on the wire. */
+      /** The requested ports, for clients of the oldest WebSocket protocol, which cannot name them on the wire. */
       ports?: number[];
     };

@@ -128,7 +128,7 @@ test('the disconnect of a client is detected even if its input is not read', asy
   await eventually(() => shells.live === 0);
 });
 
-/** One session that ends, or is aborted, at a random moment. */
+/** Runs one session that ends, or is aborted, at a random moment. */
 async function session(random: (below: number) => number): Promise<void> {
   const stdin = random(2) === 0;
   const script = ['exec sleep 60', 'echo hello', 'cat', 'yes'][random(4)]!;

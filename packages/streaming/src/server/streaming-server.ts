@@ -11,13 +11,13 @@ import { TokenCache } from './tokens.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
 import { WaitingClients } from './waiting-clients.ts';
 
-/** `address` should only be reachable from this host; `port` 0 selects a free one. With `tls` (PEM) URLs are https. */
+/** `address` should be reachable only from this host; `port` 0 selects a free one. With `tls` (PEM), URLs are https. */
 export type StreamingServerOptions = {
   address: string;
   port: number;
   tls?: { certificate: Buffer; key: Buffer };
   logger: Logger;
-  /** Counts the buffers of all connections. Optional. */
+  /** Counts the buffers of all connections. */
   countBuffer?: CountBuffer;
 };
 
@@ -25,8 +25,8 @@ export type StreamingServerOptions = {
 const MAX_SESSIONS = 1000;
 
 /**
- * Serves exec, attach and port-forward over SPDY/3.1 and WebSocket, at URLs with a token that is valid once, for a minute. There is no
- * other authentication, so it should listen on loopback. Clients without a token cannot block clients with one.
+ * Serves exec, attach and port-forward over SPDY/3.1 and WebSocket. Each URL contains a token that is valid once, for a minute. There is no
+ * other authentication, so the server should listen on loopback. Clients without a token cannot block clients with one.
  */
 export class StreamingServer {
   readonly #tokens = new TokenCache<StreamingRequest>();
@@ -66,17 +66,14 @@ export class StreamingServer {
     this.#base = `${tls === undefined ? 'http' : 'https'}://${authority(this.#server.address() as AddressInfo)}`;
   }
 
-  /**
-   * Creates an absolute URL that is valid once, for a minute. Throws `resource_exhausted` while a thousand URLs are waiting for their
-   * clients.
-   */
+  /** Creates an absolute URL that is valid once, for a minute. Throws `resource_exhausted` while a thousand URLs wait for their clients. */
   url(request: StreamingRequest): string {
     return `${this.#base}/${request.kind}/${this.#tokens.insert(request)}`;
   }
 
   /**
-   * Serves a client that another server of this process has accepted, without a connection between the two servers. False if the URL is
-   * another server's.
+   * Serves a client that another server of this process has accepted, without a connection between the two servers. Returns false if the
+   * URL belongs to another server.
    */
   serve(client: UpgradingClient, url: string): boolean {
     if (!url.startsWith(`${this.#base}/`)) return false;
@@ -124,7 +121,7 @@ export class StreamingServer {
     void session.then(() => this.#sessions.delete(session));
   }
 
-  /** Each protocol's code is loaded for its first client. */
+  /** Serves a client. The code of each protocol is loaded for its first client. */
   async #serve(client: UpgradingClient, waiting: ServedRequest): Promise<void> {
     const upgrade = client.request.headers.upgrade?.toLowerCase();
     if (upgrade === 'websocket') return (await import('./serve-websocket.ts')).serveWebSocket(client, waiting);
@@ -133,7 +130,7 @@ export class StreamingServer {
   }
 }
 
-/** Creates a server and listens. Errors include the address. */
+/** Creates a server and listens. Errors name the address. */
 export async function openStreamingServer(options: StreamingServerOptions): Promise<StreamingServer> {
   try {
     const server = new StreamingServer(options);
@@ -148,7 +145,7 @@ const refusePlain: RequestListener = (_request, response) => {
   response.writeHead(404, { connection: 'close' }).end('upgrade to SPDY/3.1 or WebSocket on a URL of this server\n');
 };
 
-/** The authority of the server's URLs; a wildcard address is replaced by the loopback address. */
+/** Host and port for the server's URLs, with the loopback address in place of a wildcard address. */
 function authority({ address, port }: AddressInfo): string {
   if (address === '0.0.0.0') return `127.0.0.1:${port}`;
   if (address === '::') return `[::1]:${port}`;

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The header in which Podwright's clients send the type of their terminal; the CRI has no field for it. */
+/** The header in which Podwright's clients send their TERM, for which the CRI has no field. */
 export const TERMINAL_HEADER = 'podwright-terminal';
 
-/** Terminal names (terminfo) are file names; other values are not passed to an environment. */
+/** Names of terminals (terminfo) are file names. No other value is passed to an environment. */
 const NAME = /^[A-Za-z0-9][\w.+-]{0,63}$/;
 
 /** The TERM value that a client requests, if it is valid. */

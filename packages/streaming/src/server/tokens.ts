@@ -4,17 +4,17 @@ import { TOKEN_TTL_MS } from '../limits.ts';
 
 const MAX_TOKENS = 1000;
 
-/** Requests that wait for their clients, each with a token that is valid once and expires. */
+/** Requests that wait for their clients, each under a token that is valid once and expires. */
 export class TokenCache<T> {
   readonly #entries = new Map<string, { value: T; expiresAtMs: number }>();
   readonly #now: () => number;
 
-  /** `now` returns milliseconds of a monotonic clock. */
+  /** `now` returns the milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Throws `resource_exhausted` while a thousand requests are waiting. */
+  /** Stores a request and returns its token. Throws `resource_exhausted` while a thousand requests wait. */
   insert(value: T): string {
     for (const [token, entry] of this.#entries) {
       if (entry.expiresAtMs > this.#now()) break; // the entries are in insertion order, so all later ones are newer
@@ -31,7 +31,7 @@ export class TokenCache<T> {
     return token;
   }
 
-  /** Removes and returns the request of this token; undefined for an unknown, used or expired one. */
+  /** Removes and returns the request with this token; undefined if the token is unknown, used or expired. */
   take(token: string): T | undefined {
     const entry = this.#entries.get(token);
     this.#entries.delete(token);

@@ -2,15 +2,15 @@ import type { Socket } from 'node:net';
 import { REQUEST_TIMEOUT_MS } from '../limits.ts';
 
 /**
- * More than the kernel queues for the server at once (511, the backlog of node:net), so that no connection is closed before it has been
- * read.
+ * Maximum number of waiting connections. It exceeds the number that the kernel queues for the server (511, the backlog of node:net), so
+ * that no connection is closed before it has been read.
  */
 const MAX_WAITING = 1000;
 
 /**
- * Connections whose clients have not authenticated yet, for example by a valid token. Every user of the host can open them, so their number
- * and duration are bounded: one that takes too long is closed, and above the bound the oldest one. Authenticated connections are neither
- * counted nor closed.
+ * Connections whose clients have not authenticated yet, for example with a valid token. Every user of the host can open such connections,
+ * so their number and duration are bounded: above the bound the oldest is closed, and so is one that takes too long. Authenticated
+ * connections are neither counted nor closed.
  */
 export class WaitingClients {
   readonly #waiting = new Map<string, { socket: Socket; deadline: NodeJS.Timeout }>();
@@ -24,7 +24,7 @@ export class WaitingClients {
     if (this.#waiting.size > MAX_WAITING) this.#closeOldest();
   }
 
-  /** Removes a connection whose client has been authenticated. `socket` may also be the TLS socket on it. */
+  /** Removes a connection whose client has authenticated. `socket` may also be the TLS socket on top of it. */
   admit(socket: Socket): void {
     this.#forget(nameOf(socket));
   }
@@ -40,7 +40,7 @@ export class WaitingClients {
     oldest[1].socket.destroy();
   }
 
-  /** With `socket`, only if the entry is that connection's: the client may have reused its port. */
+  /** Removes an entry; if `socket` is given, only if the entry is of that connection, because the client may have reused its port. */
   #forget(name: string, socket?: Socket): void {
     const found = this.#waiting.get(name);
     if (found === undefined || (socket !== undefined && found.socket !== socket)) return;
@@ -49,5 +49,5 @@ export class WaitingClients {
   }
 }
 
-/** No two open connections to a server have the same client address and port. */
+/** Identifies a connection: no two open connections to a server have the same client address and port. */
 const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -15,7 +15,7 @@ after(() => server.close());
 /** Number of processes that have been started and not yet closed. */
 let live = 0;
 
-/** A process that discards its input, and exits when its input ends. */
+/** Creates a process that discards its input, and exits when its input ends. */
 function swallower(): RemoteProcess {
   live++;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -35,7 +35,7 @@ function swallower(): RemoteProcess {
   return { stdin, stdout, stderr, exit, resize: () => undefined, close };
 }
 
-/** A frame as a client sends it: masked, here with zeros (RFC 6455, 5.2). */
+/** Encodes a frame as a client sends it: masked, here with zeros (RFC 6455, 5.2). */
 function frame(opcode: number, payload: Buffer, fin = true): Buffer {
   const length =
     payload.length < 126 ? [0x80 | payload.length] : [0x80 | 126, payload.length >> 8, payload.length & 255];

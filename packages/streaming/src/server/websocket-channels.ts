@@ -6,15 +6,15 @@ import { type CountBuffer, ignoreBuffer } from '../read-buffers.ts';
 import { hasHalfClose, isBase64 } from './protocols.ts';
 import { Channel, decodeMessage, encodeMessage } from './websocket-messages.ts';
 
-/** A writer blocks when its channel has this much buffered data. */
+/** Number of buffered bytes above which the writer of a channel blocks. */
 const HIGH_WATER_BYTES = 256 << 10;
-/** Most bytes of pongs that a client may leave unread; above this, pings are not answered. */
+/** Maximum number of bytes of pongs that a client may leave unread. Above it, pings are not answered. */
 const MAX_UNSENT_PONG_BYTES = 1 << 20;
 const NORMAL_CLOSURE = 1000;
 
 /**
- * A WebSocket whose messages belong to numbered channels. Channels without a reader are discarded. There is no flow control per channel: a
- * slow reader blocks all channels.
+ * A WebSocket whose messages belong to numbered channels. Messages for a channel without a reader are discarded. There is no flow control
+ * per channel: a slow reader blocks all channels.
  */
 export class WebSocketChannels {
   /** Aborts when the socket is closed, before the channels end. */
@@ -56,7 +56,7 @@ export class WebSocketChannels {
     return reader;
   }
 
-  /** A channel that the client reads; writes fail when the socket is closed. An 'error' without a listener is not thrown. */
+  /** A stream to a channel that the client reads. Writes fail once the socket is closed. An 'error' without a listener is not thrown. */
   writer(channel: number): Writable {
     const write = (chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) =>
       this.send(channel, chunk, done);
@@ -70,7 +70,7 @@ export class WebSocketChannels {
     this.#socket.send(encodeMessage(channel, payload, this.#base64), { binary: !this.#base64 }, done);
   }
 
-  /** Closes the connection after pending messages; data that the client still sends is discarded. */
+  /** Closes the connection after pending messages. Data that the client still sends is discarded. */
   close(): void {
     for (const reader of this.#readers.values()) reader.destroy();
     this.#socket.resume();
@@ -96,7 +96,7 @@ export class WebSocketChannels {
   }
 }
 
-/** Answers pings while the client reads the pongs. */
+/** Answers pings as long as the client reads the pongs. */
 export function answerPings(socket: WebSocket): void {
   socket.on('ping', (data) => {
     if (socket.bufferedAmount < MAX_UNSENT_PONG_BYTES) socket.pong(data);

@@ -5,8 +5,8 @@ import type { WebSocketChannels } from './websocket-channels.ts';
 import { Channel } from './websocket-messages.ts';
 
 /**
- * The streams of a remote command as WebSocket channels, which all exist from the start. Since v5 the client can close stdin alone. Like
- * Kubernetes' servers, it sends an empty message on the lowest output channel to show that the connection is open.
+ * Creates the streams of a remote command as WebSocket channels, which all exist from the start. Since v5 the client can close stdin alone.
+ * As Kubernetes' servers do, this sends an empty message on the lowest output channel to show that the connection is open.
  */
 export function webSocketCommand(
   channels: WebSocketChannels,

@@ -1,6 +1,6 @@
 /**
- * The channel number in the first byte of each message of a command's WebSocket (k8s.io/apimachinery remotecommand). `close` is followed by
- * the channel that its sender closes, since v5.
+ * Channel numbers, the first byte of each message on the WebSocket of a command (k8s.io/apimachinery remotecommand). In a `close` message,
+ * which v5 added, the next byte is the channel that its sender closes.
  */
 export const Channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
@@ -10,7 +10,7 @@ export function encodeMessage(channel: number, payload: Buffer, base64: boolean)
   return Buffer.concat([Buffer.from([channel]), payload]);
 }
 
-/** `undefined` for a message without a channel. */
+/** Decodes a WebSocket message; `undefined` for one without a channel. */
 export function decodeMessage(message: Buffer, base64: boolean): { channel: number; payload: Buffer } | undefined {
   const first = message[0];
   if (first === undefined) return undefined;

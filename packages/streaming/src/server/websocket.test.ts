@@ -14,7 +14,7 @@ after(() => shells.server.close());
 
 type Session = { socket: WebSocket; channel: (number: number) => Buffer; closed: Promise<number> };
 
-/** Runs a script over a WebSocket; its messages are collected by channel. */
+/** Runs a script over a WebSocket, and collects the messages by channel. */
 function open(script: string, protocols: string[], choice: Partial<StreamChoice> = {}): Session {
   const url = shells.shell(script, choice).replace('http:', 'ws:');
   const socket = protocols.length === 0 ? new WebSocket(url) : new WebSocket(url, protocols);
@@ -121,7 +121,7 @@ test('the disconnect of a client is detected even if its input is not read', asy
   await eventually(() => shells.live === 0);
 });
 
-/** One session that ends, or is aborted, at a random moment. */
+/** Runs one session that ends, or is aborted, at a random moment. */
 async function session(random: (below: number) => number): Promise<void> {
   const protocol = ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'base64.channel.k8s.io'][random(3)]!;
   const script = ['exec sleep 60', 'echo hello', 'cat', 'yes'][random(4)]!;

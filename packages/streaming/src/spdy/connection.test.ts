@@ -22,7 +22,7 @@ function pair(onStream: OnStream) {
   };
 }
 
-/** A server, and the raw transport on its other side. */
+/** Starts a server on a raw transport, and returns the other end. */
 function bare(onStream: OnStream = () => 'accept') {
   const [here, there] = duplexPair();
   const seen: string[] = [];
@@ -68,7 +68,7 @@ test('bytes written to a stream are echoed, and each direction ends independentl
   assert.equal(stream.cut, false);
 });
 
-/** Reads one direction to its end. Node.js 26 destroys both directions of a stream after iteration. */
+/** Reads one direction to its end, and leaves the other one open: Node.js 26 destroys both after iteration. */
 const textOfHalf = (stream: Duplex) => text(stream.iterator({ destroyOnReturn: false }));
 
 test('closing one direction leaves the other open, on either side', async () => {
@@ -313,7 +313,7 @@ test('bytes received with the upgrade are read first', async () => {
   await eventually(() => Buffer.concat(answers).length === 24);
 });
 
-/** The operations of one stream: writes, half-closes, reads and resets in a random order. */
+/** Performs writes, half-closes, reads and resets on one stream in a random order. */
 async function live(stream: Duplex, random: (below: number) => number): Promise<void> {
   for (let step = random(6); step > 0; step--) {
     if (stream.destroyed || !stream.writable) return;

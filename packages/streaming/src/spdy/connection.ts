@@ -10,17 +10,17 @@ import { SpdyStream, type StreamCarrier } from './stream.ts';
 const RST_PROTOCOL_ERROR = 1;
 const RST_REFUSED_STREAM = 3;
 const RST_CANCEL = 5;
-/** Most streams of a connection. A remote command has at most five, a port-forward two per connection. */
+/** Maximum number of streams per connection. A remote command has at most five, a port-forward two per forwarded connection. */
 const MAX_STREAMS = 512;
-/** Most unread bytes in slow streams together, before the whole connection is paused. */
+/** Maximum number of unread bytes in slow streams together; above it the whole connection is paused. */
 const MAX_UNREAD_BYTES = 1 << 20;
-/** Most bytes of answers (to pings and new streams) that the peer may leave unread; more indicate an attack. */
+/** Maximum number of bytes of answers (to pings and new streams) that the peer may leave unread; more indicate an attack. */
 const MAX_UNSENT_ANSWER_BYTES = 256 << 10;
-/** Largest data frame that is sent: the length has 24 bits, and other streams need their turn. */
+/** Maximum size of an outgoing data frame: the length has 24 bits, and other streams need their turn. */
 const MAX_DATA_BYTES = 256 << 10;
 
 export type SpdyConnectionOptions = {
-  /** The client's streams have odd ids, the server's even ones. */
+  /** Streams that the client opens have odd ids, the server's even ones. */
   role: 'client' | 'server';
   /** Called for each stream that the peer opens. A refused stream is reset. */
   onStream?: (stream: SpdyStream) => 'accept' | 'refuse';
@@ -33,14 +33,14 @@ type Reply = { resolve: () => void; reject: (error: unknown) => void };
 
 /**
  * One SPDY/3.1 connection on an upgraded byte stream. There is no flow control per stream, because the Go implementation that Kubernetes
- * uses never sends WINDOW_UPDATE: slow readers block the whole connection when 1 MiB is unread. The connection ends with either direction
- * of its transport.
+ * uses never sends WINDOW_UPDATE: slow readers block the whole connection once 1 MiB is unread. The connection ends as soon as either
+ * direction of its transport ends.
  */
 export class SpdyConnection {
   readonly streams = new Map<number, SpdyStream>();
   /** Resolves when the transport is closed. */
   readonly closed: Promise<void>;
-  /** Aborts as soon as sending or receiving is impossible, before the streams end. */
+  /** Aborts as soon as sending or receiving becomes impossible, before the streams end. */
   readonly gone: AbortSignal;
   readonly #gone = new AbortController();
   readonly #transport: Duplex;
@@ -86,8 +86,8 @@ export class SpdyConnection {
   }
 
   /**
-   * Opens a stream and waits for the peer's SYN_REPLY. Errors: `cancelled` if the stream was refused; `unavailable` if the connection has
-   * ended; `deadline_exceeded` after 30 s without an answer.
+   * Opens a stream and waits for the peer's SYN_REPLY. Rejects with `cancelled` if the peer refuses the stream, `unavailable` if the
+   * connection has ended, and `deadline_exceeded` after 30 s without an answer.
    */
   async open(headers: SpdyHeaders): Promise<SpdyStream> {
     if (this.gone.aborted) throw connectionEnded();
@@ -109,7 +109,7 @@ export class SpdyConnection {
     }
   }
 
-  /** Sends GOAWAY and ends the connection after pending data; streams that are still open are lost. */
+  /** Sends GOAWAY and ends the connection after pending data. Streams that are still open are lost. */
   close(): void {
     if (this.gone.aborted) return;
     this.#end(connectionEnded());
@@ -134,7 +134,7 @@ export class SpdyConnection {
     this.#transport.uncork();
   }
 
-  /** Writes a frame that answers one of the peer's. */
+  /** Writes a frame in answer to one of the peer's; the number of unread answers is bounded. */
   #answer(frame: Buffer): void {
     if (this.gone.aborted || !this.#transport.writable) return;
     this.#unsentAnswerBytes += frame.length;
@@ -175,7 +175,7 @@ export class SpdyConnection {
     // SETTINGS, GOAWAY and WINDOW_UPDATE have no effect; unknown types must be ignored.
   }
 
-  /** Ignores data of an unknown stream, or of one that was reset while the data was in flight. */
+  /** Delivers data to its stream. Ignores data of an unknown stream, or of a stream that was reset while the data was in flight. */
   #handleData({ streamId, payload, fin }: Extract<Frame, { kind: 'data' }>): void {
     const stream = this.streams.get(streamId);
     if (stream === undefined) return;
@@ -216,13 +216,13 @@ export class SpdyConnection {
     this.streams.get(id)?.deliverLoss();
   }
 
-  /** A ping with an id of this side's parity is an answer to this side's ping. */
+  /** Answers a ping of the peer. A ping with an id of this side's parity is the answer to a ping of this side. */
   #handlePing(id: number): void {
     const ours = this.#options.role === 'client' ? 1 : 0;
     if (id % 2 !== ours) this.#answer(encodeControl(FrameType.ping, 0, uint32(id)));
   }
 
-  /** A paused socket does not detect that its peer has closed; a write does. */
+  /** Pings the peer while the transport is paused: a paused socket does not notice that its peer has closed, but a write does. */
   #pingIfPaused(): void {
     if (this.#transport.isPaused() && this.#unsentAnswerBytes === 0)
       this.#answer(encodeControl(FrameType.ping, 0, uint32(this.#options.role === 'client' ? 1 : 2)));

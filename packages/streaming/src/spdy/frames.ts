@@ -14,10 +14,10 @@ export const FrameType = {
 
 export const FLAG_FIN = 0x01;
 
-/** Largest control frame. It contains the headers of a stream at most; a larger one indicates an attack. */
+/** Maximum size of a control frame. The largest ones carry the headers of a stream; a larger one indicates an attack. */
 const MAX_CONTROL_BYTES = 16 << 10;
 
-/** A complete control frame, or a piece of a data frame as it arrives; `fin` is set on the last piece only. */
+/** A complete control frame, or one piece of a data frame as it arrives; `fin` is set only on the last piece. */
 export type Frame =
   | { kind: 'control'; type: number; flags: number; payload: Buffer }
   | { kind: 'data'; streamId: number; payload: Buffer; fin: boolean };
@@ -33,7 +33,7 @@ export function encodeControl(type: number, flags: number, payload: Buffer): Buf
   return Buffer.concat([head, payload]);
 }
 
-/** The header of a data frame; the payload follows it on the wire. */
+/** Encodes the header of a data frame, which the payload follows on the wire. */
 export function encodeDataHead(streamId: number, options: { fin: boolean; length: number }): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(streamId, 0);
@@ -52,7 +52,7 @@ type OpenData = { streamId: number; fin: boolean; left: number };
 
 /**
  * Splits a byte stream into frames. Data frames are delivered piece by piece, so that a large frame (up to 24 bits of length) needs no
- * buffer. Throws `invalid_argument` for anything that is not SPDY/3; the connection is unusable then.
+ * buffer. Throws `invalid_argument` for anything that is not SPDY/3; the connection cannot be used afterwards.
  */
 export class FrameParser {
   #rest: Buffer = Buffer.alloc(0);

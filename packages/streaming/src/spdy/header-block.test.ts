@@ -9,7 +9,7 @@ import { HeaderCodec, type SpdyHeaders } from './header-block.ts';
 
 const packed = (block: Buffer) => deflateSync(block, { dictionary: spdyDictionary() });
 
-/** The decompressed content of a block of this encoder; `first` for the first block of its connection. */
+/** Decompresses a block of this encoder. `first` marks the first block of a connection. */
 function unzipped(block: Buffer, first: boolean): Buffer {
   return inflateRawSync(first ? block.subarray(6) : block, { finishFlush: constants.Z_SYNC_FLUSH });
 }

@@ -2,16 +2,19 @@ import { PodwrightError } from '@podwright/base';
 import { Inflate, Z_SYNC_FLUSH } from 'pako';
 import { spdyDictionary } from './dictionary.ts';
 
-/** Names are in lower case; SPDY separates several values of a name by a NUL. */
+/** Header values by name. Names are in lower case; SPDY separates several values of a name by a NUL. */
 export type SpdyHeaders = Record<string, string>;
 
-/** Clients send some hundred bytes. Accepted headers are retained with their stream, of which a connection may have 512. */
+/**
+ * Bounds of a header block. Clients send a few hundred bytes. Accepted headers are retained with their stream, and a connection may have
+ * 512 streams.
+ */
 const MAX_BLOCK_BYTES = 16 << 10;
 const MAX_HEADERS = 256;
 
 /**
- * Compresses and decompresses the header blocks of one connection (section 2.6.10). The zlib streams last for the whole connection, so
- * blocks must be processed in the order of the wire; after an error neither stream can be used again.
+ * Encodes and decodes the header blocks of one connection (section 2.6.10). Each direction is one zlib stream for the whole connection, so
+ * blocks must be processed in the order of the wire, and none after an error.
  */
 export class HeaderCodec {
   readonly #inflate: Inflate;
@@ -54,11 +57,14 @@ export class HeaderCodec {
 
 /** Start of a zlib stream (RFC 1950): a window of 32 KiB, and the Adler-32 checksum of SPDY's dictionary. */
 const ZLIB_HEAD = Buffer.from('7820e3c6a7c2', 'hex');
-/** An empty stored block (RFC 1951, 3.2.4), which makes receivers deliver their data, as after zlib's Z_SYNC_FLUSH. */
+/** An empty stored block (RFC 1951, 3.2.4), which makes receivers deliver the data so far, as zlib's Z_SYNC_FLUSH does. */
 const FLUSH = Buffer.from('000000ffff', 'hex');
 const MAX_STORED_BYTES = 0xffff;
 
-/** Stored blocks: compressing some dozen bytes is not worth a compressor, which takes a command 10 ms to load and to prime. */
+/**
+ * Encodes data as stored (uncompressed) blocks: for a few dozen bytes a compressor is not worth the 10 ms that a command takes to load and
+ * prime it.
+ */
 function stored(data: Buffer): Buffer[] {
   const blocks = [];
   for (let offset = 0; offset < data.length; offset += MAX_STORED_BYTES) {

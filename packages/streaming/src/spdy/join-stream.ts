@@ -1,12 +1,12 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The data of a forwarded connection; `cut` is true if it did not end properly (see `SpdyStream`). */
+/** The data stream of a forwarded connection. `cut` is true if it did not end properly (see `SpdyStream`). */
 export type JoinableStream = Duplex & { readonly cut?: boolean };
 
 /**
- * Joins a stream and a socket until the socket is closed. Each direction ends independently; an error of one side closes the other.
- * `signal` closes both. Never rejects. The socket must permit half-open connections.
+ * Joins a stream and a socket until the socket is closed. Each direction ends independently. An error on one side closes the other;
+ * `signal` closes both. Never rejects. The socket must permit half-open mode.
  */
 export function joinStream(stream: JoinableStream, socket: Duplex, signal?: AbortSignal): Promise<void> {
   if (socket.closed) {
@@ -20,7 +20,7 @@ export function joinStream(stream: JoinableStream, socket: Duplex, signal?: Abor
   stream.on('error', abandon);
   stream.once('end', () => (stream.cut ? cut(socket) : socket.end()));
   stream.once('close', () => {
-    // After both directions have ended the socket may still have data to send, and closes by itself.
+    // after both directions have ended, the socket may still have data to send, and then closes by itself
     if (!stream.readableEnded || stream.cut || !stream.writableFinished) cut(socket);
   });
   socket.once('close', () => {
@@ -35,8 +35,8 @@ export function joinStream(stream: JoinableStream, socket: Duplex, signal?: Abor
 }
 
 /**
- * Ends a connection such that the peer does not see a proper end. A socket whose own direction has been ended cannot be reset: libuv
- * rejects that during its shutdown, and Node.js then never closes the socket.
+ * Ends a connection abnormally, if possible with a reset. A socket whose own direction has already been ended cannot be reset: libuv
+ * rejects a reset during its shutdown, and Node.js then never closes the socket.
  */
 function cut(socket: Duplex): void {
   const resettable = socket instanceof Socket && socket.remoteFamily !== undefined && !socket.writableEnded;

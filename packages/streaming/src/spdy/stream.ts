@@ -2,23 +2,23 @@ import { Duplex } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import type { SpdyHeaders } from './header-block.ts';
 
-/** The operations of a connection that its streams use. */
+/** The operations that a stream needs of its connection. */
 export type StreamCarrier = {
-  /** Sends data frames; `done` is called when the transport has accepted the last of them. */
+  /** Sends data frames. `done` is called when the transport has accepted the last one. */
   send(streamId: number, payload: Buffer, options: { fin: boolean; done: (error?: Error | null) => void }): void;
-  /** Sends the peer a reset of the stream. */
+  /** Sends a reset of the stream to the peer. */
   reset(streamId: number): void;
-  /** The stream's reader has caught up. */
+  /** Called when the stream's reader has caught up. */
   resume(stream: SpdyStream): void;
-  /** The stream has ended in both directions. */
+  /** Called when the stream has ended in both directions. */
   forget(stream: SpdyStream): void;
 };
 
 /**
  * One stream of a connection: a duplex byte stream whose directions end independently.
  *
- * After a reset by the peer or a loss of the connection, the reader receives the data so far and then an end, because Go's servers reset
- * the streams of successful commands. `cut` distinguishes that from a proper end. Writing to such a stream fails. An 'error' without a
+ * If the peer resets the stream or the connection is lost, the reader receives the data so far and then an end, because Go's servers reset
+ * the streams even of successful commands. `cut` distinguishes that from a proper end. Writing to such a stream fails. An 'error' without a
  * listener is not thrown.
  */
 export class SpdyStream extends Duplex {
@@ -38,7 +38,7 @@ export class SpdyStream extends Duplex {
     this.on('error', () => undefined);
   }
 
-  /** True if the peer's data did not end properly: some may be missing. */
+  /** Whether the peer's data did not end properly, so that some of it may be missing. */
   get cut(): boolean {
     return this.#cut;
   }
@@ -55,7 +55,7 @@ export class SpdyStream extends Duplex {
   override _final(done: (error?: Error | null) => void): void {
     this.#localEnded = true;
     if (this.#lost) return done();
-    // If the connection has been lost, so is the stream, and there is no peer to notify.
+    // if the connection has been lost, so is the stream, and there is no peer to notify
     this.#carrier.send(this.id, Buffer.alloc(0), { fin: true, done: () => done() });
     if (this.#remoteEnded) this.#carrier.forget(this);
   }
@@ -66,12 +66,12 @@ export class SpdyStream extends Duplex {
     done(error);
   }
 
-  /** @internal False when the reader has fallen behind. */
+  /** @internal Called with received data. Returns false if the reader has fallen behind. */
   deliver(payload: Buffer): boolean {
     return this.#remoteEnded || this.destroyed || this.push(payload);
   }
 
-  /** @internal The peer has ended its direction. */
+  /** @internal Called when the peer has ended its direction. */
   deliverEnd(): void {
     if (this.#remoteEnded || this.destroyed) return;
     this.#remoteEnded = true;
@@ -79,7 +79,7 @@ export class SpdyStream extends Duplex {
     if (this.#localEnded) this.#carrier.forget(this);
   }
 
-  /** @internal The stream has been reset or lost; received data can still be read. */
+  /** @internal Called when the stream has been reset or lost. Received data can still be read. */
   deliverLoss(): void {
     if (this.#lost) return;
     this.#lost = true;
