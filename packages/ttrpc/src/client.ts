@@ -64,7 +64,7 @@ export class TtrpcConnection {
     return this.#lost === undefined;
   }
 
-  /** The methods of a service; `typeName` overrides the name in its descriptor. */
+  /** The methods of a service. `typeName` overrides the service name in the descriptor. */
   client<S extends TypedService>(service: S, { typeName = service.typeName } = {}): TtrpcClient<S> {
     const call = (method: DescMethod) => (request: Message, options?: CallOptions) =>
       this.#call({ service: typeName, method, request }, options ?? {});
@@ -112,7 +112,7 @@ export class TtrpcConnection {
     return { streamId, answer: promise };
   }
 
-  /** Responses to abandoned calls are ignored. */
+  /** Settles the call of a response. Responses to abandoned calls are ignored. */
   #answer({ streamId, type, data }: Frame): void {
     const waiting = this.#waiting.get(streamId);
     if (waiting === undefined) return;

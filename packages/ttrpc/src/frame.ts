@@ -1,19 +1,19 @@
-/** Bytes before the data of each frame: length, stream id, type, flags (ttrpc PROTOCOL.md, "Message Frame"). */
+/** Length of a frame header: data length, stream id, type, flags (ttrpc PROTOCOL.md, "Message Frame"). */
 const HEADER_BYTES = 10;
 
-/** Largest payload of a frame. */
+/** Maximum length of a frame's data. */
 export const MAX_FRAME_BYTES = 4 << 20;
 
 /** Types of frames. */
 export const frameType = { request: 1, response: 2, data: 3 } as const;
 
 export type Frame = {
-  /** Odd for streams opened by a client. */
+  /** Odd for streams that a client opened. */
   streamId: number;
   /** One of `frameType`, or a type of a later protocol version. */
   type: number;
   flags: number;
-  /** `undefined` if it was larger than `MAX_FRAME_BYTES`: such data is skipped, and the connection remains usable. */
+  /** `undefined` if the data was larger than `MAX_FRAME_BYTES`: it is skipped, and the connection remains usable. */
   data: Buffer | undefined;
 };
 
@@ -29,11 +29,11 @@ export function encodeFrame({ streamId, type, flags, data }: Omit<Frame, 'data'>
   return frame;
 }
 
-/** Decodes frames from chunks of any size. Buffers at most one frame; data beyond the maximum size is skipped. */
+/** Decodes frames from chunks of any size. Buffers at most one frame, and skips data above the maximum size. */
 export class FrameDecoder {
   readonly #header = Buffer.alloc(HEADER_BYTES);
   #headerSize = 0;
-  /** The frame whose data is being read, and the number of bytes that are missing. */
+  /** The frame whose data is being read, and the number of bytes still missing. */
   #current: { frame: Frame; left: number } | undefined;
 
   /** Yields the frames that this chunk completes. */
@@ -47,12 +47,12 @@ export class FrameDecoder {
     }
   }
 
-  /** Whether an incomplete frame is buffered. If no more bytes follow, the peer's data was truncated. */
+  /** Whether a frame is incomplete. If no more bytes follow, the peer's data was truncated. */
   get inFrame(): boolean {
     return this.#headerSize > 0 || this.#current !== undefined;
   }
 
-  /** Returns the bytes that follow the header. */
+  /** Reads header bytes, and returns the bytes after them. */
   #readHeader(bytes: Buffer): Buffer {
     const size = bytes.copy(this.#header, this.#headerSize);
     this.#headerSize += size;

@@ -1,10 +1,10 @@
-/** Bounds of ttrpc's calls; milliseconds and bytes. */
+/** Limits on ttrpc calls, in milliseconds and bytes. */
 
-/** How long a ttrpc call waits for its answer unless it sets another time. */
+/** Default timeout of a call. */
 export const CALL_TIMEOUT_MS = 30_000;
-/** The most ttrpc calls of one connection that are served at once. */
+/** Maximum number of concurrent calls served on one connection. */
 export const MAX_CALLS = 1024;
-/** A ttrpc client that leaves more than this of its answers unread is disconnected. */
+/** Maximum number of bytes of responses that a client may leave unread; above it, the client is disconnected. */
 export const MAX_UNSENT_BYTES = 16 << 20;
-/** The most of an error's message that is sent by ttrpc. */
+/** Maximum length of an error message that is sent to a client. */
 export const MAX_ERROR_CHARACTERS = 4096;

@@ -1,4 +1,4 @@
-/** Numbers from 0 to `below`, the same for the same seed (mulberry32). */
+/** Returns a generator of numbers from 0 up to, but not including, `below`. The same seed yields the same numbers (mulberry32). */
 export function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

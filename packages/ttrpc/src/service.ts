@@ -11,7 +11,7 @@ export type CallOptions = {
   timeoutMs?: number;
 };
 
-/** Every method of a service, by its lowerCamelCase name. */
+/** The methods of a service, by lowerCamelCase name. */
 export type TtrpcClient<S extends TypedService> = {
   [M in keyof S['method']]: (
     request: MessageInitShape<S['method'][M]['input']>,
@@ -19,7 +19,7 @@ export type TtrpcClient<S extends TypedService> = {
   ) => Promise<MessageShape<S['method'][M]['output']>>;
 };
 
-/** The handlers of a service's methods. The signal aborts at the caller's deadline or when its connection is closed. */
+/** The handlers of a service's methods. The signal aborts at the caller's deadline, or when the caller's connection is closed. */
 export type TtrpcHandlers<S extends TypedService> = {
   [M in keyof S['method']]: (
     request: MessageShape<S['method'][M]['input']>,
