@@ -1,19 +1,19 @@
 /** Timeouts in milliseconds, and sizes in bytes. */
 
-/** How long a shim's binary may take to start a shim or to clean up after it. */
+/** How long a shim's binary may take to start a shim, or to clean up after one. */
 export const PROGRAM_TIMEOUT_MS = 30_000;
-/** Most characters of a shim binary's output that an error quotes. */
+/** Maximum number of characters of a shim binary's output that an error message quotes. */
 export const PROGRAM_ERROR_CHARACTERS = 2_000;
-/** How long a shim may take to accept a connection, and to answer a liveness check. */
+/** How long a shim may take to accept a connection, or to answer a liveness check. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * How long the event socket of an earlier runtime process may still accept connections: a program that it was starting when it was killed
- * has inherited the socket. And the interval of the attempts to listen.
+ * How long to wait for the event socket of an earlier runtime process, and the interval between attempts to listen on it. A program that
+ * the earlier process was starting when it was killed has inherited the socket, so the socket may still accept connections.
  */
 export const TAKEOVER_TIMEOUT_MS = 10_000;
 export const TAKEOVER_LOOK_MS = 50;
-/** Largest event. */
+/** Maximum size of an event. */
 export const MAX_EVENT_BYTES = 1 << 20;
-/** A longer line of a shim's log is split. */
+/** Maximum length of a line of a shim's log. Longer lines are split. */
 export const MAX_LOG_LINE_BYTES = 4096;

@@ -9,8 +9,8 @@ import { MAX_EVENT_BYTES } from './limits.ts';
 import type { ShimEvents } from './shim-events.ts';
 
 /**
- * The publish program, which shims without ttrpc start for each event as `PROGRAM --address A publish --topic T --namespace N`, with the
- * event on stdin. It does not need a running runtime: it stores the event atomically in a directory.
+ * The publish program. Shims that do not use ttrpc for events run it for each event as `PROGRAM --address A publish --topic T --namespace
+ * N`, with the event on stdin. It works while the runtime is not running: it stores the event atomically in a directory.
  */
 const program = (spool: string) => `#!/bin/sh
 set -eu
@@ -21,7 +21,7 @@ mv "$file" "\${file%/.event.*}/event.\${file##*.}"
 trap - EXIT
 `;
 
-/** Reads events that shims have stored with the publish program. */
+/** Reads the events that shims have stored with the publish program. */
 export class PublishSpool {
   /** Path of the publish program. */
   readonly program: string;
@@ -40,7 +40,7 @@ export class PublishSpool {
     this.#look();
   }
 
-  /** The directory must not be used for anything else. */
+  /** Creates the spool in `directory`, which must not be used for anything else. */
   static async open(options: { directory: string; events: ShimEvents; logger: Logger }): Promise<PublishSpool> {
     makePrivateDirectory(options.directory);
     const path = programPath(options.directory);

@@ -19,7 +19,7 @@ test('the output of start is parsed in each of its three forms', () => {
   check(message({ version: 3, protocol: 'ttrpc' }), 3);
 });
 
-/** Output of `containerd-shim-runc-v2 start`, by containerd's version. */
+/** Output of `containerd-shim-runc-v2 start` for several versions of containerd. */
 const recorded: [string, string, number][] = [
   ['1.7.24', 'unix:///run/containerd/s/c080', 2],
   ['2.1.9', '{"version":3,"address":"unix:///run/containerd/s/c080","protocol":"ttrpc"}', 3],

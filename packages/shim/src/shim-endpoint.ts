@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { PodwrightError } from '@podwright/base';
 import { BootstrapResultSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
 
-/** The address of a shim, and the version of the task service that it serves there. */
+/** The address of a shim, and the version of the task service that it serves. */
 export type ShimEndpoint = { version: 2 | 3; address: string };
 
 /**
@@ -20,7 +20,7 @@ export function parseStartAnswer(output: Uint8Array): ShimEndpoint {
   return { version, address };
 }
 
-/** The socket path for `connect`. An address without a scheme is in the abstract namespace of unix(7). */
+/** The socket path to connect to. An address without a scheme is in the abstract namespace of unix(7). */
 export function socketPath(address: string): string {
   if (address.startsWith('unix://')) return address.slice('unix://'.length);
   if (/^[a-z]+:\/\//.test(address))

@@ -5,12 +5,15 @@ import { TaskExitSchema, TaskOOMSchema } from './gen/containerd/events/task_pb.j
 import { Events } from './gen/containerd/services/events/ttrpc/v1/events_pb.js';
 import { TAKEOVER_LOOK_MS, TAKEOVER_TIMEOUT_MS } from './limits.ts';
 
-/** An event that a shim forwards. `processId` is the exec's id, or the task's id for its first process. */
+/** An event that a shim forwards. `processId` is the exec id, or the task's id for the task's first process. */
 export type ShimEvent =
   | { kind: 'exit'; taskId: string; processId: string; pid: number; exitCode: number; exitedAtMs: number }
   | { kind: 'oom'; taskId: string };
 
-/** The event service to which shims forward. While it is not listening, they retry for some seconds and then drop the event. */
+/**
+ * The event service to which shims forward their events. While it is not listening, a shim retries for some seconds and then drops the
+ * event.
+ */
 export class ShimEvents {
   readonly #server: TtrpcServer;
   readonly #logger: Logger;
@@ -47,7 +50,7 @@ export class ShimEvents {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Calls the listeners with an event that was not received by ttrpc. Ignores other kinds of events. */
+  /** Decodes an event and calls the listeners. Ignores kinds of events that are not in `ShimEvent`. */
   publish(topic: string, event: Any): void {
     try {
       const known = decodeEvent(event);

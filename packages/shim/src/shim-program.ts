@@ -10,44 +10,45 @@ import { parseStartAnswer, type ShimEndpoint } from './shim-endpoint.ts';
 /** A shim's binary, such as `containerd-shim-runc-v2`. */
 export type ShimProgram = {
   path: string;
-  /** Shim-specific options: a protobuf message's full name and its base64 encoding. */
+  /** Shim-specific options: the full name of a protobuf message, and its encoding in base64. */
   options?: { typeUrl: string; value: string };
 };
 
-/** Parameters of a call of a shim's binary. */
+/** Parameters for calling a shim's binary. */
 export type ShimCall = {
   program: ShimProgram;
   /** Id of the task or sandbox. */
   id: string;
-  /** Directory with the `config.json`; its last component must be the id. */
+  /** Directory of the `config.json`. Its last component must be the id. */
   bundle: string;
 };
 
-/** Properties of the runtime that its shims receive. */
+/** Properties of the runtime that are passed to its shims. */
 export type ShimHome = {
-  /** containerd's namespace: shims separate tasks by it. */
+  /** containerd's namespace, by which shims separate tasks. */
   namespace: string;
-  /** Socket of the event service. It also distinguishes the shims of this runtime from others. */
+  /** Socket of the event service. It also distinguishes the shims of this runtime from those of others. */
   events: string;
-  /** Program with which shims publish events if they do not use the event service. */
+  /** Program with which shims publish their events if they do not use the event service. */
   publisher: string;
   /** Starts the shims' binaries. */
   start?: ProgramStarter;
 };
 
-/** Error of shims since containerd 2.4 if they are called like those before 2.3. */
+/** The error of shims since containerd 2.4 if they are called in the way of containerd before 2.3. */
 const wantsBootstrap = /deprecated API/;
 
 /**
- * Makes options unparsable as bootstrap parameters: field 4 is a string there, and this one is invalid UTF-8. Shims of containerd 2.3
- * accept both but try the parameters first; plain options would be parsed as such, with the options' type as the task's id.
+ * Appended to options to make them invalid as bootstrap parameters, where field 4 is a string: these bytes are a field 4 of invalid UTF-8.
+ * Shims of containerd 2.3 accept both options and bootstrap parameters on stdin, but try the parameters first; they would parse plain
+ * options as such, with the type of the options as the task's id.
  */
 const notBootstrap = Uint8Array.of((4 << 3) | 2, 1, 0xff);
 
 /**
- * Runs the binary to start a shim, or to get the address of the one that already serves the group in the bundle's annotations (containerd,
- * "Runtime v2": Commands, Start). If the signal aborts, the binary still runs to its end: if it were killed, it could leave an unknown
- * socket or shim.
+ * Runs the binary to start a shim, or to get the address of the shim that already serves the group in the bundle's annotations (containerd,
+ * "Runtime v2": Commands, Start). An abort of the signal does not kill the running binary, because that could leave an unknown socket or
+ * shim.
  */
 export async function startShim(home: ShimHome, call: ShimCall, signal: AbortSignal): Promise<ShimEndpoint> {
   const what = `start a shim for ${call.id} with ${call.program.path}`;
@@ -66,13 +67,13 @@ export async function startShim(home: ShimHome, call: ShimCall, signal: AbortSig
   }
 }
 
-/** Stdin of shims before containerd 2.3; empty without options. */
+/** Stdin for shims before containerd 2.3; empty if there are no options. */
 function optionsOf({ program: { options } }: ShimCall): Uint8Array {
   if (options === undefined) return new Uint8Array();
   return Buffer.concat([toBinary(AnySchema, create(AnySchema, packOptions(options))), notBootstrap]);
 }
 
-/** Stdin of shims since containerd 2.3. */
+/** Stdin for shims since containerd 2.3. */
 function bootstrapParams(
   { namespace, events, publisher }: ShimHome,
   { id, program: { options } }: ShimCall,
@@ -88,7 +89,7 @@ function bootstrapParams(
   return toBinary(BootstrapParamsSchema, params);
 }
 
-/** Runs the binary to remove the leftovers of a dead shim, including its task's processes. Returns how the task ended. */
+/** Runs the binary to remove the leftovers of a dead shim, including the processes of its task. Returns how the task ended. */
 export async function deleteDeadShim(
   home: ShimHome,
   call: ShimCall,
@@ -99,7 +100,7 @@ export async function deleteDeadShim(
   return { exitCode: exitStatus, exitedAtMs: exitedAt === undefined ? Date.now() : timestampMs(exitedAt) };
 }
 
-/** The options as the fields of a `google.protobuf.Any`. */
+/** The options as fields of a `google.protobuf.Any`. */
 export function packOptions({ typeUrl, value }: { typeUrl: string; value: string }) {
   return { typeUrl, value: Buffer.from(value, 'base64') };
 }

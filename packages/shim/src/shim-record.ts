@@ -4,7 +4,7 @@ import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { writeFileAtomic } from '@podwright/host';
 import type { ShimEndpoint } from './shim-endpoint.ts';
 
-/** Version of new records. Records without a version have the previous format, which does not differ otherwise. */
+/** Version of the records that are written. Records without a version have the previous format, which is otherwise the same. */
 const RECORD_VERSION = 1;
 
 const recordOf = (bundle: string) => join(bundle, 'shim.json');
@@ -14,12 +14,12 @@ export async function writeEndpoint(bundle: string, { version, address }: ShimEn
   await writeFileAtomic(recordOf(bundle), JSON.stringify({ recordVersion: RECORD_VERSION, version, address }));
 }
 
-/** Reads the endpoint of a bundle's shim; `undefined` without a record. Throws `data_loss` with the path for a damaged record. */
+/** Reads the endpoint of a bundle's shim; `undefined` if there is no record. Throws `data_loss` with the path if the record is damaged. */
 export async function readEndpoint(bundle: string): Promise<ShimEndpoint | undefined> {
   const path = recordOf(bundle);
   const text = await readIfThere(path);
   if (text !== undefined) return decodeEndpoint(text, path);
-  // The runtime may have been killed before the shim's binary answered; those of containerd 1 write the address to a file themselves.
+  // The runtime may have been killed before the shim's binary responded. Shims of containerd 1 write their address to this file themselves.
   const address = await readIfThere(join(bundle, 'address'));
   return address ? { version: 2, address } : undefined;
 }

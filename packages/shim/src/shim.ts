@@ -3,11 +3,11 @@ import { Sandbox } from './gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
 import { Task } from './gen/containerd/task/v2/shim_pb.js';
 import { type ShimEndpoint, socketPath } from './shim-endpoint.ts';
 
-/** A connection to a running shim. The shim continues when the connection is closed. */
+/** A connection to a running shim. Closing the connection does not stop the shim. */
 export class Shim {
   readonly endpoint: ShimEndpoint;
   readonly tasks: TtrpcClient<typeof Task>;
-  /** Fails with `unimplemented` for shims that do not serve the Sandbox API. */
+  /** Fails with `unimplemented` if the shim does not serve the Sandbox API. */
   readonly sandbox: TtrpcClient<typeof Sandbox>;
   readonly #connection: TtrpcConnection;
 
@@ -18,12 +18,12 @@ export class Shim {
     this.sandbox = connection.client(Sandbox);
   }
 
-  /** Rejects with `unavailable` if no shim answers there. */
+  /** Rejects with `unavailable` if no shim listens on the endpoint. */
   static async connect(endpoint: ShimEndpoint, signal: AbortSignal): Promise<Shim> {
     return new Shim(endpoint, await TtrpcConnection.connect(socketPath(endpoint.address), signal));
   }
 
-  /** Resolves when the connection is closed, for example by the shim's death. */
+  /** Resolves when the connection is closed, for example because the shim has exited. */
   get closed(): Promise<void> {
     return this.#connection.closed;
   }

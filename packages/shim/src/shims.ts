@@ -20,7 +20,7 @@ import { deleteDeadShim, type ShimCall, type ShimHome, startShim } from './shim-
 import { readEndpoint, writeEndpoint } from './shim-record.ts';
 
 export type ShimsOptions = {
-  /** Directory for this object only, on a file system that is cleared by a reboot. */
+  /** Directory for this object only, on a file system that a reboot clears. */
   state: string;
   /** containerd's namespace, by which shims separate tasks. Default `podwright`. */
   namespace?: string;
@@ -32,8 +32,8 @@ export type ShimsOptions = {
 const DEFAULT_NAMESPACE = 'podwright';
 
 /**
- * Starts shims, reconnects to them after a restart, and receives their events. Every task and sandbox has its bundle in one directory,
- * `bundle(id)`, because shims expect the bundles of a pod next to each other.
+ * Starts shims, reconnects to them after a restart, and receives their events. The bundles of all tasks and sandboxes are in one directory
+ * (`bundle(id)`), because shims expect the bundles of a pod next to each other.
  */
 export class Shims {
   readonly events: ShimEvents;
@@ -50,7 +50,7 @@ export class Shims {
     this.#spool = spool;
   }
 
-  /** Listens for the events of shims, including those that an earlier process has started. */
+  /** Listens for events of shims, including shims that an earlier process has started. */
   static async open(options: ShimsOptions): Promise<Shims> {
     const { state, logger } = options;
     makePrivateDirectory(join(state, 'bundles'));
@@ -59,12 +59,12 @@ export class Shims {
     return new Shims(options, events, spool);
   }
 
-  /** Directory for the `config.json` and the files of a shim's task or sandbox; the caller creates and removes it. */
+  /** Directory of the `config.json` and the other files of a shim's task or sandbox. The caller creates and removes it. */
   bundle(id: string): string {
     return join(this.#options.state, 'bundles', id);
   }
 
-  /** Ids of all tasks and sandboxes with a bundle. */
+  /** Ids of all tasks and sandboxes that have a bundle. */
   ids(): Promise<string[]> {
     return readdir(join(this.#options.state, 'bundles'));
   }
@@ -76,8 +76,8 @@ export class Shims {
   }
 
   /**
-   * Starts a shim for the bundle, whose `config.json` must exist, and stores its endpoint in the bundle. If a shim that serves pods already
-   * runs for the sandbox in the annotations, returns that one.
+   * Starts a shim for the bundle, whose `config.json` must exist, and stores its endpoint in the bundle. If a shim that can serve whole
+   * pods already runs for the sandbox in the annotations, connects to that one.
    */
   async start(call: ShimCall, signal: AbortSignal): Promise<Shim> {
     if (basename(call.bundle) !== call.id)
@@ -86,7 +86,7 @@ export class Shims {
     return await this.join(call.bundle, await startShim(this.home, call, signal), signal);
   }
 
-  /** Stores in a bundle that the shim at this endpoint serves it too, and connects to it. */
+  /** Records in a bundle that the shim at this endpoint also serves it, and connects to the shim. */
   async join(bundle: string, endpoint: ShimEndpoint, signal: AbortSignal): Promise<Shim> {
     await writeEndpoint(bundle, endpoint);
     return await this.connect(endpoint, signal);
@@ -106,12 +106,12 @@ export class Shims {
     return await shim;
   }
 
-  /** The last endpoint of a bundle's shim; `undefined` if none was started for it. Throws `data_loss` for a damaged record. */
+  /** The recorded endpoint of a bundle's shim; `undefined` if no shim was started for it. Throws `data_loss` if the record is damaged. */
   async endpoint(bundle: string): Promise<ShimEndpoint | undefined> {
     return await readEndpoint(bundle);
   }
 
-  /** Connects to the shim of a bundle, even after a restart; `undefined` if it is not running. */
+  /** Connects to the shim of a bundle, also after a restart of this process; `undefined` if the shim is not running. */
   async load(bundle: string, signal?: AbortSignal): Promise<Shim | undefined> {
     const endpoint = await this.endpoint(bundle);
     if (endpoint === undefined) return undefined;
@@ -122,8 +122,8 @@ export class Shims {
   }
 
   /**
-   * Removes the leftovers of a dead shim, including its task's processes, and its socket. The socket is removed even if the shim's binary
-   * fails, as runc's of containerd 1.7 does without a task. Returns how the task ended. The bundle must still exist.
+   * Removes the leftovers of a dead shim: the processes of its task, and its socket. The socket is removed even if the shim's binary fails,
+   * as containerd 1.7's shim for runc does if there is no task. Returns how the task ended. The bundle must still exist.
    */
   async cleanUp(call: ShimCall, signal?: AbortSignal): Promise<{ exitCode: number; exitedAtMs: number }> {
     try {
@@ -133,13 +133,13 @@ export class Shims {
     }
   }
 
-  /** Closes the log of a bundle that is removed. */
+  /** Closes the log of a bundle that is being removed. */
   forget(bundle: string): void {
     this.#logs.get(bundle)?.[Symbol.dispose]();
     this.#logs.delete(bundle);
   }
 
-  /** Stops listening; the shims continue. */
+  /** Stops listening. The shims continue to run. */
   async close(): Promise<void> {
     for (const log of this.#logs.values()) log[Symbol.dispose]();
     for (const shim of this.#shims.values())
@@ -151,7 +151,7 @@ export class Shims {
     await this.events.close();
   }
 
-  /** Removes the socket of a killed shim. A later shim for the same pod has the same path, so the socket is retained if a shim answers. */
+  /** Removes the socket of a killed shim, unless a shim answers on it: a later shim for the same pod has the same path. */
   async removeSocket(bundle: string): Promise<void> {
     const endpoint = await this.endpoint(bundle).catch((error) => {
       if (errorCode(error) !== 'data_loss') throw error;
@@ -162,7 +162,7 @@ export class Shims {
     if (path.startsWith('/')) await rm(path, { force: true });
   }
 
-  /** Whether a shim answers a call: a dying shim may still accept connections. */
+  /** Whether a shim answers a call. A successful connection proves nothing, because a dying shim may still accept connections. */
   async #answers(endpoint: ShimEndpoint): Promise<boolean> {
     const shim = await this.#connectIfThere(endpoint);
     if (shim === undefined) return false;
