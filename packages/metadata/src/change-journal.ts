@@ -2,37 +2,40 @@ import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, statSync, wri
 import { isErrno, isRecord, wrapError } from '@podwright/base';
 import { writeFileAtomicSync } from '@podwright/host';
 
-/** A statement that changed records, with its values. Without values, `sql` may have several statements. */
+/** A statement that changed records, with its values. Without `values`, `sql` may consist of several statements. */
 export type Change = { sql: string; values?: unknown[]; replaces?: string };
 
-/** Changes of one transaction. Earlier transactions whose first change has the same `replaces` need not be written. */
+/**
+ * The changes of one transaction. They supersede earlier transactions whose first change has the same `replaces`, which then need not be
+ * written.
+ */
 export type Changes = Change[];
 
 /** The journal is damaged, or its changes cannot be applied. */
 export class DamagedJournal extends Error {}
 
-/** The file is rewritten when it has this many more replaced entries than current ones. */
+/** The file is rewritten when superseded entries outnumber current ones by this many. */
 const SPARE_ENTRIES = 64;
 
 /**
- * A file on another file system with the changes that could not be written to the database yet: a line with the number of the
- * journal, then a line of JSON for each of the `Changes`. Replaced entries stay in the file until there are many of them.
+ * A file on another file system with the changes that could not be written to the database yet. Its first line has the number of the
+ * journal; each further line is one `Changes` in JSON. Superseded entries stay in the file until there are many of them.
  */
 export class ChangeJournal {
   readonly #path: string | undefined;
   #descriptor: number | undefined;
-  /** The entries in the file, and its size. */
+  /** The entries that are in the file, and the file's size. */
   #saved = new Set<Changes>();
   #bytes = 0;
 
-  /** Without a path, changes are in memory only and do not survive a crash. */
+  /** Without a path, changes are only in memory and do not survive a crash. */
   constructor(path: string | undefined) {
     this.#path = path;
   }
 
   /**
-   * Reads the changes that an earlier process left in the journal with this number. An incomplete last line, from a crash, is ignored.
-   * Throws `DamagedJournal` for other invalid lines.
+   * Reads the changes that an earlier process left in the journal with this number. Ignores an incomplete last line, which a crash leaves.
+   * Throws `DamagedJournal` for any other invalid line.
    */
   read(number: number): Changes[] {
     const text = this.#text();
@@ -47,7 +50,7 @@ export class ChangeJournal {
     return all;
   }
 
-  /** Appends those of `all` that are not in the file yet. Throws on failure; the next call tries again. */
+  /** Appends the changes that are not in the file yet. If that fails, it throws, and the next call tries again. */
   save(number: number, all: readonly Changes[]): void {
     if (this.#path === undefined) return;
     const isNew = this.#bytes === 0;

@@ -13,7 +13,7 @@ function scratch(context: TestContext): string {
   return join(directory, 'metadata.db');
 }
 
-/** Creates a database with records that fill several pages. */
+/** Creates a database whose records fill several pages. */
 function fill(path: string): void {
   const database = openDatabase(path);
   database.exec('CREATE TABLE things (name TEXT PRIMARY KEY) STRICT');

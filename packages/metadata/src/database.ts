@@ -5,14 +5,14 @@ import { MetadataDatabase } from './metadata-database.ts';
 
 export type OpenDatabaseOptions = {
   /**
-   * Path of a file on another file system, for changes that must be recorded while the disk of the records is full. Default: such
-   * changes are in memory only.
+   * Path of a file on another file system, for changes that must be recorded even while the disk of the records is full. By default such
+   * changes are only in memory.
    */
   journal?: string;
   logger?: Logger;
 };
 
-/** Opens the records. Throws `data_loss` for a damaged file, which is not changed. A full disk is no error. */
+/** Opens the records. Throws `data_loss` for a damaged file, which is left unchanged. A full disk is not an error. */
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): MetadataDatabase {
   try {
     const database = new MetadataDatabase({
@@ -30,8 +30,8 @@ export function openDatabase(path: string, options: OpenDatabaseOptions = {}): M
 }
 
 /**
- * Creates the table with the schema versions, or renames it from its former name, `rooms`. A start of an earlier Podwright, which fails on
- * newer tables, leaves an empty table of that name behind.
+ * Creates the table of schema versions, or renames it from its former name, `rooms`. An earlier Podwright fails on newer tables, but its
+ * start leaves behind an empty table named `rooms`, which is dropped.
  */
 function openVersions(database: MetadataDatabase): void {
   const exists = (table: string) =>
@@ -44,7 +44,7 @@ function openVersions(database: MetadataDatabase): void {
   if (sql) database.writeEvenIfFull(() => database.exec(sql));
 }
 
-/** Throws unless records can be written. A full disk is no error: pods can still be removed. */
+/** Throws unless records can be written. A full disk is not an error, because pods can still be removed. */
 export function checkWritable(database: MetadataDatabase): void {
   try {
     database.exec('UPDATE schema_versions SET version = version');
@@ -61,7 +61,7 @@ function damaged(path: string, cause: unknown): PodwrightError {
 
 /**
  * Migrates the tables of one component (`room`) to the newest version: `steps[i]` is the SQL that upgrades version i to i+1. Throws
- * `failed_precondition` for records of a newer version, which are not changed.
+ * `failed_precondition` if the tables have a newer version, and leaves them unchanged.
  */
 export function migrate(database: MetadataDatabase, room: string, steps: string[]): void {
   const row = database.prepare('SELECT version FROM schema_versions WHERE name = ?').get(room) as

@@ -7,29 +7,29 @@ import { copyInMemory, isMisfit, isRefusedWrite } from './database-file.ts';
 const RETRY_MS = 1000;
 
 export type MetadataDatabaseOptions = {
-  /** The file, or `:memory:`. */
+  /** Path of the file, or `:memory:`. */
   name: string;
-  /** Opens the database for writing. Throws an error for which `isRefusedWrite` is true if the disk has no space for that. */
+  /** Opens the database for writing. If the disk has no space for that, throws an error for which `isRefusedWrite` is true. */
   open: () => Database.Database;
-  /** Reads the database into memory if it cannot be opened. */
+  /** Reads the database into memory when it cannot be opened. */
   read: () => Database.Database;
   journal: ChangeJournal;
   logger: Logger;
 };
 
 /**
- * The database of all records: images, snapshots, sandboxes and containers. Every component has its own tables in it.
+ * The database of all records: images, snapshots, sandboxes and containers. Every component has tables of its own in it.
  *
  * While the disk cannot be written, a copy in memory replaces the file. Changes that must not wait for space are made in the copy and in
- * the journal, which is on another file system; all others fail. Once there is space, the pending changes are written to the file, and the
- * copy is dropped.
+ * the journal, which is on another file system; all other changes fail. Once there is space, the pending changes are written to the file,
+ * and the copy is dropped.
  */
 export class MetadataDatabase {
   readonly name: string;
   readonly #options: MetadataDatabaseOptions;
   #file: Database.Database | undefined;
   #copy: Database.Database | undefined;
-  /** Changes that are in the copy but not in the file. */
+  /** Changes that are in the copy but not yet in the file. */
   #pending: Changes[] = [];
   /** Collects the statements of the current transaction on the copy. */
   #recording: Change[] | undefined;
@@ -52,7 +52,7 @@ export class MetadataDatabase {
     }
   }
 
-  /** Applies the changes that an earlier process could not write, all or none. */
+  /** Applies the changes that an earlier process could not write to the file: all of them, or none. */
   #applyJournal(): void {
     const { journal, logger } = this.#options;
     try {
@@ -72,7 +72,7 @@ export class MetadataDatabase {
     }
   }
 
-  /** Prepares a statement. It is prepared again when the records have moved to or from the copy. */
+  /** Prepares a statement, which prepares itself again when the records have moved to or from the copy. */
   prepare(sql: string): MetadataStatement {
     return new MetadataStatement(sql, {
       database: () => this.#current(),
@@ -94,9 +94,9 @@ export class MetadataDatabase {
   }
 
   /**
-   * Runs `change` in a transaction, even on a full disk. For changes that must not wait for space: exits and removals. `change` may be
-   * called twice, as the first attempt fails when the disk has just become full, so it must do nothing but change records. `replaces`
-   * declares that this change overwrites earlier ones with the same value, which are then dropped from the journal.
+   * Runs `change` in a transaction, even on a full disk. This is for changes that must not wait for space: exits and removals. `change` may
+   * be called twice, because the first attempt fails if the disk has just become full, so it must do nothing but change records. A change
+   * supersedes earlier ones with the same `replaces`, which are then dropped from the journal.
    */
   writeEvenIfFull<T>(change: () => T, { replaces }: { replaces?: string } = {}): T {
     this.#refuseNested();
@@ -151,13 +151,15 @@ export class MetadataDatabase {
     return this.#copy ?? this.#file!;
   }
 
-  /** Called before each change: records it if a transaction on the copy is running; otherwise the file must be writable. */
+  /**
+   * Called before each change. Records the change if a transaction on the copy is running; otherwise requires that the file is writable.
+   */
   #beforeChange(change: Change): void {
     if (this.#recording !== undefined) this.#recording.push(change);
     else this.#needSpace();
   }
 
-  /** Nested changes are refused, as the inner one could drop the copy that the outer one is changing. */
+  /** Rejects a change within another change: the inner one could drop the copy that the outer one is changing. */
   #refuseNested(): void {
     if (!this.#current().inTransaction) return;
     throw new PodwrightError('internal', `write to ${this.name}: a change is nested within another change`);
@@ -235,7 +237,7 @@ export class MetadataDatabase {
     return true;
   }
 
-  /** A failure is harmless: the next start ignores the journal, as its number is outdated or it is damaged. */
+  /** Removes the journal. A failure is harmless: the next start ignores the journal, because its number is outdated or it is damaged. */
   #removeJournal(): void {
     const { journal, logger, name } = this.#options;
     try {
@@ -254,7 +256,7 @@ export class MetadataDatabase {
 
 type StatementOwner = { database: () => Database.Database; change: (values: unknown[]) => void };
 
-/** A statement with the interface of better-sqlite3's. */
+/** A prepared statement with the interface of better-sqlite3. */
 export class MetadataStatement {
   readonly #sql: string;
   readonly #owner: StatementOwner;

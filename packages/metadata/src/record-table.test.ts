@@ -27,7 +27,7 @@ function openThings(path = ':memory:', journal?: string) {
   return { database, things: open(), open, write, damaged };
 }
 
-/** Things of version 0 had no color. */
+/** Decodes a record. Version 0 of the format had no color. */
 function decodeThing(value: unknown, version: number): Thing {
   const { id, name, color } = value as Thing;
   if (version === 0) return { id, name, color: 'gray' };

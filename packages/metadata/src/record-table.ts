@@ -1,22 +1,28 @@
 import { counted, errorMessage, isRecord, PodwrightError, wrapError } from '@podwright/base';
 import type { MetadataDatabase } from './metadata-database.ts';
 
-/** The common part of records. Ids and names are unique within a table. */
+/** The fields that all records have. Ids and names are unique within a table. */
 export type NamedRecord = { id: string; name: string };
 
-/** A damaged row. `reason` begins with the name of the wrong field. */
+/** A damaged row. `reason` begins with the name of the invalid field. */
 export type DamagedRecord = { table: string; id: string; reason: string };
 
 export type RecordTableOptions<T> = {
   /** Name of the table, which has the columns id, name and record (JSON). */
   table: string;
-  /** The word for a record in messages, such as `sandbox`. */
+  /** The noun for a record in messages, such as `sandbox`. */
   noun: string;
-  /** Version of the records' format, which is written into each record. */
+  /** Version of the record format, which each record stores. */
   version: number;
-  /** Validates and converts a stored record. Errors must name the field. `version` is the record's format, 0 if it has none. */
+  /**
+   * Validates and converts a stored record. Errors must name the field. `version` is the version of the record's format; 0 if the record
+   * stores none.
+   */
   decode: (value: unknown, version: number) => T;
-  /** Called for each damaged row, which has been deleted. The caller must remove the resources of the record as unknown ones. */
+  /**
+   * Called for each damaged row after its deletion. The caller must remove the resources of the record, which no record describes any
+   * longer.
+   */
   onDamaged: (damaged: DamagedRecord) => void;
 };
 
@@ -24,8 +30,8 @@ export type RecordTableOptions<T> = {
 const VERSION_FIELD = 'recordVersion';
 
 /**
- * The records of one component, all cached in memory. Each change is written through to SQLite before it becomes visible. Records are
- * immutable: a change replaces the record. Lists therefore need no system call and no copy. On a full disk only new records are refused
+ * The records of one component, all cached in memory. Each change is written to SQLite before it becomes visible. Records are immutable: a
+ * change replaces the record, so a list needs neither a system call nor copies. On a full disk only new records are rejected
  * (`resource_exhausted`).
  */
 export class RecordTable<T extends NamedRecord> {
@@ -33,12 +39,12 @@ export class RecordTable<T extends NamedRecord> {
   readonly #names = new Map<string, string>();
   readonly #put: (record: T) => void;
   readonly #delete: (id: string) => void;
-  /** The word for a record in messages. */
+  /** The noun for a record in messages. */
   readonly noun: string;
 
   /**
-   * Reads all records. Throws `failed_precondition` if one has a newer version, and `data_loss` if more records are damaged than
-   * valid; then nothing is changed.
+   * Reads all records. Throws `failed_precondition` if a record has a newer version, and `data_loss` if more records are damaged than
+   * valid; in both cases nothing is changed.
    */
   constructor(database: MetadataDatabase, options: RecordTableOptions<T>) {
     const { table, noun, version } = options;
@@ -74,7 +80,7 @@ export class RecordTable<T extends NamedRecord> {
     return record;
   }
 
-  /** Replaces a record by the result of `change`, unless it has been deleted. */
+  /** Replaces a record with the result of `change`; returns undefined if the record does not exist. */
   update(id: string, change: (record: T) => T): T | undefined {
     const record = this.#records.get(id);
     return record === undefined ? undefined : this.put(change(record));
@@ -96,7 +102,7 @@ export class RecordTable<T extends NamedRecord> {
     return id === undefined ? undefined : this.#records.get(id);
   }
 
-  /** In order of creation. */
+  /** All records in order of creation. */
   list(): T[] {
     return [...this.#records.values()];
   }
@@ -115,7 +121,7 @@ export class RecordTable<T extends NamedRecord> {
     return matches[0];
   }
 
-  /** As `find`, but throws `not_found` if there is none. */
+  /** Like `find`, but throws `not_found` if there is none. */
   require(idOrPrefix: string): T {
     const record = this.find(idOrPrefix);
     if (record === undefined) throw new PodwrightError('not_found', `${this.noun} "${idOrPrefix}" not found`);
@@ -130,7 +136,7 @@ export class RecordTable<T extends NamedRecord> {
 
 type Row = { id: string; name: string; record: string };
 
-/** Reads all rows. Throws `data_loss` if most are damaged, as then probably this program is wrong, not the rows. */
+/** Reads all rows. Throws `data_loss` if most are damaged, because then the fault is probably in this program, not in the rows. */
 function readRecords<T extends NamedRecord>(
   database: MetadataDatabase,
   options: RecordTableOptions<T>,
@@ -172,7 +178,7 @@ function readRecord<T extends NamedRecord>(row: Row, { noun, version, decode }: 
   return record;
 }
 
-/** Replaces the parser's error, whose message would quote the record, which may contain secrets. */
+/** Parses a JSON object. Does not pass on the parser's error, which would quote the record and the secrets in it. */
 function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
