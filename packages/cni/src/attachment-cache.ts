@@ -7,10 +7,7 @@ import * as z from 'zod';
 import type { Attachment } from './attachment.ts';
 import type { NetworkList } from './network-list.ts';
 
-/**
- * The record of an attachment: the configuration and the parameters used for ADD, and its result, which is null from before ADD starts
- * until it has succeeded.
- */
+/** The record of an attachment: the configuration and parameters of its ADD, and the result, which is null until ADD has succeeded. */
 export type AttachmentRecord = {
   network: NetworkList;
   attachment: Attachment;
@@ -71,7 +68,7 @@ export class AttachmentCache {
     return existsSync(this.#path(key));
   }
 
-  /** Undefined without a record. Throws `data_loss` for an unreadable one, for example after a power failure. */
+  /** Reads a record; undefined if there is none. Throws `data_loss` for an unreadable one, for example after a power failure. */
   read(key: AttachmentKey): AttachmentRecord | undefined {
     let text: string;
     try {
@@ -103,7 +100,7 @@ export class AttachmentCache {
     }
   }
 
-  /** Container ids contain no `@`, so the first one separates the two parts. */
+  /** Container ids contain no `@`, so the first one in a file name separates the two parts. */
   #path({ containerId, ifName }: AttachmentKey): string {
     return join(this.#directory, `${containerId}@${ifName}.json`);
   }

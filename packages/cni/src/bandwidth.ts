@@ -1,9 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Limits of a pod's traffic, in bits per second. */
+/** Bandwidth limits of a pod, in bits per second. */
 export type Bandwidth = { ingressRate?: number; egressRate?: number };
 
-/** Reads the pod's bandwidth annotations; undefined without any. Throws `invalid_argument` for an invalid quantity. */
+/** Reads the bandwidth annotations of a pod; undefined if there are none. Throws `invalid_argument` for an invalid quantity. */
 export function podBandwidth(annotations: Record<string, string>): Bandwidth | undefined {
   const ingressRate = rate(annotations, 'kubernetes.io/ingress-bandwidth');
   const egressRate = rate(annotations, 'kubernetes.io/egress-bandwidth');
@@ -23,7 +23,7 @@ const SUFFIXES: Record<string, number> = {
   Ti: 2 ** 40,
   Pi: 2 ** 50,
 };
-/** The kubelet's bounds of a bandwidth: 1k to 1P. */
+/** Bounds of a bandwidth in the kubelet: 1k to 1P. */
 const MIN_RATE = 1e3;
 const MAX_RATE = 1e15;
 

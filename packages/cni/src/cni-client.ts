@@ -23,20 +23,20 @@ import { type CniResult, decodeResult } from './result.ts';
 import { SharedLock } from './shared-lock.ts';
 import { selectVersion, supportsCheck, supportsGcAndStatus, supportsPrevResultOnDel } from './versions.ts';
 
-/** Deadlines of one plugin's run, in milliseconds. `strayMs` is for a plugin that an earlier process left running. */
+/** Deadlines for one run of a plugin, in milliseconds. `strayMs` applies to a plugin that an earlier process left running. */
 export type CniDeadlines = { addMs: number; delMs: number; queryMs: number; strayMs: number };
 
 export type CniClientOptions = {
-  /** Directories that are searched for plugins, in this order; also the plugins' `CNI_PATH`. */
+  /** Directories to search for plugins, in order; also the plugins' `CNI_PATH`. */
   directories: string[];
-  /** Persistent directory for the records of attachments, for this client only. */
+  /** Persistent directory for the records of attachments, used only by this client. */
   cacheDirectory: string;
   deadlines?: Partial<CniDeadlines>;
   /** Called after every run of a plugin. */
   onCall?: CallObserver;
   /** Starts the plugins' processes. */
   start?: ProgramStarter;
-  /** Traces each run of a plugin, as part of the operation that needs it. */
+  /** Traces each run of a plugin as part of the current operation. */
   trace?: TraceWork;
 };
 
@@ -48,8 +48,8 @@ const defaultDeadlines: CniDeadlines = {
 };
 
 /**
- * Runs the plugins of network configurations (CNI 0.1.0 to 1.1.0). Operations on one container are serialized, those on different
- * containers run concurrently, and GC runs alone. Records are retained until DEL has succeeded.
+ * Runs the plugins of network configurations (CNI 0.1.0 to 1.1.0). Operations on the same container are serialized, operations on different
+ * containers run concurrently, and GC runs alone. A record is retained until DEL has succeeded.
  */
 export class CniClient {
   readonly #directories: string[];
@@ -71,14 +71,14 @@ export class CniClient {
   }
 
   /**
-   * Adds a container to a network. Either all plugins succeed, or DEL runs for the whole list before this rejects, even if the signal
-   * aborted. If DEL fails too, the error includes that, and the record is retained for a later `del`.
+   * Adds a container to a network. If a plugin fails or the signal aborts, DEL runs for the whole list before this rejects. If DEL fails
+   * too, the error includes its failure, and the record is retained for a later `del`.
    */
   async add(list: NetworkList, attachment: Attachment, signal: AbortSignal): Promise<CniResult> {
     validateAttachment(attachment);
     return await this.#exclusively(attachment, signal, async () => {
       this.#requirePlugins(list);
-      // ADD must not run twice without DEL: first remove the state of an interrupted ADD.
+      // the specification forbids a second ADD without DEL, so first remove the state of an interrupted ADD
       if (this.#cache.has(attachment)) await this.#del(attachment, list, signal);
       const cniVersion = await this.#negotiate(list, signal);
       return await this.#addOrUndo({ network: { ...list, cniVersion }, attachment, result: null }, signal);
@@ -86,15 +86,15 @@ export class CniClient {
   }
 
   /**
-   * Removes an attachment, with the configuration, parameters and result of its ADD if they are on record, else with the given ones. May be
-   * called repeatedly, and after the namespace has been removed. Without a record and a list it does nothing.
+   * Removes an attachment, with the recorded configuration, parameters and result of its ADD, or with the given ones if there is no record.
+   * May be called repeatedly, and after the namespace has been removed. Does nothing if there is neither a record nor a list.
    */
   async del(attachment: Attachment, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
     validateAttachment(attachment);
     await this.#exclusively(attachment, signal, () => this.#del(attachment, list, signal));
   }
 
-  /** Runs CHECK: whether an attachment is still as ADD created it. Throws `not_found` without a finished ADD. */
+  /** Runs CHECK, which fails unless an attachment is still as ADD created it. Throws `not_found` if no ADD has succeeded. */
   async check(key: AttachmentKey, signal: AbortSignal): Promise<void> {
     await this.#exclusively(key, signal, async () => {
       const record = this.#cache.read(key);
@@ -110,7 +110,10 @@ export class CniClient {
     });
   }
 
-  /** Runs STATUS: whether the network's plugins can serve ADD now. Throws the first plugin's error. Before CNI 1.1.0 it does nothing. */
+  /**
+   * Runs STATUS, which fails unless the network's plugins can serve ADD now. Throws the error of the first plugin that fails. Does nothing
+   * for CNI before 1.1.0.
+   */
   async status(list: NetworkList, signal: AbortSignal): Promise<void> {
     this.#requirePlugins(list);
     const cniVersion = await this.#negotiate(list, signal);
@@ -122,8 +125,8 @@ export class CniClient {
   }
 
   /**
-   * Releases the resources of attachments to this network that are not in `valid`: DEL for those with a record, then GC. Continues after an
-   * error and throws all errors as one at the end.
+   * Releases the resources of this network's attachments that are not in `valid`: runs DEL for each that has a record, and then GC.
+   * Continues after an error, and throws all errors as one at the end.
    */
   async collectGarbage(list: NetworkList, valid: AttachmentKey[], signal: AbortSignal): Promise<void> {
     if (list.disableGC) return;
@@ -140,19 +143,19 @@ export class CniClient {
     return this.#cache.has(key);
   }
 
-  /** The recorded result of ADD; undefined without a finished ADD. Throws `data_loss` for a damaged record. */
+  /** The recorded result of ADD; undefined if no ADD has succeeded. Throws `data_loss` if the record is damaged. */
   result(key: AttachmentKey): CniResult | undefined {
     const record = this.#cache.read(key);
     if (record === undefined || record.result === null) return undefined;
     return decodeResult(JSON.stringify(record.result), record.network.cniVersion);
   }
 
-  /** Attachments with a record: added, partially added, or not yet fully removed. */
+  /** Attachments with a record: added, partly added, or not completely removed. */
   async attachments(): Promise<AttachmentKey[]> {
     return await this.#cache.list();
   }
 
-  /** A caller whose signal aborts before its turn rejects immediately, and its work does not start. */
+  /** Runs `work` alone for a container. If the signal aborts before its turn, rejects immediately and does not start it. */
   #exclusively<T>({ containerId }: AttachmentKey, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return this.#operations.shared(() => this.#containers.run(containerId, work, signal), signal);
   }
@@ -186,7 +189,10 @@ export class CniClient {
     }
   }
 
-  /** A retry, because some plugins fail on their own partial state the first time and succeed the second (`bridge` with `ipMasq` does). */
+  /**
+   * Runs DEL, and once more if it fails: some plugins fail on their own partial state the first time and succeed the second (`bridge` with
+   * `ipMasq` does).
+   */
   async #delTwice(record: AttachmentRecord): Promise<void> {
     const most = 2 * this.#deadlines.delMs * record.network.plugins.length;
     using signal = withTimeout(undefined, most, `remove ${record.attachment.containerId} again`);
@@ -225,7 +231,10 @@ export class CniClient {
     }
   }
 
-  /** A damaged record is ignored if a list is given. Without a list it is an error, because resources may still be allocated. */
+  /**
+   * Reads the record, or assumes one from the arguments. A damaged record is ignored if a list is given. Without a list it is an error,
+   * because resources may still be allocated.
+   */
   #readOrAssume(given: Attachment, list: NetworkList | undefined): AttachmentRecord | undefined {
     const assumed = list === undefined ? undefined : { network: list, attachment: given, result: null };
     try {
@@ -247,7 +256,10 @@ export class CniClient {
     this.#cache.delete(attachment);
   }
 
-  /** Stops at the first error, as the specification requires: an address must not be released while a rule still refers to it. */
+  /**
+   * Runs a command of the plugins in order. Stops at the first error, as the specification requires: an address must not be released while
+   * a rule still refers to it.
+   */
   async #inOrder(command: 'DEL' | 'CHECK', record: AttachmentRecord, signal: AbortSignal): Promise<void> {
     const { network, attachment, result } = record;
     const prevResult = supportsPrevResultOnDel(network.cniVersion) ? (result ?? undefined) : undefined;

@@ -10,10 +10,10 @@ import {
   parseSinglePlugin,
 } from './network-list.ts';
 
-/** The networks of a directory in the order of their file names; the first one is used. */
+/** The networks of a directory, in the order of their file names. The first one is used. */
 export type LoadedNetworks = {
   networks: { path: string; list: NetworkList }[];
-  /** Files that cannot be used, with the reasons. */
+  /** Files that cannot be used, and why. */
   rejected: { path: string; reason: string }[];
 };
 
@@ -43,7 +43,7 @@ async function readNetwork(directory: string, path: string): Promise<NetworkList
   return list;
 }
 
-/** Plugins of the subdirectory with the network's name, which are appended to the list (spec 1.1, section 1). */
+/** Reads the plugins in the subdirectory with the network's name, which are appended to the list (spec 1.1, section 1). */
 async function readPluginDirectory(directory: string): Promise<PluginConfig[]> {
   const plugins: PluginConfig[] = [];
   for (const path of await listFiles(directory, ['.conf'])) {
@@ -62,7 +62,7 @@ async function listFiles(directory: string, extensions: string[]): Promise<strin
     const names = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name)));
     if (names.length > MAX_FILES)
       throw new PodwrightError('resource_exhausted', `${directory} has more than ${MAX_FILES} network configurations`);
-    // In byte order, like other CNI runtimes, independent of the locale.
+    // sorted in byte order, as in other CNI runtimes, whatever the locale
     return names.map((entry) => join(directory, entry.name)).sort();
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return [];

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A scratch directory of shell scripts that simulate plugins. Each run appends a line `COMMAND plugin` to the journal; its stdin is saved
- * as `COMMAND.plugin.json`.
+ * A scratch directory of shell scripts that act as plugins. Each run appends a line `COMMAND plugin` to the journal, and saves its stdin as
+ * `COMMAND.plugin.json`.
  */
 export class FakePlugins implements AsyncDisposable {
   readonly directory: string;
@@ -40,7 +40,7 @@ ${body}
     return text.split('\n').filter((line) => line !== '');
   }
 
-  /** The configuration that a plugin received in the last run of a command. */
+  /** The configuration that a plugin received for the last run of a command. */
   async request(command: string, plugin: string): Promise<Record<string, unknown>> {
     return JSON.parse(await readFile(join(this.directory, `${command}.${plugin}.json`), 'utf8'));
   }

@@ -9,8 +9,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Parses text that must be one JSON object. It may be nested at most 64 levels deep, so that it can be serialized without a stack overflow.
- * Throws `invalid_argument`; `what` names the text in the message.
+ * Parses text that must be one JSON object, nested at most 64 levels deep, so that it can be serialized without a stack overflow. Throws
+ * `invalid_argument`; `what` names the text in the message.
  */
 export function parseJsonObject(text: string, what: string): JsonObject {
   let value: unknown;
@@ -25,7 +25,7 @@ export function parseJsonObject(text: string, what: string): JsonObject {
   return value;
 }
 
-/** Walks level by level instead of recursively, because the text is untrusted. */
+/** Walks level by level instead of recursing, because the text is untrusted. */
 function isDeeperThan(root: object, limit: number): boolean {
   let level: object[] = [root];
   for (let depth = 0; level.length > 0; depth++) {

@@ -6,7 +6,7 @@ import { KILLED_MS } from './limits.ts';
 const INTERVAL_MS = 20;
 
 /**
- * Waits until the process group of a killed plugin is empty; kills the remaining processes after `graceMs`. Zombies count as exited,
+ * Waits until the process group of a killed plugin is empty, and kills the remaining processes after `graceMs`. Zombies count as exited,
  * because not every init reaps them immediately.
  */
 export async function endProcessGroup(group: number, graceMs: number): Promise<void> {
@@ -14,8 +14,8 @@ export async function endProcessGroup(group: number, graceMs: number): Promise<v
 }
 
 /**
- * Ends plugins that still work for a container although the process that started them has died. Otherwise an ADD that survived its runtime
- * would finish after the DEL and leak its resources. The plugins are found by their environment, and have `graceMs` to finish.
+ * Ends the plugins that still run for a container although the process that started them has died: an ADD that outlives its runtime would
+ * otherwise finish after the DEL and leak its resources. Finds them by their environment, and kills them after `graceMs`.
  */
 export async function endStrayPlugins(containerId: string, graceMs: number): Promise<void> {
   await endProcesses((pid) => worksFor(pid, containerId), graceMs);
@@ -31,14 +31,14 @@ async function endProcesses(belongs: (pid: number) => Promise<boolean>, graceMs:
   }
 }
 
-/** proc(5): state, parent and group follow the program's name, which is in parentheses and may itself contain parentheses. */
+/** The state, parent and group in proc(5) follow the program's name, which is in parentheses and may itself contain parentheses. */
 async function isInGroup(pid: number, group: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/stat`, 'latin1');
   const [state, , processGroup] = status.slice(status.lastIndexOf(')') + 2).split(' ');
   return state !== 'Z' && Number(processGroup) === group;
 }
 
-/** A zombie has no environment. */
+/** Whether a process is a plugin that runs for the container. A zombie has no environment, so it is not. */
 async function worksFor(pid: number, containerId: string): Promise<boolean> {
   const environment = await readProcessStart(pid, 'environ');
   const variable = `CNI_CONTAINERID=${containerId}`;

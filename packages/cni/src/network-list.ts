@@ -4,17 +4,17 @@ import { MAX_PLUGINS } from './limits.ts';
 import { isNetworkName, isPluginType } from './names.ts';
 import { CURRENT_VERSION, isVersion, OLDEST_VERSION, selectVersion } from './versions.ts';
 
-/** One plugin of a network: its configuration as written, and the fields that the protocol uses. */
+/** One plugin of a network: its configuration as written, and the fields of it that the protocol uses. */
 export type PluginConfig = {
   type: string;
-  /** Names of the capabilities that it declares. */
+  /** The capabilities that the configuration declares. */
   capabilities: string[];
-  /** `ipam.type`, if it delegates address management. */
+  /** `ipam.type`, if the plugin delegates address management. */
   ipamType?: string;
   config: JsonObject;
 };
 
-/** A network configuration (spec section 1), as plain data that can be serialized as JSON. */
+/** A network configuration (spec section 1), as plain data that JSON can represent. */
 export type NetworkList = {
   name: string;
   /** The version to use: the newest of `cniVersions` that is supported. */
@@ -26,7 +26,7 @@ export type NetworkList = {
   plugins: PluginConfig[];
 };
 
-/** A network without plugins. DEL with it removes a damaged record. */
+/** A network without plugins. DEL with it only removes a damaged record. */
 export const FORGET: NetworkList = {
   name: 'none',
   cniVersion: '1.0.0',
@@ -37,7 +37,7 @@ export const FORGET: NetworkList = {
   plugins: [],
 };
 
-/** Parses a `.conflist`. `plugins` may be missing, because plugins may be in a subdirectory. Throws `invalid_argument`. */
+/** Parses a `.conflist`. `plugins` may be missing, because the plugins may be in a subdirectory. Throws `invalid_argument`. */
 export function parseNetworkList(text: string): NetworkList {
   const raw = parseJsonObject(text, 'the network list');
   const loadOnlyInlinedPlugins = readFlag(raw, 'loadOnlyInlinedPlugins');
@@ -55,7 +55,7 @@ export function parseNetworkList(text: string): NetworkList {
   };
 }
 
-/** Parses a `.conf` or `.json`, a single plugin that includes the network's name, as a list of one. Throws `invalid_argument`. */
+/** Parses a `.conf` or `.json` file, which is a single plugin with the network's name, as a list of one. Throws `invalid_argument`. */
 export function parseSinglePlugin(text: string): NetworkList {
   const raw = parseJsonObject(text, 'the network configuration');
   if (raw.type === undefined && raw.plugins !== undefined)
@@ -120,7 +120,7 @@ function readVersion(version: unknown): string {
   return version;
 }
 
-/** Flags are booleans in 1.x; earlier they were the strings "true" and "false". */
+/** Reads a flag, which is a boolean in 1.x and was a string ("true" or "false") before. */
 function readFlag(raw: JsonObject, key: string): boolean {
   const value = raw[key];
   if (value === undefined || value === false) return false;

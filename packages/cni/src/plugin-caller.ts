@@ -10,7 +10,7 @@ import { type PluginOutput, runPlugin } from './plugin-process.ts';
 import { buildEnvironment, buildRequest, type RequestExtras } from './request.ts';
 import { CURRENT_VERSION, OLDEST_VERSION } from './versions.ts';
 
-/** One finished run of a plugin, for logs and traces; `error` is undefined on success. */
+/** A finished run of a plugin, for logs and traces; `error` is undefined on success. */
 export type ObservedCall = {
   command: CniCommand;
   plugin: string;
@@ -47,7 +47,10 @@ export class PluginCaller {
     this.#trace = trace;
   }
 
-  /** Returns the plugin's stdout. Throws a `PluginError` if it failed, and `deadline_exceeded` or the signal's reason if it was killed. */
+  /**
+   * Runs a plugin and returns its stdout. Throws a `PluginError` if the plugin failed, and `deadline_exceeded` or the signal's reason if it
+   * was killed.
+   */
   async call(call: PluginCall, signal: AbortSignal): Promise<string> {
     const { command, network, plugin, attachment } = call;
     const environment = buildEnvironment(command, this.#directories, attachment);
@@ -79,7 +82,7 @@ export class PluginCaller {
     }
   }
 
-  /** The versions that a plugin supports; one without the VERSION command predates 0.2.0. */
+  /** The versions that a plugin supports. A plugin without the VERSION command is older than 0.2.0. */
   async supportedVersions(
     type: string,
     { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },

@@ -2,20 +2,20 @@ import { PodwrightError } from '@podwright/base';
 import { findProgram } from '@podwright/host';
 import type { NetworkList } from './network-list.ts';
 
-/** Plugins of the reference collection, which distributions provide in one package. */
+/** Plugins of the reference collection, which distributions ship as one package. */
 const referencePlugins = new Set(
   'bandwidth bridge dhcp dummy firewall host-device host-local ipvlan loopback macvlan portmap ptp sbr static tap tuning vlan vrf'.split(
     ' ',
   ),
 );
 
-/** The plugins that a network needs, including IPAM plugins, and that are in none of the directories. */
+/** The plugins, including IPAM plugins, that a network needs and that are in none of the directories. */
 export function missingPlugins(list: NetworkList, directories: string[]): string[] {
   const types = list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
   return [...new Set(types)].filter((type) => findProgram(type, directories) === undefined);
 }
 
-/** An error with the missing plugins, the searched directories and how to install them. */
+/** The error for missing plugins. It names them and the searched directories, and says how to install the plugins. */
 export function missingPluginsError(missing: string[], directories: string[]): PodwrightError {
   const names = missing.map((type) => JSON.stringify(type)).join(', ');
   const hint = missing.some((type) => referencePlugins.has(type))

@@ -16,9 +16,9 @@ export type PluginProcess = {
 };
 
 /**
- * Runs a plugin in a new process group. It is killed if the signal aborts or it writes more than 1 MiB; then the promise rejects after the
- * whole group has exited. Its helpers (IPAM plugins, `iptables`) are killed only if they do not exit promptly: `host-local`, killed during
- * a write, leaves an address that no DEL would release.
+ * Runs a plugin in a new process group. If the signal aborts or the plugin writes more than 1 MiB, it is killed, and the promise rejects
+ * after the whole group has exited. Its helpers (IPAM plugins, `iptables`) are killed only if they do not exit promptly: `host-local`, if
+ * killed during a write, leaves an address that no DEL would release.
  */
 export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
   if (process.signal.aborted) return Promise.reject(process.signal.reason);
@@ -30,10 +30,10 @@ export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
   return new Running(child, process).done;
 }
 
-/** Plugins run `iptables` and similar programs, which are not in the PATH of a root shell without a login. */
+/** The environment of a plugin. Plugins run `iptables` and similar programs, which are not in the PATH of a root shell without a login. */
 function pluginEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CNI_'));
-  // The plugin's own variables come first: it is identified by them, and only the start of an environment is read.
+  // the plugin's own variables come first: `endStrayPlugins` identifies it by them, and reads only the start of an environment
   return { ...variables, ...Object.fromEntries(inherited), PATH: programDirectories().join(':') };
 }
 

@@ -3,7 +3,7 @@ import type { Bandwidth } from './bandwidth.ts';
 import type { NetworkList } from './network-list.ts';
 import type { CniResult } from './result.ts';
 
-/** A port mapping from the host to the pod. `hostIp` '' means every address, `hostPort` 0 no mapping. */
+/** A port mapping from the host to the pod. An empty `hostIp` means every address, a `hostPort` of 0 no mapping. */
 export type PodPort = { protocol: 'tcp' | 'udp' | 'sctp'; containerPort: number; hostPort: number; hostIp: string };
 
 /** The properties of a pod that plugins receive. */
@@ -16,7 +16,7 @@ export type PodToAttach = {
   portMappings: PodPort[];
   bandwidth?: Bandwidth;
   cgroupParent?: string;
-  /** Subnets of the pod's addresses, one per address family. */
+  /** Subnets for the pod's addresses, one per address family. */
   podCidrs?: string[];
   dns?: { servers: string[]; searches: string[]; options: string[] };
 };
@@ -24,10 +24,10 @@ export type PodToAttach = {
 /** The interface that Kubernetes expects in a pod. */
 const INTERFACE_NAME = 'eth0';
 
-/** The largest burst, in bits, that plugins accept: bursts are not limited. */
+/** The largest burst in bits that plugins accept, so that only the rate is limited. */
 const UNLIMITED_BURST = 2 ** 31 - 1;
 
-/** A sandbox's attachment, with the arguments and capabilities that other runtimes pass to plugins. */
+/** The attachment of a sandbox, with the arguments and capabilities that other runtimes also pass to plugins. */
 export function podAttachment(pod: PodToAttach): Attachment {
   const { sandboxId, netnsPath, podNamespace, podName, podUid } = pod;
   return {
@@ -45,7 +45,7 @@ export function podAttachment(pod: PodToAttach): Attachment {
   };
 }
 
-/** Capabilities in the form of the CNI conventions. */
+/** Values by capability, in the form of the CNI conventions. */
 function capabilitiesOf(pod: PodToAttach): Record<string, unknown> {
   const { portMappings, bandwidth, cgroupParent, podCidrs = [], dns } = pod;
   const capabilities: Record<string, unknown> = {};
@@ -64,22 +64,22 @@ function capabilitiesOf(pod: PodToAttach): Record<string, unknown> {
   return capabilities;
 }
 
-/** Ports that a pod declares without a host port are not mapped. */
+/** The ports to map. A port without a host port is only declared. */
 const publishedPorts = (mappings: PodPort[]): PodPort[] => mappings.filter(({ hostPort }) => hostPort > 0);
 
 function toCapability({ protocol, containerPort, hostPort, hostIp }: PodPort): object {
   return { protocol, containerPort, hostPort, ...(hostIp !== '' && { hostIP: hostIp }) };
 }
 
-/** The sandbox's own addresses in the plugins' order: those whose interface is not on the host. */
+/** The addresses of the sandbox itself, in the plugins' order: those whose interface is not on the host. */
 export function podAddresses({ ips, interfaces }: CniResult): string[] {
   const own = ips.filter(({ interfaceIndex: index }) => index === undefined || interfaces[index]?.sandbox !== '');
   return own.map(({ address }) => address);
 }
 
 /**
- * `portmap` returns its input unchanged without host ports, so it is not started for most pods. The record of the attachment contains the
- * list that was used, which DEL uses too.
+ * Removes `portmap` from the network of a pod without host ports, where it would only return its input: most pods then start one plugin
+ * less. The record of the attachment contains the resulting list, which DEL uses too.
  */
 export function withoutIdlePlugins(
   list: NetworkList,

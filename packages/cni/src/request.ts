@@ -4,7 +4,7 @@ import type { JsonObject } from './json.ts';
 import type { NetworkList, PluginConfig } from './network-list.ts';
 import type { CniCommand } from './plugin-error.ts';
 
-/** Additions to the administrator's configuration of a plugin. */
+/** Additions to the configuration of a plugin. */
 export type RequestExtras = {
   prevResult?: JsonObject;
   capabilityArgs?: Record<string, unknown>;

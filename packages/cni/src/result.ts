@@ -4,10 +4,10 @@ import * as z from 'zod';
 import { type JsonObject, parseJsonObject } from './json.ts';
 import { isAtLeast, isVersion } from './versions.ts';
 
-/** An address that a plugin assigned. `interfaceIndex` is an index in `interfaces`. */
+/** An address that a plugin assigned. `interfaceIndex` is an index into `interfaces`. */
 export type ResultIp = { address: string; prefixLength: number; gateway?: string; interfaceIndex?: number };
 
-/** The result of a plugin's ADD (spec section 5), in the same form for every version. */
+/** The result of a plugin's ADD (spec section 5), in one form for all versions. */
 export type CniResult = {
   cniVersion: string;
   /** `sandbox` is '' for an interface on the host. */
@@ -15,11 +15,11 @@ export type CniResult = {
   ips: ResultIp[];
   routes: { dst: string; gw?: string }[];
   dns: { nameservers: string[]; domain: string; search: string[]; options: string[] };
-  /** The plugin's unmodified output, for `prevResult`. */
+  /** The plugin's output, unmodified, for `prevResult`. */
   raw: JsonObject;
 };
 
-// The bounds are far above any real result; they keep a broken plugin from exhausting the memory.
+// these bounds, far above any real result, keep a broken plugin from exhausting the memory
 const text = z.string().max(4096);
 const optionalText = text.nullish().transform((value) => value ?? '');
 const ip = text.refine((value) => isIP(value) !== 0 && !value.includes('%'), 'is not an IP address');
@@ -42,7 +42,7 @@ const gatewaySchema = z
   .transform((value) => (value ? value : undefined));
 const routes = listOf(z.object({ dst: cidr, gw: gatewaySchema }), 4096);
 
-/** 0.3.0 and later. Before 1.0.0 an address also had a redundant `version`. */
+/** Results since 0.3.0. Before 1.0.0 an address also had a redundant `version`. */
 const modernSchema = z.object({
   interfaces: listOf(z.object({ name: text.min(1), mac: optionalText, sandbox: optionalText }), 256),
   ips: listOf(z.object({ address: cidr, gateway: gatewaySchema, interface: z.int().nullish() }), 256),
@@ -54,8 +54,8 @@ const familySchema = z.object({ ip: cidr, gateway: gatewaySchema, routes }).null
 const legacySchema = z.object({ ip4: familySchema, ip6: familySchema, dns });
 
 /**
- * Decodes an ADD result. `requestedVersion` is the version of the request, and the default of a result without one. A result of the other
- * format (before or after 0.3.0) is an error, because the next plugin could not read it.
+ * Decodes the result of ADD. `requestedVersion` is the version of the request, and the default for a result without one. A result in the
+ * format of the other side of 0.3.0 is an error, because the next plugin could not read it.
  */
 export function decodeResult(output: string, requestedVersion: string): CniResult {
   const raw = parseJsonObject(output, 'the result');

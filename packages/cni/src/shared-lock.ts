@@ -2,15 +2,15 @@ import { raceAbort } from '@podwright/base';
 
 /**
  * A lock for shared and exclusive work: CNI forbids ADD and DEL while GC runs (spec section 3, "Lifecycle & ordering"). Exclusive work
- * waits for the running work, and later work waits for it.
+ * waits for all work that is running, and later work waits for it.
  */
 export class SharedLock {
   #running = new Set<Promise<unknown>>();
   #alone: Promise<unknown> = Promise.resolve();
 
   /**
-   * Runs shared work, as soon as no exclusive work is running. A caller whose signal aborts before that rejects immediately with the
-   * signal's reason.
+   * Runs shared work as soon as no exclusive work is running. If the signal aborts before that, rejects immediately with the signal's
+   * reason.
    */
   shared<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const turn = this.#whenOver(this.#alone, { work, signal });
@@ -19,7 +19,7 @@ export class SharedLock {
     return turn;
   }
 
-  /** Runs exclusive work, when all running work has ended. A waiting caller that is aborted does not block later callers. */
+  /** Runs exclusive work once all running work has ended. A waiting caller that is aborted does not block later callers. */
   alone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const before = Promise.all([this.#alone, ...this.#running]);
     const turn = this.#whenOver(before, { work, signal });

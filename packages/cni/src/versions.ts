@@ -8,7 +8,7 @@ export function isVersion(text: string): boolean {
   return /^\d{1,6}(\.\d{1,6}){0,2}$/.test(text);
 }
 
-/** Negative, zero or positive, as `a` is older than, equal to or newer than `b`; missing parts count as 0. */
+/** Compares two versions: negative if `a` is older than `b`, zero if they are equal, positive if `a` is newer. Missing parts count as 0. */
 export function compareVersions(a: string, b: string): number {
   const left = a.split('.').map(Number);
   const right = b.split('.').map(Number);
@@ -27,8 +27,8 @@ export const supportsPrevResultOnDel = (version: string): boolean => isAtLeast(v
 export const supportsGcAndStatus = (version: string): boolean => isAtLeast(version, '1.1.0');
 
 /**
- * The newest of a configuration's versions that this client and all plugins support (spec 1.1, "Version considerations"). Without a common
- * version, the newest that this client supports, so that the plugin reports the mismatch itself; undefined if all versions are too new.
+ * The newest of a configuration's versions that this client and all plugins support (spec 1.1, "Version considerations"). If there is none,
+ * the newest that this client supports, so that the plugin itself reports the mismatch; undefined if all versions are too new.
  */
 export function selectVersion(candidates: string[], plugins: ReadonlySet<string>[] = []): string | undefined {
   const spoken = candidates
