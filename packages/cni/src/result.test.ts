@@ -114,7 +114,7 @@ function checkDecodes(text: string, version: string) {
   }
 }
 
-/** Returns a generator of numbers in [0, 1). The same seed yields the same numbers (mulberry32). */
+/** Numbers in [0, 1), the same for the same seed (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

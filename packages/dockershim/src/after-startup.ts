@@ -4,7 +4,9 @@ import type { EngineStartup } from './engine-startup.ts';
 type Handler = (request: never, context: CallContext) => unknown;
 type Service = { method: Record<string, { methodKind: string }> };
 
-/** Wraps handlers so that each call waits for the startup; while the startup fails, calls retry it and answer with its error. */
+/**
+ * Wraps handlers so that each call waits for the startup. If the startup has failed so far, the call retries it, and fails with its error.
+ */
 export function afterStartup<H extends object>(service: Service, handlers: H, startup: EngineStartup): H {
   const wrapped = Object.entries(handlers as Record<string, Handler>).map(([name, handler]) => [
     name,
@@ -22,7 +24,7 @@ function unary(handler: Handler, startup: EngineStartup): Handler {
 
 function stream(handler: Handler, startup: EngineStartup): Handler {
   return (request, context) => {
-    // call the handler synchronously: the client must not miss events after it learns that its stream is open
+    // call the handler synchronously: once the client knows that its stream is open, it must not miss events
     if (startup.isDone) return handler(request, context);
     return (async function* () {
       await startup.done(context.signal);

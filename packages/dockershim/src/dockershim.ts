@@ -48,18 +48,18 @@ import { imageTransfers } from './transfers/image-transfers.ts';
 export type DockershimHandle = {
   /** `unix://` and the path of the CRI socket. */
   readonly endpoint: string;
-  /** Logs that the Engine does not write to files, for a kubelet in the same process. */
+  /** Reads logs that the Engine does not write to files, for a kubelet in the same process. */
   readonly legacyLogs: LegacyLogs;
-  /** `StreamingServer.serve`, for a kubelet in the same process: saves a second connection per stream. */
+  /** `StreamingServer.serve`, which saves a kubelet in the same process a second connection per stream. */
   serveStream(client: UpgradingClient, url: string): boolean;
-  /** Stops serving, after a grace period for calls under way. Containers keep running, and the next start finds them. */
+  /** Stops serving after a grace period for running calls. Containers keep running, and the next start finds them. */
   close(): Promise<void>;
 };
 
 /**
- * Starts a dockershim: recovers sandboxes of an earlier one, then serves the CRI on the socket. While the Engine is unreachable,
- * Status reports it and calls answer `unavailable`. Errors: `already_exists` (another dockershim uses this root directory or
- * socket), `failed_precondition` (the Engine is too old, or its cgroup driver is not the requested one).
+ * Starts a dockershim: recovers the sandboxes of an earlier one, then serves the CRI on the socket. While the Engine is unreachable, Status
+ * reports that, and other calls fail with `unavailable`. Throws `already_exists` if another dockershim uses the root directory or socket,
+ * and `failed_precondition` if the Engine is too old or its cgroup driver is not the requested one.
  */
 export async function startDockershim(options: DockershimOptions): Promise<DockershimHandle> {
   const undo = new Undo();
@@ -111,7 +111,7 @@ type Running = DockershimServices & {
   exporter: SpanExporter;
 };
 
-/** The work that needs the Engine before any call is served. */
+/** The part of the startup that needs the Engine, before any call is served. */
 async function startUp(
   { facts, sandboxes, options, logger }: Pick<Running, 'facts' | 'sandboxes' | 'options' | 'logger'>,
   signal: AbortSignal,
@@ -142,7 +142,7 @@ function sandboxesOf(
   });
 }
 
-/** All CRI calls except those about the runtime itself (Version, Status …). */
+/** The CRI calls, except those about the runtime itself (Version, Status, …). */
 function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandlers> {
   const { engine, containers, sandboxes, streaming, logger } = running;
   const pods = sandboxHandlers(sandboxes);
@@ -186,13 +186,13 @@ function exporterOf({ tracing, logger }: DockershimOptions): SpanExporter {
   return createSpanExporter(tracing, { resource, logger });
 }
 
-/** Allows one dockershim per root directory: two would remove each other's pods. */
+/** Allows only one dockershim per root directory. Two of them would remove each other's pods. */
 function lockRoot(root: string): () => void {
   const refusal = `start a dockershim in ${root}: another one uses this root directory; stop it, or use another root`;
   return lockDirectory(root, refusal);
 }
 
-/** Creates and initializes the network plugin of the options. */
+/** Creates and initializes the network plugin that the options select. */
 async function openNetworkPlugin({
   network,
   logger,
@@ -205,7 +205,7 @@ async function openNetworkPlugin({
   return plugin;
 }
 
-/** Moves this process to a cgroup of the host, which is created if needed. */
+/** Moves this process to a cgroup of the host, and creates the cgroup if needed. */
 async function moveToCgroup(path: string): Promise<void> {
   try {
     const hierarchy = await discoverCgroups();

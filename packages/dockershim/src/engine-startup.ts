@@ -2,8 +2,8 @@ import { errorCode, errorMessage, type Logger, raceAbort } from '@podwright/base
 import { ENGINE_RETRY_MS } from './limits.ts';
 
 /**
- * Runs once the work that needs the Engine before any call can be served. If the Engine is unreachable at start, the work is retried
- * every two seconds and with each call until it succeeds.
+ * Runs the work that needs the Engine before any call can be served, until it has succeeded once. If the Engine is unreachable at the
+ * start, the work is retried every two seconds, and with each call.
  */
 export class EngineStartup {
   readonly #work: () => Promise<void>;
@@ -33,12 +33,12 @@ export class EngineStartup {
     }
   }
 
-  /** Resolves once the work has succeeded; rejects with the error of a failed attempt, or with the signal's reason. */
+  /** Resolves once the work has succeeded. Rejects with the error of a failed attempt, or with the signal's reason. */
   async done(signal: AbortSignal): Promise<void> {
     if (!this.#done) await raceAbort(this.#try(), signal);
   }
 
-  /** Stops retrying and waits for a running attempt. */
+  /** Stops retrying, and waits for a running attempt. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#done = true;

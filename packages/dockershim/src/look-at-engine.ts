@@ -5,12 +5,13 @@ import { isCriLogDriver } from './engine/log-driver.ts';
 import { LOOK_TIMEOUT_MS } from './limits.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
 
-/** Description of a Docker Engine for users. */
+/** A Docker Engine, described for users. */
 export type EngineDescription = { version: string; cgroupDriver: string; logDriver: string; hasLogFiles: boolean };
 
 /**
- * Describes the Engine on a socket. Errors: `unavailable` (nothing answers), `deadline_exceeded` (it accepts calls and does not
- * answer), `failed_precondition` (pods cannot run on it, and why); `wanted` is the required cgroup driver.
+ * Describes the Engine on a socket. `wanted` is the required cgroup driver. Throws `unavailable` if nothing listens there,
+ * `deadline_exceeded` if the Engine accepts calls but does not respond, and `failed_precondition`, with the reason, if pods cannot run on
+ * it.
  */
 export async function lookAtEngine(
   socket: string,

@@ -2,7 +2,7 @@ import { silentLogger } from '@podwright/base';
 import { CniConfiguration } from './network/cni-configuration.ts';
 import type { DockershimOptions } from './options.ts';
 
-/** Describes the network of pods for users. `failed_precondition` if there is none yet, with every file that was tried. */
+/** Describes the network of pods for users. Throws `failed_precondition`, with every file that was tried, if there is none yet. */
 export async function lookAtPodNetwork({
   plugin,
   confDir,

@@ -11,14 +11,14 @@ export type DockershimOptions = {
   socket: string;
   /** Directory of persistent data (checkpoints, CNI records), usually /var/lib/podwright/dockershim. */
   root: string;
-  /** Sandbox (pause) image. If it cannot be pulled, one is built from the host's catatonit or busybox. */
+  /** Sandbox (pause) image. If no registry answers, it is built from the host's catatonit or busybox. */
   sandboxImage: string;
-  /** The kubelet's cgroup driver; the start fails if Docker's differs. Default: Docker's. */
+  /** The kubelet's cgroup driver. The start fails if Docker uses another one. Default: Docker's. */
   cgroupDriver?: CgroupDriver;
-  /** Cgroup to move this process to (the kubelet's `--runtime-cgroups`). Default: not moved. */
+  /** Cgroup to which to move this process (the kubelet's `--runtime-cgroups`). Default: not moved. */
   runtimeCgroups?: string;
   network: {
-    /** `none` is Docker's own bridge. */
+    /** `none` selects Docker's own bridge. */
     plugin: 'cni' | 'none';
     confDir: string;
     binDirs: string[];
@@ -28,16 +28,16 @@ export type DockershimOptions = {
     /** MTU of pods' interfaces in bytes; 0 means the plugin's default. */
     mtu: number;
   };
-  /** Address and port (0: any free one) of the streaming server for exec, attach and port-forward. */
+  /** Address and port of the streaming server for exec, attach and port-forward. Port 0 selects a free one. */
   streaming: { address: string; port: number };
-  /** Counts the buffers of streams, for a process that collects garbage itself. Optional. */
+  /** Counts the buffers of streams, for a process that triggers garbage collection itself. */
   countBuffer?: CountBuffer;
-  /** An image pull without progress for this time is cancelled, in milliseconds (upstream: `--image-pull-progress-deadline`). */
+  /** How long an image pull may make no progress before it is cancelled (upstream: `--image-pull-progress-deadline`). */
   pullProgressDeadlineMs: number;
   tracing?: TracingOptions;
   logger: Logger;
-  /** Registry of the metrics of CRI calls. Default: no metrics. */
+  /** Registry for the metrics of CRI calls. Default: no metrics. */
   metrics?: Registry;
-  /** For tests only: called at each named stage of each call. */
+  /** For tests only: called at each named step of each call. */
   failpoint?: Failpoint;
 };

@@ -99,7 +99,7 @@ test('sessions aborted in any order leak no processes or descriptors', async () 
   await eventually(() => shells.live === 0 && descriptors() <= before);
 });
 
-/** Joins a client to a server; `pieces` records the writes to the server. With `isSlow`, writes complete only after `release`. */
+/** A client joined to a server; `pieces` are the writes to the server. With `isSlow` no write completes before `release`. */
 async function join({ isSlow } = { isSlow: false }) {
   const pieces: string[] = [];
   const released = Promise.withResolvers<void>();

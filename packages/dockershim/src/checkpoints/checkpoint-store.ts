@@ -7,12 +7,15 @@ import { decodeCheckpoint, encodeCheckpoint, type SandboxCheckpoint } from './ch
 
 const SUFFIX = '.json';
 
-/** Whether a text is a complete container id, and so safe as part of a path. */
+/** Whether the text is a complete container id, and so safe as part of a path. */
 export function isSandboxId(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-/** Checkpoints on disk: a file and a directory of files per sandbox. A corrupt checkpoint is logged with its path and removed. */
+/**
+ * Checkpoints of sandboxes on disk: for each a file, and a directory for further files. A corrupt checkpoint is logged with its path and
+ * removed.
+ */
 export class CheckpointStore {
   readonly #directory: string;
   readonly #logger: Logger;
@@ -44,12 +47,12 @@ export class CheckpointStore {
     }
   }
 
-  /** Path of the sandbox's directory of files; the caller creates it. */
+  /** Path of the directory for the sandbox's files. The caller creates it. */
   filesOf(id: string): string {
     return this.#path(id).slice(0, -SUFFIX.length);
   }
 
-  /** Removes the files, and then the checkpoint. No error if there is none. */
+  /** Removes the files and then the checkpoint. Succeeds if there are none. */
   async remove(id: string): Promise<void> {
     if (!isSandboxId(id)) return;
     await rm(this.filesOf(id), { recursive: true, force: true });
@@ -62,7 +65,7 @@ export class CheckpointStore {
     return [...new Set(names.map((name) => basename(name, SUFFIX)))].filter(isSandboxId);
   }
 
-  /** Removes temporary files of interrupted writes. Only to be called while no write is under way. */
+  /** Removes temporary files of interrupted writes. Must not be called during a write. */
   async sweep(): Promise<void> {
     const leftover = (await namesIn(this.#directory)).filter((name) => name.endsWith('.tmp'));
     for (const name of leftover) await rm(join(this.#directory, name), { force: true });

@@ -26,12 +26,12 @@ export type SandboxCheckpoint = z.infer<typeof dataSchema>;
 
 const fileSchema = z.object({ version: z.literal(1), checksum: z.string(), data: z.record(z.string(), z.unknown()) });
 
-/** A checkpoint as the text of its file. */
+/** Encodes a checkpoint as the text of its file. */
 export function encodeCheckpoint(checkpoint: SandboxCheckpoint): string {
   return JSON.stringify({ version: 1, checksum: checksumOf(checkpoint), data: checkpoint });
 }
 
-/** The checkpoint in a file's text. Throws `data_loss` if the text is truncated, altered or not a checkpoint. */
+/** Decodes a checkpoint from the text of its file. Throws `data_loss` if the text is truncated, altered or not a checkpoint. */
 export function decodeCheckpoint(text: string): SandboxCheckpoint {
   let file: z.infer<typeof fileSchema>;
   try {

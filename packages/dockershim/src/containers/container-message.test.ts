@@ -9,7 +9,7 @@ const NEVER = '0001-01-01T00:00:00Z';
 const CREATED = '2026-11-22T23:00:00.000000001Z';
 const created = BigInt(Date.parse('2026-11-22T23:00:00Z')) * 1_000_000n + 1n;
 
-/** The CRI status of a container with this state in the Engine's inspection. */
+/** Returns the CRI status of a container that the Engine reports with this state. */
 function statusOf(
   state: object,
   changes: { config?: object; image?: { RepoTags: string[]; RepoDigests: string[] } } = {},

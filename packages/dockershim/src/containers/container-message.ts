@@ -10,12 +10,12 @@ import type { ImageNames } from './image-names.ts';
 import { criPropagation } from './mounts.ts';
 import { criResources } from './resources.ts';
 
-/** The Engine's default if neither the image nor the container sets a stop signal. */
+/** The Engine's default stop signal, if neither the image nor the container sets one. */
 const DEFAULT_STOP_SIGNAL = 'SIGTERM';
 
 type Status = MessageInitShape<typeof ContainerStatusSchema>;
 
-/** A container of this dockershim as a ContainerStatus. `image` is `undefined` if the image has no names any more. */
+/** Converts a container of a dockershim to a ContainerStatus. `image` is `undefined` if the image has been removed. */
 export function criContainerStatus(container: ContainerInspection, image: ImageNames | undefined): Status {
   const { Config, Image } = container;
   const { labels, annotations, userSpecifiedImage } = givenMarks(Config.Labels);
@@ -50,8 +50,8 @@ function mountsOf({ Mounts, Config }: ContainerInspection): Status['mounts'] {
 }
 
 /**
- * The image reference in the form of upstream's dockershim: `docker-pullable://` with a digest, or `docker://` with the image id if it
- * has none.
+ * The image reference in the form of upstream's dockershim: `docker-pullable://` and a digest or, if the image has none, `docker://` and
+ * the image id.
  */
 function pullableReference(id: string, { imageName, image }: { imageName: string; image: ImageNames | undefined }) {
   const repository = imageName.replace(/:[^/:]*$/, '');
@@ -80,7 +80,7 @@ function endReason({ FinishedAt, OOMKilled, ExitCode }: ContainerInspection['Sta
   return ExitCode === 0 ? 'Completed' : 'Error';
 }
 
-/** Known only for a numeric user and group: others are looked up in the image's files, and the Engine does not report the result. */
+/** The user, if user and group are numeric. Names are looked up in the image's files, and the Engine does not report the result. */
 function userOf({ Config, HostConfig }: ContainerInspection): Status['user'] {
   const match = /^(\d{1,10}):(\d{1,10})$/.exec(Config.User);
   if (match === null) return undefined;

@@ -6,8 +6,8 @@ import type { ContainerServices } from './container-services.ts';
 import { linkContainerLog } from './container-start.ts';
 
 /**
- * ReopenContainerLog: always an error, because Docker rotates its logs itself and cannot reopen them. The link to the log is restored
- * first: the kubelet has renamed it, and would not find the log again if it were killed before it handled the error.
+ * ReopenContainerLog: always fails, because Docker rotates its logs itself and cannot reopen them. Before that it restores the link to the
+ * log: the kubelet has renamed the link, and if it were killed before it handled the error, it would not find the log again.
  */
 export function containerReopenLog(services: ContainerServices): RuntimeHandlers['reopenContainerLog'] {
   return async ({ containerId: id }, { signal }) => {

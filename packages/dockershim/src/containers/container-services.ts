@@ -1,7 +1,7 @@
 import type { EngineInfo, EngineVersion } from '../engine/engine-types.ts';
 import type { DockershimServices } from '../services.ts';
 
-/** The Engine's version and info, cached if possible: `GET /info` costs the Engine more than creating a container. */
+/** The Engine's version and info, cached if possible, because `GET /info` costs the Engine more than creating a container. */
 export type EngineFactsSource = {
   info(signal?: AbortSignal): Promise<EngineInfo>;
   version(signal?: AbortSignal): Promise<EngineVersion>;
@@ -10,6 +10,6 @@ export type EngineFactsSource = {
 /** Dependencies of the CRI calls for containers. */
 export type ContainerServices = Pick<DockershimServices, 'engine' | 'logger' | 'failpoint'> & {
   facts: EngineFactsSource;
-  /** The directory with `hostname`, `hosts` and `resolv.conf` of a sandbox whose network the Engine does not set up. */
+  /** Returns the directory of `hostname`, `hosts` and `resolv.conf` of a sandbox whose network the Engine does not set up. */
   filesOf: (sandboxId: string) => string;
 };

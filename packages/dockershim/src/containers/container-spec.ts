@@ -28,23 +28,23 @@ import { dockerResources } from './resources.ts';
 import { type SecurityFacts, securityConfig, userOf } from './security.ts';
 import { unsupported } from './unsupported.ts';
 
-/** Inputs of a container's spec besides its own configuration. */
+/** Inputs of a container's spec in addition to its configuration. */
 export type SpecSources = {
   sandboxConfig: PodSandboxConfig;
-  /** The sandbox's container, whose namespaces and host settings the pod's containers share. */
+  /** The container of the sandbox, whose namespaces and host settings the pod's containers share. */
   sandbox: Pick<ContainerInspection, 'Id' | 'HostConfig'>;
   /** Directory of the pod's `hosts` and `resolv.conf`, if the Engine does not write them. */
   networkFiles?: string;
   security: SecurityFacts;
-  /** The requested `oom_score_adj`, or the nearest value that this process may set. */
+  /** The requested `oom_score_adj`, or the nearest value that this process is allowed to set. */
   oomScoreAdj: number;
   /** Whether the Engine supports devices of the Container Device Interface (API 1.44). */
   hasCdi: boolean;
 };
 
 /**
- * Translates a container's configuration for the Engine. Errors: `invalid_argument` (contradictory or malformed), `unimplemented`
- * (Docker has no equivalent), `failed_precondition` (not supported by this Engine or host).
+ * Converts a container's configuration to the Engine's spec. Throws `invalid_argument` if it is contradictory or malformed, `unimplemented`
+ * if Docker has no equivalent, and `failed_precondition` if this Engine or host does not support it.
  */
 export function containerSpec(config: ContainerConfig, sources: SpecSources): ContainerSpec {
   const { stdin, stdinOnce, tty } = config;
@@ -60,7 +60,7 @@ export function containerSpec(config: ContainerConfig, sources: SpecSources): Co
     OpenStdin: stdin,
     StdinOnce: stdinOnce,
     Env: config.envs.map(variable),
-    // an empty list means the image's own
+    // an empty list selects the image's own
     ...(config.command.length > 0 && { Entrypoint: words('command', config.command) }),
     ...(config.args.length > 0 && { Cmd: words('args', config.args) }),
     ...(config.workingDir !== '' && { WorkingDir: absolutePath('workingDir', config.workingDir) }),
@@ -86,14 +86,14 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
     OomScoreAdj: oomScoreAdj,
     CgroupParent,
     Runtime,
-    // namespaces can be shared only by containers with the same user mapping
+    // only containers with the same user mapping can share namespaces
     ...(UsernsMode !== '' && { UsernsMode }),
     RestartPolicy: { Name: 'no' },
   };
 }
 
 /**
- * The requested mounts. Volumes of a pod with its own SELinux label are relabelled; otherwise Docker's label would restrict them to
+ * The requested mounts. The volumes of a pod with its own SELinux label are relabelled; a label assigned by Docker would restrict them to
  * one container.
  */
 function ownMounts({ mounts, linux }: ContainerConfig, { security }: SpecSources): LabelledMount[] {
@@ -102,8 +102,8 @@ function ownMounts({ mounts, linux }: ContainerConfig, { security }: SpecSources
 }
 
 /**
- * Mounts of the pod's network files. They are shared by all containers of the pod, and so is their label, as with the Engine's own
- * files.
+ * Mounts of the pod's network files. All containers of the pod share the files, so they get the shared SELinux label, as the Engine's own
+ * files do.
  */
 function networkFiles({ mounts, linux }: ContainerConfig, sources: SpecSources): LabelledMount[] {
   const { networkFiles: directory, security } = sources;
@@ -117,7 +117,7 @@ function networkFiles({ mounts, linux }: ContainerConfig, sources: SpecSources):
   }));
 }
 
-/** Rejects requests of the container that its sandbox does not allow. */
+/** Rejects settings of the container that its sandbox does not allow. */
 function checkPod({ linux }: ContainerConfig, { sandbox, sandboxConfig }: SpecSources): void {
   const own = linux?.securityContext;
   const pod = sandboxConfig.linux?.securityContext;
@@ -143,7 +143,7 @@ function labelsOf(config: ContainerConfig, { sandbox, sandboxConfig }: SpecSourc
   });
 }
 
-/** The log path that the client expects, '' for none. Rejects a path outside of the pod's log directory. */
+/** The log path that the client expects; '' for none. Rejects a path outside the pod's log directory. */
 function logPathOf(directory: string, path: string): string {
   if (directory === '' || path === '') return '';
   const whole = posix.join(plainText('logDirectory', directory), plainText('logPath', path));
@@ -152,7 +152,7 @@ function logPathOf(directory: string, path: string): string {
   throw invalid(`logPath "${path}" leads out of the sandbox's logDirectory "${directory}"`);
 }
 
-/** An environment variable. The Engine's configuration is UTF-8: invalid bytes become U+FFFD. */
+/** Encodes an environment variable. The Engine's configuration is UTF-8, so invalid bytes become U+FFFD. */
 function variable({ key, value }: KeyValue): string {
   if (key === '' || key.includes('=')) throw invalid(`envs: "${key}" is not a valid variable name`);
   return `${plainText('envs', key)}=${plainText(`variable ${key}`, Buffer.from(value).toString('utf8'))}`;

@@ -7,15 +7,15 @@ import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { isOurs } from '../labels/ownership.ts';
 
-/** Attempts for one name, which other containers may take and free in between. */
+/** Maximum number of attempts to create a container. Other containers may take and free its name in between. */
 const MAX_TRIES = 3;
 
 type Dependencies = { engine: Pick<Engine, 'containers'>; logger: Logger; signal: AbortSignal };
 
 /**
- * Creates a container of a pod. Its name may be taken: a stopped container of an earlier attempt is removed; for a running one, the call
- * fails with `already_exists`. If another client's container has the name, or a container that no longer exists (an Engine that was killed
- * may not release names), the new container's name gets a suffix.
+ * Creates a container of a pod, even if its name is taken. A stopped container of an earlier attempt is removed; a running one makes the
+ * call fail with `already_exists`. If the name belongs to another client's container, or to a container that no longer exists (an Engine
+ * that was killed may not release names), the new container's name gets a suffix.
  */
 export async function createRecovered(name: string, spec: ContainerSpec, dependencies: Dependencies): Promise<string> {
   const { engine, logger, signal } = dependencies;

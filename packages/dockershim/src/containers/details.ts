@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { criMarks, DETAILS_LABEL, type Marks } from '../labels/labels.ts';
 
 const detailsSchema = z.object({
-  /** Keys of the client's labels and annotations: the Engine merges the image's labels into them. */
+  /** Keys of the client's labels and annotations, to distinguish them from the image's labels, which the Engine merges in. */
   labels: z.array(z.string()),
   annotations: z.array(z.string()),
   /** The image as the pod's manifest names it. */
@@ -12,14 +12,14 @@ const detailsSchema = z.object({
 
 type Details = z.infer<typeof detailsSchema>;
 
-/** The value of the details label of a container. */
+/** Encodes the value of a container's details label. */
 export function formatDetails({ labels, annotations, image }: ContainerConfig): string {
   const userImage = image?.userSpecifiedImage || undefined;
   const details = { labels: Object.keys(labels), annotations: Object.keys(annotations), userImage };
   return JSON.stringify(details satisfies Details);
 }
 
-/** The details in the label; `undefined` for a container of another dockershim, or if the label is malformed. */
+/** Decodes the details label; `undefined` if it is malformed, or if another dockershim created the container. */
 function parseDetails(dockerLabels: Record<string, string>): Details | undefined {
   const text = dockerLabels[DETAILS_LABEL];
   if (text === undefined) return undefined;
@@ -30,7 +30,7 @@ function parseDetails(dockerLabels: Record<string, string>): Details | undefined
   }
 }
 
-/** Labels and annotations as the client gave them, without those of the image, and the image as the pod's manifest names it. */
+/** The client's labels and annotations without those of the image, and the image as the pod's manifest names it. */
 export function givenMarks(dockerLabels: Record<string, string>): Marks & Pick<ImageSpec, 'userSpecifiedImage'> {
   const { labels, annotations } = criMarks(dockerLabels);
   const details = parseDetails(dockerLabels);

@@ -6,7 +6,7 @@ import { IMAGE_NAMES_CACHE_MS } from '../limits.ts';
 /** Tags and digests of an image. */
 export type ImageNames = Pick<ImageInspection, 'RepoTags' | 'RepoDigests'>;
 
-/** Names of images by id, cached for a short time, because images gain and lose names. */
+/** Names of images by image id. They are cached only for a short time, because images gain and lose names. */
 export class ImageNameCache {
   readonly #images: Engine['images'];
   readonly #cache = new Map<string, { atMs: number; names: ImageNames | undefined }>();
@@ -15,7 +15,7 @@ export class ImageNameCache {
     this.#images = images;
   }
 
-  /** `undefined` if the image was removed: a container may outlive its image. */
+  /** The names of an image; `undefined` if the image was removed, which its containers may survive. */
   async find(id: string, signal: AbortSignal): Promise<ImageNames | undefined> {
     const oldestMs = performance.now() - IMAGE_NAMES_CACHE_MS;
     for (const [key, { atMs }] of this.#cache) if (atMs < oldestMs) this.#cache.delete(key);

@@ -3,14 +3,17 @@ import { absolutePath, type Device, invalid, type Mount, MountPropagation } from
 import type { HostConfig } from '../engine/engine-types.ts';
 import { unsupported } from './unsupported.ts';
 
-/** '' lets Docker choose: private, or slave for a source above its own root, where it rejects any other propagation. */
+/**
+ * The Engine's value for each mount propagation. With '' Docker chooses: private, or slave for a source above Docker's own root, where it
+ * rejects anything else.
+ */
 const PROPAGATIONS: Record<MountPropagation, string> = {
   [MountPropagation.PROPAGATION_PRIVATE]: '',
   [MountPropagation.PROPAGATION_HOST_TO_CONTAINER]: 'rslave',
   [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'rshared',
 };
 
-/** The CRI's value for a mount propagation of the Engine. */
+/** The CRI's value for a mount propagation reported by the Engine. */
 export function criPropagation(propagation: string): MountPropagation {
   if (propagation === 'rshared' || propagation === 'shared') return MountPropagation.PROPAGATION_BIDIRECTIONAL;
   if (propagation === 'rslave' || propagation === 'slave') return MountPropagation.PROPAGATION_HOST_TO_CONTAINER;
@@ -18,12 +21,12 @@ export function criPropagation(propagation: string): MountPropagation {
 }
 
 /**
- * A mount and how the Engine relabels its source for SELinux: `Z` with the label of this container, `z` with the label shared by all
- * containers; without, the source keeps its label.
+ * A mount, and how the Engine relabels its source for SELinux: `Z` with the label of this container, `z` with a label that all containers
+ * share. If omitted, the source keeps its label.
  */
 export type LabelledMount = { mount: Mount; label?: 'Z' | 'z' };
 
-/** Mounts as the Engine takes them. Only `Binds` can be relabelled, and their paths cannot contain a colon. */
+/** Converts mounts to the Engine's configuration. Only `Binds` can be relabelled, and their paths cannot contain a colon. */
 export function mountConfig(mounts: LabelledMount[]): Pick<HostConfig, 'Mounts' | 'Binds'> {
   for (const { mount } of mounts) checkMount(mount);
   const binds = mounts.flatMap(({ mount, label }) => (label === undefined ? [] : [bindOf(mount, label)]));
@@ -71,7 +74,7 @@ function checkMount(mount: Mount): void {
     );
 }
 
-/** Devices of the host. Empty permissions mean `rwm`. */
+/** Converts devices of the host. Empty permissions mean `rwm`. */
 export function deviceConfig(devices: Device[]): NonNullable<HostConfig['Devices']> {
   return devices.map(({ hostPath, containerPath, permissions }) => {
     const path = absolutePath('devices.hostPath', hostPath);

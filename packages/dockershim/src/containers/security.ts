@@ -14,11 +14,11 @@ import { unsupported } from './unsupported.ts';
 
 type Security = LinuxContainerSecurityContext;
 
-/** Facts of the host that a container's security options depend on. */
+/** Facts about the host on which a container's security options depend. */
 export type SecurityFacts = {
   /** The Engine's `SecurityOptions`, such as `name=apparmor`. */
   options: readonly string[];
-  /** Text of the seccomp profile, if a file is requested: the Engine takes no paths. */
+  /** Text of the seccomp profile, if the request names a file: the Engine accepts no paths. */
   seccompProfile?: string;
 };
 
@@ -29,7 +29,7 @@ export function seccompProfilePath(security: Security | undefined): string | und
   return absolutePath('seccomp: localhostRef', profile.ref);
 }
 
-/** `USER`, `USER:GROUP`, ids or a name; '' for the image's. */
+/** The user as `USER` or `USER:GROUP`, by id or name; '' for the image's user. */
 export function userOf(security: Security | undefined): string {
   const name = plainText('runAsUsername', security?.runAsUsername ?? '');
   if (name.includes(':')) throw invalid(`runAsUsername "${name}" has a colon`);
@@ -40,7 +40,7 @@ export function userOf(security: Security | undefined): string {
   return `${user}:${idOf('runAsGroup', runAsGroup.value)}`;
 }
 
-/** Privileges of a container, as the Engine takes them. */
+/** Converts the privileges of a container to the Engine's configuration. */
 export function securityConfig(security: Security | undefined, facts: SecurityFacts): Partial<HostConfig> {
   checkAmbient(security);
   checkGroupsPolicy(security);
@@ -56,8 +56,8 @@ export function securityConfig(security: Security | undefined, facts: SecurityFa
 }
 
 /**
- * The request's masked and read-only paths. An empty list masks nothing; no list means Docker's defaults, as for a privileged
- * container.
+ * The requested masked and read-only paths. An empty list masks nothing. Without a security context, and for a privileged container,
+ * Docker's defaults apply.
  */
 function hiddenPaths(security: Security | undefined): Pick<HostConfig, 'MaskedPaths' | 'ReadonlyPaths'> {
   if (security === undefined || security.privileged) return {};
@@ -81,7 +81,7 @@ function seccompOf(security: Security | undefined) {
   return securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath) ?? unconfined;
 }
 
-/** No option means the Engine's default profile; a privileged container runs without a profile. */
+/** Seccomp options. None selects the Engine's default profile; a privileged container runs without a profile. */
 function seccompOptions(security: Security | undefined, { seccompProfile }: SecurityFacts): string[] {
   const profile = seccompOf(security);
   if (profile.type === 'runtime-default' || security?.privileged) return [];
@@ -103,8 +103,8 @@ function checkAmbient(security: Security | undefined): void {
 }
 
 /**
- * Docker adds the user's groups of the image's /etc/group only if no group is requested. So Strict needs a runAsGroup. Merge with a
- * runAsGroup lacks the image's groups; that is accepted, because otherwise every pod with runAsGroup would fail.
+ * Docker adds the groups that the image's /etc/group gives the user only if no group is requested. So Strict needs a runAsGroup. With
+ * Merge, a runAsGroup loses the image's groups; that is accepted, because otherwise every pod with a runAsGroup would fail.
  */
 function checkGroupsPolicy(security: Security | undefined): void {
   const policy = security?.supplementalGroupsPolicy ?? SupplementalGroupsPolicy.Merge;

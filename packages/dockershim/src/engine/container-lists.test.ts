@@ -9,7 +9,7 @@ import { startFakeEngine } from './fake-engine.fixture.ts';
 
 const bound = () => AbortSignal.timeout(30_000);
 
-/** An Engine that counts list requests, and whose events the test writes. */
+/** A fake Engine that counts list requests, and whose events the test sends. */
 function countingEngine() {
   const calls = new EventEmitter<{ events: [ServerResponse]; post: [ServerResponse] }>();
   const counted = { lists: 0 };

@@ -6,8 +6,8 @@ import type { ContainerSummary } from './engine-types.ts';
 type CachedList = { found: ContainerSummary[]; change: string; atMs: number };
 
 /**
- * Events that invalidate cached lists (Docker Engine API, "Monitor events"): of containers, and of images, whose names are in lists.
- * Events of execs do not.
+ * Events that invalidate cached lists (Docker Engine API, "Monitor events"): those of containers, and of images, because lists contain
+ * image names. Events of execs do not invalidate lists.
  */
 const CHANGES = {
   container: ['create', 'start', 'die', 'destroy', 'pause', 'unpause', 'rename', 'update'],
@@ -15,14 +15,14 @@ const CHANGES = {
 };
 
 /**
- * Caches lists of containers, because a list is the slowest part of a call. A list is cached for some seconds while the event stream
- * is open and reports no change, and while this process changes nothing itself.
+ * Caches lists of containers, because a list is the slowest part of a call. A list is cached for some seconds, as long as the event stream
+ * is open and reports no change, and this process itself changes nothing.
  */
 export class ContainerLists {
   readonly #http: EngineHttp;
   readonly #containers: EngineContainers;
   readonly #cache = new Map<string, CachedList>();
-  /** Incremented by each event and at the start of each event stream. */
+  /** Incremented by each event, and when an event stream starts. */
   #events = 0;
   #isFollowing = false;
   #isClosed = false;
@@ -34,7 +34,7 @@ export class ContainerLists {
     this.#containers = containers;
   }
 
-  /** As `EngineContainers.list`; the result is shared by all callers. */
+  /** Like `EngineContainers.list`, but all callers share the result. */
   async list(filter: ContainerFilter, signal?: AbortSignal): Promise<readonly ContainerSummary[]> {
     this.#follow();
     const key = JSON.stringify(filter);
@@ -55,7 +55,7 @@ export class ContainerLists {
     this.#stop?.abort();
   }
 
-  /** A token that stays equal while nothing changes; `undefined` while changes are not known. */
+  /** A token that stays the same while nothing changes; `undefined` while changes would go unnoticed. */
   #change(): string | undefined {
     const { changes, isChanging } = this.#http;
     return this.#isFollowing && !isChanging ? `${changes} ${this.#events}` : undefined;
@@ -83,7 +83,7 @@ export class ContainerLists {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    // `since` covers the events between the head of the Engine's answer and its subscription
+    // `since` covers the events between the head of the Engine's response and its subscription
     const since = (Date.now() / 1000).toFixed(6);
     const filters = { type: Object.keys(CHANGES), event: Object.values(CHANGES).flat() };
     const query = { filters: JSON.stringify(filters), since };

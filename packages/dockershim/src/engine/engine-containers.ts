@@ -10,10 +10,10 @@ import {
   containerListSchema,
 } from './engine-types.ts';
 
-/** Filter of a list. A container must have all of the labels (`key=value` or `key`), and one of the ids, names and statuses. */
+/** Filter of a list. A container must have all of the labels (`key=value` or `key`), and one each of the ids, names and statuses. */
 export type ContainerFilter = { label?: string[]; id?: string[]; name?: string[]; status?: string[] };
 
-/** The part of a log to read: `tail` is a number of lines or `all`, `since` seconds since 1970. */
+/** Selects a part of a log. `tail` is a number of lines or `all`; `since` is in seconds since 1970. */
 type EngineLogQuery = {
   stdout: boolean;
   stderr: boolean;
@@ -25,7 +25,7 @@ type EngineLogQuery = {
 
 const created = z.object({ Id: z.string(), Warnings: z.array(z.string()).nullish() });
 
-/** Containers of the Engine, by id or name. Errors: `not_found`, conflicts (`isConflict`), those of `EngineHttp`. */
+/** Containers of the Engine, by id or name. Calls throw `not_found`, conflicts (`isConflict`) and the errors of `EngineHttp`. */
 export class EngineContainers {
   readonly #http: EngineHttp;
 
@@ -33,7 +33,7 @@ export class EngineContainers {
     this.#http = http;
   }
 
-  /** Creates a container and returns its id. A name that another container has is a conflict. */
+  /** Creates a container and returns its id. Fails with a conflict if another container has the name. */
   async create(name: string, spec: ContainerSpec, signal?: AbortSignal): Promise<string> {
     const call = { what: `create container ${name}`, method: 'POST', path: '/containers/create' } as const;
     const answer = await this.#http.json({ ...call, query: { name }, body: spec, signal }, (value) =>
@@ -42,7 +42,7 @@ export class EngineContainers {
     return answer.Id;
   }
 
-  /** Starts a container; succeeds if it runs already. */
+  /** Starts a container; succeeds if it already runs. */
   async start(id: string, signal?: AbortSignal): Promise<void> {
     await this.#http.done({ what: `start container ${id}`, method: 'POST', path: pathOf(id, 'start'), signal });
   }
@@ -55,7 +55,7 @@ export class EngineContainers {
     });
   }
 
-  /** Sends a signal, such as `SIGKILL`; a container that does not run is a conflict. */
+  /** Sends a signal, such as `SIGKILL`. Fails with a conflict if the container does not run. */
   async kill(id: string, name: string, signal?: AbortSignal): Promise<void> {
     const query = { signal: name };
     await this.#http.done({ what: `kill container ${id}`, method: 'POST', path: pathOf(id, 'kill'), query, signal });
@@ -79,19 +79,19 @@ export class EngineContainers {
     return await this.#http.json(call, (value) => containerListSchema.parse(value));
   }
 
-  /** Changes limits of a container, running or not. */
+  /** Changes limits of a container, whether it runs or not. */
   async update(id: string, resources: ContainerResources, signal?: AbortSignal): Promise<void> {
     const call = { what: `update container ${id}`, method: 'POST', path: pathOf(id, 'update') } as const;
     await this.#http.done({ ...call, body: resources, signal });
   }
 
-  /** A container's log, in frames unless it has a terminal. It ends when the caller stops reading. */
+  /** A container's log, in frames unless it has a terminal. Leaving the loop over it closes it. */
   async logs(id: string, query: EngineLogQuery, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const path = pathOf(id, 'logs');
     return await this.#http.stream({ what: `read the log of container ${id}`, method: 'GET', path, query, signal });
   }
 
-  /** Gives the container's terminal a size, in characters. */
+  /** Sets the size of the container's terminal, in characters. */
   async resize(id: string, size: { columns: number; rows: number }, signal?: AbortSignal): Promise<void> {
     const query = { w: size.columns, h: size.rows };
     const call = {
@@ -103,10 +103,13 @@ export class EngineContainers {
   }
 }
 
-/** Time for the Engine to kill a container after a stop's grace period. */
+/** Additional time for the Engine to kill a container after the grace period of a stop. */
 const STOP_MARGIN_SECONDS = 120;
 
-/** Throws `not_found` for a text that is neither an id nor a name: `..` would change the path of the request. */
+/**
+ * The path of a container's request. Throws `not_found` for a text that is neither an id nor a name, such as `..`, which would change the
+ * path.
+ */
 function pathOf(id: string, verb?: string): string {
   if (!/^[a-zA-Z0-9][\w.-]*$/.test(id)) throw new PodwrightError('not_found', `no such container: ${id}`);
   const path = `/containers/${encodeURIComponent(id)}`;

@@ -1,9 +1,9 @@
 import { codeOfHttpStatus, PodwrightError } from '@podwright/base';
 
-/** The Engine's message, with status 500 or within an answer, if its disk is full (errno(3), ENOSPC and EDQUOT). */
+/** Matches the Engine's message for a full disk (errno(3), ENOSPC and EDQUOT), with status 500 or within a response. */
 export const FULL_DISK = /no space left on device|disk quota exceeded/;
 
-/** An error answer of the Engine, with its HTTP status code. */
+/** An error response of the Engine, with its HTTP status code. */
 export class EngineError extends PodwrightError {
   readonly statusCode: number;
 
@@ -14,12 +14,12 @@ export class EngineError extends PodwrightError {
   }
 }
 
-/** The error of an answer whose body is `{"message": …}` or text. `what` names the call, as `create container NAME`. */
+/** The error for a response whose body is `{"message": …}` or text. `what` names the call, such as `create container NAME`. */
 export function engineError(what: string, statusCode: number, body: string): EngineError {
   return new EngineError(statusCode, `${what}: ${messageOf(body) || `the Docker Engine answered ${statusCode}`}`);
 }
 
-/** Whether the Engine rejected a call because another container has the name, or because of the container's state. */
+/** Whether the Engine rejected a call with a conflict: another container has the name, or the container is in the wrong state. */
 export function isConflict(error: unknown): error is EngineError {
   return error instanceof EngineError && error.statusCode === 409;
 }

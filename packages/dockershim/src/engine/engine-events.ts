@@ -3,17 +3,17 @@ import * as z from 'zod';
 import { MAX_EVENT_BYTES } from '../limits.ts';
 import type { EngineHttp } from './engine-http.ts';
 
-/** The actions of containers that are followed (Docker Engine API, "Monitor events"). */
+/** The followed actions of containers (Docker Engine API, "Monitor events"). */
 const ACTIONS = ['create', 'start', 'die', 'destroy'] as const;
 
 const eventSchema = z.object({
   Action: z.enum(ACTIONS),
-  /** Nanoseconds since 1970, exact to the microsecond as a JavaScript number. */
+  /** Nanoseconds since 1970. As a JavaScript number it is exact to the microsecond. */
   timeNano: z.number(),
   Actor: z.object({ ID: z.string(), Attributes: z.record(z.string(), z.string()) }),
 });
 
-/** An event of a container. `attributes` has its labels, and its name as `name`. */
+/** An event of a container. `attributes` has its labels, and its name under `name`. */
 export type EngineEvent = {
   id: string;
   action: (typeof ACTIONS)[number];
@@ -25,8 +25,8 @@ export type EngineEvent = {
 export type EngineEventStream = AsyncIterable<EngineEvent>;
 
 /**
- * Events of containers with this label since `sinceMs`: first the past events that the Engine has in memory (some hundred), then new
- * ones as they happen. The stream ends with the Engine or `signal`. Malformed lines are skipped.
+ * Events of containers with this label since `sinceMs`: first the past events that the Engine still has in memory (a few hundred), then new
+ * ones as they happen. The stream ends with the Engine or when `signal` aborts. Malformed lines are skipped.
  */
 export async function followEvents(
   http: EngineHttp,
@@ -51,7 +51,7 @@ async function* parsedEvents(chunks: AsyncIterable<Buffer>, what: string): Async
   }
 }
 
-/** An event out of one line of the stream. */
+/** Parses one line of the stream; `undefined` if it is malformed or reports another action. */
 export function parseEvent(line: string): EngineEvent | undefined {
   let value: unknown;
   try {

@@ -24,10 +24,10 @@ const inspection = z.object({
     .transform((pid) => pid ?? 0),
 });
 
-/** The state of a command. The exit code is set once it has exited; the process id (of the host) is 0 before it has started. */
+/** The state of a command. The exit code is set once the command has exited; the process id on the host is 0 until it has started. */
 export type ExecInspection = z.infer<typeof inspection>;
 
-/** Execs in containers, and the streams of execs and of containers. */
+/** Execs, and the streams of execs and containers. */
 export class EngineExec {
   readonly #http: EngineHttp;
 
@@ -49,7 +49,7 @@ export class EngineExec {
     return (await this.#http.json(call, (value) => created.parse(value))).Id;
   }
 
-  /** Starts an exec. The connection carries its output and, without frames, its input. */
+  /** Starts an exec. The connection carries its output and, unframed, its input. */
   async start(execId: string, tty: boolean, signal?: AbortSignal): Promise<HijackedConnection> {
     const path = `/exec/${execId}/start`;
     return await this.#http.hijack({
@@ -62,14 +62,14 @@ export class EngineExec {
     return await this.#http.json(call, (value) => inspection.parse(value));
   }
 
-  /** Resizes the exec's terminal, in characters; an error before the command runs. */
+  /** Sets the size of the exec's terminal, in characters. Fails before the command runs. */
   async resize(execId: string, size: { columns: number; rows: number }, signal?: AbortSignal): Promise<void> {
     const query = { w: size.columns, h: size.rows };
     const call = { what: "resize a command's terminal", method: 'POST', path: `/exec/${execId}/resize` } as const;
     await this.#http.done({ ...call, query, changesNothing: true, signal });
   }
 
-  /** The streams of a container's own process from now on. */
+  /** Connects to the streams of a container's own process, from now on. */
   async attach(
     containerId: string,
     streams: { stdin: boolean; stdout: boolean; stderr: boolean },
@@ -77,15 +77,15 @@ export class EngineExec {
   ) {
     const query = Object.entries({ stream: true, ...streams, detachKeys: ATTACH_DETACH_KEYS });
     const path = `/containers/${encodeURIComponent(containerId)}/attach?${query.map((pair) => pair.join('=')).join('&')}`;
-    // without a body: the Engine does not read it, and its bytes would become the container's input
+    // send no body: the Engine does not read it, so its bytes would become the container's input
     return await this.#http.hijack({ what: `attach to container ${containerId}`, method: 'POST', path, signal });
   }
 }
 
 /**
- * The Engine detaches a session on a terminal at a key sequence, which cannot be disabled, and delays input that may be its start. This
- * sequence cannot be typed: its bytes never occur in UTF-8. It is percent-encoded as part of a query.
+ * Detach sequence of a session on a terminal. The Engine always has one, and delays input that may be its start. This sequence cannot be
+ * typed, because its bytes never occur in UTF-8. It is percent-encoded as part of a query.
  */
 const ATTACH_DETACH_KEYS = '%FF,%FE,%FF,%FD,%FF,%FE,%FF,%FC';
-/** The detach sequence for execs, for which the Engine accepts only names of control characters. */
+/** Detach sequence of execs, for which the Engine accepts only names of control characters. */
 const EXEC_DETACH_KEYS = 'ctrl-^,ctrl-@,ctrl-_,ctrl-^,ctrl-@,ctrl-^,ctrl-_,ctrl-^';

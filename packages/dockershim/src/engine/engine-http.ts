@@ -5,37 +5,37 @@ import { gatherBytes, isErrno, PodwrightError, withTimeout, wrapError } from '@p
 import { CALL_TIMEOUT_MS, IDLE_SOCKETS, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from '../limits.ts';
 import { engineError } from './engine-error.ts';
 
-/** A call of the Engine's API. */
+/** A call to the Engine's API. */
 export type EngineCall = {
-  /** Prefix of error messages: `start container NAME`. */
+  /** Prefix of error messages, such as `start container NAME`. */
   what: string;
   method: 'GET' | 'POST' | 'DELETE';
-  /** Path after the API version: `/containers/json`. The caller encodes ids and names in it. */
+  /** Path after the API version, such as `/containers/json`, with encoded ids and names. */
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
-  /** Sent as JSON. */
+  /** Body to send as JSON. */
   body?: unknown;
-  /** Sent unchanged: a tar archive. */
+  /** Body to send unchanged: a tar archive. */
   archive?: Readable;
   headers?: Record<string, string>;
-  /** Not a GET, but changes nothing that lists show, so that it is not counted in `changes`. */
+  /** Marks a call that is not a GET but changes nothing that lists contain, so that `changes` does not count it. */
   changesNothing?: boolean;
   signal?: AbortSignal;
-  /** Timeout of the answer's head, with `json` and `done` of the whole answer, in milliseconds. Default: two minutes. */
+  /** Timeout for the head of the response or, in `json` and `done`, for the whole response. Default 2 min. */
   timeoutMs?: number;
-  /** Without an API version in the path, which every Engine accepts: to negotiate the version. */
+  /** Omits the API version from the path, which every Engine accepts, to negotiate the version. */
   isUnversioned?: boolean;
 };
 
-/** Decodes an answer; throws if it does not have the expected shape. */
+/** Decodes a response. Throws if it does not have the expected shape. */
 export type Decoder<T> = (value: unknown) => T;
 
-/** A connection that carries a container's streams after the HTTP upgrade. `head` has the bytes that came with the answer's head. */
+/** A connection that carries a container's streams after the HTTP upgrade. `head` has the bytes received with the response's head. */
 export type HijackedConnection = { socket: Socket; head: Buffer };
 
 /**
- * HTTP over the Engine's unix socket. Errors: `unavailable` if nothing answers, otherwise the class of the Engine's status code
- * with its message.
+ * HTTP over the Engine's unix socket. Calls throw `unavailable` if the Engine does not respond, otherwise the Engine's message with a code
+ * by its HTTP status.
  */
 export class EngineHttp {
   readonly #socketPath: string;
@@ -44,29 +44,29 @@ export class EngineHttp {
   #changes = 0;
   #changing = 0;
 
-  /** `apiVersion` is the API version of the calls, such as `1.41`. */
+  /** `apiVersion` is the API version for calls, such as `1.41`. */
   constructor(socketPath: string, apiVersion: string) {
     this.#socketPath = socketPath;
     this.#prefix = `/v${apiVersion}`;
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
   }
 
-  /** Incremented at the start and at the end of each call that may change something. */
+  /** A counter that increases at the start and at the end of each call that may change something. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Whether such a call is under way. */
+  /** Whether a call that may change something is running. */
   get isChanging(): boolean {
     return this.#changing > 0;
   }
 
-  /** Sets the API version of all later calls. */
+  /** Sets the API version for all later calls. */
   speak(apiVersion: string): void {
     this.#prefix = `/v${apiVersion}`;
   }
 
-  /** Calls and decodes a JSON answer. */
+  /** Makes a call and decodes its JSON response. */
   async json<T>(call: EngineCall, decode: Decoder<T>): Promise<T> {
     using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
     const text = await this.#whole(await this.#answer({ ...call, signal }), call.what);
@@ -77,13 +77,13 @@ export class EngineHttp {
     }
   }
 
-  /** Calls and ignores the body of the answer. */
+  /** Makes a call and ignores the body of its response. */
   async done(call: EngineCall): Promise<void> {
     using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
     await this.#whole(await this.#answer({ ...call, signal }), call.what);
   }
 
-  /** Calls and returns a streamed answer, which the caller must read or destroy. `signal` ends it. */
+  /** Makes a call and returns its response as a stream, which the caller must read or destroy. `signal` ends it. */
   async stream(call: EngineCall): Promise<IncomingMessage> {
     const head = new AbortController();
     using bound = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
@@ -93,8 +93,8 @@ export class EngineHttp {
   }
 
   /**
-   * Calls and upgrades the connection to raw bytes (`Upgrade: tcp`). Only the request is written to it; without `body` it has none.
-   * Ending the socket's writable side ends the container's input, while output continues.
+   * Makes a call that upgrades the connection to raw bytes (`Upgrade: tcp`). Only the request is written to the connection; without `body`
+   * it has none. Ending the socket's writable side ends the container's input, while the output continues.
    */
   async hijack(call: EngineCall): Promise<HijackedConnection> {
     using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
@@ -133,7 +133,7 @@ export class EngineHttp {
     outgoing.on('response', resolve);
     call.archive?.once('error', (error) => reject(wrapError(`${call.what}: read the archive`, error)));
     outgoing.on('error', (error) => {
-      // a reused socket of an Engine that has been restarted since
+      // the Engine has been restarted since the socket was last used
       const isStale = outgoing.reusedSocket && isErrno(error, 'ECONNRESET') && !call.signal?.aborted;
       if (isStale && call.method === 'GET' && !isAgain) resolve(this.#head(call, true));
       else reject(this.#explain(call.what, call.signal, error));
@@ -187,7 +187,7 @@ export class EngineHttp {
   #explain(what: string, signal: AbortSignal | undefined, error: Error): PodwrightError {
     if (signal?.aborted) {
       const { reason } = signal;
-      // the message of this call's timeout names the call already
+      // the message of this call's timeout already names the call
       return reason instanceof PodwrightError && reason.message.startsWith(what) ? reason : wrapError(what, reason);
     }
     if (isErrno(error, 'EACCES')) return wrapError(`${what}: open ${this.#socketPath}`, error, 'permission_denied');
@@ -196,7 +196,10 @@ export class EngineHttp {
   }
 }
 
-/** Redirections are failures: they are not followed. 304 means that the container is in the requested state already. */
+/**
+ * Whether the status is a success. Redirections are failures, because they are not followed. 304 means that the container is already in the
+ * requested state.
+ */
 function isSuccess({ statusCode = 500 }: IncomingMessage): boolean {
   return statusCode < 300 || statusCode === 304;
 }

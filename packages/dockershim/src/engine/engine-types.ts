@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * The fields of the Engine's answers that are used (Docker Engine API 1.41); others are dropped. Go writes an empty list or map as
- * null, so both mean the same.
+ * The fields of the Engine's responses that are used (Docker Engine API 1.41). Others are dropped. Go writes an empty list or map as null,
+ * so null means empty.
  */
 const text = z
   .string()
@@ -19,7 +19,7 @@ const list = <T extends z.ZodType>(item: T) =>
     .nullish()
     .transform((items) => items ?? []);
 
-/** `GET /version`. */
+/** Response of `GET /version`. */
 export const engineVersionSchema = z.object({
   Version: z.string(),
   ApiVersion: z.string(),
@@ -27,7 +27,7 @@ export const engineVersionSchema = z.object({
 });
 export type EngineVersion = z.infer<typeof engineVersionSchema>;
 
-/** `GET /info`. */
+/** Response of `GET /info`. */
 export const engineInfoSchema = z.object({
   CgroupDriver: text,
   CgroupVersion: text,
@@ -39,7 +39,7 @@ export const engineInfoSchema = z.object({
 });
 export type EngineInfo = z.infer<typeof engineInfoSchema>;
 
-/** An entry of `GET /containers/json`. `Created` is in seconds since 1970, `State` is a string such as `running`. */
+/** An entry of `GET /containers/json`. `Created` is in seconds since 1970; `State` is a word such as `running`. */
 export const containerSummarySchema = z.object({
   Id: z.string(),
   Names: list(z.string()),
@@ -52,7 +52,7 @@ export const containerSummarySchema = z.object({
 export type ContainerSummary = z.infer<typeof containerSummarySchema>;
 export const containerListSchema = list(containerSummarySchema);
 
-/** `GET /containers/ID/json`. Times are RFC 3339 with nanoseconds; `0001-01-01T00:00:00Z` means never. */
+/** Response of `GET /containers/ID/json`. Times are RFC 3339 with nanoseconds; `0001-01-01T00:00:00Z` means never. */
 export const containerInspectionSchema = z.object({
   Id: z.string(),
   Name: text,
@@ -110,10 +110,10 @@ export const containerInspectionSchema = z.object({
 });
 export type ContainerInspection = z.infer<typeof containerInspectionSchema>;
 
-/** The fields of `POST /containers/create` that are sent. Sizes are bytes, CPU times have the units of the kernel's cgroup files. */
+/** The fields of `POST /containers/create` that are sent. Sizes are in bytes; CPU times have the units of the kernel's cgroup files. */
 export type ContainerSpec = {
   Hostname?: string;
-  /** The Engine creates a network namespace but does not set it up, and writes no `hosts` and `resolv.conf`. */
+  /** Makes the Engine create a network namespace without setting it up, and write no `hosts` and `resolv.conf`. */
   NetworkDisabled?: boolean;
   User?: string;
   Tty?: boolean;
@@ -127,7 +127,7 @@ export type ContainerSpec = {
   Labels: Record<string, string>;
   ExposedPorts?: Record<string, object>;
   StopSignal?: string;
-  /** `NONE` disables the image's health check, which would cost an exec each time. */
+  /** `NONE` disables the image's health check, each run of which would be an exec. */
   Healthcheck?: { Test: string[] };
   HostConfig: HostConfig;
 };
@@ -169,7 +169,7 @@ export type HostConfig = {
   OomScoreAdj?: number;
 } & ContainerResources;
 
-/** Limits at creation and in an update; omitted limits stay unchanged. */
+/** Limits for a creation or an update. Omitted limits stay unchanged. */
 export type ContainerResources = {
   CpuPeriod?: number;
   CpuQuota?: number;

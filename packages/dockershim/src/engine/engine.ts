@@ -8,7 +8,7 @@ import { EngineHttp } from './engine-http.ts';
 import { EngineImages } from './engine-images.ts';
 import { type EngineInfo, type EngineVersion, engineInfoSchema, engineVersionSchema } from './engine-types.ts';
 
-/** The API version that is used if the Engine still supports it: that of Engine 20.10 (December 2020). */
+/** Preferred API version, which Engine 20.10 (December 2020) introduced. */
 const API_VERSION = '1.41';
 
 /** A Docker Engine. */
@@ -30,8 +30,8 @@ export class Engine {
   }
 
   /**
-   * Requests the Engine's version and negotiates the API version of later calls. Errors: `unavailable` (nothing answers),
-   * `failed_precondition` (the Engine is too old).
+   * Requests the Engine's version and negotiates the API version of later calls. Throws `unavailable` if the Engine does not respond, and
+   * `failed_precondition` if it is too old.
    */
   async version(signal?: AbortSignal): Promise<EngineVersion> {
     const what = 'ask the Docker Engine for its version';
@@ -53,14 +53,14 @@ export class Engine {
   }
 }
 
-/** The Engine on a unix socket, which need not exist yet. Call `version` first, which negotiates the API version. */
+/** The Engine on a unix socket, which need not exist yet. The caller must first call `version`, which negotiates the API version. */
 export function engineAt(socketPath: string): Engine {
   return new Engine(new EngineHttp(socketPath, API_VERSION));
 }
 
 /**
- * Connects to the Engine on a unix socket and negotiates the API version. Errors: `unavailable` (nothing answers),
- * `failed_precondition` (the Engine is too old).
+ * Connects to the Engine on a unix socket and negotiates the API version. Throws `unavailable` if the Engine does not respond, and
+ * `failed_precondition` if it is too old.
  */
 export async function connectEngine(socketPath: string, signal?: AbortSignal): Promise<Engine> {
   const engine = engineAt(socketPath);
@@ -73,7 +73,7 @@ export async function connectEngine(socketPath: string, signal?: AbortSignal): P
   }
 }
 
-/** The API version to use: 1.41, or the lowest one that a later Engine still supports. */
+/** The API version to use: 1.41, or the lowest one that a newer Engine still supports. */
 export function spokenVersion({ Version, ApiVersion, MinAPIVersion = API_VERSION }: EngineVersion): string {
   if (compareVersions(ApiVersion, API_VERSION) < 0) {
     throw new PodwrightError(

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A unix socket on which the test itself answers in place of the Engine. */
+/** A fake Engine: a unix socket on which the test itself answers. */
 export type FakeEngine = AsyncDisposable & { socket: string };
 
 export async function startFakeEngine(answer: RequestListener): Promise<FakeEngine> {

@@ -1,19 +1,19 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 
-/** A frame's head: the stream's number, three zeros, the payload's length, big-endian (Engine API, "Attach to a container"). */
+/** Length of a frame's head: stream number, three zeros, and the payload's length, big-endian (Engine API, "Attach to a container"). */
 const HEAD_BYTES = 8;
 
 const STDERR = 2;
-/** Stream number of an error message of the Engine, after which it sends no more. */
+/** Stream number of an error message of the Engine, which then sends nothing more. */
 const SYSTEM_ERROR = 3;
 
 /** A container's output streams. */
 export type OutputStreams = { stdout: Readable; stderr: Readable };
 
 /**
- * Splits the frames in which the Engine sends the output of a container without a terminal. Both streams end or fail with the source;
- * a slow reader pauses the source. Payloads are passed on as they arrive, so that a frame's length allocates no memory.
+ * Splits the frames in which the Engine sends the output of a container without a terminal. Both streams end or fail with the source; a
+ * slow reader pauses the source. Payloads are passed on as they arrive, so the length in a frame's head allocates no memory.
  */
 export function splitFrames(source: Readable, head: Buffer): OutputStreams {
   const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
@@ -46,7 +46,7 @@ export function splitFrames(source: Readable, head: Buffer): OutputStreams {
   return streams;
 }
 
-/** Decodes frames: yields payloads as they arrive, in order, each with its stream's number. */
+/** Decodes frames. Yields payloads as they arrive, in order, each with its stream number. */
 export class FrameReader {
   #head = Buffer.alloc(0);
   #stream = 0;

@@ -4,7 +4,10 @@ import type { Engine } from './engine.ts';
 import { isConflict } from './engine-error.ts';
 import { unlessNotFound } from './unless-not-found.ts';
 
-/** Removes a container, killed first if it runs. If another client's removal is under way, waits for it. Succeeds if it does not exist. */
+/**
+ * Removes a container; kills it first if it runs. If another client is removing it, waits for that. Succeeds if the container does not
+ * exist.
+ */
 export async function removeContainer(
   { containers }: Pick<Engine, 'containers'>,
   id: string,

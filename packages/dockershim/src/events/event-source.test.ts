@@ -20,10 +20,10 @@ import type { PodEvent } from './pod-events.ts';
 
 const LABELS = { 'io.kubernetes.docker.type': 'podsandbox' };
 
-/** A connection of the fake Engine: its list, and the function that then writes its events. */
+/** A connection to the fake Engine: the list that it returns, and a function that then sends its events. */
 type Connection = { list: Record<string, string>; send: (stream: ServerResponse) => void };
 
-/** An Engine that serves these connections one after the other; the last one repeatedly. */
+/** Starts a fake Engine that serves these connections one after the other, and the last one repeatedly. */
 async function startEngine(connections: Connection[]) {
   let at = -1;
   const asked: string[] = [];
@@ -131,7 +131,7 @@ test('two simultaneous events are both reported, although the Engine sends the l
   engine.close();
 });
 
-/** Subscribes to a fake Engine that sends `count` events at once; `podSandboxStatus` answers for the sandboxes. */
+/** Subscribes to a fake Engine that sends `count` events at once; `podSandboxStatus` returns the statuses of the sandboxes. */
 async function watchFlood(count: number, podSandboxStatus: RuntimeHandlers['podSandboxStatus']) {
   const send = (stream: ServerResponse) => {
     const atMs = Date.now() + 1;
@@ -147,7 +147,7 @@ async function watchFlood(count: number, podSandboxStatus: RuntimeHandlers['podS
   return { fake, engine, handlers, watch };
 }
 
-/** Only the first call counts: snapshots request lists too. */
+/** Runs `work` only in the first call, because snapshots also request lists. */
 function once<T extends unknown[]>(work: (...given: T) => void): (...given: T) => void {
   let isDone = false;
   return (...given) => {

@@ -6,8 +6,8 @@ import { EVENTS_RETRY } from '../limits.ts';
 import { isNews, type KnownContainer, knownContainers, missedEvents, type PodEvent, podEventOf } from './pod-events.ts';
 
 /**
- * Events of the pods of an Engine, for any number of subscribers. Follows the Engine while there are subscribers. After a lost
- * connection the missed events are derived from a list, because a restarted Engine has lost its past events.
+ * Events of the pods of an Engine, for any number of subscribers. Follows the Engine only while it has subscribers. After the connection
+ * was lost, it derives the missed events from a list, because a restarted Engine has lost its past events.
  */
 export class PodEventSource {
   readonly #engine: Pick<Engine, 'http' | 'containers'>;
@@ -22,7 +22,7 @@ export class PodEventSource {
     this.#logger = logger;
   }
 
-  /** Events from this call on, until the signal aborts. Events before the Engine is reached are delivered once it is. */
+  /** Events from this call on, until the signal aborts. Events that occur before the Engine is reached are delivered once it is. */
   subscribe(signal: AbortSignal): Subscription<PodEvent> {
     const subscription = this.#broadcast.subscribe(signal);
     if (signal.aborted) return subscription;
@@ -35,7 +35,7 @@ export class PodEventSource {
     return subscription;
   }
 
-  /** Publishes an event that the Engine does not send. Ignored for containers that are not known from the Engine. */
+  /** Publishes an event that the Engine does not send. Has no effect for a container that the Engine has not reported. */
   report(id: string, kind: PodEvent['kind']): void {
     const known = this.#known?.get(id);
     if (known !== undefined) this.#broadcast.publish({ id, sandboxId: known.sandboxId, kind, atMs: Date.now() });
@@ -63,7 +63,7 @@ export class PodEventSource {
     }
   }
 
-  /** Follows one connection to its end. */
+  /** Follows one connection until it ends. */
   async #follow(watch: Watch, signal: AbortSignal): Promise<void> {
     const connection = new AbortController();
     const fromMs = watch.sinceMs;
@@ -73,7 +73,7 @@ export class PodEventSource {
       const listedAtMs = await this.#catchUp(watch, both);
       for await (const event of events) {
         if (event.atMs < fromMs) continue;
-        // the Engine sends simultaneous events in any order
+        // the order of simultaneous events is undefined
         watch.sinceMs = Math.max(watch.sinceMs, event.atMs);
         const podEvent = podEventOf(event);
         if (podEvent === undefined) continue;
@@ -84,7 +84,10 @@ export class PodEventSource {
     }
   }
 
-  /** Publishes the events that were missed, derived from a list. Returns the time before which events may be in the list already. */
+  /**
+   * Publishes the events that were missed, derived from a list. Returns the time before which the list may already contain events of the
+   * stream.
+   */
   async #catchUp(watch: Watch, signal: AbortSignal): Promise<number> {
     const atMs = Date.now();
     const now = knownContainers(await this.#engine.containers.list({ label: [TYPE_LABEL] }, signal));
@@ -103,5 +106,5 @@ export class PodEventSource {
   }
 }
 
-/** Progress of following the Engine; `known` is `undefined` before the first list. */
+/** State of following the Engine; `known` is `undefined` before the first list. */
 type Watch = { sinceMs: number; known: Map<string, KnownContainer> | undefined };

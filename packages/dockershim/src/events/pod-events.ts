@@ -5,10 +5,10 @@ import { isOurs } from '../labels/ownership.ts';
 
 export type PodEventKind = 'created' | 'started' | 'stopped' | 'deleted';
 
-/** An event of a sandbox or of a container in one. `atMs` is since 1970. */
+/** An event of a sandbox or of one of its containers. `atMs` is the time since 1970. */
 export type PodEvent = { id: string; sandboxId: string; kind: PodEventKind; atMs: number };
 
-/** A sandbox or container in its last observed state. */
+/** The last observed state of a sandbox or container. */
 export type KnownContainer = { sandboxId: string; kind: Exclude<PodEventKind, 'deleted'> };
 
 const KINDS: Record<EngineEvent['action'], PodEventKind> = {
@@ -18,13 +18,13 @@ const KINDS: Record<EngineEvent['action'], PodEventKind> = {
   destroy: 'deleted',
 };
 
-/** The pod event of an Engine event; `undefined` for a foreign container. */
+/** Converts an event of the Engine; `undefined` for a foreign container. */
 export function podEventOf({ id, action, atMs, attributes }: EngineEvent): PodEvent | undefined {
   const sandboxId = sandboxOf(id, { names: [attributes.name ?? ''], labels: attributes });
   return sandboxId === undefined ? undefined : { id, sandboxId, kind: KINDS[action], atMs };
 }
 
-/** The sandboxes and their containers in a list, by id. */
+/** The sandboxes in a list and their containers, by id. */
 export function knownContainers(list: ContainerSummary[]): Map<string, KnownContainer> {
   const known = new Map<string, KnownContainer>();
   for (const { Id, Names, Labels, State } of list) {
@@ -39,14 +39,14 @@ function kindOf(state: string): KnownContainer['kind'] {
   return ['exited', 'dead', 'removing'].includes(state) ? 'stopped' : 'started';
 }
 
-/** The id of the sandbox: the container itself, or the one that the container is in. */
+/** The id of the sandbox: that of the container itself, or that of the sandbox to which it belongs. */
 function sandboxOf(id: string, marked: { names: string[]; labels: Record<string, string> }): string | undefined {
   const type = marked.labels[TYPE_LABEL];
   if (type === SANDBOX_TYPE) return isOurs(SANDBOX_TYPE, marked) ? id : undefined;
   return isOurs(CONTAINER_TYPE, marked) ? marked.labels[SANDBOX_ID_LABEL] : undefined;
 }
 
-/** The events between two lists. Containers that were both created and removed in between are not known. */
+/** The events between two lists. A container that was created and removed in between goes unnoticed. */
 export function missedEvents(
   before: ReadonlyMap<string, KnownContainer>,
   now: ReadonlyMap<string, KnownContainer>,
@@ -66,7 +66,9 @@ export function missedEvents(
 
 const ORDER: PodEventKind[] = ['created', 'started', 'stopped'];
 
-/** Whether the list does not show an event from before it: the Engine lists a container that has exited as running for a while. */
+/**
+ * Whether an event from before the list is not in the list yet: for a while the Engine lists a container as running after it has exited.
+ */
 export function isNews(listed: ReadonlyMap<string, KnownContainer>, { id, kind }: PodEvent): boolean {
   const was = listed.get(id)?.kind;
   if (was === undefined) return false;

@@ -15,19 +15,19 @@ import { EVENTS_RETRY } from '../limits.ts';
 
 type Event = MessageInitShape<typeof ContainerEventResponseSchema>;
 
-/** A sandbox and its containers as their status calls show them. */
+/** The statuses of a sandbox and its containers. */
 export type PodSnapshot = Pick<Event, 'podSandboxStatus' | 'containersStatuses'>;
 
-/** The CRI calls that a snapshot is taken with. */
+/** The CRI calls that return these statuses. */
 export type StatusVerbs = Pick<RuntimeHandlers, 'podSandboxStatus' | 'containerStatus'>;
 
 /** Error codes of calls while the Engine is unreachable or does not respond. */
 const AWAY = ['unavailable', 'deadline_exceeded'];
 
-/** Most pods whose last snapshot is cached, for events from before it was taken. */
+/** Maximum number of pods whose last snapshot is cached, for events from before the snapshot was taken. */
 const MAX_CACHED = 64;
 
-/** Takes the statuses of pods for their events. */
+/** Reads the statuses of pods for their events. */
 export class PodSnapshots {
   readonly #engine: Pick<Engine, 'containers'>;
   readonly #verbs: StatusVerbs;
@@ -39,13 +39,13 @@ export class PodSnapshots {
   }
 
   /**
-   * The pod's statuses at `sinceMs` (since 1970) or later. Waits for an unreachable Engine: an event without statuses would mean that
-   * the pod was removed.
+   * The pod's statuses at `sinceMs` (since 1970) or later. Waits while the Engine is unreachable, because an event without statuses would
+   * mean that the pod was removed.
    */
   async take(sandboxId: string, sinceMs: number, context: CallContext): Promise<PodSnapshot> {
     const cached = this.#cached.get(sandboxId);
     const takenAtMs = Date.now();
-    // a snapshot with a later time is from before the clock was set back
+    // a snapshot from the future was taken before the clock was set back
     if (cached !== undefined && cached.takenAtMs > sinceMs && cached.takenAtMs <= takenAtMs) return cached.snapshot;
     const snapshot = await this.#untilAnswered(sandboxId, context);
     this.#cached.delete(sandboxId);

@@ -13,18 +13,19 @@ import { formatReference, type ImageReference, parseReference } from './referenc
 
 type Needs = Pick<DockershimServices, 'engine' | 'options' | 'logger'>;
 
-/** Static programs of the host that can serve as a pause process: they wait for signals and reap orphans, with these arguments. */
+/** Static programs of the host that can be the pause process: with these arguments, they wait for signals and reap orphans. */
 const PAUSES = [
   { program: 'catatonit', args: ['-P'] },
   { program: 'busybox', args: ['sleep', '2147483647'] },
 ];
 
-/** Second name of the locally built image, which shows its origin. */
+/** Second name of a locally built image, which shows its origin. */
 const MADE_NAME = 'podwright.local/pause';
 
 /**
- * Returns a function that ensures that a sandbox image is present: pulled with the credentials of the host's root or, if no registry
- * answers, built from the host's catatonit or busybox under the same name. Simultaneous calls for one image share the work.
+ * Returns a function that ensures that a sandbox image is present. It pulls the image with the credentials of the host's root or, if no
+ * registry answers, builds it under the same name from the host's catatonit or busybox. Simultaneous calls for the same image share the
+ * work.
  */
 export function imageEnsurer(
   services: Needs,
@@ -65,7 +66,7 @@ function mayBeBuilt(error: unknown): boolean {
   return ['unavailable', 'deadline_exceeded', 'unknown'].includes(errorCode(error));
 }
 
-/** Pulls with each of the host's matching credentials in turn. */
+/** Pulls the image with each of the host's matching credentials until one succeeds. */
 async function pull(services: Needs, { reference, home }: Wanted, signal: AbortSignal): Promise<void> {
   const known = await hostCredentials(join(home, '.docker/config.json'), reference.name);
   let failure: unknown;
@@ -80,7 +81,7 @@ async function pull(services: Needs, { reference, home }: Wanted, signal: AbortS
   throw failure;
 }
 
-/** Builds the image and returns the path of the program in it. */
+/** Builds the image, and returns the host's path of the program in it. */
 async function makeImage(
   { engine }: Needs,
   { name, tag }: { name: string; tag: string },

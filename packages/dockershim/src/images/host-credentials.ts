@@ -3,7 +3,7 @@ import { isErrno, wrapError } from '@podwright/base';
 import * as z from 'zod';
 import type { RegistryCredentials } from './registry-auth.ts';
 
-/** Credentials in Docker's `config.json`. Credential helpers are not run, as in upstream's dockershim. */
+/** The credentials in Docker's `config.json`. As in upstream's dockershim, credential helpers are not run. */
 const schema = z.object({
   auths: z
     .record(
@@ -18,10 +18,10 @@ const schema = z.object({
     .optional(),
 });
 
-/** Names of Docker Hub in such files. */
+/** Names under which such files contain Docker Hub. */
 const HUB = new Set(['index.docker.io', 'registry-1.docker.io']);
 
-/** Credentials for an image in the text of a `config.json`, the longest matching prefix of its name first. */
+/** Finds the credentials for an image in the text of a `config.json`, those for the longest matching prefix of its name first. */
 export function credentialsIn(text: string, imageName: string): RegistryCredentials[] {
   const { auths = {} } = schema.parse(JSON.parse(text));
   const full = fullName(imageName);
@@ -33,7 +33,7 @@ export function credentialsIn(text: string, imageName: string): RegistryCredenti
   return matches.sort((one, other) => other.place.length - one.place.length).map(({ credentials }) => credentials);
 }
 
-/** The credentials of the host's root for an image; empty without the file. Errors name the file. */
+/** The credentials of the host's root for an image; empty if there is no file. Errors name the file. */
 export async function hostCredentials(path: string, imageName: string): Promise<RegistryCredentials[]> {
   try {
     return credentialsIn(await readFile(path, 'utf8'), imageName);

@@ -22,7 +22,7 @@ export function imageHandlers(services: Needs): Pick<ImageHandlers, Verbs> {
   };
 }
 
-/** ListImages: all images, or the one of the filter's reference. */
+/** ListImages: all images, or the one that the filter names. */
 function listImages({ engine, options }: Needs): ImageHandlers['listImages'] {
   return async ({ filter }, { signal }) => {
     const reference = filter?.image?.image ?? '';
@@ -32,7 +32,7 @@ function listImages({ engine, options }: Needs): ImageHandlers['listImages'] {
   };
 }
 
-/** ImageStatus: a missing image is an empty answer, not an error. */
+/** ImageStatus: for a missing image the response is empty, which is not an error. */
 function imageStatus({ engine, options }: Needs): ImageHandlers['imageStatus'] {
   return async ({ image, verbose }, { signal }) => {
     const found = await findImage(engine, given(image, 'image status'), signal);
@@ -43,7 +43,7 @@ function imageStatus({ engine, options }: Needs): ImageHandlers['imageStatus'] {
   };
 }
 
-/** PullImage: answers with the image's id, as ImageStatus has it. */
+/** PullImage: returns the image's id, as in ImageStatus. */
 function pull(services: Needs): ImageHandlers['pullImage'] {
   return async ({ image, auth }, { signal }) => {
     const reference = parseReference(given(image, 'pull image'));
@@ -51,14 +51,14 @@ function pull(services: Needs): ImageHandlers['pullImage'] {
   };
 }
 
-/** RemoveImage: removes the image with all its names. Succeeds if the image does not exist. */
+/** RemoveImage: removes the image and all of its names. Succeeds if the image does not exist. */
 function removeImage({ engine }: Needs): ImageHandlers['removeImage'] {
   return async ({ image }, { signal }) => {
     const reference = given(image, 'remove image');
     const found = await findImage(engine, reference, signal);
     if (found === undefined) return {};
     const names = namesOf(found);
-    // an image that has only digests is removed by its id, with all of its digests
+    // an image with only digests is removed by its id, which removes all of its digests
     for (const name of names.repoTags.length > 0 ? names.repoTags : [found.Id]) await remove(engine, name, signal);
     if (await stillThere(engine, found.Id, signal)) await remove(engine, found.Id, signal);
     return {};
@@ -77,8 +77,8 @@ async function remove({ images }: Needs['engine'], name: string, signal: AbortSi
 }
 
 /**
- * ImageFsInfo: the file system of Docker's root. A shared layer is counted for each of its images: exact sizes would cost the Engine
- * seconds. Writable layers are in the statistics of containers.
+ * ImageFsInfo: the file system of Docker's root. A layer is counted once for each image that shares it, because exact sizes would take the
+ * Engine seconds. Writable layers are in the statistics of containers.
  */
 function imageFsInfo({ engine }: Needs): ImageHandlers['imageFsInfo'] {
   return async (_request, { signal }) => {
@@ -94,7 +94,7 @@ function imageFsInfo({ engine }: Needs): ImageHandlers['imageFsInfo'] {
   };
 }
 
-/** The image of a reference or an id, if it exists. */
+/** Finds the image for a reference or an id; `undefined` if it does not exist. */
 async function findImage(
   { images }: Needs['engine'],
   reference: string,
@@ -104,7 +104,7 @@ async function findImage(
   return found !== undefined && isMeant(reference, found) ? found : undefined;
 }
 
-/** Removes the tag of a reference with both tag and digest, which the Engine rejects. */
+/** Removes the tag from a reference with both tag and digest, which the Engine would reject. */
 function asEngineHasIt(reference: string): string {
   return reference.includes('@') ? formatReference(parseReference(reference)) : reference;
 }
@@ -133,13 +133,13 @@ function criImage(
   };
 }
 
-/** Names of an image without the Engine's placeholder `<none>:<none>`. */
+/** The names of an image, without the Engine's placeholder `<none>:<none>`. */
 function namesOf({ RepoTags, RepoDigests }: ImageSummary): { repoTags: string[]; repoDigests: string[] } {
   const isReal = (name: string) => !name.includes('<none>');
   return { repoTags: RepoTags.filter(isReal), repoDigests: RepoDigests.filter(isReal) };
 }
 
-/** The user of `USER` as a number or a name; neither if the image sets none, which means root. */
+/** The image's `USER`, as a number or a name; neither if the image sets none, which means root. */
 function imageUser(user: string): { uid?: { value: bigint }; username?: string } {
   const name = user.split(':')[0] ?? '';
   return /^\d{1,10}$/.test(name) ? { uid: { value: BigInt(name) } } : { username: name };

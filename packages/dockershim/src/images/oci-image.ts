@@ -1,6 +1,6 @@
 import type { ImageInspection, ImageStep } from '../engine/engine-images.ts';
 
-/** Properties of a configuration in the OCI specification; Docker has more. */
+/** Properties of a configuration that the OCI specification defines; Docker has more. */
 const CONFIG = [
   'User',
   'ExposedPorts',
@@ -13,7 +13,7 @@ const CONFIG = [
   'StopSignal',
 ] as const;
 
-/** An image's configuration (OCI image specification, "Image Configuration"), reconstructed from the Engine's inspection and history. */
+/** Reconstructs an image's configuration (OCI image specification, "Image Configuration") from the Engine's inspection and history. */
 export function ociImage(image: ImageInspection, history: ImageStep[]): object {
   const { Created, Author, Architecture, Os, Config, RootFS } = image;
   const config = CONFIG.map((name): [string, unknown] => [name, Config?.[name]]);

@@ -8,8 +8,8 @@ import { type RegistryCredentials, registryAuth } from './registry-auth.ts';
 type Needs = Pick<DockershimServices, 'engine' | 'options'>;
 
 /**
- * Pulls an image and returns its id. The pull ends with `signal`, or without progress for too long (`deadline_exceeded`). Errors:
- * `not_found`, `unauthenticated`, `permission_denied`, `unavailable` (the registry, or the Engine), `unknown`.
+ * Pulls an image and returns its id. `signal` cancels the pull. Throws `deadline_exceeded` after too long without progress, `not_found`,
+ * `unauthenticated`, `permission_denied`, `unavailable` (the registry or the Engine), and `unknown`.
  */
 export async function pullImage(
   { engine, options }: Needs,
@@ -33,7 +33,7 @@ export async function pullImage(
   return (await engine.images.inspect(shown, signal)).Id;
 }
 
-/** A timer whose signal aborts `limitMs` after the last restart. */
+/** A timer whose signal aborts `limitMs` after its last restart. */
 class StallTimer implements Disposable {
   readonly #controller = new AbortController();
   readonly #limitMs: number;

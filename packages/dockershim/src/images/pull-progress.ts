@@ -9,7 +9,7 @@ const lineSchema = z.object({
   errorDetail: z.object({ code: z.number().optional() }).optional(),
 });
 
-/** An error of a pull that the registry or the Engine reports; `statusCode` is the registry's, if known. */
+/** The error of a pull that the registry or the Engine reports. `statusCode` is that of the registry, if known. */
 export class PullRefusal extends Error {
   readonly statusCode: number | undefined;
 
@@ -19,13 +19,13 @@ export class PullRefusal extends Error {
   }
 }
 
-/** Status of a layer that is being unpacked. The Engine may report no progress meanwhile, of a large layer or on a slow disk. */
+/** Status of a layer that is being unpacked. Meanwhile the Engine may report no progress, if the layer is large or the disk slow. */
 const UNPACKING = 'Extracting';
 const UNPACKED = 'Pull complete';
 
 /**
- * Reads a pull's progress to its end. `onGain` is called for each line that differs from the last one; its argument is whether a layer is
- * being unpacked. Errors: `PullRefusal`; `internal` for malformed progress; the errors of the connection.
+ * Reads the progress of a pull to its end. Calls `onGain` with each line that differs from the line before, and with whether a layer is
+ * being unpacked. Throws `PullRefusal`, `internal` for malformed progress, and the errors of the connection.
  */
 export async function readProgress(
   chunks: AsyncIterable<Buffer>,
@@ -39,7 +39,7 @@ export async function readProgress(
     const { id = '', status, error, errorDetail } = parseLine(text);
     if (error !== undefined) throw new PullRefusal(error, errorDetail?.code);
     if (status === UNPACKED) unpacking.delete(id);
-    // the Engine unpacks layers one after the other
+    // the Engine unpacks one layer at a time
     if (status === UNPACKING && unpacking.size === 0) unpacking.add(id);
     onGain(unpacking.size > 0);
   }

@@ -6,7 +6,7 @@ export type ImageReference = { name: string; version: { tag: string } | { digest
 const HUB = /^(?:(?:index\.)?docker\.io\/)/;
 const NAME = /^(?:[a-zA-Z0-9.-]+(?::\d{1,5})?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*$/;
 
-/** Parses a reference. A tag next to a digest is ignored; without either the tag is `latest`. Errors: `invalid_argument`. */
+/** Parses a reference. Ignores a tag next to a digest; without either, the tag is `latest`. Throws `invalid_argument`. */
 export function parseReference(text: string): ImageReference {
   const match = /^(.+?)(?::([\w][\w.-]{0,127}))?(?:@([a-z0-9]+:[0-9a-f]{32,128}))?$/.exec(text);
   const [, full = '', tag = 'latest', digest] = match ?? [];
@@ -27,12 +27,12 @@ function familiarName(full: string): string {
     : full;
 }
 
-/** A hexadecimal text with fewer digits is taken as a name, not as a prefix of an id. */
+/** Minimum number of hexadecimal digits for a prefix of an id. A shorter text is a name. */
 const MIN_ID_DIGITS = 12;
 
 /**
- * Whether an image that the Engine found for a text has this name or id: the Engine also takes a name as a prefix of an id, so that
- * `cafe` would match any image whose id starts with it.
+ * Whether an image that the Engine found for a text really has this name or id. The Engine also treats a name as a prefix of an id, so it
+ * would find for `cafe` any image whose id starts with these digits.
  */
 export function isMeant(
   text: string,

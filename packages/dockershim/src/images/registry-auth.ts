@@ -8,7 +8,10 @@ export type RegistryCredentials = {
   registryToken?: string;
 };
 
-/** The value of the Engine's `X-Registry-Auth` (Docker Engine API, "Authentication"); `undefined` without credentials. */
+/**
+ * Encodes credentials as the value of the Engine's header `X-Registry-Auth` (Docker Engine API, "Authentication"); `undefined` if there are
+ * none.
+ */
 export function registryAuth(credentials: RegistryCredentials = {}): string | undefined {
   const { auth = '', serverAddress, identityToken, registryToken } = credentials;
   const [, packedName, packedPassword] = /^([^:]*):(.*)$/s.exec(Buffer.from(auth, 'base64').toString('utf8')) ?? [];

@@ -1,15 +1,15 @@
-/** Type of a container of a dockershim. The labels are those of upstream's dockershim, so that one can take over from the other. */
+/** Type of a dockershim's container. The labels are the same as in upstream's dockershim, so that either can take over from the other. */
 export const TYPE_LABEL = 'io.kubernetes.docker.type';
 export const SANDBOX_TYPE = 'podsandbox';
 export const CONTAINER_TYPE = 'container';
-/** The id of the sandbox that a container is in. */
+/** The id of the sandbox to which a container belongs. */
 export const SANDBOX_ID_LABEL = 'io.kubernetes.sandbox.id';
-/** CRI log path of a container. */
+/** CRI log path of the container. */
 export const LOG_PATH_LABEL = 'io.kubernetes.container.logpath';
-/** The kubelet's label. On a sandbox the dockershim sets it to `POD`. */
+/** A label of the kubelet. On a sandbox, the dockershim sets it to `POD`. */
 export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 const ANNOTATION_PREFIX = 'annotation.';
-/** Label of this dockershim only, in JSON: state for which neither Docker nor the labels above have a field. */
+/** A label of this dockershim only: JSON with state for which neither Docker nor the labels above have a field. */
 export const DETAILS_LABEL = 'io.podwright.details';
 
 const INTERNAL = new Set([TYPE_LABEL, SANDBOX_ID_LABEL, LOG_PATH_LABEL, DETAILS_LABEL]);
@@ -17,8 +17,8 @@ const INTERNAL = new Set([TYPE_LABEL, SANDBOX_ID_LABEL, LOG_PATH_LABEL, DETAILS_
 export type Marks = { labels: Record<string, string>; annotations: Record<string, string> };
 
 /**
- * Encodes the CRI's labels and annotations as labels of the Engine. A client's label that collides with an internal one or with an
- * annotation is dropped.
+ * Encodes the CRI's labels and annotations as labels of the Engine. Drops a label of the client that collides with an internal label or
+ * with an annotation.
  */
 export function dockerLabels({ labels, annotations }: Marks, own: Record<string, string>): Record<string, string> {
   const prefixed = Object.entries(annotations).map(([key, value]) => [ANNOTATION_PREFIX + key, value]);

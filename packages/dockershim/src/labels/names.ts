@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The container name part in the name of a sandbox's container. */
+/** The part NAME in the name of a sandbox's container. */
 export const SANDBOX_CONTAINER_NAME = 'POD';
 
-/** Metadata in the name of a container: `k8s_NAME_POD_NAMESPACE_UID_ATTEMPT`, the scheme of upstream's dockershim. */
+/** Metadata in a container's name: `k8s_NAME_POD_NAMESPACE_UID_ATTEMPT`, the scheme of upstream's dockershim. */
 export type ContainerName = { name: string; podName: string; namespace: string; uid: string; attempt: number };
 
-/** The Engine's name of a container. Names are unique, which prevents two containers of one pod, name and attempt. */
+/** Encodes the Engine's name for a container. Such names are unique, so a pod cannot have two containers of the same name and attempt. */
 export function formatName({ name, podName, namespace, uid, attempt }: ContainerName): string {
   const parts = [name, podName, namespace, uid];
   const bad = parts.find((part) => !/^[a-zA-Z0-9.-]+$/.test(part));
@@ -19,7 +19,7 @@ export function formatName({ name, podName, namespace, uid, attempt }: Container
   return ['k8s', ...parts, attempt].join('_');
 }
 
-/** Decodes a name, with or without the Engine's slash and the suffix of a conflict; `undefined` for a foreign name. */
+/** Decodes a name, with or without the Engine's leading slash and the suffix that avoids a conflict; `undefined` for a foreign name. */
 export function parseName(text: string): ContainerName | undefined {
   const match = /^\/?k8s_([^_]+)_([^_]+)_([^_]+)_([^_]+)_(\d{1,10})(?:_[0-9a-f]{1,16})?$/.exec(text);
   if (match === null) return undefined;

@@ -8,8 +8,8 @@ type Wanted = { type: ContainerType; id: string };
 type Call = { attempted: string; signal: AbortSignal };
 
 /**
- * Inspects a container by its id or a unique prefix of it. `attempted` is the prefix of errors: `not_found` if it does not exist, is
- * not of a dockershim, or was found by its name, which the Engine accepts too.
+ * Inspects a container by its id or a unique prefix of it. Throws `not_found` if it does not exist, does not belong to a dockershim, or was
+ * found by its name, which the Engine also accepts. `attempted` prefixes the message.
  */
 export async function inspectOwn(
   { containers }: Pick<Engine, 'containers'>,
@@ -22,7 +22,7 @@ export async function inspectOwn(
   return container;
 }
 
-/** As `inspectOwn`; `failed_precondition` if the container does not run. */
+/** Like `inspectOwn`, but throws `failed_precondition` if the container does not run. */
 export async function requireRunning(
   engine: Pick<Engine, 'containers'>,
   wanted: Wanted,

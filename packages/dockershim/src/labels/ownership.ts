@@ -2,15 +2,15 @@ import { PodwrightError } from '@podwright/base';
 import { type CONTAINER_TYPE, type SANDBOX_TYPE, TYPE_LABEL } from './labels.ts';
 import { parseName, SANDBOX_CONTAINER_NAME } from './names.ts';
 
-/** Type of a container of a dockershim. */
+/** The types of a dockershim's containers. */
 export type ContainerType = typeof SANDBOX_TYPE | typeof CONTAINER_TYPE;
 
-/** Names (with or without a slash) and labels of any container of the Engine. */
+/** Names (with or without a leading slash) and labels of any container of the Engine. */
 export type MarkedContainer = { names: string[]; labels: Record<string, string> };
 
 /**
- * Whether a container of the Engine is a dockershim's and of this type: both label and name must match. Any client of the Engine can
- * set the same labels, so labels alone are not enough to touch a container.
+ * Whether a container of the Engine belongs to a dockershim and has this type. Label and name must both match: any client of the Engine can
+ * set the same labels, so labels alone do not prove that the container may be changed.
  */
 export function isOurs(type: ContainerType, { names, labels }: MarkedContainer): boolean {
   if (labels[TYPE_LABEL] !== type) return false;
@@ -20,7 +20,7 @@ export function isOurs(type: ContainerType, { names, labels }: MarkedContainer):
   });
 }
 
-/** Throws `not_found` for a container that is not a dockershim's, as if it did not exist. `attempted` is the prefix of the error. */
+/** Throws `not_found` for a container that does not belong to a dockershim, as if it did not exist. `attempted` prefixes the message. */
 export function requireOurs(type: ContainerType, container: MarkedContainer, attempted: string): void {
   if (isOurs(type, container)) return;
   const kind = type === 'podsandbox' ? 'sandbox' : 'container';

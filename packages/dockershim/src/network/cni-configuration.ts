@@ -6,17 +6,17 @@ import { namesIn, writeFileAtomic } from '@podwright/host';
 import { MAX_TEMPLATE_BYTES } from '../limits.ts';
 import { renderTemplate, type TemplateValues } from './configuration-template.ts';
 
-/** File name suffix of a template, after the name of its configuration. */
+/** Suffix that a template has after the file name of its configuration. */
 const TEMPLATE_SUFFIX = '.template';
 
 type Rejected = { path: string; reason: string };
 
-/** The network to use, or the reasons why each file was rejected. */
+/** The network to use, or the rejected files with the reasons. */
 type Choice = { list: NetworkList; path: string } | { rejected: Rejected[] };
 
 /**
- * The default network: the first configuration of a directory that is valid and whose plugins are installed. The directory is
- * read each time, so that a change takes effect at once. The choice is logged when it changes.
+ * The default network: the first configuration in a directory that is valid and whose plugins are installed. The directory is read each
+ * time, so that a change takes effect immediately. The choice is logged when it changes.
  */
 export class CniConfiguration {
   readonly #directory: string;
@@ -30,7 +30,7 @@ export class CniConfiguration {
     this.#logger = logger;
   }
 
-  /** The default network. Throws `failed_precondition` with every file that was tried and why it cannot be used. */
+  /** The default network. Throws `failed_precondition` with every file that was tried and the reason why it cannot be used. */
   async require(): Promise<NetworkList> {
     const choice = await this.#choose();
     if ('list' in choice) return choice.list;
@@ -42,13 +42,13 @@ export class CniConfiguration {
     );
   }
 
-  /** The default network, or `undefined`. */
+  /** The default network; `undefined` if there is none. */
   async find(): Promise<NetworkList | undefined> {
     const choice = await this.#choose();
     return 'list' in choice ? choice.list : undefined;
   }
 
-  /** Renders each template in the directory, `NAME.conflist` from `NAME.conflist.template`, if its result changes. */
+  /** Renders each template in the directory (`NAME.conflist.template` to `NAME.conflist`), and writes the result if it has changed. */
   async renderTemplates(values: TemplateValues): Promise<void> {
     const names = (await namesIn(this.#directory)).filter((name) => /\.(conf|conflist|json)\.template$/.test(name));
     for (const name of names.sort()) {

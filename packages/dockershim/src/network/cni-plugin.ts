@@ -29,7 +29,7 @@ import type {
 import { PodNamespaces } from './pod-namespace.ts';
 
 export type CniPluginOptions = {
-  /** `cacheDir` must be persistent: its directory `attachments` has a record of each attachment. */
+  /** `cacheDir` must be persistent: its subdirectory `attachments` holds the records of attachments. */
   network: { confDir: string; binDirs: string[]; cacheDir: string };
   logger: Logger;
   /** Timeouts of plugins. */
@@ -38,10 +38,10 @@ export type CniPluginOptions = {
 
 type TearDown = Parameters<NetworkPlugin['tearDownPod']>[0];
 
-/** Never a namespace. Without a path, the record's path would be used, whose process id may be reused by now. */
+/** A path that is never a namespace. With an empty path, the path in the record would be used, whose process id may be reused by now. */
 const NO_NAMESPACE = '/proc/0/ns/net';
 
-/** Capabilities by the names that plugins use. */
+/** Capabilities by the name that plugins declare. */
 const CAPABILITIES: Record<string, NetworkCapability> = {
   bandwidth: 'shaping',
   portMappings: 'portMappings',
@@ -49,10 +49,10 @@ const CAPABILITIES: Record<string, NetworkCapability> = {
   dns: 'dns',
 };
 
-/** Plugins whose configuration has an `mtu`. */
+/** Plugins whose configuration accepts an `mtu`. */
 const TAKES_MTU = new Set(['bridge', 'ptp', 'macvlan', 'ipvlan']);
 
-/** Network of pods by the host's CNI configuration. */
+/** The network plugin `cni`, which attaches pods by the host's CNI configuration. */
 export class CniPlugin implements NetworkPlugin {
   readonly name = 'cni';
   readonly dockerNetworkMode = 'none';
@@ -143,7 +143,10 @@ export class CniPlugin implements NetworkPlugin {
     });
   }
 
-  /** Tears down with the configuration in the sandbox's record; without a record, with the current configuration to be sure. */
+  /**
+   * Tears down the network with the configuration in the sandbox's record. If there is no record, uses the current configuration to be
+   * safe.
+   */
   async #tearDown(setup: TearDown, signal: AbortSignal): Promise<void> {
     const { sandboxId } = setup.pod;
     const portMappings = setup.portMappings.length > 0 ? setup.portMappings : await this.#foreign.ports(sandboxId);
@@ -172,7 +175,7 @@ export class CniPlugin implements NetworkPlugin {
     }
   }
 
-  /** The current network. Throws if there is none. */
+  /** The current network. Throws if there is none, or if it needs a pod CIDR and none is set. */
   async #default(): Promise<NetworkList> {
     const list = await this.#configuration.require();
     const taken = list.plugins.flatMap(({ capabilities }) => capabilities);
@@ -211,7 +214,7 @@ export class CniPlugin implements NetworkPlugin {
   }
 }
 
-/** The CRI client calls Status every few seconds, and must not wait longer. */
+/** Timeout of STATUS: the CRI client calls Status every few seconds, and must not wait longer. */
 const STATUS_TIMEOUT_MS = 10_000;
 
 const keyOf = ({ namespace, name, sandboxId }: NetworkPod): string =>
@@ -224,7 +227,7 @@ const podPorts = (mappings: PortMapping[]) =>
     return { protocol: PROTOCOLS[protocol], containerPort, hostPort, hostIp };
   });
 
-/** Parses the node's pod CIDRs: one or, separated by a comma, one per address family. Throws `invalid_argument`. */
+/** Parses the node's pod CIDRs: one subnet, or two separated by a comma. Throws `invalid_argument`. */
 export function parsePodCidrs(text: string): string[] {
   const cidrs = text.split(',').map((part) => part.trim());
   const bad = cidrs.find((cidr) => !isCidr(cidr));

@@ -6,9 +6,9 @@ export type TemplateValues = { podCidrs: string[]; mtu: number; nonMasqueradeCid
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
 /**
- * A network configuration from its template: `{{.PodCIDR}}` is the pod's first subnet, `{{.PodCIDRRanges}}` all of them as
- * `ranges` of the plugin host-local, `{{.MTU}}` and `{{.NonMasqueradeCIDR}}` are the settings'. `undefined` if a subnet is
- * needed and none is known yet. Throws `invalid_argument` for another placeholder.
+ * Renders a network configuration template. `{{.PodCIDR}}` becomes the node's first pod subnet, `{{.PodCIDRRanges}}` all of them in the
+ * form of host-local's `ranges`; `{{.MTU}}` and `{{.NonMasqueradeCIDR}}` become the settings. Returns `undefined` if a subnet is needed and
+ * none is known yet. Throws `invalid_argument` for any other placeholder.
  */
 export function renderTemplate(
   template: string,

@@ -3,8 +3,8 @@ import type { NetworkCapability, NetworkPlugin, PodNetworkStatus } from './netwo
 const CAPABILITIES: ReadonlySet<NetworkCapability> = new Set<NetworkCapability>(['portMappings']);
 
 /**
- * Docker's own bridge: the Engine attaches a sandbox at its start, with its ports, and detaches it at its exit. The addresses are taken
- * from the container's inspection, not from here.
+ * The network plugin `none`, Docker's own bridge. The Engine attaches a sandbox and publishes its ports when it starts, and detaches it
+ * when it exits. The addresses come from the container's inspection, not from this plugin.
  */
 export class DockerBridge implements NetworkPlugin {
   readonly name = 'none';

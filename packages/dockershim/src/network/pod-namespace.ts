@@ -26,13 +26,13 @@ export class PodNamespaces {
     this.#dependencies = { system: loadSystem(), logger };
   }
 
-  /** Brings the loopback up, as the `loopback` plugin does; the kernel assigns its addresses. */
+  /** Brings up the loopback interface, as the `loopback` plugin does. The kernel assigns its addresses. */
   bringLoopbackUp(netnsPath: string): void {
     const { system } = this.#dependencies;
     withNetworkNamespace(this.#dependencies, netnsPath, () => system.bringInterfaceUp('lo'));
   }
 
-  /** Addresses of a pod's interface, those of IPv4 first. Throws `not_found` without such an interface. */
+  /** Addresses of a pod's interface, IPv4 first. Throws `not_found` if there is no such interface. */
   async addresses(netnsPath: string): Promise<string[]> {
     const [[link], answers] = (await this.#inside(netnsPath, [getLink(INTERFACE_NAME), listAddresses()])) as [
       [Parameters<typeof decodeLink>[0]],
@@ -45,8 +45,8 @@ export class PodNamespaces {
   }
 
   /**
-   * Enables hairpin traffic, from a pod to its own service: `hairpin-veth` on the bridge port, `promiscuous-bridge` on the bridge.
-   * No effect if the pod is not on a bridge.
+   * Lets a pod reach itself through its own service: `hairpin-veth` sets hairpin mode on the bridge port, `promiscuous-bridge` sets
+   * promiscuous mode on the bridge. Has no effect if the pod is not on a bridge.
    */
   async setHairpin(netnsPath: string, mode: HairpinMode): Promise<void> {
     if (mode === 'none') return;

@@ -2,7 +2,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { EngineInfo, EngineVersion } from '../engine/engine-types.ts';
 import { FACTS_CACHE_MS } from '../limits.ts';
 
-/** The Engine's version and info, cached for a minute; `look` always requests the version. Errors are those of `Engine`. */
+/** The Engine's version and info, cached for a minute. Errors are those of `Engine`. */
 export class EngineFacts {
   readonly #engine: Engine;
   #version: Cached<EngineVersion> | undefined;
@@ -12,7 +12,7 @@ export class EngineFacts {
     this.#engine = engine;
   }
 
-  /** The version, at most a minute old; if the Engine is unreachable, the version in its last answer. */
+  /** The version, at most a minute old. If the Engine is unreachable, the last version that it reported. */
   async version(signal?: AbortSignal): Promise<EngineVersion> {
     const known = fresh(this.#version);
     if (known !== undefined) return known;
@@ -22,7 +22,7 @@ export class EngineFacts {
     });
   }
 
-  /** Requests the version without the cache, which proves that the Engine answers. */
+  /** Requests the version without the cache, which proves that the Engine responds. */
   async read(signal?: AbortSignal): Promise<EngineVersion> {
     const value = await this.#engine.version(signal);
     if (this.#version?.value.Version !== value.Version) this.#info = undefined; // the Engine was replaced
@@ -38,7 +38,7 @@ export class EngineFacts {
     return value;
   }
 
-  /** The info of the last answer, of any age. */
+  /** The last info that the Engine reported, however old. */
   get lastInfo(): EngineInfo | undefined {
     return this.#info?.value;
   }

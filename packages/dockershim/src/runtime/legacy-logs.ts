@@ -4,7 +4,7 @@ import { FrameReader } from '../engine/output-frames.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { inspectOwn } from '../labels/own-container.ts';
 
-/** The part of a log to read. */
+/** Selects a part of a log. */
 export type LegacyLogQuery = {
   follow?: boolean;
   tailLines?: number;
@@ -13,7 +13,7 @@ export type LegacyLogQuery = {
   stream?: 'stdout' | 'stderr';
 };
 
-/** Reads logs through the Engine, for containers whose log driver writes no files for kubelets. */
+/** Reads logs through the Engine, for containers whose log driver writes no files that kubelets can read. */
 export class LegacyLogs {
   readonly #engine: Engine;
 
@@ -22,8 +22,8 @@ export class LegacyLogs {
   }
 
   /**
-   * A container's log as text; `undefined` for the driver json-file, whose log is linked to the CRI log path. With `follow` it ends with
-   * the container. Errors: `not_found`, `unavailable`, and the Engine's error for a driver that cannot be read.
+   * A container's log as text; `undefined` for the driver json-file, whose log is linked to the CRI log path. With `follow`, it ends with
+   * the container. Throws `not_found`, `unavailable`, and the Engine's error for a driver that cannot be read.
    */
   async read(id: string, query: LegacyLogQuery, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined> {
     const attempted = `read the log of container ${id}`;
@@ -34,13 +34,13 @@ export class LegacyLogs {
   }
 }
 
-/** The text of both streams, in the order of the Engine. */
+/** The text of both streams, in the order in which the Engine sends it. */
 async function* payloads(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const frames = new FrameReader();
   for await (const chunk of output) for (const { bytes } of frames.take(chunk)) yield bytes;
 }
 
-/** The query as the Engine takes it; its times are seconds since 1970 with a fraction. */
+/** Converts the query to the Engine's, whose times are in seconds since 1970, with fractions. */
 function engineQuery({ follow = false, tailLines, sinceMs, timestamps = false, stream }: LegacyLogQuery) {
   return {
     stdout: stream !== 'stderr',

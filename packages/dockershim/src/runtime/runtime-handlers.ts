@@ -6,7 +6,7 @@ import type { DockershimServices } from '../services.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { EngineFacts } from './engine-facts.ts';
 
-/** Version of the kubelet's runtime API in the answer of Version, always 0.1.0. */
+/** Version of the kubelet's runtime API in the response of Version; always 0.1.0. */
 const KUBELET_API_VERSION = '0.1.0';
 
 type Verbs = 'version' | 'status' | 'runtimeConfig' | 'updateRuntimeConfig';
@@ -39,7 +39,7 @@ export function runtimeHandlers(needs: Needs): Pick<RuntimeHandlers, Verbs> {
   };
 }
 
-/** Status: whether the Engine answers, and whether the network plugin can set up pods. */
+/** Status: whether the Engine responds, and whether the network plugin can set up pods. */
 function status({ network, options, facts, whenStarted }: Needs): RuntimeHandlers['status'] {
   return async ({ verbose }, { signal }) => {
     const engine = facts.read(signal).then(async (version) => {
@@ -87,7 +87,7 @@ function condition(type: string, result: PromiseSettledResult<unknown>, reason: 
   return { type, status: false, reason, message: `docker: ${errorMessage(result.reason)}` };
 }
 
-/** The Engine's OCI runtimes, '' for its default, without the features that API 1.41 cannot request. */
+/** The Engine's OCI runtimes, with '' for its default, and without the features that API 1.41 cannot request. */
 function handlersOf(info: EngineInfo | undefined) {
   if (info === undefined) return [];
   const features = { recursiveReadOnlyMounts: false, userNamespaces: false };

@@ -7,11 +7,11 @@ import { rollBack } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 
-/** Attempts of a creation, which may fail first for a missing image or a taken name. */
+/** Maximum number of attempts to create a sandbox. The first ones may fail because the image is missing or the name is taken. */
 const MOST_TRIES = 4;
 
 /**
- * Creates a sandbox's container and returns its id. Pulls a missing image, and removes a dead sandbox that has the name. Errors:
+ * Creates a sandbox's container and returns its id. Pulls the image if it is missing, and removes a dead sandbox that has the name. Throws
  * `already_exists` if a running sandbox has the name.
  */
 export async function createSandbox(
@@ -34,7 +34,7 @@ export async function createSandbox(
   }
 }
 
-/** The id of the container that has the name, by the Engine's conflict error. */
+/** The id of the container that has the name, from the Engine's conflict error. */
 export function holderOfName(error: unknown): string | undefined {
   if (!isConflict(error)) return undefined;
   return /already in use by container "?([0-9a-f]{12,64})"?/.exec(error.message)?.[1];
@@ -45,8 +45,8 @@ function isMissingImage(error: unknown): boolean {
 }
 
 /**
- * Frees a name, or returns one with a suffix: if a foreign container has the name, or one that does not exist any more (an Engine that
- * was killed may not release names).
+ * Frees a name and returns it. Returns the name with a suffix if it belongs to a foreign container, or to one that no longer exists (an
+ * Engine that was killed may not release names).
  */
 async function freeName(
   dependencies: SandboxDependencies,

@@ -3,20 +3,20 @@ import { NamespaceMode, type PodSandboxConfig } from '@podwright/cri';
 import type { EngineInfo } from '../engine/engine-types.ts';
 import { asksAppArmor, hasSecurity } from './security-options.ts';
 
-/** Name of the runtime handler for the Engine's default runtime, as in upstream's dockershim. */
+/** Runtime handler that selects the Engine's default runtime, as in upstream's dockershim. */
 const DEFAULT_HANDLER = 'docker';
 
-/** The Engine's runtime for a handler; `undefined` for its default. */
+/** The Engine's runtime for a handler; `undefined` for the default one. */
 export function runtimeOf(handler: string): string | undefined {
   return handler === '' || handler === DEFAULT_HANDLER ? undefined : handler;
 }
 
-/** Whether the Engine's info must be requested before a sandbox is created. */
+/** Whether creating the sandbox requires the Engine's info. */
 export function asksAbilities({ linux }: PodSandboxConfig, handler: string): boolean {
   return runtimeOf(handler) !== undefined || asksAppArmor(linux?.securityContext);
 }
 
-/** Throws `failed_precondition` for requested features that the Engine or its host does not have. */
+/** Throws `failed_precondition` if the sandbox requests features that the Engine or its host lacks. */
 export function requireAbilities(info: EngineInfo, { linux }: PodSandboxConfig, handler: string): void {
   const runtime = runtimeOf(handler);
   if (runtime !== undefined && !Object.hasOwn(info.Runtimes, runtime)) {
@@ -29,7 +29,10 @@ export function requireAbilities(info: EngineInfo, { linux }: PodSandboxConfig, 
     throw refusal('an AppArmor profile is requested, and the Docker host has no AppArmor');
 }
 
-/** Throws `failed_precondition` for a user namespace of the pod: the Engine maps users for all containers or for none. */
+/**
+ * Throws `failed_precondition` if the pod requests a user namespace of its own: the Engine can map users only for all containers or for
+ * none.
+ */
 export function refuseOwnUsers({ linux }: PodSandboxConfig): void {
   const mode = linux?.securityContext?.namespaceOptions?.usernsOptions?.mode ?? NamespaceMode.NODE;
   if (mode !== NamespaceMode.NODE)

@@ -5,10 +5,10 @@ import type { DNSConfig, PodSandboxConfig } from '@podwright/cri';
 import { readPodResolvConf } from '@podwright/host';
 import { resolvConf } from './resolv-conf.ts';
 
-/** Paths in containers of the files for names of hosts. */
+/** Container paths of the files with host names and DNS settings. */
 const NETWORK_FILES = ['/etc/hostname', '/etc/hosts', '/etc/resolv.conf'];
 
-/** The loopback and link-local names of `hosts`, as the Engine writes them for a container without a network. */
+/** Entries of `hosts` for loopback and link-local addresses, as the Engine writes them for a container without a network. */
 const HOSTS = [
   '127.0.0.1\tlocalhost',
   '::1\tlocalhost ip6-localhost ip6-loopback',
@@ -19,8 +19,8 @@ const HOSTS = [
 ];
 
 /**
- * Writes `hostname`, `hosts` and `resolv.conf`, for pods whose network the Engine does not set up and so writes no such files. Without
- * its own DNS settings a pod gets those of the host. Existing files are kept.
+ * Writes `hostname`, `hosts` and `resolv.conf` for a pod whose network the Engine does not set up: for such a pod, the Engine does not
+ * write them. A pod without DNS settings of its own gets those of the host. Existing files are kept.
  */
 export async function writeNetworkFiles(
   directory: string,
@@ -44,12 +44,12 @@ export async function writeNetworkFiles(
   }
 }
 
-/** Host name and DNS settings of a pod. As in the Engine, the default host name is the start of the sandbox's id. */
+/** Host name and DNS settings of a pod. As in the Engine, the host name defaults to the start of the sandbox's id. */
 export function networkNames(sandboxId: string, { hostname, dnsConfig: dns }: PodSandboxConfig) {
   return { hostname: hostname || sandboxId.slice(0, 12), dns };
 }
 
-/** Mounts of the pod's files, without those whose path the container's own mounts take. */
+/** Mounts of the pod's network files, except on paths where the container has mounts of its own. */
 export function networkFileMounts(
   directory: string,
   taken: readonly string[],
@@ -60,7 +60,7 @@ export function networkFileMounts(
   }));
 }
 
-/** Whether a mount is one of the pod's files, which the client has not requested. */
+/** Whether a mount is one of the pod's network files, and so was not requested by the client. */
 export function isNetworkFile(sandboxId: string, mount: { Source: string; Destination: string }): boolean {
   const { Source, Destination } = mount;
   return NETWORK_FILES.includes(Destination) && Source.endsWith(`/${sandboxId}/${basename(Destination)}`);

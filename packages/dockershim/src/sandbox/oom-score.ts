@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** Bit of CAP_SYS_RESOURCE (linux/capability.h). */
+/** Number of the bit of CAP_SYS_RESOURCE (linux/capability.h). */
 const CAP_SYS_RESOURCE = 24n;
 
 /**
- * The `oom_score_adj` of a container: the requested value. Without CAP_SYS_RESOURCE it is at least the value of this process, which the
- * Engine has as well if both run in one container, because runc fails with a lower value.
+ * The `oom_score_adj` for a container: the requested value or, without CAP_SYS_RESOURCE, at least that of this process, because runc would
+ * fail to set a lower one. That assumes that the Engine runs with the same value, as it does if both run in one container.
  */
 export function allowedOomScoreAdj(wanted: number): number {
   const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';

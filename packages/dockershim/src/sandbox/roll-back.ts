@@ -14,7 +14,7 @@ export async function killContainer({ containers }: Engine, id: string, signal?:
   });
 }
 
-/** Removes a sandbox's network, once per process: after a restart it may be removed again, which costs little. */
+/** Removes a sandbox's network, but only once per process. After a restart the network may be removed again, which costs little. */
 export async function detach(
   { services, detached }: Pick<SandboxDependencies, 'services' | 'detached'>,
   { id, pod, checkpoint, hostNetwork, netnsPath }: FoundSandbox,
@@ -35,8 +35,8 @@ export async function detach(
 }
 
 /**
- * Removes an incompletely created sandbox: its network, its container and last its checkpoint, so that the next start finds the rest
- * after a failure. Other containers are not touched.
+ * Removes a half created sandbox: its network, its container and, last, its checkpoint, with which the next start finds the rest if this
+ * fails. Leaves other containers alone.
  */
 export async function rollBack(dependencies: SandboxDependencies, id: string): Promise<void> {
   const { services, checkpoints } = dependencies;
@@ -48,7 +48,7 @@ export async function rollBack(dependencies: SandboxDependencies, id: string): P
   dropState(dependencies, id);
 }
 
-/** Drops the in-memory state of a removed sandbox. */
+/** Forgets the in-memory state of a removed sandbox. */
 export function dropState({ unfinished, detached }: SandboxDependencies, id: string): void {
   unfinished.delete(id);
   detached.delete(id);

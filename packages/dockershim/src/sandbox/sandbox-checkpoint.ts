@@ -3,7 +3,7 @@ import type { SandboxCheckpoint } from '../checkpoints/checkpoint.ts';
 import type { NetworkSetup } from '../network/network-plugin.ts';
 import { isHostNetwork, requireMetadata } from './sandbox-spec.ts';
 
-/** The checkpoint of a new sandbox. */
+/** Creates the checkpoint of a new sandbox. */
 export function checkpointOf(
   config: PodSandboxConfig,
   made: { createdAtMs: number; network: string },
@@ -22,7 +22,7 @@ export function checkpointOf(
   };
 }
 
-/** The network parameters in a checkpoint; without one ports, DNS and cgroup are unknown. */
+/** The network parameters in a checkpoint. If there is none, ports, DNS and cgroup are unknown. */
 export function networkFacts(
   checkpoint: SandboxCheckpoint | undefined,
 ): Pick<NetworkSetup, 'portMappings' | 'dns' | 'cgroupParent'> {

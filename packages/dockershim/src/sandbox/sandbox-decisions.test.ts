@@ -95,7 +95,7 @@ test('the holder of a name is read from name conflicts only', () => {
   assert.equal(holderOfName(conflict('k8s_x', '../../x')), undefined);
 });
 
-/** An Engine without containers that fails each creation with the next error. */
+/** A fake Engine without containers, where each creation fails with the next of these errors. */
 function faultyEngine(errors: Error[]) {
   const [tried, ensured]: [string[], string[]] = [[], []];
   const containers = {

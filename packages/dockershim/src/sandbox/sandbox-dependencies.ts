@@ -10,15 +10,15 @@ export type SandboxDependencies = {
   ensureImage: (reference: string, signal: AbortSignal) => Promise<void>;
   /** Removes a container in a sandbox, and the link to its log. */
   removeContainer: (id: string, signal: AbortSignal) => Promise<void>;
-  /** Serializes runs of one sandbox name: a retry waits until the earlier run is rolled back. */
+  /** Serializes RunPodSandbox calls for the same sandbox name, so that a retry waits until the earlier call has been rolled back. */
   names: KeyedLock;
-  /** Sandboxes that are being created or could not be rolled back; not ready even if their container runs. */
+  /** Sandboxes that are being created or could not be rolled back. They are not ready, even if their container runs. */
   unfinished: Set<string>;
-  /** Sandboxes whose network this process has removed already. */
+  /** Sandboxes whose network this process has already removed. */
   detached: Set<string>;
 };
 
-/** The given dependencies with empty in-memory state. */
+/** Adds empty in-memory state to the given dependencies. */
 export function sandboxDependencies(
   given: Omit<SandboxDependencies, 'names' | 'unfinished' | 'detached'>,
 ): SandboxDependencies {

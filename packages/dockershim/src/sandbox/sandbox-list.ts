@@ -19,14 +19,14 @@ type Sandbox = {
 };
 
 /**
- * ListPodSandbox: one request to the Engine, and the checkpoints whose container was removed. Those are listed as not ready, so that
- * the client removes them.
+ * ListPodSandbox: the sandboxes in one list of the Engine, and the checkpoints whose container is gone. The latter are listed as not ready,
+ * so that the client removes them.
  */
 export function sandboxList(dependencies: SandboxDependencies): RuntimeHandlers['listPodSandbox'] {
   return async ({ filter }, { signal }) => {
     const { services, checkpoints, unfinished } = dependencies;
     const isReadyOnly = filter?.state?.state === PodSandboxState.SANDBOX_READY;
-    // before the Engine's list: a sandbox that is created in between must not look like a checkpoint without a container
+    // read before the Engine's list, so that a sandbox that is created in between does not look like a checkpoint without a container
     const checkpointed = isReadyOnly ? [] : await checkpoints.ids();
     const found = await services.engine.lists.list(engineFilter(filter), signal);
     const listed = found.flatMap((container) => listedSandbox(container, unfinished) ?? []);
@@ -40,7 +40,9 @@ export function sandboxList(dependencies: SandboxDependencies): RuntimeHandlers[
   };
 }
 
-/** The Engine's filter. It must not drop a sandbox that has a checkpoint, which would then seem to lack its container. */
+/**
+ * The Engine's part of the filter. It must not exclude a sandbox that has a checkpoint, which would then seem to have lost its container.
+ */
 export function engineFilter(filter: PodSandboxFilter | undefined): ContainerFilter {
   const type = `${TYPE_LABEL}=${SANDBOX_TYPE}`;
   if (filter?.state?.state !== PodSandboxState.SANDBOX_READY) return { label: [type], ...idOf(filter) };
@@ -68,7 +70,7 @@ export function listedSandbox(container: ContainerSummary, unfinished: ReadonlyS
   };
 }
 
-/** The list entry of a sandbox without a container, with the kubelet's standard labels. */
+/** The list entry of a sandbox without a container. It has only the kubelet's standard labels. */
 export function checkpointedSandbox(id: string, checkpoint: SandboxCheckpoint): Sandbox {
   const { name, namespace, uid, createdAtMs } = checkpoint;
   return {
@@ -84,7 +86,7 @@ export function checkpointedSandbox(id: string, checkpoint: SandboxCheckpoint): 
   };
 }
 
-/** The CRI's metadata without other fields. */
+/** Copies the CRI's metadata without other fields. */
 export function metadataOf(pod: Sandbox['metadata']): Sandbox['metadata'] {
   const { name, namespace, uid, attempt } = pod;
   return { name, namespace, uid, attempt };

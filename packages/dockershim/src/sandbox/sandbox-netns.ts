@@ -1,6 +1,6 @@
 import type { ContainerInspection } from '../engine/engine-types.ts';
 
-/** The network namespace of a container's process; `undefined` if it does not run. */
+/** Path of the network namespace of a container's process; `undefined` if the container does not run. */
 export function netnsPathOf({ State }: Pick<ContainerInspection, 'State'>): string | undefined {
   return State.Running && State.Pid > 0 ? `/proc/${State.Pid}/ns/net` : undefined;
 }

@@ -16,8 +16,8 @@ import { sandboxSecurityOptions } from './security-options.ts';
 type Wanted = { config: PodSandboxConfig; name: string; spec: ContainerSpec; createdAtMs: number };
 
 /**
- * RunPodSandbox: creates a container that holds the pod's namespaces, in five steps: image and creation, checkpoint, start,
- * `resolv.conf`, network. If a step fails, the earlier ones are rolled back.
+ * RunPodSandbox: creates a container that holds the pod's namespaces, in five steps: create it (pulling the image if needed), write the
+ * checkpoint, start it, write `resolv.conf`, set up the network. If a step fails, the earlier ones are rolled back.
  */
 export function sandboxRun(dependencies: SandboxDependencies): RuntimeHandlers['runPodSandbox'] {
   return async ({ config, runtimeHandler }, { signal }) => {

@@ -18,23 +18,23 @@ import { CONTAINER_NAME_LABEL, dockerLabels, SANDBOX_TYPE, TYPE_LABEL } from '..
 import { formatName, SANDBOX_CONTAINER_NAME } from '../labels/names.ts';
 import { encodeDetails, type SandboxDetails } from './sandbox-details.ts';
 
-/** The kubelet's OOM score of a sandbox: killed after the containers of pods, before the Engine and the kubelet. */
+/** The kubelet's OOM score for a sandbox: it is killed after the containers of pods, but before the Engine and the kubelet. */
 export const SANDBOX_OOM_SCORE_ADJ = -998;
-/** Size of /dev/shm, which all containers of the pod share: Docker's default. */
+/** Size of /dev/shm, which all containers of the pod share. Docker's default. */
 const SHM_BYTES = 64 << 20;
-/** The kernel's minimum: the pause process only waits. */
+/** The kernel's minimum, enough for a pause process, which only waits. */
 const SANDBOX_CPU_SHARES = 2;
 
-/** Inputs of a sandbox's spec besides the CRI's configuration. */
+/** Inputs of a sandbox's spec in addition to the CRI's configuration. */
 export type SandboxSpecInput = {
   image: string;
   details: SandboxDetails;
-  /** The Engine's runtime. Default: the Engine's default. */
+  /** Name of the Engine's runtime. Default: the Engine's default runtime. */
   runtime?: string;
-  /** The network plugin's mode, for a pod that is not on the host's network. */
+  /** Network mode of the network plugin, for a pod that is not on the host's network. */
   networkMode: string;
   oomScoreAdj: number;
-  /** `SecurityOpt`, including the text of profile files. */
+  /** Values for the Engine's `SecurityOpt`, with the text of profile files. */
   securityOptions: string[];
 };
 
@@ -44,7 +44,7 @@ export function requireMetadata(config: PodSandboxConfig | undefined): PodSandbo
   return config.metadata;
 }
 
-/** The Engine's name of a sandbox. Throws `invalid_argument` for metadata that Docker does not allow in names. */
+/** The Engine's name for a sandbox. Throws `invalid_argument` for metadata that Docker does not allow in names. */
 export function sandboxName({ name, namespace, uid, attempt }: PodSandboxMetadata): string {
   return formatName({ name: SANDBOX_CONTAINER_NAME, podName: name, namespace, uid, attempt });
 }
@@ -84,7 +84,9 @@ export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): 
   };
 }
 
-/** The sandbox holds the pod's network and IPC namespaces, and the PID namespace if the pod shares it. */
+/**
+ * The namespaces of the sandbox's container, which holds the pod's network and IPC namespaces, and the PID namespace if the pod shares it.
+ */
 function namespacesOf(config: PodSandboxConfig, networkMode: string): HostConfig {
   const security = config.linux?.securityContext;
   const { network, ipc, pid } = security?.namespaceOptions ?? {};
@@ -96,7 +98,7 @@ function namespacesOf(config: PodSandboxConfig, networkMode: string): HostConfig
     NetworkMode: isHostNetwork(config) ? 'host' : networkMode,
     IpcMode: ipc === NamespaceMode.NODE ? 'host' : 'shareable',
     ...(pid === NamespaceMode.NODE && { PidMode: 'host' }),
-    // an Engine with userns-remap rejects privileged containers and host namespaces without UsernsMode `host`
+    // an Engine with userns-remap rejects privileged containers and host namespaces unless UsernsMode is `host`
     ...(isOnHost && { UsernsMode: 'host' }),
   };
 }
@@ -125,14 +127,14 @@ function dnsOf(dns: DNSConfig | undefined): HostConfig {
   return { Dns: dns.servers, DnsSearch: dns.searches, DnsOptions: dns.options };
 }
 
-/** The pod's cgroup: the Engine's systemd driver takes the name of a slice, its cgroupfs driver a path. */
+/** The pod's cgroup. The Engine's systemd driver expects the name of a slice, its cgroupfs driver a path. */
 function cgroupOf({ linux }: PodSandboxConfig): HostConfig {
   const parent = linux?.cgroupParent ?? '';
   if (parent === '') return {};
   return { CgroupParent: dockerCgroupParent(parent) };
 }
 
-/** A pod's cgroup as the Engine takes it. Throws `invalid_argument` for a path with `..`. */
+/** Converts a pod's cgroup to the form that the Engine expects. Throws `invalid_argument` for a path with `..`. */
 export function dockerCgroupParent(parent: string): string {
   if (parent.split('/').includes('..') || parent.includes('\0')) throw invalid(`cgroupParent "${parent}" has ".."`);
   return parent.endsWith('.slice') ? basename(parent) : parent;
@@ -147,7 +149,7 @@ const PROTOCOLS: Record<Protocol, string> = {
 function publishedPorts(config: PodSandboxConfig, networkMode: string): [key: string, mapping: PortMapping][] {
   const published = config.portMappings.filter(({ hostPort }) => hostPort > 0);
   const keys = published.map((mapping): [string, PortMapping] => [portKey(mapping), mapping]);
-  // with a network plugin the plugin publishes the ports
+  // if a network plugin attaches the sandbox, the plugin also publishes the ports
   return networkMode === 'none' || isHostNetwork(config) ? [] : keys;
 }
 

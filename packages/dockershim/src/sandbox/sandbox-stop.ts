@@ -8,8 +8,8 @@ import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { isInSandbox } from './sandbox-identity.ts';
 
 /**
- * StopPodSandbox: kills the pod's containers and removes its network, even if the sandbox's container or checkpoint is missing.
- * Succeeds if the sandbox does not exist.
+ * StopPodSandbox: kills the pod's containers and removes its network, even if the sandbox's container or checkpoint is missing. Succeeds if
+ * the sandbox does not exist.
  */
 export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers['stopPodSandbox'] {
   return async ({ podSandboxId }, { signal }) => {
@@ -19,7 +19,7 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
     const ended = containersOf(dependencies, found.id, signal).then((ids) =>
       allOf(ids.map((id) => killContainer(engine, id, signal))),
     );
-    // the sandbox is killed even if its network could not be removed in time: the removal is retried without its process
+    // the sandbox is killed even if its network could not be removed in time; a retry of the removal does without its process
     const detached = detach(dependencies, found, signal).then(() => failpoint('sandbox-stop/network-down'));
     const results = await Promise.allSettled([ended, detached]);
     const own = found.container === undefined ? Promise.resolve() : killContainer(engine, found.id);
@@ -30,7 +30,7 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
   };
 }
 
-/** Ids of the containers in a sandbox, without foreign ones. */
+/** Ids of the containers in a sandbox. Ignores foreign containers. */
 export async function containersOf(
   { services }: Pick<SandboxDependencies, 'services'>,
   sandboxId: FoundSandbox['id'],
@@ -42,12 +42,12 @@ export async function containersOf(
     .map(({ Id }) => Id);
 }
 
-/** Waits for all, and then throws their errors as one. */
+/** Waits for all promises, and then throws their errors as one. */
 export async function allOf(work: Promise<unknown>[]): Promise<void> {
   throwAll('', await Promise.allSettled(work));
 }
 
-/** Throws all errors as one, with the class of the first. */
+/** Throws all errors as one, with the code of the first. */
 export function throwAll(attempted: string, results: PromiseSettledResult<unknown>[]): void {
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   const [first] = failures;

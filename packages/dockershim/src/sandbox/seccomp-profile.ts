@@ -2,7 +2,9 @@ import { open } from 'node:fs/promises';
 import { PodwrightError, wrapError } from '@podwright/base';
 import { MAX_SECCOMP_PROFILE_BYTES } from '../limits.ts';
 
-/** Reads a seccomp profile as the Engine takes it, JSON in one line. `invalid_argument` if the file is not a profile. */
+/**
+ * Reads a seccomp profile in the form that the Engine expects: JSON in one line. Throws `invalid_argument` if the file is not a profile.
+ */
 export async function readSeccompProfile(path: string): Promise<string> {
   try {
     await using file = await open(path);

@@ -16,19 +16,19 @@ export function selinuxOptions(options: SELinuxOption | undefined): string[] {
   return parts.map(([name, value]) => `label=${name}:${plainText(`selinuxOptions.${name}`, value)}`);
 }
 
-/** Whether the Engine's `SecurityOptions` include this one: `apparmor`, `selinux`, `seccomp`. */
+/** Whether the Engine's `SecurityOptions` include this feature: `apparmor`, `selinux`, `seccomp`. */
 export function hasSecurity(options: readonly string[], name: string): boolean {
   return options.some((option) => option.split(',').includes(`name=${name}`));
 }
 
-/** Whether an AppArmor profile of the host is requested, which an Engine without AppArmor would ignore. */
+/** Whether the sandbox requests an AppArmor profile of the host, which an Engine without AppArmor would ignore. */
 export function asksAppArmor(security: Security): boolean {
   return apparmorOf(security)?.type === 'localhost';
 }
 
 /**
- * A sandbox's `SecurityOpt`, with the Engine's defaults for omitted settings. Reads the file of a seccomp profile, because the Engine
- * takes its text. Throws `invalid_argument`.
+ * The `SecurityOpt` of a sandbox; for omitted settings the Engine's defaults apply. Reads the file of a seccomp profile, because the Engine
+ * expects its text. Throws `invalid_argument`.
  */
 export async function sandboxSecurityOptions(security: Security): Promise<string[]> {
   const apparmor = apparmorOf(security);
@@ -44,7 +44,7 @@ export async function sandboxSecurityOptions(security: Security): Promise<string
 
 const apparmorOf = (security: Security) => securityProfile('apparmor', security?.apparmor, undefined);
 
-/** A privileged sandbox runs without a seccomp profile. */
+/** Seccomp options. A privileged sandbox runs without a profile. */
 async function seccompOptions(security: Security): Promise<string[]> {
   const profile = securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath);
   if (profile === undefined || profile.type === 'runtime-default' || security?.privileged) return [];

@@ -1,9 +1,9 @@
-/** Controllers whose hierarchy has a container's own cgroup, the most reliable first; '' is cgroup v2. */
+/** Controllers in whose hierarchy a container has a cgroup of its own, the most reliable one first; '' stands for cgroup v2. */
 const CONTROLLERS = ['memory', 'cpu', 'pids', ''];
 
 /**
- * The cgroup in a text of /proc/PID/cgroup (cgroups(7)), relative to the hierarchy's root: of a v1 controller if it has one, otherwise
- * of v2.
+ * Finds the path of a cgroup, relative to the root of its hierarchy, in the text of /proc/PID/cgroup (cgroups(7)): in the hierarchy of a v1
+ * controller if the text has one, otherwise in v2.
  */
 export function cgroupPathIn(text: string): string | undefined {
   const lines = text.split('\n').flatMap((line) => {
@@ -17,7 +17,10 @@ export function cgroupPathIn(text: string): string | undefined {
   return undefined;
 }
 
-/** The container's cgroup in the path of a process's cgroup, which may be below it; `undefined` if the path is not of the container. */
+/**
+ * The cgroup of a container, given that of one of its processes, which may be below it; `undefined` if the path does not contain the
+ * container's id.
+ */
 export function containerCgroup(path: string, containerId: string): string | undefined {
   const at = path.indexOf(containerId);
   if (at === -1) return undefined;

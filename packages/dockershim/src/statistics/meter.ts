@@ -21,10 +21,10 @@ import { type RunningContainer, RunningContainers } from './running-containers.t
 /** Dependencies of statistics. `cgroups` is the host's hierarchy. */
 export type StatisticsServices = Pick<DockershimServices, 'engine' | 'logger'> & { cgroups: CgroupHierarchy };
 
-/** Relative path from a layer, `ROOT/DRIVER/ID/diff`, to Docker's root. */
+/** Path from a layer, `ROOT/DRIVER/ID/diff`, to Docker's root. */
 const LAYERS_ROOT = '../../..';
 
-/** Measures running sandboxes and containers; those that do not run have no usage. */
+/** Measures the usage of sandboxes and containers. Only running ones have usage. */
 export class Meter {
   readonly #services: StatisticsServices;
   readonly #cpu = new CpuSamples();
@@ -40,7 +40,7 @@ export class Meter {
     };
   }
 
-  /** All running containers of this type, without foreign ones. */
+  /** All running containers of this type. Ignores foreign containers. */
   async running(type: ContainerType, signal: AbortSignal): Promise<ContainerSummary[]> {
     const filter = { label: [`${TYPE_LABEL}=${type}`], status: ['running'] };
     const found = await this.#services.engine.containers.list(filter, signal);
@@ -50,7 +50,7 @@ export class Meter {
     return ours;
   }
 
-  /** The container with this id or prefix of an id, running or not. Errors: `not_found`. */
+  /** The container with this id or prefix of an id, whether it runs or not. Throws `not_found`. */
   async one(type: ContainerType, id: string, signal: AbortSignal): Promise<ContainerSummary> {
     const filter = { label: [`${TYPE_LABEL}=${type}`], id: [id] };
     const found = await this.#services.engine.containers.list(filter, signal);
@@ -73,7 +73,7 @@ export class Meter {
     };
   }
 
-  /** `containers` are all running containers, of any sandbox. */
+  /** Measures a sandbox. `containers` are the running containers of all sandboxes. */
   async ofSandbox(
     summary: ContainerSummary,
     containers: ContainerSummary[],
@@ -83,7 +83,7 @@ export class Meter {
     const { podName: name, namespace, uid, attempt } = nameOf(summary);
     const sandbox = await this.#known[SANDBOX_TYPE].of(id, signal);
     const own = containers.filter(({ Labels }) => Labels[SANDBOX_ID_LABEL] === id);
-    // without a cgroup of the pod, the sandbox is in Docker's own cgroup next to other containers
+    // a sandbox without a cgroup of the pod is in Docker's own cgroup, next to other containers
     const hasOwnCgroup = sandbox !== undefined && sandbox.cgroupParent !== '';
     const cgroup = hasOwnCgroup ? this.#read(posix.dirname(sandbox.cgroup)) : undefined;
     const nanoCores = cgroup && this.#cpu.nanoCores(id, cgroup);
@@ -94,7 +94,7 @@ export class Meter {
     };
   }
 
-  /** Measures each of them; failed measurements are skipped. */
+  /** Measures each of them. Failed measurements are omitted. */
   each<T>(summaries: ContainerSummary[], measure: (summary: ContainerSummary) => Promise<T>): Promise<T[]> {
     const named = summaries.map((summary) => ({ id: summary.Id, summary }));
     return measureEach(named, this.#services, ({ summary }) => measure(summary));
@@ -109,7 +109,7 @@ function nameOf({ Names }: ContainerSummary): ContainerName {
   return Names.flatMap((text) => parseName(text) ?? [])[0]!;
 }
 
-/** The kernel's counters of the sandbox's interfaces; empty for a sandbox on the host's network. */
+/** The kernel's counters for the sandbox's interfaces; empty for a sandbox on the host's network. */
 async function interfacesOf(sandbox: RunningContainer | undefined): Promise<InterfaceUse[]> {
   if (sandbox === undefined || sandbox.isInHostNetwork) return [];
   const text = await readFile(`/proc/${sandbox.pid}/net/dev`, 'utf8').catch(() => '');

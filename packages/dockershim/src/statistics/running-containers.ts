@@ -4,19 +4,19 @@ import type { EngineContainers } from '../engine/engine-containers.ts';
 import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { cgroupPathIn, containerCgroup } from './cgroup-path.ts';
 
-/** Properties of a container that are constant while it runs. */
+/** Properties of a container that do not change while it runs. */
 export type RunningContainer = {
-  /** Host process id of its first process. */
+  /** Process id, on the host, of the container's first process. */
   pid: number;
   cgroup: string;
   /** The Engine's `CgroupParent`; '' for Docker's default. */
   cgroupParent: string;
   isInHostNetwork: boolean;
-  /** Directory of its writable layer; unknown with some storage drivers. */
+  /** Directory of the container's writable layer; unknown with some storage drivers. */
   layer: string | undefined;
 };
 
-/** Caches properties of running containers: each is inspected once while its first process exists. */
+/** Caches properties of running containers. A container is inspected once, as long as its first process exists. */
 export class RunningContainers {
   readonly #containers: Pick<EngineContainers, 'inspect'>;
   readonly #known = new Map<string, RunningContainer>();
@@ -25,7 +25,7 @@ export class RunningContainers {
     this.#containers = containers;
   }
 
-  /** `undefined` for a container that does not run, or whose processes are not on this host. */
+  /** The properties; `undefined` for a container that does not run, or whose processes are not on this host. */
   async of(id: string, signal?: AbortSignal): Promise<RunningContainer | undefined> {
     const known = this.#known.get(id);
     if (known !== undefined && isInCgroup(known.pid, known.cgroup)) return known;
@@ -35,7 +35,7 @@ export class RunningContainers {
     return found;
   }
 
-  /** Drops all other containers from the cache, and returns the layers of the remaining ones. */
+  /** Forgets all containers except these, and returns the layers of the remaining ones. */
   keep(ids: Set<string>): Set<string> {
     for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
     return new Set([...this.#known.values()].flatMap(({ layer }) => layer ?? []));

@@ -10,25 +10,25 @@ export type EngineStreams = {
   stdout: Readable;
   /** Absent with a terminal. */
   stderr: Readable | undefined;
-  /** Resolves when the Engine has sent all output, or with the error of the connection. */
+  /** Resolves when the Engine has sent all output, or with the error that broke the connection. */
   over: Promise<Error | undefined>;
   /** Closes the connection. */
   close: () => void;
 };
 
 /**
- * Splits a connection into its streams. `endsInput`: whether the end of `stdin` is passed to the process. Otherwise it must be dropped:
- * the Engine would close the output with an input that it may not close, and a terminal has no end of input.
+ * Splits a connection into its streams. `endsInput`: whether the end of `stdin` ends the process's input. It must not for an input that
+ * stays open across clients, because the Engine would then close the output too. A terminal has no end of input.
  */
 export function engineStreams(
   { socket, head }: HijackedConnection,
   { tty, endsInput }: { tty: boolean; endsInput: boolean },
 ): EngineStreams {
   const outputs = tty ? { stdout: rawOutput(socket, head), stderr: undefined } : splitFrames(socket, head);
-  // readers learn of a broken connection from `over`
+  // readers find out about a broken connection from `over`
   outputs.stdout.on('error', () => undefined);
   outputs.stderr?.on('error', () => undefined);
-  // the Engine only shuts down its side, and reads no more input
+  // the Engine only shuts down its own direction, and then reads no more input
   socket.once('end', () => socket.destroy());
   const over = once(socket, 'close').then(
     () => undefined,

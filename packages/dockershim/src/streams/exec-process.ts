@@ -4,17 +4,20 @@ import { isInCgroup, killProcessTrees, readProcess } from '@podwright/system';
 import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
 import { CALL_TIMEOUT_MS } from '../limits.ts';
 
-/** The first and the longest interval of polling the state of a command, in milliseconds. */
+/** First and maximum interval between inspections of a command. */
 const FIRST_LOOK_MS = 2;
 const LAST_LOOK_MS = 500;
 
-/** A command's first process: its id and, if it was seen alive, its start time, which identifies it if the id is reused. */
+/**
+ * A command's first process: its id and, if it was seen alive, its start time, which distinguishes it from a later process with the same
+ * id.
+ */
 type KnownProcess = { pid: number; startTicks: number | undefined };
 
-/** How a command ended. `hasRun` is false for one that could not be started. */
+/** How a command ended. `hasRun` is false if it could not be started. */
 export type ExecEnd = { exitCode: number; hasRun: boolean };
 
-/** A command that was started in a container through the Engine. */
+/** A command that the Engine has started in a container. */
 export class ExecProcess {
   readonly #exec: EngineExec;
   readonly #containerId: string;
@@ -42,8 +45,8 @@ export class ExecProcess {
   }
 
   /**
-   * Kills the command and its descendants, even if only processes of its session remain. The Engine has no call for that, so the processes
-   * are killed directly, if they are on this host and in the container. Never rejects.
+   * Kills the command and its descendants, even if only processes of its session remain. The Engine has no call for that, so this kills the
+   * processes directly, if they are on this host and in the container. Never rejects.
    */
   async kill(): Promise<void> {
     try {
@@ -61,7 +64,9 @@ export class ExecProcess {
     this.#process ??= { pid: Pid, startTicks };
   }
 
-  /** Whether the command's process or one of its session exists. The kernel does not reuse the id while the session exists. */
+  /**
+   * Whether the command's process, or another process of its session, exists. The kernel does not reuse the id while the session exists.
+   */
   async #isLeft({ pid, startTicks }: KnownProcess): Promise<boolean> {
     const leader = readProcess(pid);
     if (leader !== undefined) return leader.startTicks === startTicks && this.#hasInContainer(pid);
@@ -69,7 +74,7 @@ export class ExecProcess {
     return (await findProcesses(isOfSession)).length > 0;
   }
 
-  /** Docker's cgroups are `ID` with cgroupfs and `docker-ID.scope` with systemd. */
+  /** Whether a process is in the container's cgroup. Docker names cgroups `ID` with cgroupfs and `docker-ID.scope` with systemd. */
   #hasInContainer(pid: number): boolean {
     return isInCgroup(pid, this.#containerId) || isInCgroup(pid, `${this.#containerId}.scope`);
   }

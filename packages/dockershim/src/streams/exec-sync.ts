@@ -4,19 +4,17 @@ import { fitExecOutput, MAX_EXEC_OUTPUT_BYTES } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
 import { abandon, type StartedExec, startExec } from './exec-session.ts';
 
-/**
- * How long a caller waits for the kill after the timeout, in milliseconds; a kill takes noticeable time only if the Engine does not answer.
- */
+/** How long a caller waits for the kill after the timeout. A kill takes noticeable time only if the Engine does not respond. */
 const MAX_KILL_MS = 2000;
 
-/** `timeoutSeconds` 0 means no timeout. */
+/** A `timeoutSeconds` of 0 means no timeout. */
 export type SyncCommand = { containerId: string; command: string[]; timeoutSeconds: number };
 
 export type SyncResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /**
- * Runs a command to its end. It is killed at its timeout (`deadline_exceeded`) and when the caller cancels. A command that cannot be
- * started is `unknown`, with the OCI runtime's reason.
+ * Runs a command until it ends. Kills it at its timeout (`deadline_exceeded`) and when the caller cancels. Throws `unknown`, with the OCI
+ * runtime's reason, if the command cannot be started.
  */
 export async function execSync(
   engine: Pick<Engine, 'exec'>,

@@ -1,7 +1,7 @@
 import type { RemoteProcess, StreamChoice } from '@podwright/streaming';
 import type { EngineStreams } from './engine-streams.ts';
 
-/** The streams that the client requested. Others are drained, so that the process does not block. */
+/** The streams that the client requested. Other streams are drained, so that the process does not block. */
 export function remoteStreams(
   { stdin, stdout, stderr }: EngineStreams,
   choice: StreamChoice,
@@ -18,7 +18,10 @@ export function remoteStreams(
 /** A terminal's size in characters. */
 export type Size = { columns: number; rows: number };
 
-/** Resizes a terminal, one call at a time; of sizes that arrive meanwhile only the last one is applied. Failures are ignored. */
+/**
+ * Returns a function that resizes a terminal with one call at a time. If several sizes arrive during a call, only the last one is applied.
+ * Failures are ignored.
+ */
 export function resizer(resize: (size: Size) => Promise<void>): (columns: number, rows: number) => void {
   let wanted: Size | undefined;
   let isBusy = false;

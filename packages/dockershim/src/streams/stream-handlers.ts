@@ -13,7 +13,7 @@ export type StreamServices = Pick<DockershimServices, 'engine'> & { server: Stre
 
 type Needs = Pick<StreamServices, 'engine'>;
 
-/** Exec, Attach and PortForward by URLs of the streaming server, and ExecSync. */
+/** Exec, Attach and PortForward, which return URLs of the streaming server, and ExecSync. */
 export function streamHandlers(
   services: StreamServices,
 ): Pick<RuntimeHandlers, 'exec' | 'execSync' | 'attach' | 'portForward'> {
@@ -37,7 +37,7 @@ function exec({ engine, server }: StreamServices): RuntimeHandlers['exec'] {
   };
 }
 
-/** ExecSync: `timeout` in seconds, 0 for none. */
+/** ExecSync. `timeout` is in seconds; 0 means none. */
 function execInContainer({ engine }: Needs): RuntimeHandlers['execSync'] {
   return async ({ containerId, cmd, timeout }, { signal }) => {
     const { Id } = await runningContainer(engine, containerId, { verb: 'exec in', signal });
@@ -55,7 +55,7 @@ function attach({ engine, server }: StreamServices): RuntimeHandlers['attach'] {
   };
 }
 
-/** PortForward: connections are made in the network namespace of the sandbox, or in the host's for a pod on the host's network. */
+/** PortForward: connects from within the network namespace of the sandbox, which is the host's for a pod on the host's network. */
 function portForward({ engine, server, dial }: StreamServices): RuntimeHandlers['portForward'] {
   return async ({ podSandboxId: id, port: ports }, { signal }) => {
     const attempted = `forward ports of sandbox ${id}`;

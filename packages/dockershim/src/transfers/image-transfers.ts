@@ -11,7 +11,7 @@ import { FULL_DISK } from '../engine/engine-error.ts';
 
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 
-/** podwright.v1.ImageTransfers, without the calls that an Engine cannot serve: progress of other clients' pulls, and cleanup. */
+/** podwright.v1.ImageTransfers without the calls that an Engine cannot serve: progress of other clients' pulls, and cleanup. */
 export function imageTransfers({ archives }: Pick<Engine, 'archives'>): Pick<Handlers, 'load' | 'save' | 'untag'> {
   return {
     load: async function* ({ path, name }, { signal }) {
@@ -55,7 +55,7 @@ async function load(
   return images;
 }
 
-/** The error of a load. Docker 20.10 supports only its own format, and reports missing files for OCI archives. */
+/** The error of a failed load. Docker 20.10 supports only its own format, and for OCI archives reports missing files. */
 function notLoaded(path: string, error: string): PodwrightError {
   const hint = /no such file/.test(error)
     ? '; OCI archives need Docker 25 or later: skopeo copy oci-archive:FILE docker-archive:OTHER:NAME converts one for this Engine'
@@ -64,7 +64,7 @@ function notLoaded(path: string, error: string): PodwrightError {
   return new PodwrightError(code, `load images from ${path}: ${error}${hint}`);
 }
 
-/** Tags the only image of an archive with a name. */
+/** Gives a name to the only image of an archive. */
 async function giveName(
   archives: EngineArchives,
   { images, name }: { images: Loaded[]; name: string },
