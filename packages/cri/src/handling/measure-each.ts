@@ -1,9 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorMessage, Limiter, type Logger } from '@podwright/base';
 
-/**
- * Maximum number of concurrent measurements. Each walks a container's writable layer, so more of them would only delay other disk access.
- */
+/** Maximum number of concurrent measurements. Each walks a container's writable layer, so more of them would only delay other work. */
 const AT_ONCE = 8;
 
 /**

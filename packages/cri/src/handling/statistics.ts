@@ -26,7 +26,7 @@ export type MeasuredContainer = {
   mountpoint: string;
 };
 
-/** A pod's total usage. `cgroup` is absent if the pod does not have its own cgroup: then the containers' usage is summed. */
+/** A pod's total usage. If the pod has no cgroup of its own, `cgroup` is absent, and the containers' usage is summed instead. */
 export type MeasuredSandbox = {
   attributes: MessageInitShape<typeof PodSandboxAttributesSchema>;
   use: { atMs: number; cgroup: CgroupStats | undefined; nanoCores: number | undefined; interfaces: InterfaceUse[] };

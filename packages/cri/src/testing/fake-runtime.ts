@@ -13,7 +13,7 @@ export type CriMethod = keyof RuntimeHandlers | keyof ImageHandlers;
 
 /** A fault to inject into the calls of a method. */
 export type Fault = {
-  /** Delays the call; ends early if the call is aborted. */
+  /** Delay of the call in ms; an abort of the call ends it early. */
   delayMs?: number;
   /** The error with which the call rejects. */
   error?: Error;

@@ -19,8 +19,8 @@ const HOSTS = [
 ];
 
 /**
- * Writes `hostname`, `hosts` and `resolv.conf` for a pod whose network the Engine does not set up: for such a pod, the Engine does not
- * write them. A pod without DNS settings of its own gets those of the host. Existing files are kept.
+ * Writes `hostname`, `hosts` and `resolv.conf` for a pod whose network the Engine does not set up, because the Engine then writes none of
+ * them. A pod without DNS settings of its own gets those of the host. Existing files are kept.
  */
 export async function writeNetworkFiles(
   directory: string,

@@ -8,7 +8,7 @@ import { detach, killContainer, rollBack } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 
-/** What a start does with an existing sandbox. */
+/** Action of the startup for an existing sandbox. */
 export type Recovery =
   /** Remove it: it was never completed, and has no containers. */
   | 'roll back'

@@ -138,7 +138,7 @@ export class Session {
       stream?.receiveHeaders(fields, endsStream);
       if (endsStream && stream !== undefined && stream.closeCode === undefined) this.#connection.endByPeer(stream);
     },
-    /** The server has ended its side of the stream, perhaps without having read the whole request. */
+    /** Called when the server has ended its side of the stream, perhaps before it has read the whole request. */
     onEnd: (stream: Http2Stream) => {
       if (stream.unsent.length > 0) stream.cut(END_CODE.noError);
       else this.#connection.end(stream, END_CODE.noError);

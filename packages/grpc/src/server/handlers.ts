@@ -37,7 +37,7 @@ export type HandledService = {
   definition?: ServiceDefinitionOptions;
 };
 
-/** Pairs a service with its handlers, checked against each other. */
+/** Pairs a service with its handlers, whose types must match the service. */
 export function handleService<S extends TypedService>(
   service: S,
   handlers: Partial<ServiceHandlers<S>>,

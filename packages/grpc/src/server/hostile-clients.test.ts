@@ -1,4 +1,4 @@
-/** A protocol violation costs the client its connection, and does not affect other clients. */
+/** A client that violates the protocol is disconnected, and other clients are not affected. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
