@@ -40,6 +40,7 @@ export {
 export {
   removeFileDurable,
   removeUnfinished,
+  replaceFile,
   syncDirectory,
   writeFileAtomic,
   writeFileAtomicSync,

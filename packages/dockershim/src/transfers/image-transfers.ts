@@ -1,10 +1,11 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { counted, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import type { ImageTransfers } from '@podwright/cri';
 import type { ServiceHandlers } from '@podwright/grpc';
+import { replaceFile } from '@podwright/host';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineArchives } from '../engine/engine-archives.ts';
 import { FULL_DISK } from '../engine/engine-error.ts';
@@ -81,7 +82,7 @@ async function giveName(
   image.references = [...image.references, `${repository}:${tag}`];
 }
 
-/** Saves images to a file, which is removed if it could not be written completely. */
+/** Saves images to a file, which appears or is replaced once the archive is complete. */
 async function save(
   archives: EngineArchives,
   { references, path }: { references: string[]; path: string },
@@ -89,9 +90,10 @@ async function save(
 ): Promise<void> {
   const archive = await archives.save(references, signal);
   try {
-    await pipeline(archive, createWriteStream(path, { mode: PRIVATE_FILE }), { signal });
+    await replaceFile(path, (temporary) =>
+      pipeline(archive, createWriteStream(temporary, { flags: 'wx', mode: PRIVATE_FILE }), { signal }),
+    );
   } catch (error) {
-    await rm(path, { force: true });
     throw wrapError(`save ${references.join(', ')} to ${path}`, error);
   }
 }

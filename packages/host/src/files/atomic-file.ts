@@ -35,7 +35,8 @@ export async function syncDirectory(path: string): Promise<void> {
   await directory.sync();
 }
 
-async function replaceFile(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+/** Replaces `path` by the file that `write` creates at a temporary path next to it. If `write` rejects, `path` stays as it was. */
+export async function replaceFile(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = temporaryOf(path);
   try {
     await write(temporary);

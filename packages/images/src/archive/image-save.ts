@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { CONTAINER_FILE, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import { replaceFile } from '@podwright/host';
 import type { ContentStore } from '../content/content-store.ts';
 import { parseDigest } from '../content/digest.ts';
 import { manifestLimits } from '../limits.ts';
@@ -25,15 +24,12 @@ export async function saveImages(
   images: ImageToSave[],
   { path, content, signal }: { path: string; content: ContentStore; signal: AbortSignal },
 ): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const parts = await Promise.all(images.map((each) => readPart(each, content)));
-    await pipeline(archive(parts, content), createWriteStream(temporary, { flags: 'wx', mode: PRIVATE_FILE }), {
-      signal,
-    });
-    await rename(temporary, path);
+    await replaceFile(path, (temporary) =>
+      pipeline(archive(parts, content), createWriteStream(temporary, { flags: 'wx', mode: PRIVATE_FILE }), { signal }),
+    );
   } catch (error) {
-    await rm(temporary, { force: true });
     signal.throwIfAborted();
     throw wrapError(`save images to ${path}`, error);
   }
