@@ -90,7 +90,7 @@ export type KubeletDependencies = {
 };
 
 /**
- * Which pods to end: only pods of manifests, or with `ofApi` also pods of an API server. If no grace period is given, each pod's own
+ * Which pods to end: only pods from manifests, or with `ofApi` also pods from an API server. If no grace period is given, each pod's own
  * applies.
  */
 export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
@@ -102,7 +102,7 @@ export type PodDefaults = EnforcedLimits & {
   netRaw?: boolean;
 };
 
-/** Throws `failed_precondition` for a pod of an API server, which must be changed there. */
+/** Throws `failed_precondition` for a pod from an API server, which must be changed there. */
 function refuseOfApiServer(pod: Pod, what: string): void {
   if (isStaticPod(pod)) return;
   const message = `${what} pod ${namespacedName(pod)}: it is the API server's, so do it there, by kubectl for example`;
@@ -206,7 +206,7 @@ export class Kubelet {
     throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
 
-  /** The pod with this UID: a pod of a manifest, or a pod that is still in the runtime. */
+  /** The pod with this UID: a pod from a manifest, or a pod that is still in the runtime. */
   podOfUid(uid: string): ExistingPod | undefined {
     const { workers, cache } = this.#parts;
     const known = workers.podOf(uid);
@@ -323,7 +323,7 @@ export class Kubelet {
   }
 
   /**
-   * Ends the pods of manifests gracefully, with `ofApi` also those of an API server, and starts no further pods. Resolves when they have
+   * Ends the pods from manifests gracefully, with `ofApi` also those of an API server, and starts no further pods. Resolves when they have
    * been removed; the result is true if no pod is left. The manifests stay, and so do the statuses of pods that had ended before. If it is
    * called again, the shorter grace period applies.
    */

@@ -47,7 +47,7 @@ export type ManifestDirectoryOptions = {
   resyncMs: number;
   /** Period of rescans while the directory cannot be read or watched. */
   retryMs: number;
-  /** The last valid content of the files, saved over restarts. Absent: an invalid file has no pods after a restart. */
+  /** The last valid content of the files, saved across restarts. Absent: an invalid file has no pods after a restart. */
   saved?: SavedManifests;
   /** Called with the full content at the start and after each change. */
   onChange: (snapshot: SourceSnapshot) => void;
@@ -57,9 +57,8 @@ export type ManifestDirectoryOptions = {
 type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 /**
- * Pods from the manifest directory: all files except hidden and temporary ones, without subdirectories; or from a single file.
- * inotify reports changes within milliseconds. A file counts as a whole: with one error in it, its last good content stays, also over
- * a restart.
+ * Pods from the manifest directory: all files except hidden and temporary ones, without subdirectories; or from a single file. inotify
+ * reports changes within milliseconds. A file counts as a whole: with one error in it, its last good content stays, also across a restart.
  */
 export class ManifestDirectory {
   readonly #options: ManifestDirectoryOptions;

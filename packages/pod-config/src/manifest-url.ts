@@ -21,15 +21,15 @@ export type ManifestUrlOptions = {
   logger: Logger;
   /** Time between two requests (KubeletConfiguration `httpCheckFrequency`, 20 s). */
   periodMs: number;
-  /** The last valid content of the URL, saved over restarts. Absent: nothing is reported before the first successful read. */
+  /** The last valid content of the URL, saved across restarts. Absent: nothing is reported before the first successful read. */
   saved?: SavedManifests;
   /** Called with the full content after the first successful read, or the first failed one if content was saved, and after each change. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
 /**
- * Pods from a manifest URL. While it cannot be fetched or has errors, its last good content stays, also over a restart. If none is
- * saved, nothing is reported until it could be read once, so that running pods from it do not look deleted.
+ * Pods from a manifest URL. While it cannot be fetched or has errors, its last good content stays, also across a restart. If none is saved,
+ * nothing is reported until it could be read once, so that running pods from it do not look deleted.
  */
 export class ManifestUrl {
   readonly #options: ManifestUrlOptions;

@@ -33,7 +33,7 @@ export type PodConfigOptions = {
   sources: PodSourceName[];
   nodeName: string;
   objects: LocalObjects;
-  /** Pods of the runtime; they keep their names and UIDs over a restart of the kubelet. */
+  /** Pods of the runtime; they keep their names and UIDs across a restart of the kubelet. */
   runningPods: () => ExistingPod[];
   /** The node is in a cluster: pods get the node's name as a suffix, and must not reference API objects. Default false. */
   ofCluster?: boolean;

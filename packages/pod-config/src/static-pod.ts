@@ -16,7 +16,7 @@ import {
 
 /**
  * Gives a static pod its identity. Without a UID in the manifest, the UID is a hash of the node, the file and the content, so that it is
- * stable over restarts and changes with the manifest, as upstream. CPU and memory amounts are not hashed: a running pod can be
+ * stable across restarts and changes with the manifest, as in upstream. CPU and memory amounts are not hashed: a running pod can be
  * resized. In a cluster the node's name is appended to the pod's name.
  */
 export function identifyPod(
@@ -58,7 +58,7 @@ function nameInCluster({ metadata }: Pod, nodeName: string): string {
   return `${metadata.name}-${nodeName.toLowerCase()}`;
 }
 
-/** Pods of manifest files tolerate every NoExecute taint, as upstream. */
+/** Pods from manifest files tolerate every NoExecute taint, as in upstream. */
 function withStaticToleration({ tolerations = [] }: PodSpec): Toleration[] {
   const isThere = tolerations.some(
     ({ key, operator, effect }) => (key ?? '') === '' && operator === 'Exists' && effect === 'NoExecute',

@@ -14,18 +14,18 @@ export type ApiPodsOptions = {
   client: KubeClient;
   watched: Informers;
   nodeName: string;
-  /** Informer of the object of this node. */
+  /** Informer for this node's Node object. */
   node: Informer<KubeObject>;
   manager: PodManager;
   workers: PodWorkers;
   statuses: StatusManager;
-  /** Calls the listener when a pod has stopped and released its resources, until the returned function is called. */
+  /** Calls `listener` when a pod has stopped and released its resources. The returned function unsubscribes. */
   onStopped: (listener: (podUid: string) => void) => () => void;
   logger: Logger;
   failpoint?: Failpoint;
 };
 
-/** Synchronizes pods with an API server: reads its pods, reports statuses, and maintains mirror pods. */
+/** Syncs pods with an API server: reads its pods, reports statuses, and maintains mirror pods. */
 export class ApiPods {
   readonly #options: ApiPodsOptions;
   readonly #mirrors: MirrorPods;
@@ -33,7 +33,7 @@ export class ApiPods {
   readonly #stop = new AbortController();
   readonly #unsubscribe: () => void;
 
-  /** Starts to report statuses. */
+  /** Starts reporting statuses. */
   constructor(options: ApiPodsOptions) {
     const { client, nodeName, node, manager, workers, statuses, logger, failpoint } = options;
     this.#options = options;
@@ -55,7 +55,7 @@ export class ApiPods {
     background(options.logger, 'deletions of static pods are no longer followed', this.#followEnds());
   }
 
-  /** Starts the local sources and the source of the API server's pods, which is read after the node object, as upstream. */
+  /** Starts the local sources, and once the node object has been read the source of the API server's pods, as in upstream. */
   startSources(listener: PodSourceListener, startLocal: (listener: PodSourceListener) => PodSources): PodSources {
     const local = startLocal({
       ...listener,
@@ -78,7 +78,7 @@ export class ApiPods {
     };
   }
 
-  /** Call when the node object has changed: mirrors may have waited for it. */
+  /** Call this when the node object has changed: mirror pods may be waiting for it. */
   nodeChanged(): void {
     this.#mirrors.reconcile();
   }
@@ -115,7 +115,7 @@ export class ApiPods {
     this.#mirrors.begin();
   }
 
-  /** The API server's object for a pod of the kubelet: the pod itself, or the mirror of a static pod. */
+  /** The API server's object for one of the kubelet's pods: the pod itself, or the mirror of a static pod. */
   #shownAs(podUid: string): ShownPod | undefined {
     const pod = this.#options.manager.get(podUid)?.pod;
     if (pod === undefined) return undefined;
@@ -124,7 +124,7 @@ export class ApiPods {
     return mirror && { pod: mirror, isMirror: true };
   }
 
-  /** Reconciles mirrors when static pods are removed. */
+  /** Reconciles mirror pods when a static pod is removed. */
   #followEnds(): Promise<void> {
     const { statuses } = this.#options;
     const reconcile = () => void setImmediate(() => this.#mirrors.reconcile());

@@ -1,4 +1,6 @@
-/** Decodes pods of an API server, which has validated and defaulted them; they may have fields that this kubelet does not know. */
+/**
+ * Decodes pods from an API server, which has already validated and defaulted them. They may have fields that this kubelet does not know.
+ */
 import {
   applyDefaults,
   CONFIG_CONTENT_ANNOTATION,
@@ -18,17 +20,17 @@ import {
 } from '@podwright/kube-api';
 import { shapedStatus } from './shaped-status.ts';
 
-/** Upstream's reason for rejections by checks other than admission predicates. */
+/** Upstream's reason for rejections that are not by an admission predicate. */
 const REFUSED = 'UnexpectedAdmissionError';
 
-/** `unusable`: an object without a valid name, namespace or UID. */
+/** `unusable`: the object has no valid name, namespace or UID. */
 export type DecodedPod =
   | { kind: 'pod'; pod: Pod; refusal?: { reason: string; message: string } }
   | { kind: 'unusable'; why: string };
 
 /**
- * Decodes a pod, keeping unknown fields; `managedFields`, which are half of its size, are dropped. A pod that is invalid, or has
- * unsupported fields, comes with a refusal. Never throws.
+ * Decodes a pod. Unknown fields are kept; `managedFields`, which make up half of a pod's size, are dropped. A pod that is invalid or has
+ * unsupported fields is returned with a refusal. Never throws.
  */
 export function decodeApiPod(value: unknown, seenAtMs: number): DecodedPod {
   const { metadata, ...rest } = (value ?? {}) as { metadata?: object };
@@ -47,7 +49,7 @@ export function decodeApiPod(value: unknown, seenAtMs: number): DecodedPod {
   return { kind: 'pod', pod: malformed ? { ...pod, spec: { containers: [] } } : applyDefaults(pod), refusal };
 }
 
-/** Checks names, as they become parts of paths and labels. */
+/** Checks the names, because they become parts of paths and labels. */
 function identityProblem({ namespace, name, uid }: Partial<Pod['metadata']>): string | undefined {
   const issues = new IssueList(['metadata']);
   const check = (rule: typeof dnsLabel, text: unknown, field: string) =>
@@ -64,7 +66,10 @@ function checkNames({ spec }: Pod, issues: IssueList): void {
   for (const { name } of spec.volumes ?? []) dnsLabel(name, issues.at('spec', 'volumes', 'name'));
 }
 
-/** Adds the annotations of source and time, as upstream does in memory, and removes those that only pods of manifests have. */
+/**
+ * Adds the config.source and config.seen annotations, which upstream also sets only in memory, and removes the annotations reserved for
+ * pods from manifests.
+ */
 function annotated(metadata: Pod['metadata'], seenAtMs: number): Pod['metadata'] {
   const own = { [CONFIG_SOURCE_ANNOTATION]: 'api', [CONFIG_SEEN_ANNOTATION]: seenAt(seenAtMs) };
   const { [CONFIG_FILE_ANNOTATION]: _, [CONFIG_CONTENT_ANNOTATION]: __, ...given } = metadata.annotations ?? {};

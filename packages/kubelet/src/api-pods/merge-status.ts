@@ -3,7 +3,7 @@ import { DISRUPTION_TARGET, isOwnCondition } from '../status/foreign-conditions.
 import { isTerminal } from '../status/pod-phase.ts';
 
 export type MergeInput = {
-  /** The API server's status. */
+  /** The status at the API server. */
   theirs: PodStatus | undefined;
   own: PodStatus;
   /** True if containers of the pod may still run. */
@@ -13,8 +13,9 @@ export type MergeInput = {
 };
 
 /**
- * The status to send: the kubelet's own, with the existing conditions of other writers. A terminal phase and its reason are withheld
- * while containers may run, and an existing terminal phase is kept (pkg/kubelet/status: mergePodStatus, updateStatusInternal). Pure.
+ * The status to send: the kubelet's own, plus the conditions that other writers have set. A terminal phase and its reason are withheld
+ * while containers may run, and a terminal phase at the API server is never reverted (pkg/kubelet/status: mergePodStatus,
+ * updateStatusInternal). Pure.
  */
 export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): PodStatus {
   const ends = isTerminal(own.phase) && !isTerminal(theirs?.phase);
@@ -38,7 +39,7 @@ export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): Po
   return { ...rest, ...(phase === theirs?.phase && why(theirs)), phase };
 }
 
-/** The status of a pod that is terminal at the API server, even if containers still run. */
+/** The status of a pod that is already terminal at the API server, although its containers may still run. */
 function asEnded(own: PodStatus, theirs: PodStatus): PodStatus {
   const { reason: _, message: __, ...rest } = own;
   const conditions = own.conditions?.map((one) =>

@@ -1,4 +1,4 @@
-/** Maintains mirror pods, which show static pods at the API server (pkg/kubelet/pod: mirror client). */
+/** Maintains mirror pods, which represent static pods at the API server (pkg/kubelet/pod: mirror client). */
 import { Backoff, background, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
 import {
   CONFIG_CONTENT_ANNOTATION,
@@ -20,16 +20,16 @@ export type MirrorPodsOptions = {
   node: () => KubeObject | undefined;
   /** The desired static pods. */
   staticPods: () => Pod[];
-  /** Whether a removed static pod of this name is still stopping. */
+  /** Whether a removed static pod with this name is still stopping. */
   isEnding: (fullName: string) => boolean;
-  /** Called when the mirror of a static pod was created or replaced. */
+  /** Called when a static pod's mirror has been created or replaced. */
   onMirror: (podUid: string) => void;
   logger: Logger;
   /** Stages: `mirror/deleted`, `mirror/created`. */
   failpoint?: Failpoint;
 };
 
-/** Makes one change at a time; failures are retried with a growing delay. */
+/** Makes one change at a time, and retries failed changes with exponential backoff. */
 export class MirrorPods implements MirrorListener {
   readonly #options: MirrorPodsOptions;
   readonly #mirrors = new Map<string, Pod>();
@@ -50,7 +50,7 @@ export class MirrorPods implements MirrorListener {
     return this.#mirrors.get(namespacedName(pod));
   }
 
-  /** Call for each mirror that the API server reports. */
+  /** Call this for each mirror pod that the API server reports. */
   set(mirror: Pod): void {
     const fullName = namespacedName(mirror);
     const before = this.#mirrors.get(fullName);
@@ -66,19 +66,19 @@ export class MirrorPods implements MirrorListener {
     this.reconcile();
   }
 
-  /** Call when all mirrors of the API server are known: from then on mirrors are created and removed. */
+  /** Call this when all of the API server's mirror pods are known: from then on mirrors are created and removed. */
   begin(): void {
     this.#ready = true;
     this.reconcile();
   }
 
-  /** Call when the manifests have been read: from then on mirrors without a static pod are removed. */
+  /** Call this when the manifests have been read: from then on mirrors without a static pod are removed. */
   allowRemoval(): void {
     this.#mayRemove = true;
     this.reconcile();
   }
 
-  /** Starts to reconcile the mirrors with the static pods. */
+  /** Starts reconciling the mirrors with the static pods. */
   reconcile(): void {
     this.#pending = true;
     clearTimeout(this.#timer);
@@ -94,7 +94,7 @@ export class MirrorPods implements MirrorListener {
 
   async #run(): Promise<void> {
     let failed = false;
-    // after a failure, pause even if another change is pending
+    // after a failure, back off even if another change is pending
     while (this.#pending && !failed && !this.#stop.signal.aborted) {
       this.#pending = false;
       const names = new Set([...this.#mirrors.keys(), ...this.#options.staticPods().map(namespacedName)]);
@@ -105,7 +105,7 @@ export class MirrorPods implements MirrorListener {
     else if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => this.reconcile(), this.#backoff.next(''));
   }
 
-  /** Whether the mirror of this name is up to date, or a retry would be useless before the next change. */
+  /** Whether the mirror with this name is up to date, or cannot be fixed by a retry before something changes. */
   async #settled(fullName: string): Promise<boolean> {
     try {
       return await this.#step(fullName);
@@ -161,7 +161,7 @@ export class MirrorPods implements MirrorListener {
   }
 }
 
-/** The mirror of a static pod: its own object with its hash, owned by the node. Pure. */
+/** The mirror of a static pod: the pod's own object with its hash annotation, owned by the node. Pure. */
 export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject & { spec: Pod['spec'] } {
   const { uid: _, resourceVersion: __, annotations = {}, ...rest } = metadata;
   const { [CONFIG_FILE_ANNOTATION]: ___, [CONFIG_CONTENT_ANNOTATION]: hash = '', ...shown } = annotations;
@@ -178,7 +178,7 @@ export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject
   };
 }
 
-/** Also compares the UID in the hash annotation: earlier versions wrote another value there. */
+/** Also compares the UID in the hash annotation, because earlier versions wrote a different value there. */
 function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
   const { annotations: shown = {}, deletionTimestamp } = metadata;
   const { annotations = {} } = pod.metadata;

@@ -1,4 +1,4 @@
-/** Sends the statuses of pods to an API server, and deletes terminated pods there. */
+/** Reports pod statuses to an API server, and deletes terminated pods there. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   Backoff,
@@ -19,7 +19,7 @@ import { mergeStatus } from './merge-status.ts';
 import { shapedStatus } from './shaped-status.ts';
 import { statusPatch } from './status-patch.ts';
 
-/** The last known API object of a pod of the kubelet: the pod itself, or its mirror. */
+/** The last known API object of one of the kubelet's pods: the pod itself, or its mirror. */
 export type ShownPod = { pod: Pod; isMirror: boolean };
 
 export type StatusSyncOptions = {
@@ -40,30 +40,30 @@ export type StatusSyncOptions = {
 type Known = { metadata: KnownMetadata; status: PodStatus | undefined };
 type KnownMetadata = Pick<KubeObject['metadata'], 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
 
-/** The last exchange about a pod: the kubelet's status, and the API server's pod after the patch. */
+/** The last patch of a pod: the kubelet's status that it was made from, and the resulting pod at the API server. */
 type Exchange = { own: PodStatus; answer: Known };
 
-/** A response of the API server, not validated yet. */
+/** A response of the API server before validation. */
 type Answer = KubeObject & { status?: unknown };
 
 const OUTAGE = 'outage';
 
 /**
- * Sends each changed status at once, but delays the status of a Pending pod a little. Changes during a running patch are sent in one patch
- * after it. A patch is computed from the newest known version of the pod and requires that version; the pod is read only after a conflict.
- * Failed patches, and statuses that the API server shows differently, are sent again with the next change or the reconciliation every ten
- * seconds. While the API server does not answer, one pod at a time is tried.
+ * Sends each changed status immediately, but a Pending pod's status after a short delay. Changes that arrive during a patch are sent
+ * together in the next one. A patch is computed from the newest known version of the pod and is conditional on that version; the pod is
+ * read only after a conflict. Failed patches, and statuses that the API server does not show as sent, are sent again with the next change
+ * or the reconciliation every ten seconds. While the API server is unreachable, only one pod at a time is tried.
  */
 export class StatusSync {
   readonly #options: StatusSyncOptions;
   readonly #dirty = new Set<string>();
   readonly #busy = new Set<string>();
-  /** Timers of Pending pods whose status is delayed. */
+  /** Timers of Pending pods whose status is being delayed. */
   readonly #held = new Map<string, NodeJS.Timeout>();
   readonly #exchanges = new Map<string, Exchange>();
-  /** Pods that were deleted at the API server, where finalizers may keep them. */
+  /** Pods that the kubelet has deleted at the API server; finalizers may keep them there. */
   readonly #deleted = new Set<string>();
-  /** Pods whose status the API server has refused, which was logged. */
+  /** Pods whose status the API server has rejected; each rejection is logged only once. */
   readonly #refused = new Set<string>();
   readonly #stop = new AbortController();
   readonly #outage = new Backoff(STATUS_OUTAGE_BACKOFF);
@@ -87,7 +87,7 @@ export class StatusSync {
     this.#pump();
   }
 
-  /** Sends the pod's status if the API server does not have it, or if the pod can be deleted there. */
+  /** Sends the pod's status if the API server does not have it yet, or if the pod can now be deleted there. */
   consider(podUid: string): void {
     const shown = this.#options.shownAs(podUid);
     if (shown === undefined || !this.#isDue(podUid, shown)) return;
@@ -125,7 +125,7 @@ export class StatusSync {
     for (const known of [this.#dirty, this.#deleted, this.#refused, this.#exchanges]) known.delete(podUid);
   }
 
-  /** Sends statuses that are missing or differ at the API server, deletes pods, and drops the state of removed pods. */
+  /** Sends statuses that are missing or different at the API server, deletes terminated pods there, and drops the state of removed pods. */
   #reconcile(): void {
     const { statuses, shownAs } = this.#options;
     for (const uid of [...this.#exchanges.keys(), ...this.#deleted, ...this.#refused])
@@ -136,7 +136,7 @@ export class StatusSync {
       if (shown === undefined) continue;
       if (shown.pod.metadata.deletionTimestamp === undefined) this.#deleted.delete(uid); // the server was restored from a backup
       const isShown = isAsSent(shown.pod.status, this.#exchanges.get(uid)?.answer.status);
-      // another client has changed it, or the server was restored from a backup: the last response is outdated
+      // another client has changed the status, or the server was restored from a backup: the last response is outdated
       if (!isShown) this.#exchanges.delete(uid);
       if (!isShown || this.#isDue(uid, shown)) this.touch(uid);
     }
@@ -181,7 +181,7 @@ export class StatusSync {
     }
   }
 
-  /** Pauses all sending for a while, then continues with this pod. */
+  /** Suspends all sending during a backoff, then continues with this pod. */
   #waitOut(podUid: string): void {
     this.#dirty.add(podUid);
     if (this.#pause !== undefined) return;
@@ -208,7 +208,7 @@ export class StatusSync {
     this.#deleted.add(podUid);
   }
 
-  /** Patches the status and returns the resulting pod; `undefined` if the API server has another pod of this name. */
+  /** Patches the status and returns the resulting pod; `undefined` if the API server has a different pod with this name. */
   async #patch(podUid: string, { shown, own }: { shown: ShownPod; own: PodStatus }): Promise<Known | undefined> {
     const { client, couldRun, failpoint = noFailpoint } = this.#options;
     const { namespace, name, uid } = shown.pod.metadata;
@@ -239,8 +239,8 @@ export class StatusSync {
   }
 
   /**
-   * A pod being deleted can be removed from the API server once the kubelet has finished it and its status at the API server is terminal.
-   * Mirrors are removed elsewhere.
+   * A pod that is being deleted can be removed from the API server once the kubelet has finished it and its status there is terminal.
+   * `MirrorPods` removes mirrors.
    */
   #canDelete(
     podUid: string,

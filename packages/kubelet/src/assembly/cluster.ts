@@ -1,4 +1,4 @@
-/** The kubelet's connection to an API server. This module is loaded only on a node of a cluster. */
+/** The kubelet's connection to an API server. Loaded only on a node that belongs to a cluster. */
 import { Listeners, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Node } from '@podwright/kube-api';
@@ -27,7 +27,7 @@ import { nodeProblems } from './node-shutdown.ts';
 import { NodeVolumes } from './node-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
-/** The parts of the kubelet that start before the cluster's side. */
+/** The parts of the kubelet that start before its cluster parts. */
 export type ClusterInput = {
   options: KubeletOptions;
   cluster: ClusterOptions;
@@ -38,7 +38,7 @@ export type ClusterInput = {
   nodeGrants: Pick<NodeGrants, 'amounts' | 'devices'>;
 };
 
-/** The parts that `Cluster.start` requires. They have started, and the pods of the runtime are known. */
+/** The parts that `Cluster.start` requires. All of them have started, and the runtime's pods are known. */
 export type ClusterHost = {
   parts: KubeletParts;
   sync: PodSync;
@@ -47,27 +47,27 @@ export type ClusterHost = {
   shutdown: NodeShutdown;
 };
 
-/** The cluster's side of a kubelet. `withClaims` is called before `start`, and each of them once. */
+/** The parts of a kubelet that need an API server. Call `withClaims` and then `start`, each once. */
 export type Cluster = {
-  /** Replacements of the parts of a lone node. */
+  /** Parts that replace those of a lone node. */
   parts: Partial<KubeletParts>;
   /** Adds the devices of ResourceClaims to the grants. */
   withClaims(grants: NodeGrants): NodeGrants;
-  /** The host addresses for the statuses of pods; `undefined` before the node object has any. */
+  /** The host addresses to report in pod statuses; `undefined` while the node object has no addresses. */
   hostIps(): string[] | undefined;
-  /** DNS names and addresses of the node object; none before it has any. */
+  /** The DNS names and addresses of the node object; empty while it has none. */
   servingNames(): string[];
-  /** Starts the reports to the API server, before any source of pods is read. */
+  /** Starts reporting to the API server, before any pod source is read. */
   start(host: ClusterHost): RunningCluster;
 };
 
-/** The cluster's side after `Cluster.start`. */
+/** The cluster parts after `Cluster.start`. */
 export type RunningCluster = {
-  /** Starts the sources of pods: `local`, those of a lone node, and the API server. */
+  /** Starts the pod sources: `local` (the sources of a lone node) and the API server. */
   startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
 };
 
-/** Opens what pods need of the API server. Does not wait for answers of the API server: pods run without it. */
+/** Opens the clients and caches of API objects that pods need. Does not wait for the API server, because pods run without it. */
 export async function openCluster(input: ClusterInput, undo: Undo): Promise<Cluster> {
   const { options, cluster, events } = input;
   const { nodeName, logger } = options;
@@ -109,7 +109,7 @@ export async function openCluster(input: ClusterInput, undo: Undo): Promise<Clus
 
 type Stoppable = { stop: () => Promise<void> | void };
 
-/** What `openCluster` has opened. */
+/** The parts that `openCluster` has opened. */
 type OpenedCluster = {
   /** Stopped together when the kubelet closes. */
   running: Stoppable[];
@@ -156,7 +156,7 @@ function startClaims(
   slices.start();
 }
 
-/** A resource whose plugin was removed for good stays in the node's status, with the amount 0. */
+/** A resource whose plugin was removed for good stays in the node's status with the amount 0. */
 function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
   const { capacity, allocatable } = grants.amounts();
   return { capacity: resourceList(capacity), allocatable: resourceList(allocatable) };

@@ -20,7 +20,7 @@ type NodePod = { pod: Pod; isOfApi: boolean };
 /** Returns the function that `Kubelet.endPods` calls. */
 export function podsEnder(input: EndInput, sources: Pick<PodSources, 'stop'>): KubeletDependencies['endPods'] {
   const { workers } = input.sync;
-  /** UIDs of ended pods: ending them again would delete the statuses that the first call has recorded. */
+  /** UIDs of ended pods: ending them again would delete the statuses that the first call recorded. */
   const ended = new Set<string>();
   return async ({ ofApi, gracePeriodSeconds }: EndPods) => {
     await sources.stop(); // otherwise a changed manifest would create its pod again
@@ -39,8 +39,8 @@ export function podsEnder(input: EndInput, sources: Pick<PodSources, 'stop'>): K
 }
 
 /**
- * Every pod of the node: pods of the sources, pods that are being removed or replaced, and pods of the runtime whose source has not been
- * read or whose manifest is invalid. In a cluster, a pod of the runtime without a manifest's path counts as the API server's.
+ * Every pod of the node: pods from the sources, pods that are being removed or replaced, and pods in the runtime whose source has not been
+ * read or whose manifest is invalid. In a cluster, a pod in the runtime without a manifest path counts as the API server's.
  */
 function podsOf({ options, sync }: EndInput): NodePod[] {
   const { manager, workers, cache, pleg } = sync;
@@ -58,7 +58,7 @@ function podsOf({ options, sync }: EndInput): NodePod[] {
   return [...pods.values()];
 }
 
-/** A pod that had ended by itself keeps its status and logs, so that the next start does not run it a second time. */
+/** A pod that ended by itself keeps its status and logs, so that the next kubelet does not run it again. */
 async function endPod({ records, sync }: EndInput, pod: Pod, gracePeriodSeconds: number | undefined): Promise<void> {
   const { uid, namespace, name } = pod.metadata;
   const status = sync.statuses.lastKnown(pod);

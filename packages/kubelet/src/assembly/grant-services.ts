@@ -1,4 +1,4 @@
-/** Services for pods with exclusive resources: the pod resources API, and the regular check that containers use their own CPUs. */
+/** Services for pods with exclusive resources: the pod resources API, and a periodic check that containers run on their own CPUs. */
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
@@ -19,7 +19,8 @@ export type GrantServicesInput = {
 };
 
 /**
- * If the pod resources API cannot be served, for example because another kubelet has its socket, that is logged, and pods run without it.
+ * Starts both services. If the pod resources API cannot be served, for example because another kubelet has its socket, the error is logged
+ * and pods run without the API.
  */
 export async function startGrantServices(input: GrantServicesInput): Promise<{ close: () => Promise<void> }> {
   const { options, sync, grants } = input;

@@ -17,13 +17,13 @@ export type KnownHost = {
   strictGroups: boolean;
   addresses: string[];
   hierarchy: CgroupHierarchy | undefined;
-  /** Memory and processes of the node, and the part of them that all pods may use together. */
+  /** The node's memory and pids, and the part of them that all pods together may use. */
   capacity: NodeAmounts;
   allocatable: NodeAmounts;
-  /** All resources of the node, and the part of them that all pods may request together. */
+  /** All resources of the node, and the part of them that all pods together may request. */
   has: NodeResources;
   resources: NodeResources;
-  /** `KubeletOptions.systemReserved`, with numbers for `auto`. */
+  /** `KubeletOptions.systemReserved`, with `auto` resolved to numbers. */
   systemReserved: SystemReserved;
   host: ContainerHost;
 };

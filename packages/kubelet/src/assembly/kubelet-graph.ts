@@ -1,6 +1,6 @@
 /**
- * The parts of a running kubelet, the parts that each one requires, and how each one is stopped. A part starts after those it requires,
- * otherwise in the order of this table. Parts without a value (`void`) are steps of the start that later parts wait for.
+ * The parts of a running kubelet, their dependencies, and how each one is stopped. A part starts after its dependencies, otherwise in table
+ * order. Parts without a value (`void`) are steps of the start that later parts wait for.
  */
 import { join } from 'node:path';
 import { type Done, type GraphParts, partsOf, type Undo } from '@podwright/base';
@@ -43,26 +43,26 @@ import { openResourceCheckpoints, type ResourceCheckpoints } from './resource-ch
 import { type RunningPods, runPods } from './run-pods.ts';
 import { startSync } from './start-sync.ts';
 
-/** Parts that the caller provides: a connection to the runtime, which the kubelet closes, and replacements of the kubelet's parts. */
+/** Parts that the caller provides: a runtime connection, which the kubelet closes, and replacements for the kubelet's own parts. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
 
-/** The started parts by their names. */
+/** The started parts by name. */
 export type KubeletGraph = {
   rootLock: Done;
   tracer: PodTracer;
   cri: CriClient;
-  /** When the runtime was reached, as Unix time. */
+  /** Unix time at which the runtime was reached. */
   startedAtMs: number;
   features: RuntimeFeatures;
   known: KnownHost;
   records: StatusRecords;
   checkpoints: ResourceCheckpoints;
-  /** The statuses of pods, including those that an earlier kubelet has recorded. */
+  /** Pod statuses, including the ones that an earlier kubelet recorded. */
   statuses: StatusManager;
   events: PodEvents;
   /** Empty until `runningSync` has started. */
   cache: PodStatusCache;
-  /** Resources that the node allocates to pods exclusively. Without an API server, the same as `grants`. */
+  /** Resources that the node allocates exclusively to pods. Equal to `grants` without an API server. */
   nodeGrants: NodeGrants;
   /** Absent without an API server. */
   cluster: Cluster | undefined;
@@ -73,9 +73,9 @@ export type KubeletGraph = {
   shutdown: NodeShutdown;
   hostIps: () => string[];
   parts: KubeletParts;
-  /** Everything that syncs pods. None of it runs before `runningSync`. */
+  /** The parts that sync pods. They are idle before `runningSync`. */
   sync: PodSync;
-  /** The pods of the runtime have been listed, and its status has been read. */
+  /** Done once the runtime's pods have been listed and its status has been read. */
   runningSync: Done;
   devicePlugins: Done;
   runningCluster: RunningCluster | undefined;
@@ -98,7 +98,7 @@ export function kubeletGraph(start: KubeletStart): GraphParts<KubeletGraph> {
   return { ...nodeParts(start), ...podParts(start), ...runningParts(start.options) };
 }
 
-/** The parts of the runtime, the host and the API server that pods need. */
+/** The runtime, host and API server parts that pods need. */
 function nodeParts({ options, given, runtimeWait }: KubeletStart) {
   const { rootDir, nodeName, logger } = options;
   return {
@@ -150,7 +150,7 @@ function nodeParts({ options, given, runtimeWait }: KubeletStart) {
   };
 }
 
-/** Everything that syncs pods, before any of it runs. */
+/** The parts that sync pods, before any of them runs. */
 function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
   const { nodeName, logger } = options;
   return {
@@ -202,7 +202,7 @@ function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
   };
 }
 
-/** The parts that run in the background, in the order of their start. The sources of pods are read last. */
+/** The parts that run in the background, in start order. The pod sources are read last. */
 function runningParts(options: KubeletOptions) {
   return {
     runningSync: step(['cri', 'sync', 'runtimeState'], (required, undo) => startSync({ ...required, options }, undo)),
@@ -236,7 +236,7 @@ function runningParts(options: KubeletOptions) {
   };
 }
 
-/** The code for a cluster is loaded only on a node that has one. */
+/** Loads the cluster code only on a node that belongs to a cluster. */
 async function openCluster(input: Omit<ClusterInput, 'cluster'>, undo: Undo): Promise<Cluster | undefined> {
   const { cluster } = input.options;
   if (cluster === undefined) return undefined;

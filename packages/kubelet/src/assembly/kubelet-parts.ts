@@ -44,15 +44,15 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
 import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
 
-/** Objects and services of an API server that pods need. */
+/** Objects and services of an API server on which pods depend. */
 export type ApiParts = PodNeeds & {
-  /** The objects that pods refer to; for pods of manifests, these are objects of the node. */
+  /** The objects that pods refer to. Pods from manifests refer to the node's own objects, `ofManifests`. */
   objects(ofManifests: ObjectLookup): PodObjects;
   tokens: PodTokens;
   serviceVariables(pod: Pod): ReadonlyMap<string, string>;
-  /** The volume to which a claim is bound. */
+  /** The PersistentVolume to which a claim is bound. */
   volumeOf: PersistentVolumesOptions['volumeOf'];
-  /** The node object from the cache; `undefined` before it has been read. */
+  /** The cached node object; `undefined` before it has been read. */
   node(): Node | undefined;
   /** Reads the node object from the API server. */
   readNode(): Promise<Node>;
@@ -60,21 +60,21 @@ export type ApiParts = PodNeeds & {
 
 /** The parts of a kubelet that a caller can replace. */
 export type KubeletParts = {
-  /** The objects of manifests. */
+  /** The objects from the manifests. */
   objects: LocalObjects;
-  /** The objects that pods refer to, from manifests or the API server. */
+  /** The objects that pods refer to, from the manifests or the API server. */
   podObjects: PodObjects;
   /** Absent without an API server. */
   api?: ApiParts;
   volumes: PodVolumes;
   claims: ClaimVolumes;
-  /** Connections to the API server for plugins of the node; absent without an API server. */
+  /** The node plugins' access to the API server; absent without an API server. */
   pluginCluster?: PluginCluster;
   nodePlugins: NodePlugins;
   probes: PodProbes;
   hooks: HookRunner;
   prepare: KuberuntimeDependencies['prepare'];
-  /** Starts to read the sources of pods. The first update of each source contains all of its pods. */
+  /** Starts reading the pod sources. The first update of each source contains all of its pods. */
   startSources: (listener: PodSourceListener) => PodSources;
 };
 
@@ -83,15 +83,15 @@ export type KubeletPartsInput = {
   cri: CriClient;
   events: EventRecorder;
   hostIps: () => string[];
-  /** The resources that all pods may request together. */
+  /** The resources that all pods together may request. */
   resources: NodeResources;
   /** Handles device plugins that register in the directory of all plugins. */
   devicePlugins?: PluginHandlers['DevicePlugin'];
-  /** Devices, CPUs and memory nodes of a container that is about to start. */
+  /** Devices, CPUs and memory nodes for a container that is about to start. */
   grantsOf: (pod: Pod, container: Container) => Promise<ContainerGrants | undefined>;
 };
 
-/** The given parts, and default implementations of all others. */
+/** The given parts, with default implementations for all others. */
 export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletParts>): KubeletParts {
   const { options, cri, events, hostIps, resources } = input;
   const { logger, clusterDomain } = options;
@@ -159,7 +159,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   };
 }
 
-/** A plugin for the persistent volumes to which the API server has bound claims. */
+/** A volume plugin for the PersistentVolumes that the API server has bound to claims. */
 function claimPlugin({
   api,
   options,

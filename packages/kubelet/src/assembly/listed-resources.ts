@@ -1,4 +1,4 @@
-/** Devices, CPUs and memory in the answers of the pod resources API. */
+/** Devices, CPUs and memory as reported by the pod resources API. */
 import type { Container, Pod } from '@podwright/kube-api';
 import { type ListedDevices, type ListedResources, NO_NODE } from '@podwright/placement';
 import type { NodeGrants } from './node-grants.ts';
@@ -19,7 +19,7 @@ export function listedResources({ devices, placement }: NodeGrants, pod: Pod, co
   };
 }
 
-/** The resources that can be allocated. */
+/** The allocatable resources. */
 export function allocatableResources({ devices, placement }: NodeGrants): ListedResources {
   return {
     devices: devices.allocatable().flatMap(({ resource, devices: all }) => listed(resource, all)),
@@ -28,7 +28,7 @@ export function allocatableResources({ devices, placement }: NodeGrants): Listed
   };
 }
 
-/** One entry for each device, or for each of its NUMA nodes, as upstream does. */
+/** One entry per device, or per NUMA node of a device that has several, as in upstream. */
 function listed(resource: string, devices: { id: string; nodes: number[] }[]): ListedDevices[] {
   return devices.flatMap(({ id, nodes }) => {
     const places = nodes.filter((node) => node !== NO_NODE).map((node) => [node]);

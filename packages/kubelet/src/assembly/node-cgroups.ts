@@ -17,7 +17,7 @@ export type NodeCgroupsInput = {
   events: EventRecorder;
   hierarchy: CgroupHierarchy | undefined;
   host: ContainerHost;
-  /** Limits for all pods together: of memory and processes, and of every resource. */
+  /** Limits for all pods together: memory and pids only, and all resources. */
   allocatable: NodeAmounts;
   resources: NodeResources;
   /** Whether the pod has exclusive CPUs, so that its CPU quota does not apply. */
@@ -25,8 +25,8 @@ export type NodeCgroupsInput = {
 };
 
 /**
- * Prepares the cgroups of pods, and sets the limits of the host's reserved cgroups, with upstream's events. Rejects with
- * `failed_precondition` if the limits of a reserved cgroup cannot be set.
+ * Prepares the pods' cgroups and limits the host's reserved cgroups, emitting upstream's events. Rejects with `failed_precondition` if a
+ * reserved cgroup cannot be limited.
  */
 export async function openNodeCgroups(input: NodeCgroupsInput, undo: Undo): Promise<PodCgroups> {
   const { options, cri, events, hierarchy, host, allocatable, resources } = input;

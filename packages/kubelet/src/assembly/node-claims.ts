@@ -1,4 +1,4 @@
-/** ResourceClaims of pods of an API server, and the drivers that prepare them. */
+/** ResourceClaims of pods from an API server, and the drivers that prepare them. */
 import { join } from 'node:path';
 import { Listeners } from '@podwright/base';
 import type { ResourceClaim } from '@podwright/kube-api';
@@ -11,9 +11,9 @@ export type NodeClaims = {
   claims: DraClaims;
   slices: SliceWiper;
   health: DraHealth;
-  /** A driver became callable, so pods that waited for it can be synced. */
+  /** Fires when a driver becomes callable, so that pods waiting for it can be synced. */
   driverUsable: Listeners;
-  /** UIDs of pods whose devices have changed their health. */
+  /** Fires with the UIDs of pods whose devices' health has changed. */
   healthChanged: Listeners<[podUids: string[]]>;
 };
 

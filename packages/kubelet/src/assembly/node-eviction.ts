@@ -1,4 +1,4 @@
-/** Composes the eviction of pods when the node is short of resources. */
+/** Assembles the eviction of pods when the node runs short of resources. */
 import { PodwrightError, pause } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
@@ -30,10 +30,7 @@ export type NodeEvictionInput = {
   pressure: NodePressure;
 };
 
-/**
- * Does nothing before `run`. On a lone node it also records the events of pressure conditions; in a cluster, the reports of the node status
- * do.
- */
+/** Idle before `run`. On a lone node it also emits the events of pressure conditions; in a cluster, the node status reports emit them. */
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
   const { options, cri, cgroups, known, sync, summary, events, pressure, volumes } = input;
   const { eviction, nodeName, logger, rootDir, enforceNodeAllocatable } = options;

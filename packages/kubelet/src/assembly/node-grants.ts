@@ -1,4 +1,4 @@
-/** Exclusive resources of containers: the managers that allocate them, and the resulting settings of a container. */
+/** Exclusive resources of containers: the managers that allocate them, and the resulting container settings. */
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
 import { type Container, everyContainer, formatCpus, isExtendedResource, type Pod } from '@podwright/kube-api';
@@ -27,11 +27,11 @@ import { openPlacement, type Placement } from './placement.ts';
 export type NodeGrants = PodGrants & {
   devices: DeviceManager;
   placement: Placement;
-  /** CPUs with which containers were started. */
+  /** The CPUs with which each container was started. */
   knownCpus: KnownCpus;
-  /** The devices that all pods may request together. */
+  /** The devices that all pods together may request. */
   admissible(): Record<string, bigint>;
-  /** Numbers of devices for the status of the node. */
+  /** Device counts for the node's status. */
   amounts(): { capacity: Record<string, bigint>; allocatable: Record<string, bigint> };
   grantsOf(pod: Pod, container: Container): Promise<ContainerGrants>;
   /** The ResourceClaims whose devices a container uses. */
@@ -39,7 +39,7 @@ export type NodeGrants = PodGrants & {
   hasOwnCpus(pod: Pod): boolean;
   /** Releases the resources of pods that no longer exist. */
   keepOnly(isKnown: (podUid: string) => boolean): Promise<void>;
-  /** Lets device plugins register. `onHealth` gets the pods whose devices have changed their health. */
+  /** Serves the registration of device plugins. `onHealth` receives the pods whose devices' health has changed. */
   serve(onHealth: DeviceHealthListener): Promise<void>;
   close(): Promise<void>;
 };
@@ -50,7 +50,7 @@ type NodeGrantsInput = {
   isRunning: (podUid: string) => boolean;
 };
 
-/** Rejects with `failed_precondition` if the host does not support the CPU or memory policy of the options. */
+/** Rejects with `failed_precondition` if the host does not support the configured CPU or memory policy. */
 export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): Promise<NodeGrants> {
   const { devicePluginDir, logger, rootDir } = options;
   const isLone = options.cluster === undefined;
@@ -66,7 +66,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   const knownCpus = new KnownCpus();
   return {
     ...{ devices, placement, knownCpus },
-    // on a lone node, pods wait for devices that currently no plugin offers
+    // on a lone node, pods wait for devices that no plugin currently offers
     admissible: () => (isLone ? offered(devices) : devices.admissible()),
     amounts: () => inBigInts(devices.amounts()),
     admit: async (pod, signal) => {
@@ -129,7 +129,7 @@ function providers(
   ];
 }
 
-/** CPUs and NUMA nodes of a container: its exclusive ones, or the shared ones. */
+/** A container's CPUs and NUMA nodes: its exclusive ones, otherwise the shared pool. */
 function cpusFor(
   { metadata: { uid } }: Pod,
   { name }: Container,
@@ -147,7 +147,7 @@ function offered(devices: DeviceManager): Record<string, bigint> {
   return Object.fromEntries(entries.filter(([name]) => devices.isOffered(name)));
 }
 
-/** On a lone node there is no scheduler: after a boot, pods wait here until their device plugins have registered. */
+/** A lone node has no scheduler that waits for devices: after a boot, pods wait here until their device plugins have registered. */
 function missingDevices(pod: Pod, devices: DeviceManager): GrantAnswer | undefined {
   const asked = everyContainer(pod.spec).flatMap(({ resources }) => Object.keys(resources?.limits ?? {}));
   const missing = asked.find((name) => isExtendedResource(name) && !devices.isOffered(name));

@@ -17,12 +17,13 @@ export type NodeHousekeepingInput = {
   images: ImageGarbageCollector;
   eviction: EvictionManager;
   /**
-   * Removes pods that no source has. Does nothing before every source has been read: a source that does not respond may have these pods.
+   * Removes pods that are in no source. Does nothing until every source has been read, because a source that does not respond may have
+   * them.
    */
   removeOrphans: () => Promise<void>;
 };
 
-/** Collects garbage, rotates logs and evicts pods until the signal aborts. */
+/** Runs garbage collection, log rotation and eviction until the signal aborts. */
 export async function keepHouse(input: NodeHousekeepingInput, signal: AbortSignal): Promise<void> {
   await Promise.all([runHousekeeping(housekeepingInput(input), signal), input.eviction.run(signal)]);
 }

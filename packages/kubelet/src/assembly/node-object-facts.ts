@@ -13,7 +13,7 @@ type NodeFactsInput = {
   startedAtMs: number;
 };
 
-/** The node of a lone kubelet. Capacity and allocatable include the resources that device plugins offer at that moment. */
+/** The facts for the Node object of a lone kubelet. Capacity and allocatable include the resources that device plugins currently offer. */
 export function nodeFacts({ options, known, grants, pressure, startedAtMs }: NodeFactsInput): NodeFacts {
   const { runtimeName: name, runtimeVersion: version } = known.version;
   return {

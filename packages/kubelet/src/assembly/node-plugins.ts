@@ -1,4 +1,4 @@
-/** The plugins of the node: CSI drivers, DRA drivers and device plugins that register at sockets. */
+/** The node's plugins: CSI drivers, DRA drivers and device plugins, which register through sockets. */
 import { join } from 'node:path';
 import { background, errorMessage, Listeners, PodwrightError } from '@podwright/base';
 import type { ObjectLookup } from '@podwright/kube-api';
@@ -25,13 +25,13 @@ import {
 } from '@podwright/volumes';
 import type { KubeletOptions } from '../options.ts';
 
-/** What plugins need of an API server. */
+/** The parts of an API server's client that plugins need. */
 export type PluginCluster = {
   csiObjects: CsiObjects;
   driverNodes: DriverNodes;
-  /** Sends the node's status soon, with the volumes in use. */
+  /** Triggers a report of the node's status with the volumes in use. */
   reportInUse: () => void;
-  /** Handlers of plugins that are no CSI drivers. */
+  /** Handlers for plugins other than CSI drivers. */
   handlers?: PluginHandlers;
 };
 
@@ -53,15 +53,15 @@ export type NodePlugins = {
   csi: CsiVolumes;
   csiBlock: CsiBlockVolumes;
   volumesInUse: VolumesInUse;
-  /** Begins to look for plugins. `onDriver` is called when a CSI driver has registered: pods may wait for it. */
+  /** Starts looking for plugins. `onDriver` is called when a CSI driver has registered, because pods may be waiting for it. */
   start(onDriver: () => void): void;
   close(): Promise<void>;
 };
 
-/** A lone node reports its drivers to no API server. */
+/** A lone node has no API server to report its drivers to. */
 const NO_NODES: DriverNodes = { install: async () => undefined, uninstall: async () => undefined };
 
-/** Plugins register in `<rootDir>/plugins_registry`, and have their own sockets in `<rootDir>/plugins`, as with upstream. */
+/** Plugins register in `<rootDir>/plugins_registry` and serve on their own sockets in `<rootDir>/plugins`, as in upstream. */
 export function createNodePlugins(input: NodePluginsInput): NodePlugins {
   const { options, cluster, devices } = input;
   const { rootDir, node, logger, metrics } = options;
@@ -93,7 +93,7 @@ export function createNodePlugins(input: NodePluginsInput): NodePlugins {
         logger.error({ error: errorMessage(error) }, 'read what is left of volumes');
       });
       loaded = load.then(() => volumesInUse.loaded());
-      // volumes are touched only once drivers can register
+      // touch volumes only once drivers can register
       const started = loaded.then(() => registry.start()).finally(known.resolve);
       background(logger, 'plugins cannot register', started);
     },
@@ -119,7 +119,7 @@ function csiRooms(
   };
 }
 
-/** The data of a Secret of the node, as text. Throws `not_found` with the message of an API server. */
+/** The data of one of the node's Secrets, as text. Throws `not_found` with the message that an API server would give. */
 function secretStrings(
   objects: ObjectLookup,
   { namespace, name }: { namespace: string; name: string },

@@ -13,7 +13,7 @@ export function createNodeShutdown(options: KubeletOptions, events: EventRecorde
   return new NodeShutdown({ periods, nodeName, events, logger, record: new ShutdownRecord(rootDir, logger, metrics) });
 }
 
-/** Reasons for which the node is not ready, in upstream's words and order. */
+/** Why the node is not ready, in upstream's wording and order. */
 export function nodeProblems(
   runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError'>,
   shutdown: Pick<NodeShutdown, 'problem'>,

@@ -17,7 +17,7 @@ type NodeSummaryInput = {
   known: Pick<KnownHost, 'hierarchy' | 'capacity'>;
 };
 
-/** The usage of the node and its pods, for the stats API and evictions. */
+/** Resource usage of the node and its pods, for the stats API and for evictions. */
 export function nodeSummary({ options, cri, cgroups, parts, sync, known }: NodeSummaryInput): SummaryProvider {
   const { nodeName, rootDir, podLogsDir, logger, metrics } = options;
   const { hierarchy, capacity } = known;

@@ -1,4 +1,4 @@
-/** The managers of exclusive CPUs and of memory of NUMA nodes. */
+/** The managers of exclusive CPUs and of NUMA memory. */
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import {
@@ -14,13 +14,15 @@ import { hardEvictionReserve } from '../node-status/hard-eviction.ts';
 import type { KubeletOptions } from '../options.ts';
 
 export type Placement = {
-  /** Absent without a policy. */
+  /** Absent unless the policy is static. */
   cpus?: CpuManager;
   memory?: MemoryManager;
   topology?: TopologySettings;
 };
 
-/** Rejects with `failed_precondition` if the host does not support the policies, or the allocations of an earlier kubelet conflict with them. */
+/**
+ * Rejects with `failed_precondition` if the host does not support the policies, or if an earlier kubelet's allocations conflict with them.
+ */
 export async function openPlacement(options: KubeletOptions, machine: () => Promise<Machine>): Promise<Placement> {
   const { placement, rootDir } = options;
   const files = { cpu: join(rootDir, 'cpu_manager_state'), memory: join(rootDir, 'memory_manager_state') };
@@ -47,7 +49,7 @@ function topologySettings({ placement }: KubeletOptions, { nodes }: Machine): To
   return { policy, scope, preferClosest: options.preferClosest, numa };
 }
 
-/** The kernel lists distances in the order of the nodes, whose numbers may have gaps. */
+/** Indexes distances by node id: the kernel lists them in node order, and node ids may have gaps. */
 function byNode(nodes: Machine['nodes'], distances: number[]): number[] {
   const found: number[] = [];
   for (const [index, { id }] of nodes.entries()) found[id] = distances[index] ?? 0;

@@ -1,4 +1,4 @@
-/** Composes the parts that bring pods to their desired state. */
+/** Assembles the parts that bring pods to their desired state. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Limiter, Listeners } from '@podwright/base';
@@ -52,10 +52,10 @@ import type { KubeletParts } from './kubelet-parts.ts';
 import type { ResourceCheckpoints } from './resource-checkpoints.ts';
 import { tracedSteps } from './traced-steps.ts';
 
-/** A restart that takes longer does not wait for a CPU, so it no longer counts towards the limit of concurrent restarts. */
+/** A restart that takes longer than this is not waiting for CPU time, so it no longer counts towards the limit of concurrent restarts. */
 const RESTART_PATIENCE_MS = 500;
 
-/** Delays after failed steps, if no event reports that the cause has ended. */
+/** Backoff of failed steps, unless an event reports that the cause is gone. */
 const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 
 export type PodSyncInput = {
@@ -68,7 +68,7 @@ export type PodSyncInput = {
   checkpoints: ResourceCheckpoints;
   /** Empty until the PLEG is started. */
   cache: PodStatusCache;
-  /** The resources that all pods may request together. */
+  /** The resources that all pods together may request. */
   resources: NodeResources;
   /** Allocates exclusive resources to pods. */
   grants: PodGrants & { admissible: () => Record<string, bigint> };
@@ -76,17 +76,17 @@ export type PodSyncInput = {
   features: RuntimeFeatures;
   /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */
   strictGroups: boolean;
-  /** `noteListing` is called when the runtime no longer lists its pods, and when it does again. */
+  /** `noteListing` is called when listing the runtime's pods starts to fail (`false`) and when it works again (`true`). */
   obstacles: Obstacles & { noteListing: (works: boolean) => void; abilities: () => RuntimeAbilities | undefined };
   /** Refuses new pods while the host shuts down. */
   shutdown: { refusal: () => WaitingReason | undefined };
-  /** Host addresses for the statuses of pods; in a cluster, those of the node object. */
+  /** Host addresses for pod statuses; in a cluster, the node object's addresses. */
   hostIps: () => string[];
-  /** Addresses of the host, the primary one first. */
+  /** The host's addresses, primary first. */
   addresses: string[];
-  /** The pressure conditions of the node. */
+  /** The node's pressure conditions. */
   pressure: NodePressure;
-  /** Scheme of the container ids in statuses. */
+  /** The scheme of container IDs in statuses. */
   runtimeName: string;
   tracer: PodTracer;
 };
@@ -101,26 +101,25 @@ export type PodSync = {
   pleg: Pleg;
   workers: PodWorkers;
   loop: SyncLoop;
-  /** Delays between restarts of containers. */
+  /** Back-off between container restarts. */
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
-  /** The resources and features that the node offers to pods now. The amounts of a given node object take precedence. */
+  /** The resources and features that the node currently offers to pods, according to the given Node object or else the cached one. */
   offer: (told?: Node) => NodeFacts;
-  /** The pod with its allocated resources. */
+  /** The pod with the resources allocated to it. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
   /** Removes the checkpointed resources of unknown pods. */
   keepResourcesOf: (isKnown: (podUid: string) => boolean) => void;
   imageAccess: ImageAccess;
-  /** UIDs of pods that have changed in the runtime. */
+  /** Fires with the UID of a pod that has changed in the runtime. */
   changes: Listeners<[podUid: string]>;
-  /** UIDs of pods whose containers have all stopped, and once more when their resources have been released. */
+  /** Fires with a pod's UID when all of its containers have stopped, and again when its resources have been released. */
   stopped: Listeners<[podUid: string]>;
 };
 
 /**
- * Creates the parts; none of them does anything before the PLEG is started and the loop receives pods. Parts may therefore refer to parts
- * that are created later.
+ * Creates the parts. They are idle until the PLEG is started and the loop receives pods, so they may refer to parts that are created later.
  */
 export function createPodSync(input: PodSyncInput): PodSync {
   const { options, parts, cgroups, statuses, cache, events, tracer } = input;
@@ -216,7 +215,7 @@ function refuse(admission: PodAdmission, podUid: string, { refusal, metrics }: R
   metrics?.refused(refusal.reason);
 }
 
-/** Resources that cannot be resized because a static policy allocates them exclusively. */
+/** Resources that cannot be resized in place because a static policy allocates them exclusively. */
 function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   return [
     ...(cpu.policy === 'static' ? [{ resource: 'cpu', manager: 'CPU Manager policy "static"' } as const] : []),
@@ -224,7 +223,7 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   ];
 }
 
-/** Computed for each call, because device plugins and the node object change. */
+/** Recomputes the offer on each call, because device plugins and the node object change. */
 function nodeOffer({ options, parts, resources, strictGroups, host, grants }: PodSyncInput): PodSync['offer'] {
   const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
   return (object = parts.api?.node()) => {
@@ -236,7 +235,7 @@ function nodeOffer({ options, parts, resources, strictGroups, host, grants }: Po
 function podAdmission(input: PodSyncInput, offer: PodSync['offer']): PodAdmission {
   const { options, pressure, statuses, shutdown } = input;
   const isLone = options.cluster === undefined;
-  // on a lone node, no controller recreates pods that are refused after a restart of the host
+  // on a lone node, no controller would recreate a pod that is refused after a reboot
   const isBack = (pod: Pod) => isLone && statuses.lastKnown(pod) !== undefined;
   const first = (pod: Pod) => (isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isLone }));
   return new PodAdmission(offer, { first, last: () => shutdown.refusal() });
@@ -300,7 +299,7 @@ function userNamespaces({ rootDir, maxPods, userNamespaceIdsPerPod: idsPerPod }:
   return new UserNamespaces({ directories, idsPerPod, maxPods, available: () => podIdRange(idsPerPod) });
 }
 
-/** The current DNS settings. Search domains of the host that exceed the limits of pods are reported as an event of the node. */
+/** The current DNS settings. Emits an event for the node if the host's search domains exceed the limits for pods. */
 async function dnsSettings(options: KubeletOptions, events: EventRecorder): Promise<DnsSettings> {
   const { resolvConf, clusterDomain, nodeName } = options;
   const host = await hostResolvConf(resolvConf);
@@ -309,7 +308,7 @@ async function dnsSettings(options: KubeletOptions, events: EventRecorder): Prom
   return { ...options, host };
 }
 
-/** As reported in the runtime's last status in which it was ready. */
+/** Uses the last status in which the runtime was ready. */
 function hasRecursiveReadOnly({ obstacles, parts }: PodSyncInput, pod: Pod): boolean {
   const { handlers = [] } = obstacles.abilities() ?? {};
   if (handlers.length === 0) return false;

@@ -9,7 +9,7 @@ import {
 } from '../kuberuntime/resource-records.ts';
 import type { KubeletOptions } from '../options.ts';
 
-/** Resources that a resize has allocated to pods and applied to containers. */
+/** Checkpoints of the resources that resizes have allocated to pods and applied to containers. */
 export type ResourceCheckpoints = {
   allocated: Checkpoint<AllocatedRecord>;
   actuated: Checkpoint<ActuatedRecord>;
@@ -17,7 +17,7 @@ export type ResourceCheckpoints = {
   keepOnly: (isKnown: (podUid: string) => boolean) => void;
 };
 
-/** The files do not have upstream's names, because upstream's kubelet does not start with another kubelet's content in them. */
+/** The files do not use upstream's names, because upstream's kubelet refuses to start on files with this content. */
 export async function openResourceCheckpoints(
   { rootDir, logger }: KubeletOptions,
   undo: Undo,

@@ -118,7 +118,7 @@ function limitFiles(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimi
   return writes.map(({ tree, file, value }) => ({ target: join(cgroupDirectory(tree, path), file), value }));
 }
 
-/** A missing file means that the kernel lacks the feature (CFS bandwidth, for example): the limit is not enforced, as upstream. */
+/** A missing file means that the kernel lacks the feature (CFS bandwidth, for example): the limit is not enforced, as in upstream. */
 function refuse(target: string, value: string, error: unknown): void {
   if (!isErrno(error, 'ENOENT')) throw wrapError(`write ${value} to ${target}`, error, 'internal');
 }

@@ -56,7 +56,7 @@ function isRecursive({ name, recursiveReadOnly = 'Disabled' }: VolumeMount, supp
   );
 }
 
-/** Resolves a container path; one without a leading slash is relative to the root, as upstream. */
+/** Resolves a container path; one without a leading slash is relative to the root, as in upstream. */
 export function absolutePath(path: string): string {
   return posix.resolve('/', path);
 }

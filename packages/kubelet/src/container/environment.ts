@@ -87,7 +87,7 @@ function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefi
   return undefined;
 }
 
-/** An empty value counts as missing, as upstream. */
+/** An empty value counts as missing, as in upstream. */
 function fileValue({ files }: EnvironmentInput, ref: FileKeySelector): string | undefined {
   const value = environmentFileValue(files, ref);
   if (value !== '' || ref.optional === true) return value === '' ? undefined : value;

@@ -94,8 +94,8 @@ function logText(bytes: Buffer): Buffer {
 }
 
 /**
- * Runs `read` on a regular file; returns `without` if there is none. The container wrote the file, so a link is not followed, and a
- * FIFO, which could block for ever, is not read.
+ * Runs `read` on a regular file; returns `without` if there is none. The container wrote the file, so a link is not followed, and a FIFO,
+ * which could block forever, is not read.
  */
 async function withFile<T>(path: string, without: T, read: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
   let file: FileHandle;

@@ -21,7 +21,7 @@ export type ApiEventSinkOptions = {
   retryMs?: number;
 };
 
-/** Sends every event from now on to the API server, one after another. Events that do not fit in the queue are dropped, as upstream. */
+/** Sends every event from now on to the API server, one after another. Events that do not fit in the queue are dropped, as in upstream. */
 export function startApiEventSink(options: ApiEventSinkOptions): { stop(): void } {
   const sink = new ApiEventSink(options);
   const stopListening = options.events.listen((event) => sink.add(event));

@@ -10,7 +10,7 @@ export type GivenPod = {
   source?: 'api' | 'file';
 };
 
-/** A pod of an API server with one container `main`. */
+/** A pod from an API server with one container `main`. */
 export function podOf(name: string, { priority, requests, limits, spec, source = 'api' }: GivenPod = {}): Pod {
   const resources: ResourceRequirements = { requests: requests ?? {}, limits: limits ?? {} };
   const annotations = { 'kubernetes.io/config.source': source };

@@ -11,7 +11,7 @@ import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/k
 import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 
-/** A pod without `stats` is evicted first, as upstream. `latest`: its last measurement, if `stats` is an earlier one. */
+/** A pod without `stats` is evicted first, as in upstream. `latest`: its last measurement, if `stats` is an earlier one. */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk; latest?: PodStatsByDisk };
 
 type Known = Candidate & { stats: PodStatsByDisk };

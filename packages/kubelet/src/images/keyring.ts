@@ -4,7 +4,7 @@ import { isErrno, isRecord, PodwrightError } from '@podwright/base';
 import type { ImageReference } from '@podwright/kube-api';
 import { MAX_DOCKER_CONFIG_BYTES } from './limits.ts';
 
-/** Registry credentials (CRI AuthConfig). `serverAddress` is empty, as upstream: runtimes may not understand one with a path. */
+/** Registry credentials (CRI AuthConfig). `serverAddress` is empty, as in upstream: runtimes may not understand one with a path. */
 export type RegistryCredential = {
   username: string;
   password: string;

@@ -40,7 +40,7 @@ function entriesOf({ data, metadata: { uid = '', namespace, name } }: Secret): K
   }
 }
 
-/** The Secret, if it exists and can be read. The reason is logged, but not part of the event, as upstream. */
+/** The Secret, if it exists and can be read. The reason is logged, but not part of the event, as in upstream. */
 function readSecret(
   pod: Pod,
   objects: PodObjects,

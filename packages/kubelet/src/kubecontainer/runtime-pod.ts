@@ -109,7 +109,7 @@ export function podIps(status: RuntimePodStatus): string[] {
   return newest?.ready ? newest.ips : [];
 }
 
-/** The pod's addresses, primary first; the node's for a pod in the host network. */
+/** The pod's addresses, primary first; the node's for a pod on the host network. */
 export function podAddresses(node: { hostIps(): string[] }, pod: Pod, status: RuntimePodStatus): string[] {
   return pod.spec.hostNetwork ? node.hostIps() : podIps(status);
 }

@@ -35,7 +35,7 @@ export type KuberuntimeDependencies = {
   dns(): Promise<DnsSettings>;
   /** The pod's cgroup parent; '' lets the runtime choose. */
   cgroupParent(pod: Pod): string;
-  /** Addresses of the node, primary first; also those of pods in the host network. */
+  /** Addresses of the node, primary first; also those of pods on the host network. */
   hostIps(): string[];
   podLogsDir: string;
   /** Label value that marks this kubelet's sandboxes and containers in the runtime. */

@@ -17,7 +17,7 @@ export type HookRequest = {
   pod: Pod;
   container: Container;
   containerId: string;
-  /** The pod's addresses, primary first; the host's for a pod in the host network. */
+  /** The pod's addresses, primary first; the host's for a pod on the host network. */
   podIps: string[];
   handler: LifecycleHandler;
 };

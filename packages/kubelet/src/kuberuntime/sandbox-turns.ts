@@ -42,7 +42,7 @@ export function hostIdleShare(): IdleShare {
 
 /**
  * Limits concurrent sandbox creations, in order of arrival, while the processors are busy. While they are idle, for example because
- * sandboxes wait for a network, the limit is raised step by step. Pods of the host network do not queue, because they may set up the
+ * sandboxes wait for a network, the limit is raised step by step. Pods on the host network do not queue, because they may set up the
  * network that others need.
  */
 export class SandboxTurns {

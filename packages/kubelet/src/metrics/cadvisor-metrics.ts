@@ -55,7 +55,7 @@ export async function containerMetrics(cri: CriClient, summary: () => Promise<Su
 
 type Descriptor = { name: string; help: string; labelKeys: string[] };
 
-/** Groups metrics by name. Those without a descriptor, or with a different number of labels, are skipped, as upstream. Pure. */
+/** Groups metrics by name. Those without a descriptor, or with a different number of labels, are skipped, as in upstream. Pure. */
 export function familiesOf(descriptors: Descriptor[], pods: PodSandboxMetrics[]): MetricFamily[] {
   const families = new Map<string, MetricFamily>();
   const described = new Map(descriptors.map((one) => [one.name, one]));

@@ -151,7 +151,7 @@ export class KubeletMetrics implements PodObserver {
     this.#of.sandboxErrors.inc(labels);
   }
 
-  /** Image volumes count as mounted unless the runtime's error is ImageVolumeMountFailed, as upstream. */
+  /** Image volumes count as mounted unless the runtime's error is ImageVolumeMountFailed, as in upstream. */
   #created(podUid: string, name: string, detail: string | undefined): void {
     const spec = this.#podOf(podUid)?.spec;
     const container = spec && everyContainer(spec).find((one) => one.name === name);

@@ -19,7 +19,7 @@ export type StartMetrics = {
   start: Histogram;
   sli: Histogram;
   total: Histogram;
-  /** Like `sli`, for the first pod that is not in the host network. */
+  /** Like `sli`, for the first pod that is not on the host network. */
   firstNetwork: Gauge;
 };
 

@@ -144,7 +144,7 @@ export class NodeObserver {
     }
   }
 
-  /** Lists images every half minute, as upstream. If the runtime does not answer, returns the previous list. */
+  /** Lists images every half minute, as in upstream. If the runtime does not answer, returns the previous list. */
   async #listImages(signal: AbortSignal): Promise<Image[]> {
     const nowMs = performance.now();
     const known = this.#images;

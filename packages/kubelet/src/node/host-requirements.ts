@@ -24,7 +24,7 @@ export async function requireOfHost(requirements: HostRequirements, read: ReadPr
   if (problems.length > 0) throw new PodwrightError('failed_precondition', `start the kubelet: ${problems.join('; ')}`);
 }
 
-/** The first line of /proc/swaps has headings. Swap in compressed memory counts, too, as upstream. */
+/** The first line of /proc/swaps has headings. Swap in compressed memory counts, too, as in upstream. */
 function swapProblems(swaps: string): string[] {
   const names = swaps
     .trim()

@@ -12,9 +12,9 @@ const LEAST_RESERVED_BYTES = 256 * 2 ** 20;
 const LEAST_RESERVED_PIDS = 1024;
 
 /**
- * The amounts that all pods of a node together may use: the capacity minus the reservation (KubeletConfiguration `systemReserved`).
- * As upstream, the enforced limit does not subtract eviction thresholds: eviction starts before pods reach it. Throws
- * `invalid_argument` if nothing would be left.
+ * The amounts that all pods of a node together may use: the capacity minus the reservation (KubeletConfiguration `systemReserved`). As in
+ * upstream, the enforced limit does not subtract eviction thresholds: eviction starts before pods reach it. Throws `invalid_argument` if
+ * nothing would be left.
  */
 export function nodeAllocatable(
   capacity: NodeAmounts,

@@ -43,7 +43,7 @@ export type NodeFacts = {
 
 /**
  * The features of upstream's table of declared features that this kubelet implements. It cannot resize non-sidecar init containers or
- * pod-level resources in place, nor run pods in the host network with a user namespace.
+ * pod-level resources in place, nor run pods on the host network with a user namespace.
  */
 export const DECLARED_FEATURES: readonly string[] = [
   'ExtendWebSocketsToKubelet',

@@ -72,7 +72,7 @@ export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | u
   return { reason: `OutOf${resource}`, message, shortages, besides };
 }
 
-/** The pod count first, then the requested resources. Extended resources that this node does not have are not checked, as upstream. */
+/** The pod count first, then the requested resources. Extended resources that this node does not have are not checked, as in upstream. */
 function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFacts): Shortage[] {
   const shortages: Shortage[] = [];
   if (others.length >= maxPods)

@@ -59,7 +59,7 @@ function mayDisplace(pod: Pod, other: Pod): boolean {
   return bothPrioritized && podPriority(pod) > podPriority(other);
 }
 
-/** Compared with a pod of an API server, a static pod is critical whatever its priority. */
+/** Compared with a pod from an API server, a static pod is critical whatever its priority. */
 function isCriticalComparedWith(pod: Pod, other: Pod): boolean {
   return isCriticalPod(pod) || (isStaticPod(pod) && !isStaticPod(other));
 }

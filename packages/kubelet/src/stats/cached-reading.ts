@@ -1,7 +1,7 @@
 /** Background refreshes stop after this time without a call: Prometheus scrapes once a minute by default. */
 export const STATISTICS_DEMAND_MS = 90_000;
 
-/** Maximum age of statistics, as upstream: cAdvisor's housekeeping interval. */
+/** Maximum age of statistics, as in upstream: cAdvisor's housekeeping interval. */
 export const STATISTICS_CACHED_MS = 10_000;
 
 type Reading<T> = { value: T; atMs: number };

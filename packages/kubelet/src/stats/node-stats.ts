@@ -108,7 +108,7 @@ export async function processLimits(): Promise<RlimitStats> {
   };
 }
 
-/** The host's interfaces without loopback. The default interface is `eth0`, as upstream, else the interface of the default route. */
+/** The host's interfaces without loopback. The default interface is `eth0`, as in upstream, else the interface of the default route. */
 export async function hostNetwork(): Promise<NetworkStats | undefined> {
   const [devices = '', routes = ''] = await Promise.all(['/proc/net/dev', '/proc/net/route'].map(readIfThere));
   const interfaces = parseDevices(devices);

@@ -181,7 +181,7 @@ function claimOf({ name, persistentVolumeClaim, ephemeral }: Volume, { metadata 
   return claim === undefined ? {} : { pvcRef: { name: claim, namespace: metadata.namespace } };
 }
 
-/** hostPath volumes are not measured, as upstream. */
+/** hostPath volumes are not measured, as in upstream. */
 function isMeasured(volume: Volume): boolean {
   return volume.hostPath === undefined;
 }

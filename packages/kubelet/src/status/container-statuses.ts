@@ -147,7 +147,7 @@ function seen(
   };
 }
 
-/** Resources and requests of the container. If a running one has limits, those missing are shown from pod-level limits, as upstream. */
+/** Resources and requests of the container. If a running one has limits, those missing are shown from pod-level limits, as in upstream. */
 function allocated(
   container: Container,
   { spec }: Pod,

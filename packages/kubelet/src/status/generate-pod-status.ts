@@ -95,12 +95,12 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
   return { status, ended };
 }
 
-/** Sorted by name, as upstream; only init containers are in the order of the spec. */
+/** Sorted by name, as in upstream; only init containers are in the order of the spec. */
 function byName(statuses: ContainerStatus[]): ContainerStatus[] {
   return [...statuses].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Ephemeral containers have no `started`, as upstream. */
+/** Ephemeral containers have no `started`, as in upstream. */
 function withoutStarted({ started: _, ...status }: ContainerStatus): ContainerStatus {
   return status;
 }

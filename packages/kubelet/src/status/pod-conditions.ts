@@ -27,7 +27,7 @@ export type ConditionsInput = {
 /** Transient conditions of the kubelet, which are removed when they do not apply. */
 const PASSING = new Set(['AllContainersRestarting', 'PodResizePending', 'PodResizeInProgress']);
 
-/** Conditions with a lastProbeTime, as upstream; here it is the time of the last transition. */
+/** Conditions with a lastProbeTime, as in upstream; here it is the time of the last transition. */
 const PROBED = new Set(['PodResizePending', 'PodResizeInProgress']);
 
 /** Existing conditions of other writers, followed by those that the kubelet owns. */
