@@ -7,11 +7,11 @@ import { type FakeKubelet, startFakeKubelet } from './fake-kubelet.fixture.ts';
 
 const PATIENCE_MS = 30_000;
 
-/** A kubelet on an in-memory runtime, and the fake API server of its cluster. */
+/** A kubelet on an in-memory runtime, with the fake API server of its cluster. */
 export type FakeCluster = {
   api: FakeKubeClient;
   kubelet: FakeKubelet;
-  /** Resolves with the API server's pod once `holds` is true for it. */
+  /** Resolves with the API server's pod once `holds` returns true for it. */
   shown: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   gone: (name: string) => Promise<void>;
   close: () => Promise<void>;

@@ -16,23 +16,23 @@ import { startKubelet } from './start-kubelet.ts';
 /** Timeout of waits, long enough for a busy host. */
 const PATIENCE_MS = 10_000;
 
-/** A kubelet on an in-memory runtime, with manifests given as text. */
+/** A kubelet on an in-memory runtime whose manifests are given as text. */
 export type FakeKubelet = {
   runtime: FakeRuntime;
   handle: Kubelet;
   liveness: ProbeResults;
-  /** Probe results of the current kubelet. */
+  /** Probe results of the running kubelet. */
   answers: { readiness: ProbeResults; startup: ProbeResults };
   /** UIDs of pods with mounted volumes. */
   mounted: Set<string>;
   /** Replaces the content of the manifest directory. */
   apply: (manifest: string) => void;
-  /** The pod with that name, once `holds` is true for it. */
+  /** Resolves with the pod of this name once `holds` returns true for it. */
   pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   until: (what: string, holds: () => boolean) => Promise<void>;
-  /** Reasons of the events of a pod, in order. */
+  /** The reasons of the pod's events, in order. */
   reasons: (name: string) => string[];
-  /** Stops the kubelet and starts another one on the same runtime. `manifest` replaces what is applied meanwhile. */
+  /** Stops the kubelet and starts another one on the same runtime. `manifest` replaces the applied manifest in between. */
   restart: (manifest?: string) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -41,7 +41,7 @@ type FakeKubeletOptions = {
   runtime?: FakeRuntime;
   manifest?: string;
   untilReady?: boolean;
-  /** Reads manifests from `manifestDir` instead of `manifest` and `apply`. */
+  /** Reads manifests from `manifestDir`; `manifest` and `apply` are not used. */
   readsDirectory?: boolean;
 };
 

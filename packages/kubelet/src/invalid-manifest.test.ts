@@ -1,4 +1,4 @@
-/** A manifest that has become invalid while the node was down, on a runtime in memory. */
+/** A manifest that became invalid while the node was down, on an in-memory runtime. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

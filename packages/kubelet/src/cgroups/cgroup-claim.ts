@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { errorCode, makePrivateDirectory, PRIVATE_FILE } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 
-/** Owned by root, so only root can claim; the same for all kubelets of a host, whatever their root directories are. */
+/** Owned by root, so that only root can claim cgroups. All kubelets of a host use it, whatever their root directories. */
 const CLAIMS_DIRECTORY = '/run/podwright-cgroups';
 
 /**
- * Detects two kubelets on a host with their pods below the same cgroup. The claim is a listening unix socket, so it ends with the
- * kubelet's process, even if that is killed.
+ * Detects two kubelets on one host that keep their pods below the same cgroup. The claim is a listening unix socket, so it is released when
+ * the kubelet's process ends, even if the process is killed.
  */
 export class CgroupClaim {
   readonly #path: string;
@@ -21,7 +21,7 @@ export class CgroupClaim {
     this.#path = join(CLAIMS_DIRECTORY, `${name}.sock`);
   }
 
-  /** Claims the cgroups unless another kubelet has; each call tries again, and concurrent calls share one attempt. */
+  /** Claims the cgroup unless another kubelet holds it. Each call tries again; concurrent calls share one attempt. */
   isOurs(): Promise<boolean> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;

@@ -6,16 +6,18 @@ import type { NodeAmounts } from '../node/node-allocatable.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
 import { hugePageSize } from './huge-pages.ts';
 
-/** Settings of the node that the limits of pods depend on. */
+/** Node settings on which the limits of pods depend. */
 export type PodLimitSettings = {
   /** Processes and threads of one pod (`podPidsLimit`); absent for no limit. */
   pidsPerPod?: number;
   policy: ResourcePolicy;
-  /** Sizes of huge pages that the host has: `2MB`. */
+  /** The host's huge page sizes, such as `2MB`. */
   hugePageSizes: string[];
 };
 
-/** Limits of a pod's cgroup. Absent limits are explicitly unlimited, as the pod may have had one before. */
+/**
+ * Limits of a pod's cgroup. A limit that the pod does not have is set to unlimited, because the cgroup may have one from before a resize.
+ */
 export function podCgroupLimits(pod: Pod, { pidsPerPod, policy, hugePageSizes }: PodLimitSettings): CgroupLimits {
   const { milliCpuRequest, milliCpuLimit, memoryLimitBytes, hugePages } = podTotals(pod);
   const quota = policy.cpuCfsQuota ? cpuQuota(milliCpuLimit, BigInt(policy.cpuCfsQuotaPeriodMicros)) : 0n;
@@ -31,17 +33,17 @@ export function podCgroupLimits(pod: Pod, { pidsPerPod, policy, hugePageSizes }:
   };
 }
 
-/** The pod's protected memory under MemoryQoS: hard (`memory.min`) if Guaranteed, else best effort (`memory.low`). */
+/** The pod's memory protection under MemoryQoS: hard (`memory.min`) for a Guaranteed pod, otherwise best-effort (`memory.low`). */
 function podReservation(pod: Pod, { memoryQos }: ResourcePolicy): Record<string, string> {
   const bytes = podRequest(pod, 'memory');
   if (memoryQos?.reservation !== 'TieredReservation' || bytes === 0n) return {};
   return { [qosClass(pod) === 'Guaranteed' ? 'memory.min' : 'memory.low']: String(bytes) };
 }
 
-/** Sum of the requests of a class's pods. */
+/** Sum of the requests of a QoS class's pods. */
 export type ClassRequests = { milliCpu: bigint; memoryBytes: bigint };
 
-/** The class has the weight of all its pods, so that Guaranteed pods, its siblings, get their share. */
+/** The class gets the CPU weight of all its pods, so that Guaranteed pods, whose cgroups are its siblings, get their share. */
 export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memoryQos }: ResourcePolicy): CgroupLimits {
   const low = memoryQos?.reservation === 'TieredReservation' ? memoryBytes : 0n;
   return {
@@ -53,7 +55,10 @@ export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memo
 /** The kernel's minimum weight. */
 export const BEST_EFFORT_LIMITS: CgroupLimits = { cpuShares: 2 };
 
-/** Limits of the cgroup of all pods. Its CPU weight follows allocatable: the kernel's default equals a single core. */
+/**
+ * Limits of the cgroup of all pods. Its CPU weight follows the node's allocatable CPU, because the kernel's default weight equals a single
+ * core's.
+ */
 export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined): CgroupLimits {
   return {
     cpuShares: Number(cpuShares(milliCpu)),
@@ -62,9 +67,7 @@ export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined
   };
 }
 
-/**
- * Protected memory of the cgroup of all pods under MemoryQoS: the kernel limits the protection of children to the protection of the parent.
- */
+/** Memory protection of the cgroup of all pods under MemoryQoS, because the kernel caps the protection of a child at that of its parent. */
 export function allPodsReservation(requestedBytes: bigint, { memoryQos }: ResourcePolicy): CgroupLimits | undefined {
   if (memoryQos === undefined) return undefined;
   const bytes = memoryQos.reservation === 'TieredReservation' ? requestedBytes : 0n;

@@ -16,21 +16,21 @@ import {
 } from '@podwright/host';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 
-/** The controllers that limit pods and classes. */
+/** The controllers that limit pods and QoS classes. */
 const CONTROLLERS = ['cpu', 'memory', 'pids', 'hugetlb'] as const;
 
 export type CgroupfsDriverInput = { hierarchy: CgroupHierarchy; root: string; logger: Logger };
 
-/** Writes into the kernel's cgroups below `root`. */
+/** Manages cgroups below `root` by writing to the cgroup file system. */
 export class CgroupfsDriver implements CgroupDriver {
   readonly #hierarchy: CgroupHierarchy;
-  /** The trees with limits. In the other trees, the runtime creates directories for the first container. */
+  /** The hierarchies with limits. In the others, the runtime creates the directories with the first container. */
   readonly #limited: CgroupHierarchy;
   readonly #root: string;
   readonly #logger: Logger;
-  /** Refusals that were logged already. */
+  /** Unavailable controllers that have already been logged, as `directory controller`. */
   readonly #refused = new Set<string>();
-  /** Cgroups whose controllers are enabled for their children. */
+  /** Cgroups that enable the controllers for their children. */
   readonly #delegating = new Set<string>();
 
   constructor({ hierarchy, root, logger }: CgroupfsDriverInput) {
@@ -55,7 +55,7 @@ export class CgroupfsDriver implements CgroupDriver {
     }
   }
 
-  /** Fast path: whether the cgroup was created by mkdir alone, because its parent already enables all controllers. */
+  /** Fast path: a single mkdir creates the cgroup if its parent already enables all controllers. Returns whether it did. */
   async #makeNew(path: string): Promise<boolean> {
     if (!this.#delegating.has(dirname(path))) return false;
     const directories = this.#limited.trees.map((tree) => cgroupDirectory(tree, path));
@@ -96,13 +96,17 @@ export class CgroupfsDriver implements CgroupDriver {
   }
 }
 
-/** Writes limits to an existing cgroup. Asynchronous, as the kernel may reclaim memory first if a limit is below current usage. */
+/**
+ * Writes limits to an existing cgroup. Asynchronous, because the kernel reclaims memory during the write if a limit is below current usage.
+ */
 export async function writeLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): Promise<void> {
   for (const { target, value } of limitFiles(hierarchy, path, limits))
     await writeFile(target, value, { flag: 'r+' }).catch((error: unknown) => refuse(target, value, error));
 }
 
-/** Writes limits to a new, empty cgroup. Synchronous: a write takes microseconds, less than the way through the thread pool. */
+/**
+ * Writes limits to a new, empty cgroup. Synchronous, because a write takes microseconds, less than a round trip through the thread pool.
+ */
 function setNewLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): void {
   for (const { target, value } of limitFiles(hierarchy, path, limits)) {
     try {
@@ -118,12 +122,12 @@ function limitFiles(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimi
   return writes.map(({ tree, file, value }) => ({ target: join(cgroupDirectory(tree, path), file), value }));
 }
 
-/** A missing file means that the kernel lacks the feature (CFS bandwidth, for example): the limit is not enforced, as in upstream. */
+/** Ignores a missing file: the kernel lacks the feature (CFS bandwidth, for example), so the limit is not enforced, as in upstream. */
 function refuse(target: string, value: string, error: unknown): void {
   if (!isErrno(error, 'ENOENT')) throw wrapError(`write ${value} to ${target}`, error, 'internal');
 }
 
-/** Also limits reserved but untouched huge pages, where the kernel has separate files for them (hugetlb.rst). */
+/** Writes that also limit reserved but unused huge pages, for kernels with separate files for them (hugetlb.rst). */
 function reservedPages(hierarchy: CgroupHierarchy, { hugepageLimits = {} }: CgroupLimits) {
   const tree = treeOf(hierarchy, 'hugetlb');
   if (tree === undefined) return [];

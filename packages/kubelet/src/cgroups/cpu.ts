@@ -1,15 +1,15 @@
-/** CFS period in microseconds, the kernel's default and the kubelet's. */
+/** CFS period in microseconds: the default of the kernel and of the kubelet. */
 export const CPU_PERIOD_MICROS = 100_000n;
-/** The kernel refuses more (`MAX_BW` in kernel/sched/sched.h); this much limits nothing on any machine. */
+/** The largest quota that the kernel accepts (`MAX_BW` in kernel/sched/sched.h); it exceeds any machine's CPU time. */
 const MAX_QUOTA_MICROS = 2n ** 44n - 1n;
 
-/** CPU shares (cgroup v1 `cpu.shares`, 2 to 262144) for an amount of CPU in thousandths of a core. */
+/** CPU shares (cgroup v1 `cpu.shares`, 2 to 262144) for an amount of CPU in millicores. */
 export function cpuShares(milliCpu: bigint): bigint {
   const shares = (milliCpu * 1024n) / 1000n;
   return shares < 2n ? 2n : shares > 262_144n ? 262_144n : shares;
 }
 
-/** CFS quota in microseconds a period for a limit in thousandths of a core; 0 means no limit. The kernel's minimum is 1 ms. */
+/** CFS quota in microseconds per period for a limit in millicores; 0 means no limit. The kernel's minimum is 1 ms. */
 export function cpuQuota(milliCpu: bigint, periodMicros = CPU_PERIOD_MICROS): bigint {
   if (milliCpu === 0n) return 0n;
   const quota = (milliCpu * periodMicros) / 1000n;

@@ -1,4 +1,4 @@
-/** The cgroup of each QoS class. A pod's cgroup is below its class's, and its limits hold for all its containers together. */
+/** The cgroups of QoS classes and pods. A pod's cgroup is a child of its class's cgroup and limits all of the pod's containers together. */
 import { join } from 'node:path';
 import { errorCode, errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
 import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from '@podwright/host';
@@ -24,11 +24,11 @@ const CLASS_NAMES: Record<QosClass, CgroupName> = {
 
 export type KubeletCgroupsSettings = Omit<PodLimitSettings, 'pidsPerPod'> & {
   limits: EnforcedLimits;
-  /** Allocatable CPU of all pods together, in thousandths of a core. */
+  /** Allocatable CPU of all pods together, in millicores. */
   milliCpu: bigint;
-  /** Called when the limit of all pods together was set (`undefined`) or failed (why), if that changed. */
+  /** Called when the outcome of limiting all pods together changes: with `undefined` on success, otherwise with the error. */
   onLimited?: (failure: string | undefined) => void;
-  /** Whether the pod has exclusive CPUs: then it has no CFS quota. */
+  /** Whether the pod has exclusive CPUs and therefore gets no CFS quota. */
   hasOwnCpus?: (pod: Pod) => boolean;
 };
 
@@ -44,9 +44,9 @@ export class KubeletCgroups implements PodCgroups {
   readonly allPods: string;
   readonly #input: KubeletCgroupsInput;
   readonly #claim: CgroupClaim;
-  /** Pods whose cgroups this process has set up; `wanted` is the cgroup with its limits. */
+  /** Pods whose cgroups this process has set up; `wanted` encodes the cgroup and its limits. */
   readonly #made = new Map<string, { wanted: string; class: QosClass; requests: ClassRequests }>();
-  /** The last weights of the classes; `undefined` to set them again in any case. */
+  /** The limits last written to the cgroups of the classes; `undefined` forces another write. */
   #weighed: string | undefined;
   readonly #weighing = new KeyedLock();
   #limited: { failure: string | undefined } | undefined;
@@ -59,7 +59,7 @@ export class KubeletCgroups implements PodCgroups {
     this.#claim = new CgroupClaim(this.allPods);
   }
 
-  /** Creates the cgroups above those of pods; throws on failure. */
+  /** Creates the ancestors of the pods' cgroups. Rejects on failure. */
   async prepare(): Promise<void> {
     const { driver, settings } = this.#input;
     await driver.set([], { cpuShares: allPodsLimits(settings.milliCpu, undefined).cpuShares });
@@ -118,7 +118,10 @@ export class KubeletCgroups implements PodCgroups {
     for (const uid of this.#made.keys()) if (!keep.has(uid)) this.#made.delete(uid);
   }
 
-  /** Kills processes that the runtime does not track (it was killed while it created a sandbox), unless they may be another kubelet's. */
+  /**
+   * Removes a cgroup, killing processes that the runtime does not track because it was killed while creating a sandbox, unless they may
+   * belong to another kubelet.
+   */
   async #removeOrEnd(cgroup: CgroupName): Promise<void> {
     const { driver, logger } = this.#input;
     try {
@@ -170,7 +173,7 @@ export class KubeletCgroups implements PodCgroups {
     });
   }
 
-  /** Limits all pods together to the node's allocatable, so that they cannot starve the system. */
+  /** Limits all pods together to the node's allocatable amounts, so that they cannot starve the system. */
   async #limitAll(): Promise<void> {
     const { driver, settings, logger } = this.#input;
     const { allPods } = settings.limits;
@@ -194,8 +197,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Running pods that started under other settings may use more than the limit. Then the kernel rejects the limit on v1 (EBUSY); on v2 it
-   * would OOM-kill some of the pods, so this function rejects the limit there.
+   * Rejects a limit below the current usage, which pods started under other settings may exceed. cgroup v1 rejects such a limit itself
+   * (EBUSY); cgroup v2 would OOM-kill some of the pods.
    */
   async #refuseBelowUse(limitBytes: number | undefined): Promise<void> {
     const { driver, hierarchy } = this.#input;

@@ -6,7 +6,7 @@ import { podOverhead, podResources } from './pod-resources.ts';
 
 const enforcement = { policy: DEFAULT_RESOURCE_POLICY, host: { cgroupV2: false } };
 
-/** A container as `cpu request/cpu limit/memory limit`; a `*` before it makes it a sidecar. */
+/** Parses a container from `cpu request/cpu limit/memory limit`; a leading `*` makes it a sidecar. */
 function containerOf(text: string, index: number): Container {
   const [request = '', limit = '', memory = ''] = text.replace('*', '').split('/');
   return {

@@ -1,6 +1,6 @@
 /**
- * A slice for each pod below one for each QoS class, for a runtime whose containers are systemd scopes. Slices have upstream's names
- * (cm/cgroup_manager_linux.go, ToSystemd); systemd applies their limits.
+ * A slice per pod, below a slice per QoS class, for a runtime whose containers are systemd scopes. Slices have upstream's names
+ * (cm/cgroup_manager_linux.go, ToSystemd), and systemd applies their limits.
  */
 import {
   type CgroupHierarchy,
@@ -20,7 +20,7 @@ import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 import { writeLimits } from './cgroupfs-driver.ts';
 
 export type SystemdDriverInput = {
-  /** The names above all pods: `podwright`, `kubepods` make `podwright-kubepods.slice`. */
+  /** Components of the name above those of pods: `podwright` and `kubepods` form `podwright-kubepods.slice`. */
   top: string[];
   hierarchy: CgroupHierarchy;
 };
@@ -50,7 +50,7 @@ export class SystemdDriver implements CgroupDriver {
     await endSlice(this.#hierarchy, this.#slice(cgroup));
   }
 
-  /** systemd stops the units in a slice with it, but not processes that are in no unit. */
+  /** Kills the cgroup first: stopping a slice stops the units in it, but not processes that belong to no unit. */
   async end(cgroup: CgroupName): Promise<void> {
     await killCgroup(this.#hierarchy, this.path(cgroup));
     await this.remove(cgroup);
@@ -64,7 +64,7 @@ export class SystemdDriver implements CgroupDriver {
       .map((slice) => slice.slice(prefix.length, -'.slice'.length));
   }
 
-  /** A "-" would be another level of slices; upstream replaces it with "_". */
+  /** A "-" would start another level of slices, so it becomes "_", as in upstream. */
   written(name: string): string {
     return name.replaceAll('-', '_');
   }
@@ -74,7 +74,10 @@ export class SystemdDriver implements CgroupDriver {
   }
 }
 
-/** Creates a slice if needed, and sets its limits. systemd has no property for huge pages, so these are written to the cgroup. */
+/**
+ * Creates a slice if it does not exist, and sets its limits. systemd has no property for huge pages, so their limits are written to the
+ * cgroup.
+ */
 export async function limitSlice(hierarchy: CgroupHierarchy, slice: string, limits: CgroupLimits): Promise<void> {
   await setSlice(slice, sliceProperties(limits));
   const { hugepageLimits = {} } = limits;
@@ -85,7 +88,7 @@ export async function limitSlice(hierarchy: CgroupHierarchy, slice: string, limi
   await writeLimits(only, slicePath(slice), { hugepageLimits });
 }
 
-/** Limits as properties of a slice (org.freedesktop.systemd1(5)). */
+/** Limits as slice properties (org.freedesktop.systemd1(5)). */
 export function sliceProperties({ cpuShares, memoryLimitBytes, pidsLimit, unified, ...cpu }: CgroupLimits) {
   const properties: SliceProperties = {};
   if (cpuShares !== undefined) properties.CPUWeight = BigInt(cpuWeightOfShares(cpuShares));
@@ -104,6 +107,6 @@ export function sliceProperties({ cpuShares, memoryLimitBytes, pidsLimit, unifie
 
 const optional = (amount: number) => (amount < 0 ? undefined : BigInt(Math.floor(amount)));
 
-/** systemd rounds to hundredths of a CPU, so this rounds up, as the OCI runtimes do. */
+/** Rounds up, as OCI runtimes do, because systemd rounds to hundredths of a CPU. */
 const quotaPerSecond = (quotaUs: number, periodUs: number) =>
   BigInt(Math.ceil((quotaUs * 1_000_000) / periodUs / 10_000) * 10_000);

@@ -7,7 +7,7 @@ function wanted(...volumeMounts: VolumeMount[]) {
   return wantedOn(false, ...volumeMounts);
 }
 
-/** On a runtime that can or cannot make recursive read-only mounts. */
+/** The resolved mounts on a runtime with or without recursive read-only mounts. */
 function wantedOn(recursiveReadOnly: boolean, ...volumeMounts: VolumeMount[]) {
   const container = { name: 'a', image: 'b', volumeMounts };
   const volumes = [

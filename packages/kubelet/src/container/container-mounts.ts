@@ -4,11 +4,11 @@ import type { Container, Volume, VolumeMount } from '@podwright/kube-api';
 import { expand } from './expansion.ts';
 import type { ContainerMount, EnvironmentVariable, PrepareRequest } from './prepared-container.ts';
 
-/** A mount of the container whose path on the host is not resolved yet. */
+/** A mount of the container whose host path is not resolved yet. */
 export type WantedMount = Omit<ContainerMount, 'hostPath' | 'image' | 'imageSubPath'> & {
-  /** Path inside the volume, expanded; '' for all of it. */
+  /** The path inside the volume, expanded; '' for the whole volume. */
   subPath: string;
-  /** Position among the container's volumeMounts. */
+  /** Index in the container's volumeMounts. */
   index: number;
 };
 
@@ -17,8 +17,8 @@ export type MountsInput = Pick<PrepareRequest, 'pod' | 'container' | 'recursiveR
 };
 
 /**
- * Resolves the container's volumeMounts. Throws `failed_precondition` for a subPathExpr that cannot be expanded, and for a
- * recursive read-only mount that the runtime cannot make.
+ * Resolves the container's volumeMounts. Throws `failed_precondition` for a subPathExpr that cannot be expanded, and for a recursive
+ * read-only mount that the runtime does not support.
  */
 export function wantedMounts({ pod, container, environment, recursiveReadOnly }: MountsInput): WantedMount[] {
   const variables = new Map(environment.map(({ name, value }) => [name, value]));
@@ -37,13 +37,13 @@ export function wantedMounts({ pod, container, environment, recursiveReadOnly }:
   });
 }
 
-/** Containers never write to images and to volumes that the kubelet fills; other volumes are read-only if the pod says so. */
+/** Images and volumes that the kubelet fills are always read-only; other volumes are read-only if the pod requests it. */
 function isReadOnly({ configMap, secret, downwardAPI, projected, image, ...others }: Volume): boolean {
   if ([others.nfs, others.persistentVolumeClaim, others.csi].some((source) => source?.readOnly === true)) return true;
   return [configMap, secret, downwardAPI, projected, image].some((source) => source !== undefined);
 }
 
-/** Whether the container requests a recursively read-only mount, required (Enabled) or optional (IfPossible). */
+/** Whether the container requests a recursively read-only mount, either required (Enabled) or optional (IfPossible). */
 export function needsRecursiveReadOnly({ volumeMounts = [] }: Container): boolean {
   return volumeMounts.some(({ recursiveReadOnly = 'Disabled' }) => recursiveReadOnly !== 'Disabled');
 }
@@ -56,7 +56,7 @@ function isRecursive({ name, recursiveReadOnly = 'Disabled' }: VolumeMount, supp
   );
 }
 
-/** Resolves a container path; one without a leading slash is relative to the root, as in upstream. */
+/** Makes a container path absolute: without a leading slash it is relative to the root, as in upstream. */
 export function absolutePath(path: string): string {
   return posix.resolve('/', path);
 }

@@ -2,14 +2,14 @@ import { PodwrightError } from '@podwright/base';
 import type { Container, FileKeySelector } from '@podwright/kube-api';
 import { readInside } from '@podwright/volumes';
 
-/** An environment file larger than this is not read. */
+/** Maximum size of an environment file. */
 const MAX_ENVIRONMENT_FILE_BYTES = 1 << 20;
 
-/** Content of the files that variables are taken from, keyed by volume and path. Missing files are absent. */
+/** Contents of the files from which variables are taken, keyed by volume and path. Missing files are absent. */
 export type EnvironmentFiles = ReadonlyMap<string, string>;
 
 /**
- * Reads the files that the container's variables refer to. Containers wrote them, so links are followed inside the volume only.
+ * Reads the files that the container's variables refer to. Containers wrote these files, so symlinks are followed only inside the volume.
  * Rejects with `failed_precondition` for a path that leads out of the volume, and for anything but a regular file of at most 1 MiB.
  */
 export async function readEnvironmentFiles(
@@ -36,8 +36,8 @@ function fileKey({ volumeName, path }: FileKeySelector): string {
 }
 
 /**
- * Looks a key up in lines of `NAME='value'`, the subset of shell syntax that Kubernetes accepts: values are in single quotes,
- * may span lines and are literal; comments begin with `#`. With blanks after `=` the value is empty.
+ * Looks up a key in lines of the form `NAME='value'`, the subset of shell syntax that Kubernetes accepts: values are single-quoted and
+ * literal, and may span lines; `#` starts a comment. A blank after `=` means an empty value.
  */
 export function parseEnvironmentFile(text: string, key: string): string {
   const lines = text.split(/\r?\n/);
@@ -66,7 +66,7 @@ function splitAssignment(line: string, number: number): { name: string; rest: st
   return { name, rest: line.slice(equals + 1) };
 }
 
-/** The value up to the closing quote, and the index of the line with that quote. */
+/** The value up to the closing quote, and the index of the line that contains the quote. */
 function quotedValue(lines: string[], begin: { at: number; rest: string }): { value: string; last: number } {
   const parts: string[] = [];
   for (let at = begin.at; at < lines.length; at++) {

@@ -17,7 +17,7 @@ import { type EnvironmentFiles, environmentFileValue } from './environment-files
 import { expand } from './expansion.ts';
 import type { EnvironmentVariable } from './prepared-container.ts';
 
-/** The kernel's limit for the arguments and variables of one program: three quarters of 8 MiB (execve(2)). */
+/** The kernel's limit for a program's arguments and environment: three quarters of 8 MiB (execve(2)). */
 const MAX_ENVIRONMENT_LENGTH = 6 << 20;
 
 /** The inputs of a container's environment. */
@@ -26,7 +26,7 @@ export type EnvironmentInput = PodAddresses & {
   container: Container;
   objects: PodObjects;
   files: EnvironmentFiles;
-  /** `<SERVICE>_SERVICE_HOST` and the like, with an API server. */
+  /** The service variables (`<SERVICE>_SERVICE_HOST` and so on); absent without an API server. */
   services?: ReadonlyMap<string, string>;
   nodeAllocatable: NodeAllocatable;
 };
@@ -34,9 +34,9 @@ export type EnvironmentInput = PodAddresses & {
 type SourceKind = 'ConfigMap' | 'Secret';
 
 /**
- * The container's environment, one entry per name: `envFrom` in order, where later sources take precedence; then `env`, which overrides
- * them; then the variables of services whose names are not taken. A value may refer to variables before it and to those of services. Throws
- * `failed_precondition` naming a missing object or key, and for an environment that is too large for a program.
+ * The container's environment, one entry per name: first `envFrom` in order, where later sources take precedence, then `env`, which
+ * overrides `envFrom`, then service variables whose names are still free. A value may refer to earlier variables and to service variables.
+ * Throws `failed_precondition` naming a missing object or key, or if the environment is too large for a program.
  */
 export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] {
   const variables = new Map<string, string>();
@@ -59,7 +59,7 @@ export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] 
   return [...variables].map(([name, value]) => ({ name, value }));
 }
 
-/** Every key of the ConfigMap or Secret, sorted so that a restart creates the same environment. */
+/** All entries of the ConfigMap or Secret, sorted by key so that a restart creates the same environment. */
 function entriesOf(input: EnvironmentInput, source: EnvFromSource): [string, string][] {
   const kind: SourceKind = source.configMapRef !== undefined ? 'ConfigMap' : 'Secret';
   const ref = source.configMapRef ?? source.secretRef;
@@ -70,7 +70,7 @@ function entriesOf(input: EnvironmentInput, source: EnvFromSource): [string, str
     .map((key) => [key, textOf(object, key)!]);
 }
 
-/** The value behind `valueFrom`; `undefined` if it is optional and missing. */
+/** The value that `valueFrom` refers to; `undefined` if it is optional and missing. */
 function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefined {
   const { pod, container, nodeAllocatable } = input;
   if (source.fieldRef !== undefined) return podField(pod, source.fieldRef.fieldPath, input);

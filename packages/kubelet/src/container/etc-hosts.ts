@@ -1,7 +1,7 @@
 import type { HostAlias, Pod } from '@podwright/kube-api';
 import { podNames } from './pod-hostname.ts';
 
-/** Entries of every pod that is not on the host network, the same as upstream's. */
+/** Entries of every pod outside the host network; the same as upstream's. */
 const STANDARD_ENTRIES = [
   ['127.0.0.1', 'localhost'],
   ['::1', 'localhost ip6-localhost ip6-loopback'],
@@ -15,7 +15,7 @@ export type EtcHostsInput = {
   pod: Pod;
   podIps: string[];
   clusterDomain: string;
-  /** The host's own /etc/hosts, for pods in its network. */
+  /** The host's own /etc/hosts, for pods on the host network. */
   hostContent: string;
 };
 

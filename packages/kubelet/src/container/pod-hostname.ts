@@ -1,14 +1,17 @@
 import { PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/** Linux allows 64 bytes for a host name, a DNS label has 63. */
+/** Maximum length of a DNS label; a Linux hostname may have 64 bytes. */
 const MAX_LABEL_LENGTH = 63;
 const MAX_HOSTNAME_LENGTH = 64;
 
-/** A pod's short hostname and its domain, '' for none. */
+/** A pod's short hostname and its domain; the domain is '' for none. */
 export type PodNames = { hostname: string; domain: string };
 
-/** `spec.hostnameOverride` without a domain; else `spec.hostname` or the pod's name, cut to a DNS label, in the domain of `spec.subdomain`. */
+/**
+ * `spec.hostnameOverride` without a domain; otherwise `spec.hostname` or the pod's name, truncated to a DNS label, in the domain of
+ * `spec.subdomain`.
+ */
 export function podNames(pod: Pod, clusterDomain: string): PodNames {
   const { hostnameOverride, hostname = '', subdomain = '' } = pod.spec;
   const wanted = hostnameOverride ?? (hostname === '' ? pod.metadata.name : hostname);
@@ -20,7 +23,7 @@ export function podNames(pod: Pod, clusterDomain: string): PodNames {
   return { hostname: cut, domain };
 }
 
-/** The pod's hostname, fully qualified with `setHostnameAsFQDN`. Throws `invalid_argument` if that is longer than the kernel allows. */
+/** The pod's hostname, fully qualified if `setHostnameAsFQDN` is set. Throws `invalid_argument` if it exceeds the kernel's limit. */
 export function podHostname(pod: Pod, clusterDomain: string): string {
   const { hostname, domain } = podNames(pod, clusterDomain);
   if (pod.spec.setHostnameAsFQDN !== true || domain === '') return hostname;

@@ -28,7 +28,7 @@ import type {
   PrepareRequest,
 } from './prepared-container.ts';
 
-/** Message files of earlier starts to keep, for the previous container and for those of earlier sandboxes. */
+/** Message files of earlier attempts to keep: the previous container's, and those of earlier sandboxes. */
 const KEPT_MESSAGE_FILES = 4;
 
 export type ContainerPreparerOptions = {
@@ -38,15 +38,15 @@ export type ContainerPreparerOptions = {
   nodeAllocatable: NodeAllocatable;
   hostIps: () => string[];
   clusterDomain: string;
-  /** The host's hosts file, for pods in its network. */
+  /** The host's hosts file, for pods on the host network. */
   hostsFile: string;
-  /** Environment variables of the pod's services. Absent without an API server; throws until the services have been listed. */
+  /** The pod's service variables. Absent without an API server; throws until the services have been listed. */
   serviceVariables?: (pod: Pod) => ReadonlyMap<string, string>;
 };
 
 const HOSTS_PATH = '/etc/hosts';
 
-/** Resolves a container's environment, command and mounts, with their paths on the host. */
+/** Resolves a container's environment, command and mounts, including their host paths. */
 export class ContainerPreparer {
   readonly #options: ContainerPreparerOptions;
   readonly #hostsFiles = new KeyedLock();
@@ -55,7 +55,7 @@ export class ContainerPreparer {
     this.#options = options;
   }
 
-  /** Expects the pod's volumes to be mounted. Rejects with `failed_precondition` naming what is missing. */
+  /** Requires the pod's volumes to be mounted. Rejects with `failed_precondition` naming what is missing. */
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer> {
     const { pod, container, podIps } = request;
     const environment = await this.#environment(request, signal);
@@ -76,7 +76,7 @@ export class ContainerPreparer {
     };
   }
 
-  /** The container's block volumes; host paths are the links to the devices. */
+  /** The container's block volumes. Their host paths are symlinks to the devices. */
   async #devices({ pod, container }: PrepareRequest, signal: AbortSignal): Promise<GrantedDevice[]> {
     const devices = (container.volumeDevices ?? []).map(async ({ name, devicePath }) => {
       const claim = pod.spec.volumes?.find((volume) => volume.name === name)?.persistentVolumeClaim;
@@ -132,7 +132,7 @@ export class ContainerPreparer {
     }
   }
 
-  /** The pod's hosts file, unless the container mounts its own or the pod has no address. */
+  /** The mount of the pod's hosts file, unless the container mounts its own or the pod has no address. */
   async #etcHosts(pod: Pod, wanted: WantedMount[], podIps: string[]): Promise<ContainerMount | undefined> {
     if (wanted.some(({ containerPath }) => containerPath === HOSTS_PATH)) return undefined;
     if (podIps.length === 0 && pod.spec.hostNetwork !== true) return undefined;
@@ -142,7 +142,7 @@ export class ContainerPreparer {
     await this.#hostsFiles.run(uid, async () => {
       const hostContent = pod.spec.hostNetwork === true ? await readIfThere(hostsFile) : '';
       const content = etcHosts({ pod, podIps, clusterDomain, hostContent });
-      // running containers have this inode mounted: replacing it would cut them off from later changes
+      // running containers have this inode mounted, and would not see later changes of a replacement
       if (await holds(path, content)) return;
       await mkdir(directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
       await writeFileAtomic(path, content, CONTAINER_FILE);
@@ -150,7 +150,7 @@ export class ContainerPreparer {
     return { ...KUBELET_MOUNT, name: 'etc-hosts', hostPath: path, containerPath: HOSTS_PATH };
   }
 
-  /** A new file for each start, writable by every user of the container. */
+  /** The mount of a new message file for this attempt, writable by every user of the container. */
   async #terminationLog(pod: Pod, container: Container): Promise<ContainerMount | undefined> {
     if (!container.terminationMessagePath) return undefined;
     const containerPath = absolutePath(container.terminationMessagePath);
@@ -168,7 +168,7 @@ export class ContainerPreparer {
 
 const KUBELET_MOUNT = { readonly: false, recursiveReadOnly: false, propagation: 'None', relabel: true } as const;
 
-/** Whether a regular file has exactly this content. Containers may write to it, so no more than the expected length is read. */
+/** Whether a regular file has exactly this content. Containers may write to the file, so at most the expected length is read. */
 async function holds(path: string, content: string): Promise<boolean> {
   const wanted = Buffer.from(content);
   try {

@@ -8,48 +8,48 @@ export type MountedImage = {
   image: string;
   userSpecifiedImage: string;
   runtimeHandler: string;
-  /** Annotations of the pod. */
+  /** The pod's annotations. */
   annotations: Record<string, string>;
 };
 
-/** A bind mount with the fields of the CRI's Mount, but not its message type. */
+/** A bind mount with the fields of the CRI's Mount, as a plain object. */
 export type ContainerMount = {
-  /** Name of the volume, or `etc-hosts` or `termination-log` for mounts that the kubelet adds. */
+  /** The volume's name; `etc-hosts` or `termination-log` for the kubelet's own mounts. */
   name: string;
   /** '' for an image, which the runtime mounts itself. */
   hostPath: string;
   image?: MountedImage;
-  /** Path inside the image, '' for all of it. */
+  /** Path inside the image; '' for the whole image. */
   imageSubPath?: string;
   containerPath: string;
   readonly: boolean;
   recursiveReadOnly: boolean;
   propagation: MountPropagation;
-  /** With SELinux, the runtime gives the files the label of the container: they are the kubelet's. */
+  /** Whether the runtime sets the container's SELinux label on the files, because the kubelet owns them. */
   relabel: boolean;
 };
 
-/** A device of the host in a container; `permissions` are those of the device cgroup, any of `rwm`. */
+/** A host device in a container; `permissions` are device cgroup permissions, any of `rwm`. */
 export type GrantedDevice = { containerPath: string; hostPath: string; permissions: string };
 
-/** Resources that the kubelet's managers assigned to a container: devices, exclusive CPUs, NUMA memory. */
+/** Resources that the kubelet's managers have assigned to a container: devices, exclusive CPUs, NUMA memory. */
 export type ContainerGrants = {
-  /** Set before the container's own variables, which override these. */
+  /** Variables of device plugins; the container's own variables override them. */
   environment: EnvironmentVariable[];
   mounts: ContainerMount[];
   devices: GrantedDevice[];
-  /** CRI annotations; the kubelet ignores those that only it may set. */
+  /** CRI annotations; those that only the kubelet may set are ignored. */
   annotations: Record<string, string>;
   /** Fully qualified names of CDI devices. */
   cdiDevices: string[];
-  /** CPUs and NUMA nodes that the container is restricted to (cpuset lists, `0,2-3`); '' for any. */
+  /** CPUs and NUMA nodes to which the container is restricted, as cpuset lists such as `0,2-3`; '' for no restriction. */
   cpus: string;
   memoryNodes: string;
-  /** The CPUs are exclusive to this container, so it gets no CFS quota. */
+  /** Whether the CPUs are exclusive to this container, so that it gets no CFS quota. */
   hasOwnCpus: boolean;
 };
 
-/** A container ready for CreateContainer: variables are expanded and every mount has its host path. */
+/** A container ready for CreateContainer: its variables are expanded, and every mount has its host path. */
 export type PreparedContainer = {
   environment: EnvironmentVariable[];
   command: string[];
@@ -57,7 +57,7 @@ export type PreparedContainer = {
   mounts: ContainerMount[];
   /** Block volumes; absent if it has none. */
   devices?: GrantedDevice[];
-  /** Absent if nothing was assigned to the container. */
+  /** Absent if no resources are assigned to the container. */
   grants?: ContainerGrants;
 };
 
@@ -66,7 +66,7 @@ export type PrepareRequest = {
   pod: Pod;
   container: Container;
   podIps: string[];
-  /** The images of the pod's volumes that the container mounts, by the volume's name. */
+  /** The images that the container mounts as volumes, by volume name. */
   volumeImages: ReadonlyMap<string, MountedImage>;
   /** Whether the runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;

@@ -8,21 +8,24 @@ import { findTail } from '../logs/log-tail.ts';
 import { NEWLINE } from '../logs/log-text.ts';
 import { rotatedLogs } from '../logs/rotated-logs.ts';
 
-/** The most that is read from the end of a log: its lines have timestamps and tags, and long ones are in pieces. */
+/**
+ * Maximum number of bytes read from the end of a log: more than the message, because lines have timestamps and tags, and long ones are
+ * split.
+ */
 const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 
-/** How long a runtime may take to read the end of a log that the runtime does not store in a file. */
+/** Timeout of reading the end of a log that the runtime does not keep in a CRI log file. */
 const LEGACY_LOG_TIMEOUT_MS = 10_000;
 
 const MAX_LOG_MESSAGE_LINES = 80;
 
 const MAX_LOG_MESSAGE_BYTES = 2048;
 
-/** Kubernetes' limits: the last 4096 bytes of the message file; 80 lines and 2048 bytes of the log. */
+/** Kubernetes' limits: 4096 bytes of the message file, or 80 lines and 2048 bytes of the log, from the end. */
 const MAX_MESSAGE_FILE_BYTES = 4096;
 
 export type EndedContainer = {
-  /** Host path of the container's message file; '' if it has none. */
+  /** Host path of the container's message file; '' for none. */
   messagePath: string;
   policy: 'File' | 'FallbackToLogsOnError';
   exitCode: number;
@@ -30,7 +33,10 @@ export type EndedContainer = {
   legacyLog?: LegacyLog;
 };
 
-/** The termination message: the message file, or with FallbackToLogsOnError the end of the log if the container failed without one. */
+/**
+ * The termination message: the content of the message file; if that is empty and the container failed, the end of the log under
+ * FallbackToLogsOnError.
+ */
 export async function terminationMessage(container: EndedContainer): Promise<string> {
   const message = container.messagePath === '' ? '' : await readMessage(container.messagePath);
   if (message !== '' || container.policy === 'File' || container.exitCode === 0) return message;
@@ -44,7 +50,7 @@ async function readMessage(path: string): Promise<string> {
   });
 }
 
-/** The end of a log that is not in a file; '' if it cannot be read. */
+/** The end of a log that is not a CRI log file; `undefined` if the log is one, '' if it cannot be read. */
 async function legacyLogEnd({ legacyLog }: EndedContainer): Promise<string | undefined> {
   const query = { tailLines: MAX_LOG_MESSAGE_LINES };
   try {
@@ -70,7 +76,7 @@ const NOTHING = Buffer.alloc(0);
 
 type LogPart = { text: Buffer; lines: number; isWhole: boolean };
 
-/** The last lines of one file, and whether these are all of it; nothing if it is no regular file. */
+/** The last lines of one file, and whether they are the whole file; an empty part if it is not a regular file. */
 async function logEnd(path: string, lines: number): Promise<LogPart> {
   const nothing = { text: NOTHING, lines: 0, isWhole: true };
   return withFile<LogPart>(path, nothing, async (file, size) => {
@@ -80,7 +86,7 @@ async function logEnd(path: string, lines: number): Promise<LogPart> {
   });
 }
 
-/** The text of the log entries in `bytes`; a first entry without its beginning is skipped. */
+/** The text of the log entries in `bytes`, without a first entry whose beginning is missing. */
 function logText(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let start = 0; start < bytes.length; ) {
@@ -94,8 +100,8 @@ function logText(bytes: Buffer): Buffer {
 }
 
 /**
- * Runs `read` on a regular file; returns `without` if there is none. The container wrote the file, so a link is not followed, and a FIFO,
- * which could block forever, is not read.
+ * Calls `read` with a regular file, or returns `without` if there is none. The container wrote the file, so symlinks are not followed, and
+ * a FIFO, which could block forever, is not read.
  */
 async function withFile<T>(path: string, without: T, read: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
   let file: FileHandle;
@@ -119,7 +125,7 @@ async function readBytes(file: FileHandle, start: number, length: number): Promi
   return buffer.subarray(0, bytesRead);
 }
 
-/** Decodes UTF-8, skipping the rest of a character that was cut at the beginning. */
+/** Decodes UTF-8, dropping the rest of a character that was cut off at the beginning. */
 function wholeCharacters(bytes: Buffer): string {
   let start = 0;
   while (start < 3 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;

@@ -8,7 +8,7 @@ const EVENT_RETRY_MS = 10_000;
 
 const MAX_EVENT_TRIES = 12;
 
-/** Events waiting for the API server. The three limits are those of tools/record/event.go. */
+/** Maximum number of events waiting for the API server. The three limits are those of tools/record/event.go. */
 const MAX_QUEUED_EVENTS = 1000;
 
 export type ApiEventSinkOptions = {
@@ -17,11 +17,11 @@ export type ApiEventSinkOptions = {
   events: PodEvents;
   nodeName: string;
   logger: Logger;
-  /** Time between tries while the server does not answer. Default 10 s. */
+  /** Time between retries while the API server does not answer. Default 10 s. */
   retryMs?: number;
 };
 
-/** Sends every event from now on to the API server, one after another. Events that do not fit in the queue are dropped, as in upstream. */
+/** Sends every event from now on to the API server, one at a time. Events that do not fit in the queue are dropped, as in upstream. */
 export function startApiEventSink(options: ApiEventSinkOptions): { stop(): void } {
   const sink = new ApiEventSink(options);
   const stopListening = options.events.listen((event) => sink.add(event));
@@ -65,7 +65,7 @@ class ApiEventSink {
     this.#isSending = false;
   }
 
-  /** The first wait is random, so that nodes do not all return to a recovered server at once. */
+  /** The first delay is random, so that nodes do not all return to a recovered server at the same moment. */
   async #send(correlated: CorrelatedEvent): Promise<void> {
     const { retryMs = EVENT_RETRY_MS } = this.#options;
     for (let tries = 1; !this.#stopping.signal.aborted; tries++) {
@@ -77,7 +77,7 @@ class ApiEventSink {
     }
   }
 
-  /** Returns the error to retry after; `undefined` if the event was sent or dropped. */
+  /** Returns the error if the event must be retried; `undefined` if it was sent or dropped. */
   async #trySend(correlated: CorrelatedEvent): Promise<unknown> {
     try {
       await this.#write(correlated);
@@ -118,7 +118,7 @@ class ApiEventSink {
   }
 }
 
-/** The event exists, or its namespace is being deleted. */
+/** Whether the error is an expected one: the event already exists, or its namespace is being deleted. */
 function isExpected(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false;
   const { reason, causes = [] } = error.status;

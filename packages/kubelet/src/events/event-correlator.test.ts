@@ -9,7 +9,7 @@ function recorded(message: string, atMs = 0, rest: Partial<RecordedEvent> = {}):
   return { about: ABOUT, type: 'Normal', reason: 'Test', message, atMs, ...rest };
 }
 
-/** The correlated events: `new MESSAGE`, `N times MESSAGE`, or `-` for a dropped one. */
+/** The correlated events as `new MESSAGE` or `N times MESSAGE`; `-` for a dropped event. */
 function correlate(events: RecordedEvent[]): string[] {
   const correlator = new EventCorrelator('node');
   return events.map((event) => {

@@ -3,12 +3,15 @@ import { RecentlyUsed } from '@podwright/base';
 import { formatTime, type RecordedEvent } from '@podwright/kube-api';
 import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
 
-/** Size of each LRU cache of groups, events and rate limits (client-go, tools/record/events_cache.go, as are the next two). */
+/**
+ * Size of each LRU cache: of groups, of events and of rate limits. This constant and the next two are from client-go
+ * (tools/record/events_cache.go).
+ */
 const MAX_CORRELATED_EVENTS = 4096;
 
 const EVENT_SPAM_REFILL_MS = 300_000;
 
-/** Events of one object that may be sent at once; after that one more every five minutes. */
+/** Number of events that one object may emit in a burst; after that, one more every five minutes. */
 const EVENT_SPAM_BURST = 25;
 
 /** core/v1 Event, with the fields that upstream's kubelet sets. */
@@ -36,12 +39,12 @@ export type ApiEvent = {
   reportingInstance: string;
 };
 
-/** An event to send: it is created, or, if it `isRepeat`, the existing event at the API server is patched. */
+/** An event to send. It is created, or if `isRepeat` the existing event at the API server is patched. */
 export type CorrelatedEvent = { event: ApiEvent; isRepeat: boolean };
 
 /**
  * Decides which recorded events are sent to the API server, by the rules of client-go's tools/record: repeats are counted; events that
- * differ only in their message are combined from the tenth on; an object may have 25 events at once and one more every five minutes.
+ * differ only in their message are combined from the tenth on; an object may emit 25 events in a burst, then one every five minutes.
  */
 export class EventCorrelator {
   readonly #nodeName: string;
@@ -53,7 +56,7 @@ export class EventCorrelator {
     this.#nodeName = nodeName;
   }
 
-  /** Returns `undefined` for an event over the rate limit, which is dropped. */
+  /** Returns `undefined` if the event exceeds the rate limit; it is then dropped. */
   correlate(recorded: RecordedEvent): CorrelatedEvent | undefined {
     const { about, type, atMs } = recorded;
     const subject = [about.kind, about.namespace, about.name, about.uid, type];
@@ -129,7 +132,10 @@ export class EventCorrelator {
   }
 }
 
-/** The object's name and a time in nanoseconds in hex; the digits below a millisecond come from the monotonic clock, to be unique. */
+/**
+ * The object's name and a hexadecimal time in nanoseconds. The digits below a millisecond come from the monotonic clock, to make the name
+ * unique.
+ */
 function eventName(about: string, atMs: number): string {
   const nanoseconds = BigInt(Math.floor(atMs)) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n);
   const name = `${about}.${nanoseconds.toString(16)}`;

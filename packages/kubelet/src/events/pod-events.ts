@@ -10,17 +10,17 @@ import {
 } from '@podwright/kube-api';
 import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
 
-/** Events in memory at most; the one with the oldest last repeat is evicted first. */
+/** Maximum number of events in memory. The event whose last repeat is the oldest is evicted first. */
 const MAX_EVENTS = 2000;
 
 const COMBINED_PREFIX = '(combined from similar events): ';
 
-/** Records events in bounded memory, counts repeats and notifies subscribers of each event. */
+/** Records events in bounded memory, counts repeats, and notifies subscribers. */
 export class PodEvents implements EventRecorder {
   readonly #host: string;
   readonly #now: () => number;
   readonly #events = new Map<string, { event: Event; group: string }>();
-  /** Keys of the events that differ in their message only. */
+  /** Keys of the events that differ only in their message, by group. */
   readonly #similar = new Map<string, Set<string>>();
   readonly #changes = new Broadcast<Event>();
   readonly #listeners = new Set<(event: RecordedEvent) => void>();
@@ -54,7 +54,7 @@ export class PodEvents implements EventRecorder {
     return keys;
   }
 
-  /** Whether the group had so many different messages recently that further ones are combined. */
+  /** Whether the group has had so many different messages recently that further events are combined. */
   #isSpam(group: string): boolean {
     const since = this.#now() - SIMILAR_EVENTS_WINDOW_MS;
     const lately = [...(this.#similar.get(group) ?? [])].filter(
@@ -71,7 +71,7 @@ export class PodEvents implements EventRecorder {
     if (keys?.size === 0) this.#similar.delete(group);
   }
 
-  /** All events in memory, the latest last. */
+  /** All events in memory, latest last. */
   list(): Event[] {
     return [...this.#events.values()].map(({ event }) => event);
   }
@@ -81,7 +81,7 @@ export class PodEvents implements EventRecorder {
     return this.#changes.subscribe(signal);
   }
 
-  /** Calls the listener with each event as recorded, until the returned function is called. */
+  /** Calls the listener for each recorded event. The returned function unsubscribes. */
   listen(listener: (event: RecordedEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,22 +1,22 @@
 import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
 
-/** Minimum of the wait, which is one and a half grace periods (killPodNow). */
+/** Minimum wait; the wait is one and a half grace periods (killPodNow). */
 const LEAST_KILL_PATIENCE_MS = 10_000;
 
 export type PodEnd = {
-  /** Resolves when no process of the pod runs. */
+  /** Resolves when none of the pod's processes run. */
   stopped: Promise<void>;
   gracePeriodSeconds: number;
   /** Aborts the wait. */
   signal: AbortSignal;
-  /** Waits; resolves early when the signal aborts. */
+  /** Sleeps; resolves early if the signal aborts. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   events: EventRecorder;
 };
 
 /**
- * Waits for a pod that is being stopped for an eviction or the host's shutdown. Emits an event and returns false if it takes too long
- * (upstream's killPodNow). Returns true if it stopped or the signal aborted.
+ * Waits for a pod that is being stopped for an eviction or a host shutdown (upstream's killPodNow). Returns true if the pod stopped or the
+ * signal aborted. If the pod takes too long, emits an event and returns false.
  */
 export async function stopsInTime(pod: Pod, { stopped, gracePeriodSeconds, signal, sleep, events }: PodEnd) {
   const over = new AbortController();

@@ -18,7 +18,7 @@ import type { Observation, Observations } from './observed-signals.ts';
 import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { isExempt } from './pressure-admission.ts';
 
-/** A node whose signals a test sets; `actions` records what the manager does. */
+/** A node whose signals the test sets; `actions` records the manager's actions. */
 function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial<EvictionManagerDependencies> = {}) {
   const actions: string[] = [];
   const signals: Partial<Record<Signal, bigint>> = {};
@@ -163,7 +163,7 @@ test('a pod whose emptyDirs cannot be measured delays the limits of others once,
     [podOf('hung', { spec: { volumes, containers } }), podOf('b', { spec: { volumes } })],
     {},
     {
-      // statistics are as late
+      // the statistics are just as late
       podStats: () => new Promise<never>(() => undefined),
       volumePaths: (uid) => new Map([['v', join(directory, uid)]]),
       heldInEmptyDirs: async () => new Map([['b', new Map([['v', { bytes: 2 << 20, inodes: 1 }]])]]),
@@ -305,7 +305,7 @@ const KINDS: [Signal, (amount: number) => GivenUse][] = [
   ['memory.available', (amount) => ({ memory: amount * 5 })],
 ];
 
-/** Three pods that use little and one that uses all or nothing; `step` is called before each measurement of pods. */
+/** Three pods that use little, and one that uses everything or nothing; `step` is called before each measurement of pods. */
 function attacked(signal: Signal, use: (amount: number) => GivenUse, step: (fill: (full: boolean) => void) => void) {
   const given: Partial<EvictionManagerDependencies> = {
     podStats: async (asked) => {

@@ -21,36 +21,41 @@ import { type Candidate, rankPods, type Shortage, useOf } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
 import { StorageLimits, type StorageLimitsDependencies } from './storage-limits.ts';
 
-/** How long a round waits for the measurement of volumes; later results are used in a later round. */
+/** How long a round waits for volumes to be measured; later results count for a later round. */
 const EVICTION_MEASURE_MS = 1000;
 
-/** How long an eviction waits for measurements, after which pods are ranked by what is known of them, and for unused files to be removed. */
+/**
+ * How long an eviction waits for pods to be measured, after which they are ranked by their last known usage; also how long it waits for
+ * each step that removes unused containers or images.
+ */
 const EVICTION_RANK_MS = 5000;
 
-/** The time to the next round if pods use more than could be counted, and what is counted does not explain the shortage. */
+/** Time to the next round if the measured usage does not explain the shortage and some pods could only be measured in part. */
 const EVICTION_UNEXPLAINED_MS = 1000;
 
-/** How much longer to wait for the rest of a measurement. */
+/** Additional time for a measurement to return its partial results after its deadline. */
 const EVICTION_MEASURE_REST_MS = 250;
 
-/** File systems free removed files in the background: this counts as complete after so many consecutive checks without more free space. */
+/**
+ * Number of consecutive checks without more free space after which removed files count as freed; file systems free them in the background.
+ */
 const EVICTION_CHECKS_IN_VAIN = 4;
 
-/** Poll interval of that cleanup, and of free disk space. */
+/** Poll interval while waiting for pods to be cleaned up and for removed files to be freed. */
 const EVICTION_CLEAN_UP_LOOK_MS = 250;
 
-/** How long to wait for the cleanup of evicted pods before the next round (podCleanupTimeout). */
+/** How long to wait for evicted pods to be cleaned up before the next round (podCleanupTimeout). */
 const EVICTION_CLEAN_UP_MS = 30_000;
 
-/** Grace period of hard evictions, as upstream's: preStop hooks can still start. */
+/** Grace period of hard evictions, as in upstream; preStop hooks can still start. */
 const EVICTION_GRACE_SECONDS = 1;
 
-/** How a pod is evicted. */
+/** How a pod is evicted: the reason and message of its failure, and its grace period. */
 export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
 
-/** Frees resources without killing pods. Each rejects if something could not be removed. */
+/** Steps that free resources without killing pods. Each rejects if something could not be removed. */
 export type NodeReclaim = {
-  /** Removes all exited containers, including those that are kept for inspection. */
+  /** Removes all exited containers, including the ones kept for inspection. */
   deleteUnusedContainers(signal: AbortSignal): Promise<void>;
   /** Removes all images that no container uses. */
   deleteUnusedImages(): Promise<void>;
@@ -58,21 +63,21 @@ export type NodeReclaim = {
 
 export type EvictionManagerDependencies = Pick<StorageLimitsDependencies, 'volumePaths' | 'heldInEmptyDirs'> & {
   thresholds: readonly Threshold[];
-  /** How long a pressure condition is reported after it was last observed (`evictionPressureTransitionPeriod`). */
+  /** How long a pressure condition persists after it was last observed (`evictionPressureTransitionPeriod`). */
   transitionMs: number;
   /** Maximum grace period of soft evictions, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;
   periodMs: number;
-  /** How long an eviction waits for the measurement of pods, and for each step that reclaims space; by default five seconds. */
+  /** How long an eviction waits for pods to be measured, and for each step that reclaims space. Default five seconds. */
   rankMs?: number;
   nodeName: string;
   signals: Pick<NodeSignals, 'diskLayout' | 'observe' | 'observeDisks'>;
   pressure: NodePressure;
-  /** Pods that run or may start, with their allocated resources. */
+  /** Pods that run or may start, with the resources allocated to them. */
   activePods: () => Pod[];
   /**
-   * Usage of these pods. `disk`: include disk usage, as far as it is known when the signal aborts. `fresh`: measure now rather than
-   * use cached values.
+   * Usage of the given pods. With `disk` it includes disk usage, as far as that is known when the signal aborts. With `fresh` it is
+   * measured now instead of taken from a cache.
    */
   podStats: (
     pods: readonly Pod[],
@@ -81,7 +86,7 @@ export type EvictionManagerDependencies = Pick<StorageLimitsDependencies, 'volum
   ) => Promise<PodStatsByDisk[]>;
   isExempt: (pod: Pod) => boolean;
   reclaim: NodeReclaim;
-  /** Fails and kills the pod. Resolves when none of its containers run or the signal aborts; rejects if that takes too long. */
+  /** Fails and kills the pod. Resolves when none of its containers run, or when the signal aborts; rejects if that takes too long. */
   evict: (pod: Pod, eviction: PodEviction, signal: AbortSignal) => Promise<void>;
   /** Whether all resources of the pod have been reclaimed. */
   isCleanedUp: (pod: Pod) => boolean;
@@ -90,7 +95,7 @@ export type EvictionManagerDependencies = Pick<StorageLimitsDependencies, 'volum
   logger: Logger;
 };
 
-/** The disk layout, detected once, and the thresholds that apply to it. */
+/** The disk layout, which is detected once, and the thresholds for this layout. */
 type Disks = { layout: DiskLayout; thresholds: readonly Threshold[] };
 
 /** Results of one round. */
@@ -99,19 +104,19 @@ type TimedRound = Round & { startedAtMs: number };
 
 type Ended = PodEviction & { annotations?: Record<string, string> };
 
-/** Checks the node's signals periodically, and at once after an eviction. A failed round is retried with the next one. */
+/** Checks the node's signals periodically, and immediately after an eviction. A failed round is retried with the next one. */
 export class EvictionManager {
   readonly #deps: EvictionManagerDependencies;
   #memory: ThresholdMemory = NOTHING_MET;
   #disks: Disks | undefined;
-  /** Observations of the last round, and of the one before it. */
+  /** Observations of the last round; `#earlier` has those of the round before. */
   #observations: Observations = new Map();
   #earlier: Observations = new Map();
   #stopping = new AbortController().signal;
   #limits: StorageLimits;
-  /** Steps of reclaiming that have not ended. */
+  /** Reclaim steps that are still running. */
   readonly #reclaiming = new Map<keyof NodeReclaim, Promise<void>>();
-  /** A shortage is not explained by the usage of pods, but one of them uses more than is known. */
+  /** True if the known usage of pods does not explain the shortage, and some pods were measured only in part. */
   #isUnexplained = false;
   readonly #recentUse: RecentUse;
 
@@ -147,11 +152,11 @@ export class EvictionManager {
       if (evicted.length === 0) await this.#untilNextRound(signal);
       else await this.#cleanUp(evicted, signal);
     }
-    // a program that measures a volume of a server may hang
+    // a program that measures a volume on a server may hang
     await raceAbort(this.#limits.settled(), AbortSignal.timeout(EVICTION_MEASURE_MS)).catch(() => undefined);
   }
 
-  /** Waits for the period, or until a disk falls below a threshold. The faster a disk fills, the more often it is checked. */
+  /** Waits for the next period, or until a disk crosses a threshold. The faster a disk fills up, the more often it is checked. */
   async #untilNextRound(signal: AbortSignal): Promise<void> {
     const { periodMs, signals } = this.#deps;
     const thresholds = this.#disks?.thresholds.filter((one) => !this.#memory.metSinceMs.has(one)) ?? [];
@@ -166,7 +171,10 @@ export class EvictionManager {
     }
   }
 
-  /** One round: evicts all pods over their own storage limits, else at most one pod for a node threshold. Resolves with these pods. */
+  /**
+   * Runs one round: evicts all pods that exceed their own storage limits; if there are none, evicts at most one pod for a node threshold.
+   * Resolves with the evicted pods.
+   */
   async synchronize(): Promise<Pod[]> {
     this.#isUnexplained = false;
     const startedAtMs = performance.now();
@@ -208,7 +216,7 @@ export class EvictionManager {
     return this.#disks;
   }
 
-  /** Pods control how long it takes to walk their volumes, so this waits a second at most; later results are used in a later round. */
+  /** Pods control how long their volumes take to walk, so this waits at most a second; later results count for a later round. */
   async #enforceStorageLimits(disks: Disks): Promise<Pod[]> {
     const measuring = this.#limits.measure(this.#deps.activePods(), disks.layout);
     await Promise.race([measuring, pause(EVICTION_MEASURE_MS, this.#stopping)]);
@@ -248,7 +256,7 @@ export class EvictionManager {
     return [];
   }
 
-  /** Evicts a pod that repeatedly causes shortages which end before it can be measured. */
+  /** Evicts a pod that repeatedly causes shortages that are over before it can be measured. */
   async #afterShortage(threshold: Threshold, round: Round): Promise<Pod[]> {
     const { signals, activePods, logger } = this.#deps;
     const { signal } = threshold;
@@ -284,14 +292,14 @@ export class EvictionManager {
     return true;
   }
 
-  /** Measures the pods while they still use the resource; slow volumes are measured later. */
+  /** Measures the pods while they still use the resource, without waiting for slow volumes. */
   async #measureAtOnce({ signal }: Threshold): Promise<void> {
     await this.#measureUse(this.#deps.activePods(), signal, EVICTION_MEASURE_MS).catch((error: unknown) =>
       this.#deps.logger.debug({ error: errorMessage(error) }, 'the pods could not be measured immediately'),
     );
   }
 
-  /** Rejects if the memory or processes of no pod are known: as upstream, none is evicted then. */
+  /** Rejects if the memory or processes of no pod are known: then no pod is evicted, as in upstream. */
   async #measureForRank(pods: Pod[], signal: Threshold['signal']): Promise<void> {
     const { rankMs = EVICTION_RANK_MS, logger } = this.#deps;
     await this.#measureUse(pods, signal, rankMs).catch((error: unknown) => {
@@ -302,7 +310,7 @@ export class EvictionManager {
     });
   }
 
-  /** Waits for volumes for this time. A later result still counts for later rounds. */
+  /** Measures the pods, waiting `waitMs` for volumes. A later result still counts for later rounds. */
   async #measureUse(pods: Pod[], signal: Threshold['signal'], waitMs: number): Promise<void> {
     const until = (ms: number) => AbortSignal.any([this.#stopping, AbortSignal.timeout(ms)]);
     const what = { disk: isOfDisk(signal), fresh: true };
@@ -313,7 +321,7 @@ export class EvictionManager {
     await raceAbort(measuring, until(waitMs + EVICTION_MEASURE_REST_MS));
   }
 
-  /** Removes unused containers and images. Returns whether no threshold is met after that. */
+  /** Removes unused containers and images. Returns whether no threshold is met afterwards. */
   async #reclaimFromNode({ signal }: Threshold, disks: Disks): Promise<boolean> {
     const steps = reclaimSteps(signal, disks.layout);
     const { rankMs = EVICTION_RANK_MS } = this.#deps;
@@ -322,7 +330,7 @@ export class EvictionManager {
     return (await this.#shortAfterAll(disks)).length === 0;
   }
 
-  /** Starts the step if it is not running. Never rejects. */
+  /** Starts the step unless it is already running. Never rejects. */
   #reclaimBy(step: keyof NodeReclaim): Promise<void> {
     const { reclaim, logger } = this.#deps;
     const running =
@@ -336,7 +344,7 @@ export class EvictionManager {
     return running;
   }
 
-  /** Thresholds that are met once the file systems have freed removed files, which happens in the background. */
+  /** The thresholds that are still met once the file systems have freed removed files, which happens in the background. */
   async #shortAfterAll({ thresholds }: Disks): Promise<Threshold[]> {
     const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
     const most = new Map<Threshold, bigint>();
@@ -360,7 +368,7 @@ export class EvictionManager {
     return Math.max(EVICTION_GRACE_SECONDS, wanted);
   }
 
-  /** Returns false for a critical pod, and for a pod that was removed in the meantime. */
+  /** Returns false for a critical pod, and for a pod that has been removed meanwhile. */
   async #evict(pod: Pod, signal: string, { annotations, ...eviction }: Ended): Promise<boolean> {
     const { isExempt, isCleanedUp, evict, events, metrics, logger } = this.#deps;
     if (isCleanedUp(pod)) return false;
@@ -398,8 +406,8 @@ function shortageOf(threshold: Threshold, { disks, observations }: Round): Short
 }
 
 /**
- * Whether the pods' known usage accounts for the missing disk space; true if only some pods were measured, and always for memory and
- * processes. The assumed usage of a partial pod accounts for nothing, as the host may use that space.
+ * Whether the known usage of pods accounts for the missing disk space. Always true for memory and processes, and if only some pods were
+ * measured. The usage assumed for partly measured pods does not count, because the host may be using that space.
  */
 function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
   if (!isOfDisk(shortage.signal)) return true;
@@ -408,7 +416,10 @@ function isExplained(candidates: readonly Candidate[], shortage: Shortage): bool
   return known.reduce((sum, stats) => sum + useOf(stats, shortage), 0n) >= shortage.missing;
 }
 
-/** containerfs is reported only if container layers have their own file system; otherwise the signal of the shared one is. */
+/**
+ * The signals of containerfs are reported only if container layers have their own file system; otherwise they duplicate those of nodefs or
+ * imagefs.
+ */
 const isReported = (signal: Threshold['signal'], layout: DiskLayout) =>
   layout === 'split' || !signal.startsWith('containerfs.');
 

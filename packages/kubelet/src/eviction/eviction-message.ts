@@ -1,4 +1,4 @@
-/** Message and annotations of the event of an eviction, both upstream's (eviction/helpers.go). Pure. */
+/** Message and event annotations of an eviction, both upstream's (eviction/helpers.go). Pure. */
 import { type Container, formatQuantity, hasPodLevelResources, type Pod, parseQuantity } from '@podwright/kube-api';
 import {
   amountText,
@@ -13,7 +13,7 @@ import type { Candidate } from './rank-pods.ts';
 
 export type EvictionMessage = { message: string; annotations: Record<string, string> };
 
-/** `pressing`: all thresholds that currently cause evictions. `resource`: the resource that the eviction frees. */
+/** `pressing`: all thresholds that currently cause evictions. `resource`: the resource that this eviction frees. */
 export function evictionMessage(
   { pod, stats }: Candidate,
   resource: StarvedResource,
@@ -63,7 +63,10 @@ function wholePod(
 
 type Greedy = { name: string; usage: string; message: string };
 
-/** A container over its request. Ephemeral containers cannot have requests, so they are not listed. */
+/**
+ * The container's name, usage and message if it exceeds its request; otherwise empty. Ephemeral containers cannot have requests, so they
+ * are never listed.
+ */
 function greedyContainer({ spec }: Pod, stats: ContainerStats, resource: StarvedResource): Greedy[] {
   const container = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === stats.name);
   const used = usageOf(stats, resource);

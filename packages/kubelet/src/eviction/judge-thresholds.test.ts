@@ -4,7 +4,7 @@ import { type Signal, type ThresholdSettings, thresholdsOf } from '@podwright/ku
 import { judgeThresholds, NOTHING_MET } from './judge-thresholds.ts';
 import type { Observation } from './observed-signals.ts';
 
-/** A node whose signals are percentages; `at` judges them at a time in seconds: `CONDITIONS | PRESSING`. */
+/** A node whose signals are given as percentages. `at` judges them at a time in seconds and returns `CONDITIONS | PRESSING`. */
 function nodeWith(settings: Partial<ThresholdSettings>, transitionMs = 60_000) {
   const all = { hard: {}, soft: {}, softGracePeriod: {}, minimumReclaim: {}, ...settings };
   const thresholds = thresholdsOf(all, { areHeldToAllocatable: false });

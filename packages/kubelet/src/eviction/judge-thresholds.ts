@@ -1,11 +1,11 @@
 import { conditionOf, isOfMemory, type PressureCondition, type Threshold } from '@podwright/kubelet-configuration';
 import { type Observations, thresholdsMet } from './observed-signals.ts';
 
-/** State from one round to the next. Times are monotonic milliseconds. */
+/** State that one round passes to the next. Times are monotonic milliseconds. */
 export type ThresholdMemory = {
-  /** Thresholds that are met, and since when. */
+  /** When each met threshold was first met. */
   metSinceMs: ReadonlyMap<Threshold, number>;
-  /** Met thresholds whose grace period was over in the last round: they last until the minimum reclaim is free, too. */
+  /** Thresholds that were met beyond their grace period in the last round. They remain met until their minimum reclaim is free as well. */
   acute: readonly Threshold[];
   /** When each condition was last observed. */
   seenAtMs: ReadonlyMap<PressureCondition, number>;
@@ -15,9 +15,9 @@ export const NOTHING_MET: ThresholdMemory = { metSinceMs: new Map(), acute: [], 
 
 export type Judgement = {
   memory: ThresholdMemory;
-  /** Conditions that hold, or held within the transition period. */
+  /** Conditions that hold now or held within the transition period. */
   conditions: PressureCondition[];
-  /** Thresholds for which pods are evicted now; those of memory come first. */
+  /** Thresholds for which pods must be evicted now, those of memory first. */
   pressing: Threshold[];
 };
 
@@ -25,11 +25,11 @@ export type JudgeInput = {
   thresholds: readonly Threshold[];
   observations: Observations;
   nowMs: number;
-  /** How long a condition is reported after it was last observed. */
+  /** How long a condition persists after it was last observed. */
   transitionMs: number;
 };
 
-/** The decisions of a round of the eviction manager (upstream's synchronize). Pure. */
+/** Decides what one round of the eviction manager does (upstream's synchronize). Pure. */
 export function judgeThresholds(before: ThresholdMemory, input: JudgeInput): Judgement {
   const { thresholds, observations, nowMs, transitionMs } = input;
   const met = new Set([

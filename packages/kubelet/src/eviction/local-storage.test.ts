@@ -29,7 +29,7 @@ test('layers and logs of a container count towards its limit, volumes do not', (
   const over = 'Container main exceeded its local ephemeral storage limit "10Mi". ';
   check(pod, { root: 6, logs: 5 }, over);
   check(pod, { volume: 100 }, undefined);
-  // layers are on the runtime's own disk
+  // layers are on the runtime's own file system
   check(pod, { root: 60, logs: 5 }, undefined, 'images');
   check(pod, { logs: 11 }, over, 'images');
 });

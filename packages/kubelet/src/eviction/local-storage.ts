@@ -1,4 +1,4 @@
-/** Finds pods over their local storage limits: upstream's localStorageEviction. */
+/** Finds pods that exceed their local storage limits: upstream's localStorageEviction. */
 import {
   containersAmount,
   formatQuantity,
@@ -14,15 +14,19 @@ import { isLocal } from '../stats/volume-use.ts';
 
 const STORAGE = 'ephemeral-storage';
 
-/** `signal`: the value of the metric's label. */
+/** A pod's excess over a storage limit; `signal` is the label of the metric. */
 export type LocalStorageExcess = { signal: string; message: string };
 
-/** A pod's volume paths by name; `held` searches the deleted files that the pod has open, by the name of their emptyDir. */
+/**
+ * `paths`: the paths of a pod's volumes by volume name. `held`: searches for deleted files that the pod still has open; returns their usage
+ * by the name of their emptyDir.
+ */
 export type VolumeFiles = { paths: ReadonlyMap<string, string>; held: () => Promise<ReadonlyMap<string, FileUse>> };
 
 /**
- * The first emptyDir of the pod over its `sizeLimit`, by the files that are counted in this time for each; `partial` if there is none, but
- * one has more files. Those in memory are skipped: their tmpfs is limited. Rejects with `internal` if one cannot be measured.
+ * Finds the first emptyDir of the pod that exceeds its `sizeLimit`. Counts the files of each emptyDir for at most `timeoutMs`; if none
+ * exceeds its limit but some were not fully counted, returns `partial`. emptyDirs in memory are skipped, because their tmpfs enforces the
+ * limit. Rejects with `internal` if an emptyDir cannot be measured.
  */
 export async function emptyDirExcess(
   pod: Pod,
@@ -50,12 +54,12 @@ export async function emptyDirExcess(
   return isPartial ? 'partial' : undefined;
 }
 
-/** Whether `emptyDirExcess` measures a volume of the pod. */
+/** Whether `emptyDirExcess` has a volume of the pod to measure. */
 export function hasSizeLimit({ spec }: Pod): boolean {
   return (spec.volumes ?? []).some((volume) => diskLimit(volume) !== undefined);
 }
 
-/** Zero means no limit, as in the API. */
+/** The emptyDir's `sizeLimit` if it is on disk. Zero means no limit, as in the API. */
 function diskLimit({ emptyDir }: Volume): string | undefined {
   const { medium, sizeLimit } = emptyDir ?? {};
   return medium === 'Memory' || sizeLimit === undefined || quantityValue(sizeLimit) <= 0n ? undefined : sizeLimit;
@@ -68,7 +72,7 @@ export function hasStorageLimit({ spec }: Pod): boolean {
   );
 }
 
-/** The local storage limit that the pod exceeds: the pod's limit, or a container's. Pure. */
+/** The local storage limit that the pod exceeds: the sum of its containers' limits, or the limit of one container. Pure. */
 export function storageExcess(pod: Pod, stats: PodStats, layout: DiskLayout): LocalStorageExcess | undefined {
   if (!hasStorageLimit(pod)) return undefined;
   const limit = podLimit(pod);

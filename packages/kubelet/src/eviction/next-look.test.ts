@@ -7,7 +7,7 @@ import type { Observations } from './observed-signals.ts';
 const GIB = 1 << 30;
 const PERIOD_MS = 10_000;
 
-/** Two observations one second apart of a disk with thresholds at 10%; `before` and `now` are free amounts. */
+/** Two observations, one second apart, of a disk with thresholds at 10%; `before` and `now` are its free amounts. */
 function check(
   capacity: number,
   [before, now]: [number | undefined, number],

@@ -1,17 +1,17 @@
 import { amountOf, isInBytes, isOfDisk, type Signal, type Threshold } from '@podwright/kubelet-configuration';
 import type { Observations } from './observed-signals.ts';
 
-/** Minimum time between two checks of the disks while one of them fills. */
+/** Minimum time between two checks of the disks while one of them fills up. */
 const EVICTION_MIN_LOOK_MS = 100;
 
-/** Assumed maximum consumption of a new writer in a second, in bytes and in inodes. */
+/** Assumed maximum rate of a new writer, in bytes and in inodes per second. */
 const EXPECTED_BYTES = 100 << 20;
 const EXPECTED_INODES = 20_000;
 
 /**
- * Time until the disks must be checked again: half of the time in which space or inodes reach a threshold at the rate between the last
- * two checks, and no longer than a new writer at the assumed rate takes. A check takes some 0.5 ms of CPU time. Memory and processes are
- * ignored. Pure.
+ * Time until the disks must be checked again: half the time that space or inodes last down to a threshold at the rate between the last two
+ * checks, but no more than the time that they last with a new writer at its assumed rate. A check takes about 0.5 ms of CPU time. Memory
+ * and processes are ignored. Pure.
  */
 export function nextLookMs(
   thresholds: readonly Threshold[],

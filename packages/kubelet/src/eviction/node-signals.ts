@@ -6,26 +6,29 @@ import { STATISTICS_TIMEOUT_MS } from '../stats/limits.ts';
 import { processLimits } from '../stats/node-stats.ts';
 import type { Observation, Observations } from './observed-signals.ts';
 
-/** How long the runtime's directories are cached: they change only when the runtime is set up again. */
+/** How long the runtime's directories are cached; they change only when the runtime is reconfigured. */
 const IMAGE_PATHS_CACHED_MS = 300_000;
 
 export type NodeSignalsOptions = {
   cri: Pick<CriClient, 'image'>;
   hierarchy: CgroupHierarchy | undefined;
-  /** Memory of the node. */
+  /** The node's memory, in bytes. */
   memoryBytes: number;
-  /** The cgroup of all pods; '' if the runtime chooses. */
+  /** The cgroup of all pods; '' if the runtime chooses it. */
   podsCgroup: string;
-  /** The kubelet's root directory; its file system is nodefs. */
+  /** The kubelet's root directory, which is on nodefs. */
   rootDir: string;
 };
 
-/** Directories of the runtime, absent if they are not on this host. Container layers are with the images unless the runtime reports otherwise. */
+/**
+ * The runtime's directories; absent if they are not on this host. Container layers are with the images unless the runtime reports another
+ * directory.
+ */
 type ImagePaths = { images?: string; containers?: string };
 
 /**
- * Observes the eviction signals from upstream's sources: working sets of cgroups, file systems and the kernel's process counts. It costs
- * a few reads, independent of the number of pods.
+ * Reads the eviction signals from upstream's sources: working sets of cgroups, file systems and the kernel's process count. The cost is a
+ * few reads, whatever the number of pods.
  */
 export class NodeSignals {
   readonly #options: NodeSignalsOptions;
@@ -35,7 +38,9 @@ export class NodeSignals {
     this.#options = options;
   }
 
-  /** The disk layout. It is also `shared` if the runtime's image directory is not on this host. Rejects with the runtime's error. */
+  /**
+   * Detects the disk layout. It is also `shared` if the runtime's image directory is not on this host. Rejects with the runtime's error.
+   */
   async diskLayout(): Promise<DiskLayout> {
     const { images, containers } = await this.#imagePaths();
     if (images === undefined || containers === undefined) return 'shared';
@@ -46,7 +51,7 @@ export class NodeSignals {
     return kubelet === ofImages ? 'shared' : 'images';
   }
 
-  /** Signals that cannot be read are absent. */
+  /** Observes all signals; the ones that cannot be read are absent. */
   async observe(): Promise<Observations> {
     const disks = await this.observeDisks();
     const atMs = performance.now();
@@ -58,7 +63,7 @@ export class NodeSignals {
     return new Map(found.flatMap(([signal, one]) => (one === undefined ? [] : [[signal, one]])));
   }
 
-  /** The disk signals of `observe`: one statfs(2) for each file system. */
+  /** Observes only the disk signals, with one statfs(2) per file system. */
   async observeDisks(): Promise<Observations> {
     const paths: ImagePaths = await this.#imagePaths().catch(() => ({}));
     return new Map([
@@ -84,7 +89,7 @@ export class NodeSignals {
     ];
   }
 
-  /** Cached, as ImageFsInfo makes the runtime measure all of its images. */
+  /** Cached, because ImageFsInfo makes the runtime measure all of its images. */
   async #imagePaths(): Promise<ImagePaths> {
     const known = this.#paths;
     if (known !== undefined && performance.now() - known.readAtMs < IMAGE_PATHS_CACHED_MS) return known.of;

@@ -8,16 +8,16 @@ import {
   valueText,
 } from '@podwright/kubelet-configuration';
 
-/** The available and total amount of a signal's resource: bytes, inodes or processes. `atMs` is monotonic. */
+/** Available and total amount of a signal's resource, in bytes, inodes or processes. `atMs` is monotonic. */
 export type Observation = { available: bigint; capacity: bigint; atMs: number };
 export type Observations = ReadonlyMap<Signal, Observation>;
 
-/** The available amount as a Kubernetes quantity: bytes with binary suffixes, counts with decimal ones. */
+/** The available amount as a Kubernetes quantity, with binary suffixes for bytes and decimal ones for counts. */
 export function availableText(signal: Signal, { available }: Observation): string {
   return isInBytes(signal) ? binaryText(available) : formatQuantity(available * 1_000_000_000n, '');
 }
 
-/** The thresholds that are met. `withReclaim`: also those whose minimum reclaim is not free yet. Pure. */
+/** The thresholds that are met. With `withReclaim` also those whose minimum reclaim is not free yet. Pure. */
 export function thresholdsMet(
   thresholds: readonly Threshold[],
   observations: Observations,
@@ -31,13 +31,13 @@ export function thresholdsMet(
   });
 }
 
-/** The amount missing to the threshold; zero or negative if there is enough, or if the signal was not observed. Pure. */
+/** How much is missing to the threshold; zero or negative if enough is available or the signal was not observed. Pure. */
 export function missingOf({ signal, value }: Threshold, observations: Observations): bigint {
   const observed = observations.get(signal);
   return observed === undefined ? 0n : amountOf(value, observed.capacity) - observed.available;
 }
 
-/** The amount in use, by pods or others; zero if the signal was not observed. Pure. */
+/** How much is in use, by pods and by the host; zero if the signal was not observed. Pure. */
 export function usedOf({ signal }: Threshold, observations: Observations): bigint {
   const observed = observations.get(signal);
   return observed === undefined ? 0n : observed.capacity - observed.available;

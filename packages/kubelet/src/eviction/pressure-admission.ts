@@ -1,15 +1,15 @@
 import { isCriticalPod, isStaticPod, type Pod, qosClass, type Toleration } from '@podwright/kube-api';
 import type { PressureCondition } from '@podwright/kubelet-configuration';
 
-/** A lone node has only static pods, so there only their priority makes them critical. */
+/** `isLone`: all pods are static, so only their priority makes them critical. */
 export type NodeKind = { isLone: boolean };
 
-/** Pods that are never evicted and always admitted: those of critical priority, and static ones on a node of a cluster. */
+/** Whether the pod is never evicted and always admitted: a pod of critical priority, or in a cluster any static pod. */
 export function isExempt(pod: Pod, { isLone }: NodeKind): boolean {
   return isCriticalPod(pod) || (!isLone && isStaticPod(pod));
 }
 
-/** Upstream's reason and message if the pod is rejected because of the node's pressure conditions. Pure. */
+/** Upstream's reason and message if the node's pressure conditions forbid the pod. Pure. */
 export function refuseUnderPressure(
   pod: Pod,
   conditions: readonly PressureCondition[],
@@ -22,7 +22,7 @@ export function refuseUnderPressure(
   return { reason: 'Evicted', message: `The node had condition: [${conditions.join(' ')}]. ` };
 }
 
-/** Whether the pod tolerates the taint of nodes under memory pressure, which has no value. */
+/** Whether the toleration matches the memory pressure taint, which has no value. */
 function toleratesMemoryPressure({ key, operator, value, effect }: Toleration): boolean {
   if (effect && effect !== 'NoSchedule') return false;
   if (key && key !== 'node.kubernetes.io/memory-pressure') return false;

@@ -11,20 +11,20 @@ import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/k
 import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 
-/** A pod without `stats` is evicted first, as in upstream. `latest`: its last measurement, if `stats` is an earlier one. */
+/** A pod without `stats` is evicted first, as in upstream. `latest`: the pod's latest measurement if `stats` is an older one. */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk; latest?: PodStatsByDisk };
 
 type Known = Candidate & { stats: PodStatsByDisk };
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
-/** A resource, as the disk with some parts of pods. */
+/** A resource by its signal. The layout determines which parts of pods are on the signal's disk. */
 export type Resource = { signal: Signal; layout: DiskLayout };
 
-/** `missing`: the amount missing to the threshold, in bytes, inodes or processes; `used`: the amount that is in use. */
+/** `missing`: the amount missing to the threshold, in bytes, inodes or processes. `used`: the amount in use. */
 export type Shortage = Resource & { missing: bigint; used: bigint };
 
-/** The first pod in the result is evicted first; pods with equal ranks keep their order. */
+/** Sorts the pods in the order of their eviction. Pods of equal rank keep their order. */
 export function rankPods(candidates: readonly Candidate[], shortage: Shortage): Candidate[] {
   const order = orderOf(shortage, assumedUse(candidates, shortage));
   return candidates.toSorted((a, b) => {
@@ -47,9 +47,9 @@ export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigi
 }
 
 /**
- * The usage of each candidate for its rank. A pod whose deleted files on a disk could not be counted is assumed to use all that is used
- * there and that no pod's latest known usage explains, so that a pod gains nothing by holding more files than can be counted. Not in
- * upstream, which counts no deleted files.
+ * The usage by which each candidate is ranked. If a pod's deleted files could not all be counted, the pod is assumed to use everything on
+ * that disk that the latest known usage of pods does not explain, so that a pod gains nothing by holding more files than can be counted.
+ * Upstream does not count deleted files at all.
  */
 function assumedUse(candidates: readonly Candidate[], shortage: Shortage): (one: Known) => bigint {
   if (!isOfDisk(shortage.signal)) return ({ stats }) => useOf(stats, shortage);
@@ -69,15 +69,15 @@ function orderOf(shortage: Shortage, use: (one: Known) => bigint): Compare[] {
     const over = (one: Known) => use(one) - requestOf(one.pod, 'memory');
     return [excessFirst(over), byPriority, mostFirst(over)];
   }
-  // upstream compares the number of inodes minus the requested bytes
+  // upstream subtracts the requested bytes from the number of inodes
   const storage = ({ pod }: Known) => requestOf(pod, 'ephemeral-storage');
   const exceeded = (one: Known) => use(one) - (resource === 'inodes' ? 0n : storage(one));
-  // not in upstream: evicting a pod that uses less than the missing amount would not end the shortage
+  // not in upstream: evicting a pod that uses less than what is missing would not end the shortage
   const accountsFirst = excessFirst((one) => use(one) - shortage.missing + 1n);
   return [excessFirst(exceeded), accountsFirst, byPriority, mostFirst((one) => use(one) - storage(one))];
 }
 
-/** The parts of pods that are on the file system with the shortage; images belong to no pod. */
+/** The parts of pods that are on the signal's file system. Images belong to no pod. */
 function diskParts(signal: Signal, layout: DiskLayout): (keyof PodDiskUse)[] {
   if (layout === 'shared') return ['layers', 'kubelet'];
   if (layout === 'split') return signal.startsWith('imagefs.') ? [] : ['layers', 'kubelet'];
@@ -105,7 +105,7 @@ function ifKnown(compare: (a: Known, b: Known) => number): Compare {
 
 const isKnown = (one: Candidate): one is Known => one.stats !== undefined;
 
-/** The pod's request in bytes, rounded down, with overhead if the request is not zero (GetResourceRequestQuantity). */
+/** The pod's request in bytes, rounded down. Includes the overhead unless the request is zero (GetResourceRequestQuantity). */
 function requestOf({ spec }: Pod, name: 'memory' | 'ephemeral-storage'): bigint {
   const nanos = hasPodLevelResources(spec)
     ? (podLevelAmount(spec, 'requests', name) ?? 0n)

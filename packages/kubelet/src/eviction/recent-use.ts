@@ -1,27 +1,27 @@
-/** The usage of pods at recent shortages: a pod may free the resource before it is measured for an eviction. */
+/** The usage of pods during recent shortages: a pod may free the resource before an eviction can measure it. */
 import type { Pod } from '@podwright/kube-api';
 import { conditionOf, isOfDisk, type PressureCondition, type Signal } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { type Candidate, type Resource, type Shortage, useOf } from './rank-pods.ts';
 
-/** After this many recent shortages that ended by themselves, or that no pod's usage explains, a pod is evicted for the last one. */
+/** Number of recent shortages, over before an eviction or not explained by the usage of pods, after which a pod is evicted anyway. */
 const EVICTION_SHORTAGES = 3;
 
-/** Maximum number of stored measurements. */
+/** Maximum number of stored measurements, and of stored shortages. */
 const EVICTION_MEASUREMENTS = 30;
 
-/** How long measurements of a shortage count for the next one; for unsteady pods at least twice the transition period. */
+/** How long a measurement counts for an eviction. `mostUnsteady` uses measurements for at least twice the transition period. */
 const EVICTION_RECENT_MS = 120_000;
 
 type Measurement = { atMs: number; byUid: ReadonlyMap<string, PodStatsByDisk> };
 
-/** Times are monotonic milliseconds. */
+/** Records measurements of pods and counts shortages. Times are monotonic milliseconds. */
 export class RecentUse {
   readonly #retentionMs: number;
   #measurements: Measurement[] = [];
   #shortages: { condition: PressureCondition; atMs: number }[] = [];
 
-  /** `transitionMs`: a condition lasts while its shortages follow each other within this time. */
+  /** `transitionMs`: a condition persists if its shortages are at most this far apart. */
   constructor(transitionMs: number) {
     this.#retentionMs = Math.max(EVICTION_RECENT_MS, 2 * transitionMs);
   }
@@ -34,7 +34,10 @@ export class RecentUse {
     ].slice(-EVICTION_MEASUREMENTS);
   }
 
-  /** Counts a shortage that ended by itself, or that no pod's usage explains. Returns whether there were enough recently to evict a pod. */
+  /**
+   * Counts a shortage that was over before an eviction, or that the usage of pods does not explain. Returns whether there have been enough
+   * recent ones to evict a pod.
+   */
   countShortage(signal: Signal, atMs: number): boolean {
     const condition = conditionOf(signal);
     this.#shortages = [
@@ -44,14 +47,14 @@ export class RecentUse {
     return this.#shortages.filter((one) => one.condition === condition).length >= EVICTION_SHORTAGES;
   }
 
-  /** Resets the count of shortages after an eviction. */
+  /** Resets the count of shortages, after an eviction. */
   forgetShortages(): void {
     this.#shortages = [];
   }
 
   /**
-   * The pods, each with its measurement of highest usage in the last two minutes, and its latest complete one. The former is partial if the
-   * pod's latest measurement is, or if it was not measured since `sinceMs`.
+   * The pods, each with its measurement of highest usage in the last two minutes (`stats`) and its latest complete one. `stats` is marked
+   * partial if the pod's latest measurement is partial, or if the pod was not measured since `sinceMs`.
    */
   atPeakUse(pods: readonly Pod[], resource: Resource, sinceMs: number): Candidate[] {
     const nowMs = performance.now();
@@ -65,13 +68,13 @@ export class RecentUse {
   }
 
   /**
-   * The pod whose usage varied most over the measurements, if that variation is large enough to cause the shortage, and if the variation
-   * of all pods, not of the host, accounts for at least half of `freed`.
+   * The pod whose usage varied most across the measurements. `undefined` if its variation is too small to have caused the shortage, or if
+   * the variation of all pods accounts for less than half of `freed`, so that the host freed the rest.
    */
   mostUnsteady(pods: readonly Pod[], shortage: Shortage, freed: bigint): Candidate | undefined {
     const changes = pods.flatMap((pod) => {
       const measured = byUse(pod, this.#measurements, shortage);
-      // a partial measurement may lack anything
+      // a partial measurement may lack any part, so it is no minimum
       const [least, most] = [measured.find(({ isPartial }) => !isPartial) ?? measured[0], measured.at(-1)];
       if (least === undefined || most === undefined) return [];
       return [{ pod, stats: most, change: useOf(most, shortage) - useOf(least, shortage) }];
@@ -83,13 +86,16 @@ export class RecentUse {
   }
 }
 
-/** The complete measurements of a pod by ascending usage, oldest first among equals. */
+/** The pod's complete measurements in ascending order of usage; equal ones oldest first. */
 function byUse(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
   const complete = completeOf(pod, measurements, resource);
   return complete.toSorted((a, b) => Number(useOf(a, resource) - useOf(b, resource)));
 }
 
-/** Measurements for memory lack disks, and those taken during the first walk of a volume lack that volume. */
+/**
+ * The measurements with all disks and volumes that the resource needs: measurements for memory lack disks, and those taken during the first
+ * walk of a volume lack that volume.
+ */
 function completeOf(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
   const measured = measuredOf(pod, measurements, resource);
   const volumes = Math.max(...measured.map(volumeCount));

@@ -1,4 +1,4 @@
-/** Measures pods with limits of local storage in the background. Pods control how long that takes, so none delays others for long. */
+/** Measures pods with local storage limits in the background. Pods control how long this takes, so no pod may delay the others for long. */
 import { errorMessage, type Logger, pause } from '@podwright/base';
 import { namespacedName, type Pod } from '@podwright/kube-api';
 import type { DiskLayout } from '@podwright/kubelet-configuration';
@@ -12,34 +12,36 @@ import {
   type VolumeFiles,
 } from './local-storage.ts';
 
-/** Time of the first walks through the emptyDirs of a pod, and of the second one through each if that was not enough. */
+/** Timeout of the first walks through all emptyDirs of a pod, and of a second walk through each if the first ones were not enough. */
 const FIRST_WALKS_MS = 250;
 const SECOND_WALK_MS = 5000;
 
-/** How much longer than second walks is the pause after them, so that they do not occupy a processor. */
+/** Length of the pause after second walks, as a multiple of their duration, so that they do not keep a processor busy. */
 const PAUSE_FACTOR = 4;
 
-/** How long the emptyDirs of a pod delay the measurement of others. */
+/** How long the emptyDirs of one pod may delay the measurement of others. */
 const POD_DELAY_MS = 1000;
 
 export type StorageLimitsDependencies = {
-  /** Usage of these pods, with that of disks. */
+  /** Usage of the given pods, including their disk usage. */
   podStats: (pods: readonly Pod[]) => Promise<PodStatsByDisk[]>;
   volumePaths: (podUid: string) => VolumeFiles['paths'];
-  /** Deleted files that these pods have open, of one round of searches; by UID. */
+  /** Searches, in one round, for deleted files that the given pods have open. Returns their usage by pod UID. */
   heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<Map<string, Awaited<ReturnType<VolumeFiles['held']>>>>;
   logger: Logger;
 };
 
 export type PodExcess = { pod: Pod; excess: LocalStorageExcess };
 
-/** A measurement that takes long or hangs is not repeated meanwhile, and delays no other for long. */
+/**
+ * Finds pods over their storage limits. A measurement that takes long or hangs is not started a second time, and delays no other for long.
+ */
 export class StorageLimits {
   readonly #deps: StorageLimitsDependencies;
   readonly #stopping: AbortSignal;
-  /** The measurements that have not ended. */
+  /** The running measurements, by name. */
   readonly #running = new Map<string, Promise<void>>();
-  /** Found since the last `take`, by UID of the pod. */
+  /** Excesses found since the last `take`, by pod UID. */
   #excesses = new Map<string, PodExcess>();
 
   constructor(deps: StorageLimitsDependencies, stopping: AbortSignal) {
@@ -47,7 +49,7 @@ export class StorageLimits {
     this.#stopping = stopping;
   }
 
-  /** Resolves when all limits are judged by what could be measured quickly. Never rejects. */
+  /** Checks all limits. Resolves when everything that can be measured quickly has been checked. Never rejects. */
   async measure(pods: readonly Pod[], layout: DiskLayout): Promise<void> {
     await Promise.all([
       this.#once('limits', () => this.#measureLimits(pods.filter(hasStorageLimit), layout)),
@@ -55,7 +57,7 @@ export class StorageLimits {
     ]);
   }
 
-  /** The pods over a limit that were found since the last call. */
+  /** Returns the pods found over a limit since the last call. */
   take(): PodExcess[] {
     const found = [...this.#excesses.values()];
     this.#excesses = new Map();
@@ -67,7 +69,7 @@ export class StorageLimits {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
-  /** Starts the measurement if it is not running. */
+  /** Starts the measurement unless it is already running. */
   #once(name: string, measure: () => Promise<void>): Promise<void> {
     const running =
       this.#running.get(name) ??

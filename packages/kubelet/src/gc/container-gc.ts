@@ -13,18 +13,18 @@ import {
   outdatedContainers,
 } from './dead-containers.ts';
 
-/** The signal aborts calls of the runtime. */
+/** The signal aborts calls to the runtime. */
 type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy; signal?: AbortSignal };
 
 /**
- * Removes dead containers over the limits with their logs, and dead sandboxes. Failed removals are logged, returned as messages and
- * retried with the next call.
+ * Removes dead containers over the limits together with their logs, and dead sandboxes. A failed removal is logged, returned as a message,
+ * and retried by the next call.
  */
 export function collectContainers(input: CollectInput, pods: RuntimePodStatus[]): Promise<string[]> {
   return removeGarbage(input, findGarbage(pods, input.policy));
 }
 
-/** Like `collectContainers`, but removes all containers and sandboxes of finished pods: upstream's DeleteAllUnusedContainers. */
+/** Like `collectContainers`, but also removes all containers and sandboxes of finished pods: upstream's DeleteAllUnusedContainers. */
 export async function collectUnusedContainers(
   input: CollectInput,
   pods: RuntimePodStatus[],
@@ -55,7 +55,10 @@ async function removeGarbage(input: CollectInput, { containers, sandboxIds }: Ga
   return errors;
 }
 
-/** Removes the pod's outdated containers after one has exited. Failures and other garbage are left to `collectContainers`. */
+/**
+ * Removes a pod's outdated containers after one of its containers has exited. Leaves failed removals and other garbage to
+ * `collectContainers`.
+ */
 export async function pruneContainers(input: CollectInput, pod: RuntimePodStatus): Promise<void> {
   const { logger, policy } = input;
   for (const container of outdatedContainers(pod, policy)) {
@@ -66,7 +69,7 @@ export async function pruneContainers(input: CollectInput, pod: RuntimePodStatus
   }
 }
 
-/** Removes the container first: its logs must be readable as long as it exists. */
+/** Removes the container before its logs, which must be readable as long as the container exists. */
 async function removeWithLogs({ cri, signal }: CollectInput, container: RuntimeContainer): Promise<void> {
   const { id, logPath, state, terminationGracePeriodSeconds: graceSeconds = MINIMUM_GRACE_SECONDS } = container;
   if (state === 'unknown') {

@@ -1,22 +1,25 @@
-/** Links to container logs for log collectors, as upstream's kubelet makes them in /var/log/containers. */
+/** Symlinks to container logs for log collectors, as upstream's kubelet creates them in /var/log/containers. */
 import { mkdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, Limiter, LOG_DIRECTORY, type Logger } from '@podwright/base';
 import { namesIn, pathExists } from '@podwright/host';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
-/** Maximum length of a file name in bytes (ext4 and nearly every other file system), without the suffix. */
+/**
+ * Maximum length of a link's name in bytes, without the suffix: file names are limited to 255 bytes on ext4 and nearly all other file
+ * systems.
+ */
 const MAX_NAME_BYTES = 255 - '.log'.length;
 
-/** `directory` may also contain symlinks of other programs; this kubelet's links point into `podLogsDir`. */
+/** `directory` may also hold other programs' symlinks; this kubelet's links point into `podLogsDir`. */
 export type ContainerLogLinksInput = { directory: string; podLogsDir: string; logger: Logger };
 
-/** Targets by link name. */
+/** Link targets by link name. */
 type Links = Map<string, string>;
 
 /**
- * The links of a pod's containers: `<pod>_<namespace>_<container>-<id>.log`, truncated to 255 bytes (upstream's logSymlink). If
- * truncated names collide, the newest container wins. Pure.
+ * The links of a pod's containers, `<pod>_<namespace>_<container>-<id>.log` truncated to 255 bytes (upstream's logSymlink). If truncated
+ * names collide, the newest container wins. Pure.
  */
 export function linksOf({ pod, containers }: RuntimePodStatus): Links {
   const links: Links = new Map();
@@ -28,7 +31,7 @@ export function linksOf({ pod, containers }: RuntimePodStatus): Links {
   return links;
 }
 
-/** Maintains one link for each container with a log. Failures are logged, and retried with the next update. */
+/** Maintains a link for each container that has a log. Failures are logged and retried with the next update. */
 export class ContainerLogLinks {
   readonly #input: ContainerLogLinksInput;
   /** Serializes updates, so that an outdated update cannot restore a removed link. */
@@ -40,13 +43,13 @@ export class ContainerLogLinks {
     this.#input = input;
   }
 
-  /** Creates and removes links of this pod. Never rejects. */
+  /** Creates and removes the pod's links. Never rejects. */
   update(seen: RuntimePodStatus): Promise<void> {
     const wanted = linksOf(seen);
     return this.#attempt(() => this.#apply(seen.pod.uid, wanted));
   }
 
-  /** Updates the links of all pods, and removes dangling links of an earlier kubelet. */
+  /** Updates the links of all pods, and removes dangling links that an earlier kubelet left behind. */
   updateAll(pods: RuntimePodStatus[]): Promise<void> {
     const uids = new Set(pods.map(({ pod }) => pod.uid));
     const removed = [...this.#made.keys()].filter((uid) => !uids.has(uid));
@@ -55,7 +58,7 @@ export class ContainerLogLinks {
     return this.#attempt(() => this.#removeDangling());
   }
 
-  /** Removes the links whose logs were deleted. */
+  /** Removes the links whose logs have been deleted. */
   close(): Promise<void> {
     return this.#attempt(async () => {
       for (const name of [...this.#made.values()].flatMap((links) => [...links.keys()]))
@@ -84,7 +87,7 @@ export class ContainerLogLinks {
     if (made.size === 0) this.#made.delete(uid);
   }
 
-  /** Returns false if the log does not exist (yet). */
+  /** Creates a link. Returns false if the log does not exist (yet). */
   async #link(name: string, target: string): Promise<boolean> {
     if (!(await pathExists(target))) return false;
     const path = join(this.#input.directory, name);
@@ -96,8 +99,8 @@ export class ContainerLogLinks {
   }
 
   /**
-   * Removes links into the log directory whose targets do not exist. During a rotation a log is missing for a moment, and it may be
-   * another kubelet's log, so two successive checks must find it missing.
+   * Removes dangling links into the log directory. A log is briefly missing during its rotation, and it may be another kubelet's, so a link
+   * is removed only if two successive checks find its log missing.
    */
   async #removeDangling(): Promise<void> {
     const dangling = new Set<string>();
@@ -113,14 +116,14 @@ export class ContainerLogLinks {
     return target?.startsWith(`${this.#input.podLogsDir}/`) === true && !(await pathExists(target));
   }
 
-  /** Removes a link, but no other file. */
+  /** Removes the file only if it is a symlink. */
   async #unlink(name: string): Promise<void> {
     const path = join(this.#input.directory, name);
     if ((await leadsTo(path)) !== undefined) await unlink(path);
   }
 }
 
-/** The target of a link; `undefined` if it is not a link. */
+/** The target of a symlink; `undefined` if the path is not a symlink. */
 async function leadsTo(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);

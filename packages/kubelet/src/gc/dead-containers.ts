@@ -1,9 +1,9 @@
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 export type GarbagePolicy = {
-  /** Dead containers to keep of each container of a pod (`--maximum-dead-containers-per-container`). */
+  /** Number of dead containers to keep per container of a pod (`--maximum-dead-containers-per-container`). */
   maxPerContainer: number;
-  /** Dead containers to keep in total, -1 for no limit (`--maximum-dead-containers`). */
+  /** Number of dead containers to keep in total; -1 for no limit (`--maximum-dead-containers`). */
   maxContainers: number;
   /** Containers younger than this are kept (`--minimum-container-ttl-duration`). */
   minAgeMs: number;
@@ -13,8 +13,8 @@ export type GarbagePolicy = {
 export type Garbage = { containers: RuntimeContainer[]; sandboxIds: string[] };
 
 /**
- * Selects dead containers over the limits, and sandboxes that are not ready, not the newest of their pod, and not needed by a
- * remaining container. The newest container of a name always remains: its exit is part of the pod's status. Pure.
+ * Selects dead containers over the limits, and sandboxes that are not ready, are not the newest of their pod, and have no remaining
+ * container. The newest container of each name is always kept, because its exit is part of the pod's status. Pure.
  */
 export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, nowMs: number = Date.now()): Garbage {
   const kept: RuntimeContainer[] = [];
@@ -44,8 +44,8 @@ export function garbageOfEnded(pods: RuntimePodStatus[], { minAgeMs }: GarbagePo
 }
 
 /**
- * The exited containers of a pod over the limit for each name, but never the newest, whose exit is part of the status. Upstream removes
- * them when a container exits, whatever their age (pod_container_deletor.go). Pure.
+ * A pod's exited containers over the limit per name, except the newest of each name, whose exit is part of the pod's status. Upstream
+ * removes these when a container exits, whatever their age (pod_container_deletor.go). Pure.
  */
 export function outdatedContainers(
   pod: RuntimePodStatus,
@@ -56,12 +56,12 @@ export function outdatedContainers(
   );
 }
 
-/** Containers grouped by name, newest first, as in the status. */
+/** The containers grouped by name, newest first, as in the status. */
 function groupsByName({ containers }: RuntimePodStatus): RuntimeContainer[][] {
   return [...Map.groupBy(containers, ({ name }) => name).values()];
 }
 
-/** Containers in the unknown state were replaced, and are stopped before they are removed. */
+/** Whether the container is dead. A container in the unknown state has been replaced, and is stopped before it is removed. */
 function isDead({ state }: RuntimeContainer): boolean {
   return state !== 'running';
 }

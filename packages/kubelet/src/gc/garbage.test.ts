@@ -4,7 +4,7 @@ import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtim
 import { findGarbage } from './dead-containers.ts';
 import { bytesToFree, type ImageRecord, imagesTooOld, imagesToRemove } from './image-garbage.ts';
 
-/** Containers as `name@createdAt:state`, newest first; the sandbox is the pod's newest unless one is named. */
+/** A pod with containers given as `name@createdAt:state`, newest first. They belong to the pod's newest sandbox unless one is named. */
 function podOf(containers: string[], sandboxes: [string, boolean][] = [['s1', true]]): RuntimePodStatus {
   return {
     pod: { name: 'p', namespace: 'd', uid: 'u' },

@@ -8,12 +8,12 @@ import type { GarbagePolicy } from './dead-containers.ts';
 import type { ImageGarbageCollector } from './image-gc.ts';
 import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
 
-/** Upstream's period of updating the cgroups of QoS classes. */
+/** Upstream's interval for updating the cgroups of QoS classes. */
 const CGROUP_REFRESH_PERIOD_MS = 60_000;
 
 const IMAGE_GC_PERIOD_MS = 300_000;
 
-/** Upstream's period of container garbage collection; that of images is above. */
+/** Upstream's interval of container garbage collection; the one of images is above. */
 const CONTAINER_GC_PERIOD_MS = 60_000;
 
 export type HousekeepingInput = {
@@ -21,13 +21,13 @@ export type HousekeepingInput = {
   /** The image garbage collector. */
   images: Pick<ImageGarbageCollector, 'begin' | 'run'>;
   policies: { containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
-  /** Directory of links to container logs ('' for none), and the directory of the logs. */
+  /** The directory of symlinks to container logs ('' for none), and the directory of the logs. */
   logLinks: { directory: string; podLogsDir: string };
   runtimePods: () => RuntimePodStatus[];
-  /** Kills pods that no source has, removes leftovers of deleted pods and expired backoffs (HandlePodCleanups). */
+  /** Kills pods that are in no source, and removes leftovers of deleted pods and expired backoffs (HandlePodCleanups). */
   cleanUpPods: () => Promise<void>;
   orphanPeriodMs: number;
-  /** Calls the listener with each pod whose state in the runtime changed, until the returned function is called. */
+  /** Calls the listener with each pod whose state in the runtime has changed. The returned function unsubscribes. */
   onPodChange: (listener: (pod: RuntimePodStatus) => void) => () => void;
   events: EventRecorder;
   nodeName: string;
@@ -36,7 +36,7 @@ export type HousekeepingInput = {
   logger: Logger;
 };
 
-/** Runs garbage collection and log rotation, each with its own period, until the signal aborts. */
+/** Runs garbage collection and log rotation, each at its own interval, until the signal aborts. */
 export async function runHousekeeping(input: HousekeepingInput, signal: AbortSignal): Promise<void> {
   const { cri, policies, runtimePods, logger, events } = input;
   const warn = (reason: string, message: string) =>

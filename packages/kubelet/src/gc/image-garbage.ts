@@ -1,4 +1,4 @@
-/** An image, with the facts that decide whether it is removed. */
+/** An image, with the facts that decide whether it can be removed. */
 export type ImageRecord = { id: string; sizeBytes: bigint; pinned: boolean; firstSeenMs: number; lastUsedMs: number };
 
 export type DiskUsage = { capacityBytes: bigint; availableBytes: bigint };
@@ -7,11 +7,11 @@ export type ImageGcPolicy = {
   highThresholdPercent: number;
   lowThresholdPercent: number;
   minAgeMs: number;
-  /** Unused images older than this are removed; 0 for no maximum. */
+  /** Unused images that are older than this are removed; 0 for no maximum. */
   maxAgeMs: number;
 };
 
-/** Bytes to free to reach the low threshold; 0 while usage is below the high one. */
+/** Number of bytes to free to get down to the low threshold; 0 while usage is below the high threshold. */
 export function bytesToFree(
   { capacityBytes, availableBytes }: DiskUsage,
   policy: Omit<ImageGcPolicy, 'maxAgeMs'>,
@@ -24,7 +24,7 @@ export function bytesToFree(
 }
 
 /**
- * Images to remove to free `bytes`, least recently used first; never pinned images, images in use, or images younger than the minimum
+ * Images to remove in order to free `bytes`, least recently used first. Excludes pinned images, images in use, and images below the minimum
  * age. Pure.
  */
 export function imagesToRemove(
@@ -45,7 +45,7 @@ export function imagesToRemove(
   return chosen;
 }
 
-/** Images that were neither used nor pulled within the maximum age; never pinned images or images in use. Pure. */
+/** Images that have been neither used nor pulled within the maximum age, except pinned images and images in use. Pure. */
 export function imagesTooOld(
   images: ImageRecord[],
   { inUse, maxAgeMs, nowMs }: { inUse: ReadonlySet<string>; maxAgeMs: number; nowMs: number },
@@ -56,7 +56,7 @@ export function imagesTooOld(
   return images.filter(isOld).map(({ id }) => id);
 }
 
-/** Upstream's message if removing images does not free enough. */
+/** Upstream's message for an image collection that did not free enough. */
 export function tooLittleFreed({ capacityBytes, availableBytes }: DiskUsage, freed: bigint): string {
   const usedPercent = 100 - Number((availableBytes * 100n) / capacityBytes);
   return (

@@ -4,7 +4,7 @@ import { type Logger, PodwrightError } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { ImageGarbageCollector } from './image-gc.ts';
 
-/** A node with one used and two unused images, which are on this host's root file system. */
+/** A node with one used and two unused images, stored on this host's root file system. */
 async function start({ highThresholdPercent = 0, minAgeMs = 0, maxAgeMs = 0, mountpoint = '/', volume = '' } = {}) {
   const runtime = new FakeRuntime({ images: ['used:1', 'old:1', 'older:1'] });
   const { runtime: service, image } = runtime.client;

@@ -17,15 +17,15 @@ export type ImageGcInput = {
   logger: Logger;
   /** Emits a warning event of the node. */
   warn: (reason: string, message: string) => void;
-  /** Called after each collection with the remaining images, to delete the pull records of the others. */
+  /** Called after each collection with the remaining images, so that the pull records of all others are deleted. */
   forgetImages: (imageIds: string[], atMs: number) => Promise<void>;
   metrics?: Registry;
 };
 
-/** More bytes than any disk has. */
+/** More bytes than any disk can hold. */
 const NO_END = 2n ** 63n;
 
-/** Removes unused images when the image file system fills up. Records when each image was last used. */
+/** Removes unused images when the image file system fills up. Tracks when each image was last used. */
 export class ImageGarbageCollector {
   readonly #input: ImageGcInput;
   readonly #cri: CriClient;
@@ -33,7 +33,7 @@ export class ImageGarbageCollector {
   readonly #removed: Counter<'reason'> | undefined;
   #records = new Map<string, ImageRecord>();
   #failedBefore = false;
-  /** Ids of images that existed at the start. */
+  /** IDs of images that existed when the kubelet started. */
   #existedAtStart = new Set<string>();
 
   constructor(input: ImageGcInput) {
@@ -50,7 +50,10 @@ export class ImageGarbageCollector {
       });
   }
 
-  /** Rejects if images or the disk cannot be read, or too little was freed. The second failure in a row also emits an event. */
+  /**
+   * Rejects if the images or the disk cannot be read, or if too little was freed. From the second failure in a row on, each one also emits
+   * an event.
+   */
   async run(): Promise<void> {
     try {
       await this.#collect();
@@ -62,13 +65,13 @@ export class ImageGarbageCollector {
     }
   }
 
-  /** Called when the kubelet starts: images that already exist are exempt from the minimum age (upstream's detectImages). */
+  /** Call this when the kubelet starts: images that exist by then are exempt from the minimum age (upstream's detectImages). */
   async begin(): Promise<void> {
     const { images } = await this.#cri.image.listImages({});
     this.#existedAtStart = new Set(images.map(({ id }) => id));
   }
 
-  /** Removes every unused image above the minimum age. Rejects if images cannot be listed. */
+  /** Removes every unused image older than the minimum age. Rejects if the images cannot be listed. */
   async removeUnused(): Promise<void> {
     const nowMs = Date.now();
     const inUse = await this.#inUse(nowMs);
@@ -126,7 +129,7 @@ export class ImageGarbageCollector {
     }
   }
 
-  /** Updates the records of images; returns the ids of those that containers were created from. */
+  /** Updates the image records. Returns the IDs of the images from which containers were created. */
   async #detect(nowMs: number): Promise<Set<string>> {
     const [{ images }, { containers }] = await Promise.all([
       this.#cri.image.listImages({}),
@@ -148,7 +151,7 @@ export class ImageGarbageCollector {
     return inUse;
   }
 
-  /** Images that are mounted as volumes of containers. */
+  /** IDs of the images that containers have mounted as volumes. */
   async #mountedImages(): Promise<string[]> {
     const { containers } = await this.#cri.runtime.listContainers({});
     const statuses = await Promise.all(

@@ -34,10 +34,10 @@ beforeEach(() => {
   writeFileSync(secret, 'secret');
 });
 
-/** Compresses even files that were just written. */
+/** Compresses rotated files immediately, even ones that have just been written. */
 const AT_ONCE = { compressAfterMs: -60_000 };
 
-/** Checks the logs of these containers once. */
+/** Checks the logs of the given containers once. */
 async function rotateLogs(
   input: { cri: CriClient; logger: Logger; policy: LogRotationPolicy },
   containers: RuntimeContainer[],
@@ -76,7 +76,7 @@ test('a symlink instead of a rotated log is not followed', async () => {
   assert.deepEqual(await rotate(), ['0.log.20260101-000000']);
 });
 
-/** Rotates the log of a container; `reopen` is the runtime's reaction to ReopenContainerLog. */
+/** Rotates a container's log; `reopen` is the runtime's response to ReopenContainerLog. */
 async function rotateOne(
   { state = 'running', maxSizeBytes = 1, maxFiles = 5 }: { state?: string; maxSizeBytes?: number; maxFiles?: number },
   reopen: () => void = () => writeFileSync(log, ''),
@@ -237,7 +237,7 @@ test('a log that cannot be watched yet is polled, and rotated', async (context) 
   rotation.follow({ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] });
   await rotation.checkAll(); // there is no file to watch
   writeFileSync(log, 'x'.repeat(100));
-  // the fake runtime makes no new file, so the log may be reopened several times
+  // the fake runtime creates no new file, so the log may be reopened several times
   await waitFor(() => reopened > 0 || undefined, { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
 });
 

@@ -21,13 +21,13 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { nextRotated, rotatedLogs } from '../logs/rotated-logs.ts';
 import { LogGrowth, MAX_LOG_CHECK_MS, MIN_LOG_CHECK_MS } from './log-growth.ts';
 
-/** Age at which a rotated log is compressed. With the default limits and 3 MB/s or more, a log is removed before that. */
+/** Age at which a rotated log is compressed. At 3 MB/s or more, a log with the default limits is removed before that. */
 const LOG_COMPRESS_AFTER_MS = 10_000;
 
 export type LogRotationPolicy = {
   maxSizeBytes: number;
   maxFiles: number;
-  /** Logs that are compressed concurrently (`containerLogMaxWorkers`). */
+  /** Maximum number of concurrent compressions (`containerLogMaxWorkers`). */
   maxWorkers: number;
 };
 
@@ -35,11 +35,11 @@ type RotationInput = {
   cri: CriClient;
   logger: Logger;
   policy: LogRotationPolicy;
-  /** Age at which a rotated file is compressed. Default 10 s; files of fast writing containers are removed before that. */
+  /** Age at which a rotated file is compressed. Default 10 s; the files of a container that writes fast are removed earlier. */
   compressAfterMs?: number;
 };
 
-/** Follows and rotates the logs of running containers until it is closed. */
+/** Follows and rotates the logs of running containers until closed. */
 export class LogRotation {
   readonly #input: RotationInput;
   readonly #compressing: Limiter;
@@ -50,17 +50,17 @@ export class LogRotation {
     this.#compressing = new Limiter(input.policy.maxWorkers);
   }
 
-  /** Follows the logs of the pod's running containers, and stops following its others. */
+  /** Follows the logs of the pod's running containers, and stops following logs of its other containers. */
   follow(pod: RuntimePodStatus): void {
     this.#follow([pod], ({ podUid }) => podUid === pod.pod.uid);
   }
 
-  /** Like `follow` for the list of all pods; stops following logs of pods that are not in it. */
+  /** Like `follow`, for a list of all pods; stops following the logs of pods that are not in the list. */
   followAll(pods: RuntimePodStatus[]): void {
     this.#follow(pods, () => true);
   }
 
-  /** `isOf`: whether a followed log may belong to these pods. */
+  /** `isOf`: whether a followed log may belong to one of `pods`. */
   #follow(pods: RuntimePodStatus[], isOf: (log: FollowedLog) => boolean): void {
     const running = pods.flatMap(({ pod, containers }) =>
       containers.flatMap(({ id, state, logPath }) =>
@@ -75,8 +75,8 @@ export class LogRotation {
   }
 
   /**
-   * Checks every log, for file systems that do not report changes, and compresses rotated files that are old enough. Call it
-   * periodically. Resolves when both is done.
+   * Checks every log, for file systems that do not report changes, and compresses rotated files that are old enough. Call this
+   * periodically. Resolves when both are done.
    */
   async checkAll(): Promise<void> {
     await Promise.all([...this.#logs.values()].map((log) => log.check()));
@@ -98,8 +98,8 @@ export class LogRotation {
 type LogInput = RotationInput & { id: string; logPath: string; podUid: string; compressing: Limiter };
 
 /**
- * One log. inotify reports a write; the log is then checked after the minimum time that it takes to fill it. So a fast writer is noticed
- * in time, and many writes do not cause many checks.
+ * One log that is followed. When inotify reports a write, the log is checked after the minimum time in which it can fill up. A fast writer
+ * is therefore noticed in time, and many writes do not cause many checks.
  */
 class FollowedLog {
   readonly id: string;
@@ -110,12 +110,12 @@ class FollowedLog {
   #checking: Promise<void> | undefined;
   #closed = false;
   #checkMs = MIN_LOG_CHECK_MS;
-  /** Size at the last check; undefined without a file. */
+  /** Size at the last check; `undefined` if there was no file. */
   #sizeBytes: number | undefined;
   readonly #growth: LogGrowth;
-  /** The `order` of the newest rotated file, once one is known. */
+  /** The `order` of the newest rotated file, if known. */
   #newest: string | undefined;
-  /** True if there may be rotated files that are not compressed. */
+  /** False if all rotated files are known to be compressed. */
   #hasUncompressed = true;
 
   constructor(input: LogInput) {
@@ -163,7 +163,7 @@ class FollowedLog {
     }
   }
 
-  /** Makes the runtime reopen the log: this or another process has renamed the file, and the runtime still writes to it. */
+  /** Asks the runtime to reopen the log: a process has renamed the file, and the runtime still writes to the renamed one. */
   async #reopenLost(): Promise<void> {
     const { cri, id, logPath } = this.#input;
     if (this.#watcher === undefined && (await rotatedLogs(logPath)).length === 0) return; // there has never been a log
@@ -178,7 +178,7 @@ class FollowedLog {
       this.#watcher = watch(this.#input.logPath, { persistent: false }, () => this.#written());
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
-      // the file is missing, or inotify watches are used up: the log is polled, and the next check tries again
+      // the file is missing or no inotify watch is left: poll the log, and try again at the next check
     }
   }
 
@@ -199,7 +199,7 @@ class FollowedLog {
     this.#timer.unref();
   }
 
-  /** Opens the new file first, then does the slow work. */
+  /** Gets the new file opened first, and leaves the slow work for later. */
   async #rotate(): Promise<void> {
     const { cri, id, logPath, policy } = this.#input;
     this.#newest ??= (await rotatedLogs(logPath)).at(-1)?.order ?? '';
@@ -225,7 +225,7 @@ class FollowedLog {
     this.#watch();
   }
 
-  /** Compresses the rotated files that are old enough, except the newest, which may still be read. Never rejects. */
+  /** Compresses rotated files that are old enough, except the newest, which may still be read. Never rejects. */
   async compress(): Promise<void> {
     if (!this.#hasUncompressed) return;
     const { id, logPath, policy, logger, compressing, compressAfterMs = LOG_COMPRESS_AFTER_MS } = this.#input;
@@ -242,7 +242,7 @@ class FollowedLog {
   }
 }
 
-/** Earlier versions created log directories that every user of the host could read. */
+/** Restricts access to the log directories, which earlier versions created readable for every user of the host. */
 function closeDirectories(logPath: string): void {
   for (const directory of [dirname(logPath), dirname(dirname(logPath))]) mendMode(directory, LOG_DIRECTORY);
 }
@@ -264,7 +264,7 @@ async function removeOldest(logPath: string, keep: number): Promise<void> {
     for (const one of [path, `${path}.tmp`]) await rm(one, { force: true });
 }
 
-/** Compresses files last written before `untilMs`. Resolves with whether there are younger ones. */
+/** Compresses files that were last written before `untilMs`. Resolves with whether younger ones remain. */
 async function compressRotated(logPath: string, untilMs: number): Promise<boolean> {
   let hasYounger = false;
   for (const { path, isCompressed } of (await rotatedLogs(logPath)).slice(0, -1)) {
@@ -276,7 +276,10 @@ async function compressRotated(logPath: string, untilMs: number): Promise<boolea
   return hasYounger;
 }
 
-/** Follows no links: a pod with write access to the directory could otherwise redirect reads and writes to other files of the host. */
+/**
+ * Compresses a file without following symlinks: a pod with write access to the directory could otherwise redirect reads and writes to other
+ * files of the host.
+ */
 async function compress(file: string): Promise<void> {
   const temporary = `${file}.tmp`;
   await rm(temporary, { force: true }); // left by an interrupted compression
@@ -287,10 +290,10 @@ async function compress(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** The runtime may still process an abandoned call: then it replaces the file at the path of the log. */
+/** Whether the runtime may still process the abandoned call, and would then replace the file at the log's path. */
 const mayYetReopen = (error: unknown) => ['cancelled', 'deadline_exceeded', 'unavailable'].includes(errorCode(error));
 
-/** Renames a log back, unless there is a new one: the runtime may have opened that and failed afterwards. */
+/** Renames a log back unless a new file exists: the runtime may have opened that one and failed afterwards. */
 async function putBack(rotated: string, logPath: string): Promise<void> {
   try {
     await link(rotated, logPath);

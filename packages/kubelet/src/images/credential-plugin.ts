@@ -1,4 +1,4 @@
-/** One call of a credential provider's program: a request on its stdin, an answer on its stdout. */
+/** One call of a credential provider plugin: a request on its stdin, a response on its stdout. */
 import { join } from 'node:path';
 import { errorMessage, isDeadlineExceeded, isRecord, PodwrightError, withTimeout } from '@podwright/base';
 import { type ProgramStarter, runProgram, startByFork } from '@podwright/host';
@@ -12,14 +12,14 @@ import {
   MAX_CREDENTIAL_PLUGIN_BYTES,
 } from './limits.ts';
 
-/** The images that a cached answer holds for: this one, those of its registry, or all. */
+/** The scope of a cached response: this image, all images of its registry, or all images. */
 export type CacheKeyType = 'Image' | 'Registry' | 'Global';
 
 export type PluginAnswer = { cacheKeyType: CacheKeyType; cacheMs: number | undefined; entries: KeyringEntry[] };
 
 /**
- * Requests credentials for an image (without tag and digest). Rejects if the program fails, takes longer than a minute, or its answer is
- * invalid. Errors contain nothing of its stdout, which has credentials.
+ * Requests credentials for an image (without tag and digest). Rejects if the plugin fails or takes longer than a minute, or if its response
+ * is invalid. Errors contain nothing of its stdout, which holds credentials.
  */
 export async function askPlugin(
   { name, apiVersion, args = [], env = [] }: CredentialProvider,
@@ -49,7 +49,10 @@ export async function askPlugin(
   throw new PodwrightError('unavailable', `${what}: ${how}: ${result.stderr.trim().slice(0, MAX_CREDENTIAL_LENGTH)}`);
 }
 
-/** Starts a new session, and kills it as a whole: children of the program would keep its pipes open, or continue to write. */
+/**
+ * Starts the plugin in a new session, and kills the whole session: children of the plugin would otherwise keep its pipes open or continue
+ * to write.
+ */
 const startWithChildren: ProgramStarter = (file, args, options) => {
   const child = startByFork(file, args, { ...options, detached: true });
   child.kill = (signal = 'SIGKILL') => {
@@ -89,7 +92,7 @@ function parse(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // the text may have credentials, so the error does not quote it
+    // the text may contain credentials, so the error does not quote it
   }
   throw wrong();
 }

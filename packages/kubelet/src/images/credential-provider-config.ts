@@ -20,22 +20,22 @@ import { MAX_CREDENTIAL_PROVIDER_CONFIG_BYTES } from './limits.ts';
 
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'] as const;
 
-/** A program that provides credentials of registries. */
+/** A program (plugin) that provides registry credentials. */
 export type CredentialProvider = {
-  /** Name of the provider and of its program in `--image-credential-provider-bin-dir`. */
+  /** Name of the provider, and of its program in `--image-credential-provider-bin-dir`. */
   name: string;
-  /** API version of requests and answers. */
+  /** API version of requests and responses. */
   apiVersion: string;
-  /** Patterns of the images that the provider is used for. */
+  /** Patterns of the images for which the provider is called. */
   matchImages: string[];
-  /** Milliseconds to cache answers without a `cacheDuration`. */
+  /** How long to cache responses without a `cacheDuration`, in milliseconds. */
   defaultCacheDuration: number;
   args?: string[];
-  /** Added to the kubelet's environment. */
+  /** Variables to add to the kubelet's environment for the program. */
   env?: { name: string; value: string }[];
 };
 
-/** The merged files of one configuration. */
+/** The configuration merged from all files. */
 export type CredentialProviderConfig = {
   providers: CredentialProvider[];
   /** Hash of all files, as in upstream's metric. */
@@ -95,8 +95,8 @@ const config = object<{ apiVersion: string; kind: string; providers: CredentialP
 );
 
 /**
- * Reads a file, or the files `*.json`, `*.yaml` and `*.yml` of a directory in the order of their names. Throws `invalid_argument` with the
- * file, line and field, including if a provider's program does not exist.
+ * Reads a file, or the `*.json`, `*.yaml` and `*.yml` files of a directory in the order of their names. Throws `invalid_argument` with the
+ * file, line and field of an error; a missing provider program is an error, too.
  */
 export function readCredentialProviderConfig(path: string, programDirectory: string): CredentialProviderConfig {
   const hash = createHash('sha256');

@@ -1,4 +1,4 @@
-/** Runs credential provider programs and caches their answers. */
+/** Runs credential provider plugins and caches their responses. */
 import { errorMessage, type Logger, type Registry } from '@podwright/base';
 import type { ImageReference } from '@podwright/kube-api';
 import { askPlugin, type CacheKeyType, type PluginAnswer } from './credential-plugin.ts';
@@ -8,9 +8,9 @@ import { entriesFor, type KeyringEntry, matchesImage, registryPattern } from './
 import { MAX_CACHED_CREDENTIALS } from './limits.ts';
 
 export type CredentialProvidersOptions = {
-  /** A file of kind CredentialProviderConfig, or a directory of such files. */
+  /** A CredentialProviderConfig file, or a directory of such files. */
   config: string;
-  /** Directory of the programs. */
+  /** Directory of the plugins' programs. */
   directory: string;
   logger: Logger;
   metrics?: Registry;
@@ -23,7 +23,7 @@ export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;
   readonly #providers: CredentialProvider[];
   readonly #metrics: ProviderMetrics | undefined;
-  /** Keyed by the provider's name and the images that the answer holds for, oldest first. */
+  /** Cached responses, oldest first, keyed by the provider's name and the scope of the response. */
   readonly #cache = new Map<string, Cached>();
   readonly #running = new Map<string, Promise<KeyringEntry[]>>();
 
@@ -35,7 +35,7 @@ export class CredentialProviders {
     this.#metrics = options.metrics && providerMetrics(options.metrics, hash);
   }
 
-  /** Credentials of all providers that match the image, in their order. A failing provider is logged and skipped. */
+  /** Credentials from all providers that match the image, in the order of the providers. A failing provider is logged and skipped. */
   async entriesFor(reference: ImageReference): Promise<KeyringEntry[]> {
     const matching = this.#providers.filter(({ matchImages }) =>
       matchImages.some((pattern) => matchesImage(registryPattern(pattern), reference)),

@@ -1,6 +1,6 @@
 /**
- * Decides which images on the node a pod may use without pulling them. Depending on the policy, these are only images that its credentials
- * could pull.
+ * Decides which of the node's images a pod may use without pulling them. Depending on the verification policy, these are only the images
+ * that the pod's or the node's credentials could pull.
  */
 import { errorMessage, type Logger, type Registry } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
@@ -13,7 +13,7 @@ import { PullRecords } from './pull-records.ts';
 
 export type ImageAccessOptions = {
   cri: CriClient;
-  /** Directory of the pull records: `<root>/image_manager`. */
+  /** Directory of the pull records, `<root>/image_manager`. */
   directory: string;
   policy: VerificationPolicy;
   logger: Logger;
@@ -31,7 +31,8 @@ export class ImageAccess {
   }
 
   /**
-   * Whether a pod with these Secrets must pull an image again that is on the node under this name. Rejects if the Secrets cannot be read.
+   * Whether a pod must pull an image that the node already has under this name, given the pod's Secrets. True if the records or the Secrets
+   * cannot be read.
    */
   async mustPull(image: string, imageRef: string, podSecrets: () => Promise<PullSecret[]>): Promise<boolean> {
     const result = await this.#check(image, imageRef, podSecrets);
@@ -59,12 +60,12 @@ export class ImageAccess {
     }
   }
 
-  /** Records the intent to pull. If it rejects, do not pull. */
+  /** Records the intent to pull. If this rejects, do not pull. */
   async begin(image: string): Promise<void> {
     await (await this.#records()).begin(image);
   }
 
-  /** Records the pulled image and the credential. Failures are logged; the recorded intent then remains. */
+  /** Records the pulled image and the credential used. Failures are logged; the recorded intent then remains. */
   async succeed(image: string, imageRef: string, used: KeyringEntry | undefined): Promise<void> {
     await this.#settle(image, async (records) => {
       await records.add({ image, imageRef, credentials: usedCredentials(used) });
@@ -76,7 +77,10 @@ export class ImageAccess {
     await this.#settle(image, (records) => records.end(image));
   }
 
-  /** Removes records of images that did not exist at this time (Unix milliseconds). */
+  /**
+   * Removes the records of images that are not in `imageRefs`, the list as of `atMs` (Unix milliseconds). Keeps records written after that
+   * time.
+   */
   async prune(imageRefs: readonly string[], atMs: number): Promise<void> {
     const there = new Set(imageRefs);
     await (await this.#records()).prune((imageRef) => there.has(imageRef), atMs);

@@ -1,4 +1,4 @@
-/** Ensures that the images of containers are present, by their pull policies. */
+/** Ensures that the images of containers are present, according to their pull policies. */
 import { Backoff, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
 import { rpcErrorText } from '@podwright/grpc';
@@ -33,16 +33,16 @@ export type ImageManagerOptions = {
   logger: Logger;
   queue: PullQueueOptions;
   backoff: { initialMs: number; maxMs: number };
-  /** Docker configuration files of the node. */
+  /** The node's docker configuration files. */
   dockerConfigPaths: string[];
-  /** Decides which images on the node a pod may use. */
+  /** Decides which of the node's images a pod may use. */
   access: ImageAccess;
-  /** Credential provider programs. Optional. */
+  /** Credential provider plugins, if any are configured. */
   providers?: CredentialProviders;
   metrics?: Registry;
 };
 
-/** An image of a container, or of a volume of the pod if `container` has no name. */
+/** A request for a container's image, or for the image of a volume if `container` has no name. */
 export type ImageRequest = {
   pod: Pod;
   container: Pick<Container, 'image' | 'imagePullPolicy'> & { name?: string };
@@ -50,14 +50,14 @@ export type ImageRequest = {
   sandboxConfig: PodSandboxConfig;
 };
 
-/** The image, or why the container must wait and when to retry (Unix milliseconds). */
+/** The image; or why the container must wait, and when to retry (Unix milliseconds). */
 export type ImageOutcome = { image: Image } | { waiting: WaitingReason; retryAtMs?: number };
 
 type Waiting = Extract<ImageOutcome, { waiting: unknown }>;
 
 type PullDecision = 'use' | 'pull' | 'refuse';
 
-/** Whether to pull the image, use the one on the node, or refuse. `usable`: the image is on the node and the pod may use it. */
+/** Decides whether to pull the image, use the node's, or refuse. `usable`: the node has the image, and the pod may use it. */
 export function decidePull(policy: PullPolicy, usable: boolean): PullDecision {
   if (policy === 'Never') return usable ? 'use' : 'refuse';
   return policy === 'Always' || !usable ? 'pull' : 'use';
@@ -68,7 +68,7 @@ type Wanted = {
   request: ImageRequest;
   name: string;
   reference: ImageReference;
-  /** Credentials that match the image, looked up once. */
+  /** Credentials that match the image; they are looked up at most once. */
   credentials: () => Promise<KeyringEntry[]>;
 };
 
@@ -86,10 +86,10 @@ export class ImageManager {
     this.#metrics = options.metrics && imageMetrics(options.metrics);
   }
 
-  /** Ensures the image. Rejects only when aborted; other failures are returned as `waiting`. */
+  /** Ensures that the image is present. Rejects only when aborted; other failures are returned as `waiting`. */
   async ensureImage(request: ImageRequest, signal: AbortSignal): Promise<ImageOutcome> {
     const outcome = await this.#ensure(request, signal);
-    // for the image of a volume, each container that mounts it emits this event
+    // for a volume's image, each container that mounts it emits this event itself
     if ('waiting' in outcome && request.container.name !== undefined)
       this.#warn(request, 'Failed', `Error: ${outcome.waiting.reason}`);
     return outcome;
@@ -167,7 +167,10 @@ export class ImageManager {
     }
   }
 
-  /** The message is the same if the image is present but may not be used, so as not to reveal that it is present. */
+  /**
+   * Refuses the image under pull policy Never. The message is the same for an image that is present but may not be used, so as not to
+   * reveal its presence.
+   */
   #refuse(request: ImageRequest): Waiting {
     const message = `Container image "${request.container.image}" is not present with pull policy of Never`;
     this.#warn(request, 'ErrImageNeverPull', message);
@@ -202,7 +205,7 @@ export class ImageManager {
     }
   }
 
-  /** Schedules a sync soon, which changes the status to ImagePullBackOff. */
+  /** Returns a retry time soon after the failure, so that the next sync changes the status to ImagePullBackOff. */
   #pullFailed(request: ImageRequest, key: string, error: unknown): Waiting {
     const { image } = request.container;
     const { text, waiting } = pullFailure(image, error);
@@ -212,7 +215,7 @@ export class ImageManager {
     return { waiting, retryAtMs: Date.now() + Math.min(delayMs, PULL_BACKOFF_SHOWN_AFTER_MS) };
   }
 
-  /** Records the intent before the pull, and the used credential after it. */
+  /** Records the intent before the pull, and the credential used after it. */
   async #pullNow(wanted: Wanted, signal: AbortSignal): Promise<{ image: Image; startedAtMs: number }> {
     const startedAtMs = performance.now();
     const { access } = this.#options;
@@ -256,7 +259,7 @@ export class ImageManager {
     throw failures.length === 1 ? failures[0] : new AggregateError(failures);
   }
 
-  /** Matching credentials, those of the pod's Secrets first. */
+  /** The matching credentials: first those of the pod's Secrets, then the node's, then the providers'. */
   async #credentials(pod: Pod, reference: ImageReference): Promise<KeyringEntry[]> {
     const { objects, logger, dockerConfigPaths, events, providers } = this.#options;
     const secrets = pullSecretEntries(pod, objects, logger);

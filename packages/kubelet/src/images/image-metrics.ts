@@ -1,4 +1,4 @@
-/** Metrics of images, with upstream's names. */
+/** Image metrics with upstream's names. */
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 
 const MIB = 1n << 20n;
@@ -19,13 +19,13 @@ const SIZE_LABELS: [bigint, string][] = [
 ];
 const PULL_SECONDS = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
 
-/** The label of an image's size; `N/A` if the size is unknown. */
+/** The size label of an image; `N/A` if its size is unknown. */
 export function sizeLabel(bytes: bigint): string {
   return SIZE_LABELS.find(([least]) => bytes > least)?.[1] ?? 'N/A';
 }
 
 export type ImageMetrics = {
-  /** Counts a request; `undefined` means unknown. */
+  /** Counts an image request; `undefined` means unknown. */
   asked(policy: string, present: boolean | undefined, pulls: boolean | undefined): void;
   pulled(seconds: number, sizeBytes: bigint): void;
 };

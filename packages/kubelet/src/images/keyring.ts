@@ -1,10 +1,10 @@
-/** Finds registry credentials for an image among docker configurations. */
+/** Finds registry credentials for an image in docker configurations. */
 import { readFile } from 'node:fs/promises';
 import { isErrno, isRecord, PodwrightError } from '@podwright/base';
 import type { ImageReference } from '@podwright/kube-api';
 import { MAX_DOCKER_CONFIG_BYTES } from './limits.ts';
 
-/** Registry credentials (CRI AuthConfig). `serverAddress` is empty, as in upstream: runtimes may not understand one with a path. */
+/** Registry credentials (CRI AuthConfig). `serverAddress` is empty, as in upstream, because runtimes may not understand one with a path. */
 export type RegistryCredential = {
   username: string;
   password: string;
@@ -13,16 +13,16 @@ export type RegistryCredential = {
   identityToken: string;
 };
 
-/** The Secret of a credential. */
+/** Identifies the Secret that a credential comes from. */
 export type SecretCoordinates = { uid: string; namespace: string; name: string };
 
 /**
- * A credential and its pattern: a registry, optionally with `*` in parts of the host and with a path prefix. Without `secret` it is the
- * node's, for all pods.
+ * A credential and its pattern: a registry, optionally with `*` in parts of the host name and with a path prefix. An entry without `secret`
+ * is the node's, for all pods.
  */
 export type KeyringEntry = { pattern: string; credential: RegistryCredential; secret?: SecretCoordinates };
 
-/** Decodes a docker `config.json` (with `auths`) or the older `.dockercfg` (without). Invalid entries are skipped. */
+/** Decodes a docker `config.json` (with `auths`) or the older `.dockercfg` (without). Skips invalid entries. */
 export function parseDockerConfig(text: string): KeyringEntry[] {
   const parsed: unknown = JSON.parse(text);
   if (!isRecord(parsed)) return [];
@@ -51,7 +51,7 @@ function decodeCredential(value: Record<string, unknown>): RegistryCredential | 
   return { username, password, auth: '', serverAddress: '', identityToken };
 }
 
-/** The pattern of a server: `https://index.docker.io/v1/` is `docker.io`; schemes and API versions are removed. */
+/** The pattern for a server: `https://index.docker.io/v1/` becomes `docker.io`; schemes and API versions are removed. */
 export function registryPattern(server: string): string {
   const [host = '', ...rest] = server.replace(/^https?:\/\//, '').split('/');
   const path = ['', ...rest].join('/').replace(/^\/v[12](?=\/|$)/, '');
@@ -59,21 +59,24 @@ export function registryPattern(server: string): string {
   return path === '/' ? registry : registry + path;
 }
 
-/** Entries that match the image, most specific first: longer prefixes before shorter ones, and names before `*`. */
+/** Entries that match the image, most specific first: longer path prefixes before shorter ones, and literal names before `*`. */
 export function entriesFor(reference: ImageReference, entries: KeyringEntry[]): KeyringEntry[] {
   return entries
     .filter(({ pattern }) => matchesImage(pattern, reference))
     .toSorted((a, b) => (a.pattern < b.pattern ? 1 : a.pattern > b.pattern ? -1 : 0));
 }
 
-/** Whether a pattern such as `*.registry.test:5000/team` matches an image. The path is a plain prefix: `/te` matches `/team`. */
+/**
+ * Whether a pattern such as `*.registry.test:5000/team` matches an image. The path is matched as a plain string prefix: `/te` matches
+ * `/team`.
+ */
 export function matchesImage(pattern: string, { registry, repository }: ImageReference): boolean {
   const slash = pattern.indexOf('/');
   const [host, path] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash)];
   return hostMatches(host, registry) && `/${repository}`.startsWith(path);
 }
 
-/** The problem of an invalid image pattern; `undefined` if it is valid. */
+/** What is wrong with an image pattern; `undefined` if it is valid. */
 export function imagePatternProblem(pattern: string): string | undefined {
   if (pattern === '' || /\s|:\/\//.test(pattern))
     return 'must be a registry, with a path perhaps: *.registry.test/team';
@@ -82,14 +85,14 @@ export function imagePatternProblem(pattern: string): string | undefined {
     : undefined;
 }
 
-/** `*` matches within one part of the host name; ports must be equal. */
+/** A `*` matches within one part of the host name; ports must be equal. */
 function hostMatches(pattern: string, host: string): boolean {
   const parts = pattern.split('.');
   const own = host.split('.');
   return parts.length === own.length && parts.every((part, index) => globMatches(part, own[index]!));
 }
 
-/** Backtracks to the last `*` only: patterns come from Secrets of pods, and must not take exponential time. */
+/** Backtracks only to the last `*`, because patterns come from Secrets of pods and must not take exponential time. */
 function globMatches(pattern: string, text: string): boolean {
   let [at, star, resumeAt] = [0, -1, 0];
   for (let position = 0; position < text.length; ) {
@@ -108,7 +111,7 @@ function globMatches(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** Entries of the node's docker configuration files. Missing files are skipped; those that cannot be read are reported to `onBadFile`. */
+/** Entries of the node's docker configuration files. Missing files are skipped; unreadable ones are reported to `onBadFile`. */
 export async function readNodeKeyring(paths: string[], onBadFile: (path: string, error: unknown) => void) {
   const entries: KeyringEntry[] = [];
   for (const path of paths) {

@@ -1,21 +1,21 @@
 /** Fixed timeouts and limits of images. */
 
-/** Longer messages are truncated: some registries answer with HTML pages, which are too long for a status. */
+/** Longer messages are truncated: some registries respond with HTML pages, which are too long for a status. */
 export const MAX_PULL_ERROR_LENGTH = 800;
-/** A config file larger than this is not read. */
+/** Maximum size of a docker configuration file. */
 export const MAX_DOCKER_CONFIG_BYTES = 1 << 20;
-/** Time after a failed pull at which the status changes to ImagePullBackOff. */
+/** Time from a failed pull until the status changes to ImagePullBackOff. */
 export const PULL_BACKOFF_SHOWN_AFTER_MS = 1000;
-/** Maximum of recorded Secrets of an image, apart from those that it was pulled with (upstream's writeRecordWhileMatchingLimit). */
+/** Maximum number of Secrets recorded per image, not counting the ones it was pulled with (upstream's writeRecordWhileMatchingLimit). */
 export const MAX_PULL_SECRETS_PER_IMAGE = 100;
-/** A record of a pulled image has a few hundred bytes for each Secret. */
+/** Maximum size of a pull record, which has a few hundred bytes per Secret. */
 export const MAX_PULL_RECORD_BYTES = 1 << 20;
 export const MAX_CREDENTIAL_PROVIDER_CONFIG_BYTES = 1 << 20;
-/** Upstream's timeout of a credential provider. */
+/** Upstream's timeout of a credential provider plugin. */
 export const CREDENTIAL_PLUGIN_TIMEOUT_MS = 60_000;
-/** Limits of an answer: it has one or a few tokens of some KiB. */
+/** Limit of a plugin's response, which contains one or a few tokens of some KiB. */
 export const MAX_CREDENTIAL_PLUGIN_BYTES = 1 << 20;
 export const MAX_CREDENTIAL_ENTRIES = 1000;
 export const MAX_CREDENTIAL_LENGTH = 64 << 10;
-/** Cached answers of credential providers; the oldest are evicted first. */
+/** Maximum number of cached credential provider responses; the oldest are evicted first. */
 export const MAX_CACHED_CREDENTIALS = 1000;

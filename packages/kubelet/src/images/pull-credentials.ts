@@ -7,17 +7,17 @@ import { MAX_PULL_SECRETS_PER_IMAGE } from './limits.ts';
 /** A Secret that an image was pulled with, and a hash of its credential. */
 export type PullSecret = SecretCoordinates & { credentialHash: string };
 
-/** The pods that may use an image under one name: all pods of the node, or the pods with one of these Secrets. */
+/** The pods that may use an image under one name: all pods of the node, or the pods that have one of the Secrets. */
 export type PullCredentials = { nodePodsAccessible?: boolean; kubernetesSecrets?: PullSecret[] };
 
-/** `credentialMapping`: credentials by the name (without tag and digest) that the image was pulled under. */
+/** `credentialMapping`: credentials by the name (without tag and digest) under which the image was pulled. */
 export type PulledRecord = {
   lastUpdatedTime: string;
   imageRef: string;
   credentialMapping?: Record<string, PullCredentials>;
 };
 
-/** The credentials of a successful pull; without an entry it was anonymous. */
+/** The credentials of a successful pull; the pull was anonymous if there is no entry. */
 export function usedCredentials(entry: KeyringEntry | undefined): PullCredentials {
   return entry?.secret === undefined ? { nodePodsAccessible: true } : { kubernetesSecrets: [pullSecret(entry)!] };
 }
@@ -37,10 +37,13 @@ function credentialHash({ username, password, identityToken }: RegistryCredentia
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-/** Whether a pod may use an image that is on the node. `adds`: a Secret of the pod to record, as it is equivalent to a recorded one. */
+/**
+ * Whether a pod may use an image that the node has. `adds`: a Secret of the pod to add to the record, because it is equivalent to a
+ * recorded one.
+ */
 export type Access = { allowed: false } | { allowed: true; adds?: PullSecret };
 
-/** Whether the pod may use the image under this name. `podSecrets` is called only if they matter. Pure. */
+/** Whether the pod may use the image under this name. Calls `podSecrets` only if the answer depends on them. Pure. */
 export function accessTo(record: PulledRecord | undefined, image: string, podSecrets: () => PullSecret[]): Access {
   const known = credentialsOf(record, image);
   if (known?.nodePodsAccessible) return { allowed: true };
@@ -58,14 +61,17 @@ export function accessTo(record: PulledRecord | undefined, image: string, podSec
   return { allowed: false };
 }
 
-/** Looks up by canonical name: `busybox` is `docker.io/library/busybox`. */
+/** Compares canonical names: `busybox` is `docker.io/library/busybox`. */
 function credentialsOf(record: PulledRecord | undefined, image: string): PullCredentials | undefined {
   const name = canonicalName(withoutTag(image));
   const mapping = Object.entries(record?.credentialMapping ?? {});
   return mapping.find(([key]) => canonicalName(key) === name)?.[1];
 }
 
-/** Without a UID, as on a lone node, a Secret of the same name may be another one, so only the hash counts. */
+/**
+ * Whether both are the same Secret. A Secret without a UID, as on a lone node, is never the same, because another one may have its name;
+ * then only the hash counts.
+ */
 function isSameSecret(a: PullSecret, b: PullSecret): boolean {
   return a.uid !== '' && a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
 }
@@ -73,7 +79,7 @@ function isSameSecret(a: PullSecret, b: PullSecret): boolean {
 export type Pulled = { image: string; imageRef: string; credentials: PullCredentials | undefined };
 
 /**
- * The record with the credentials of one more pull; the same object if nothing changes. If the credentials are unknown (`undefined`),
+ * The record with the credentials of one more pull, or the same object if nothing changes. If the credentials are unknown (`undefined`),
  * every pod must authenticate. Pure.
  */
 export function withPull(

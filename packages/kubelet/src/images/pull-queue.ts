@@ -1,14 +1,14 @@
 import { Limiter, sleep } from '@podwright/base';
 
 export type PullQueueOptions = {
-  /** Maximum of parallel pulls (`maxParallelImagePulls`); 0 for no limit. */
+  /** Maximum number of parallel pulls (`maxParallelImagePulls`); 0 for no limit. */
   maxParallel: number;
-  /** Average pulls per second (`registryPullQPS`), 0 for no limit; and the burst (`registryBurst`). */
+  /** Average number of pulls per second (`registryPullQPS`), 0 for no limit; `burst` is `registryBurst`. */
   qps: number;
   burst: number;
 };
 
-/** Limits pulls in parallelism and rate, to protect disk and registry. */
+/** Limits the parallelism and rate of pulls, to protect the disk and the registry. */
 export class PullQueue {
   readonly #limiter: Limiter;
   readonly #options: PullQueueOptions;
@@ -24,7 +24,7 @@ export class PullQueue {
     this.#filledAtMs = now();
   }
 
-  /** Runs `pull` when it is its turn. If the signal aborts first, rejects at once with its reason. */
+  /** Runs `pull` when it is its turn. Rejects with the signal's reason if the signal aborts first. */
   run<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return this.#limiter.run(async () => {
       const waitMs = this.#takeToken();
@@ -33,7 +33,7 @@ export class PullQueue {
     }, signal);
   }
 
-  /** Takes one token of the bucket; returns the milliseconds until that token is available. */
+  /** Takes one token from the bucket. Returns the milliseconds until that token is available. */
   #takeToken(): number {
     const { qps, burst } = this.#options;
     if (qps === 0) return 0;

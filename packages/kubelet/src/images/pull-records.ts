@@ -10,16 +10,16 @@ import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts'
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 
 /**
- * `pulled/sha256-…` records a pulled image by its id, `pulling/sha256-…` the intent to pull a name, so that an interrupted pull is not
+ * `pulled/sha256-…` records a pulled image by its ID, and `pulling/sha256-…` the intent to pull a name, so that an interrupted pull is not
  * mistaken for a preloaded image.
  */
 export class PullRecords {
   readonly #directory: string;
   readonly #writes = new KeyedLock();
   readonly #pulled = new Map<string, PulledRecord>();
-  /** Record files that cannot be read: their images must be verified. */
+  /** Record files that cannot be read. Pods must authenticate for their images. */
   readonly #unreadable = new Set<string>();
-  /** Running pulls of each name; 0 for an intent of an earlier process. */
+  /** Number of running pulls by name; 0 for the intent of an earlier process. */
   readonly #pulling = new Map<string, number>();
 
   private constructor(directory: string) {
@@ -47,7 +47,7 @@ export class PullRecords {
     return records;
   }
 
-  /** The record of an image. If its file cannot be read, an empty record, which allows no pod. */
+  /** The record of an image. If its file cannot be read, this is an empty record, which allows no pod. */
   find(imageRef: string): PulledRecord | undefined {
     const record = this.#pulled.get(imageRef);
     if (record === undefined && this.#unreadable.has(fileName(imageRef))) return { lastUpdatedTime: '', imageRef };
@@ -58,7 +58,7 @@ export class PullRecords {
     return this.#pulling.has(image);
   }
 
-  /** Names whose pulls were interrupted by the end of an earlier process. */
+  /** Names whose pulls were interrupted because an earlier process ended. */
   interrupted(): string[] {
     return [...this.#pulling].filter(([, pulls]) => pulls === 0).map(([image]) => image);
   }
@@ -73,7 +73,7 @@ export class PullRecords {
     if (before === 0) await this.#write('pulling', image, { kind: 'ImagePullIntent', apiVersion: API_VERSION, image });
   }
 
-  /** Removes the intent. Call it after the result was recorded. */
+  /** Removes the intent. Call this after the result has been recorded. */
   async end(image: string): Promise<void> {
     const others = (this.#pulling.get(image) ?? 0) - 1;
     if (others > 0) return void this.#pulling.set(image, others);
@@ -93,7 +93,7 @@ export class PullRecords {
     await this.#write('pulled', imageRef, { ...kind, lastUpdatedTime, imageRef, credentialMapping });
   }
 
-  /** Removes records of images that no longer exist, unless they were pulled after `sinceMs` (Unix milliseconds). */
+  /** Removes the records of images that no longer exist, unless they were pulled after `sinceMs` (Unix milliseconds). */
   async prune(isThere: (imageRef: string) => boolean, sinceMs: number): Promise<void> {
     for (const { imageRef, lastUpdatedTime } of [...this.#pulled.values()]) {
       if (isThere(imageRef) || Date.parse(lastUpdatedTime) + 1000 > sinceMs) continue;

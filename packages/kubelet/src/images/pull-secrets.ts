@@ -4,7 +4,7 @@ import { type KeyringEntry, parseDockerConfig } from './keyring.ts';
 
 const MAY_FAIL = 'attempting to pull the image may not succeed';
 
-/** Entries of the pod's `imagePullSecrets`, and event messages (`problems`) of missing, unreadable and invalid ones. */
+/** Entries of the pod's `imagePullSecrets`, and the event messages (`problems`) for missing, unreadable and invalid ones. */
 export function pullSecretEntries(
   pod: Pod,
   objects: PodObjects,
@@ -28,7 +28,7 @@ export function pullSecretEntries(
   return { entries, problems };
 }
 
-/** The entries of a Secret, or its problem. */
+/** The entries of a Secret, or what is wrong with it. */
 function entriesOf({ data, metadata: { uid = '', namespace, name } }: Secret): KeyringEntry[] | string {
   const encoded = data?.['.dockerconfigjson'] ?? data?.['.dockercfg'];
   if (encoded === undefined) return 'holds no docker configuration';
@@ -40,7 +40,7 @@ function entriesOf({ data, metadata: { uid = '', namespace, name } }: Secret): K
   }
 }
 
-/** The Secret, if it exists and can be read. The reason is logged, but not part of the event, as in upstream. */
+/** The Secret, if it exists and can be read. The reason for a failure is logged but is not part of the event, as in upstream. */
 function readSecret(
   pod: Pod,
   objects: PodObjects,
