@@ -48,7 +48,7 @@ import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import { runtimeSpans } from './trace/runtime-spans.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
 
-/** A kubelet whose last request for the runtime's status is older than this is unhealthy (upstream's minimum of its `syncloop` check). */
+/** The kubelet is unhealthy if its last status request to the runtime is older than this (upstream's minimum for its `syncloop` check). */
 const SYNC_LOOP_THRESHOLD_MS = 120_000;
 
 export type KubeletDependencies = {
@@ -59,7 +59,7 @@ export type KubeletDependencies = {
   events: PodEvents;
   manager: PodManager;
   workers: PodWorkers;
-  /** The resources and features that the node offers to pods now. */
+  /** The resources and features that the node currently offers to pods. */
   offer: () => PodNodeFacts;
   tracer: PodTracer;
   cache: PodStatusCache;
@@ -67,55 +67,52 @@ export type KubeletDependencies = {
   claims: ClaimVolumes;
   cgroups: PodCgroups;
   node: NodeFacts;
-  /** DNS names and addresses of the node object; none without a cluster. */
+  /** DNS names and addresses of the node object; empty without a cluster. */
   servingNames: () => string[];
   usage: ContainerUsage;
   summary: SummaryProvider;
   pressure: Pick<NodePressure, 'conditions' | 'reasons'>;
   runtimeState: Pick<RuntimeState, 'sinceCheckMs' | 'networkNote'>;
-  /** Reasons for which the node is not ready for pods. */
+  /** Why the node is not ready for pods. */
   problems: () => string[];
-  /** The current errors of the manifests. */
+  /** Current errors in the manifests. */
   manifestErrors: () => ManifestError[];
   crashBackoff: CrashBackoff;
-  /** The pod with its allocated resources. A deferred resize does not change them. */
+  /** The pod with the resources allocated to it. A deferred resize does not change these. */
   allocated: (pod: Pod) => Pod;
   restarts: RestartRequests;
   ephemeral: EphemeralContainers;
-  /** Handles a change of a pod that a client, not a source of pods, has made. */
+  /** Handles a change of a pod by a client rather than a pod source. */
   update: (update: PodUpdate) => void;
   sourcesReady: Promise<void>;
   endPods: (how: EndPods) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
-/**
- * Which pods to end: only pods from manifests, or with `ofApi` also pods from an API server. If no grace period is given, each pod's own
- * applies.
- */
+/** Which pods to end: pods from manifests, with `ofApi` also pods from an API server. Without a grace period, each pod's own applies. */
 export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
 
-/** Settings of pods that specify none: the seccomp profile of their containers, and limits. */
+/** Node settings for pods that do not specify their own: the default seccomp profile of containers, and limits. */
 export type PodDefaults = EnforcedLimits & {
   seccomp: 'RuntimeDefault' | 'Unconfined';
-  /** Whether containers have the capability NET_RAW unless they drop it. Nodes of earlier versions do not report it. */
+  /** Whether containers have the NET_RAW capability unless they drop it. Nodes of earlier versions do not report this. */
   netRaw?: boolean;
 };
 
-/** Throws `failed_precondition` for a pod from an API server, which must be changed there. */
+/** Throws `failed_precondition` for a pod from an API server, because it must be changed there. */
 function refuseOfApiServer(pod: Pod, what: string): void {
   if (isStaticPod(pod)) return;
   const message = `${what} pod ${namespacedName(pod)}: it is the API server's, so do it there, by kubectl for example`;
   throw new PodwrightError('failed_precondition', message);
 }
 
-/** The streams to open to a container, at least one of them. */
+/** The streams to open to a container; at least one is true. */
 export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean };
 
-/** A running kubelet, for the servers of its API. Errors name the requested object; `not_found` if it does not exist. */
+/** A running kubelet, for the servers of its API. Errors name the requested object; a missing one is `not_found`. */
 export class Kubelet {
   readonly #parts: KubeletDependencies;
-  /** Resolves when each source has been read once, and leftovers of other pods from before the start have been removed. */
+  /** Resolves when every source has been read once, and leftovers of other pods from before the start have been removed. */
   readonly sourcesReady: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;
@@ -134,26 +131,26 @@ export class Kubelet {
     this.podDefaults = { seccomp, netRaw: parts.options.netRawDefault, ...parts.cgroups.enforced };
   }
 
-  /** Reasons for which the node is not ready, in upstream's words: errors of the runtime and its network, and a shutdown of the host. */
+  /** Why the node is not ready, in upstream's wording: errors of the runtime and its network, and a host shutdown. */
   get problems(): string[] {
     return this.#parts.problems();
   }
 
-  /** The problem of the pods' network, or the runtime's note about it; `undefined` if there is neither. */
+  /** The error of the pod network, or the runtime's note about it; `undefined` for neither. */
   get networkNote(): string | undefined {
     return this.#parts.runtimeState.networkNote();
   }
 
   /**
-   * Pressure conditions of the node, because of which pods are refused and evicted. `reasons` is empty once a threshold is no longer met
-   * and the condition only lasts for its transition period.
+   * The node's pressure conditions, which cause pods to be refused and evicted. `reasons` is empty while a condition persists only for its
+   * transition period, because no threshold is met any more.
    */
   get pressure(): { conditions: readonly string[]; reasons: readonly string[] } {
     const { conditions, reasons } = this.#parts.pressure;
     return { conditions, reasons };
   }
 
-  /** Reason for which the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` if it is healthy. */
+  /** Why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` if it is healthy. */
   get unhealthyReason(): string | undefined {
     const sinceMs = this.#parts.runtimeState.sinceCheckMs();
     return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
@@ -164,7 +161,7 @@ export class Kubelet {
     return this.#areSourcesReady;
   }
 
-  /** The PersistentVolumeClaims of the node: those of manifests, and those that pods use without an object. */
+  /** The node's PersistentVolumeClaims: those from manifests, and those that pods use without an object. */
   claims(): PersistentVolumeClaim[] {
     return claimObjects(this.objects.list(), this.#parts.claims.list());
   }
@@ -174,7 +171,7 @@ export class Kubelet {
     refuseUsedClaim(this.pods(), claim);
   }
 
-  /** Deletes the directory of a claim with its content. */
+  /** Deletes a claim's directory and its content. */
   removeClaim({ namespace, name }: { namespace: string; name: string }): void {
     this.#parts.claims.remove(namespace, name);
   }
@@ -183,7 +180,7 @@ export class Kubelet {
     return this.#parts.objects;
   }
 
-  /** The kubelet's connection to the runtime. */
+  /** The kubelet's CRI connection. */
   get cri(): CriClient {
     return this.#parts.cri;
   }
@@ -193,34 +190,34 @@ export class Kubelet {
     return this.#parts.statuses.pods();
   }
 
-  /** The pod of this name, if it exists. If there are two, the one that is not being deleted. */
+  /** The pod with this name. If there are two, the one that is not being deleted. */
   findPod(namespace: string, name: string): Pod | undefined {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
   }
 
-  /** As `findPod`; throws `not_found`. */
+  /** Like `findPod`, but throws `not_found`. */
   pod(namespace: string, name: string): Pod {
     const found = this.findPod(namespace, name);
     if (found !== undefined) return found;
     throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
 
-  /** The pod with this UID: a pod from a manifest, or a pod that is still in the runtime. */
+  /** The pod with this UID: a pod with a worker, or a pod that is still in the runtime. */
   podOfUid(uid: string): ExistingPod | undefined {
     const { workers, cache } = this.#parts;
     const known = workers.podOf(uid);
     return known === undefined ? cache.get(uid)?.status.sandboxes[0]?.owner : existingPod(known);
   }
 
-  /** The pod of this name in the sources. */
+  /** The pod with this name in the sources. */
   wantedPod(namespace: string, name: string): ExistingPod | undefined {
     const pods = this.#parts.manager.list();
     const found = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     return found && existingPod(found);
   }
 
-  /** Changes of pods from this call on. Call `pods()` right after it to get the initial state. */
+  /** Changes of pods from this call on. Call `pods()` right afterwards to get the initial state. */
   watch(signal: AbortSignal): Subscription<PodChange> {
     return this.#parts.statuses.subscribe(signal);
   }
@@ -233,12 +230,12 @@ export class Kubelet {
     return this.#parts.events.subscribe(signal);
   }
 
-  /** The current problems of the sources' manifests. */
+  /** Current errors in the sources' manifests. */
   manifestErrors(): ManifestError[] {
     return this.#parts.manifestErrors();
   }
 
-  /** The state of the node for checking pods before they are applied. Images are listed only with `withImages`. */
+  /** The node's state for checking pods before they are applied. Lists images only with `withImages`. */
   async preflightHost({ withImages }: { withImages: boolean }): Promise<PreflightHost> {
     const { options, cri, objects, offer } = this.#parts;
     const { images } = withImages ? await cri.image.listImages({}) : {};
@@ -250,8 +247,8 @@ export class Kubelet {
   }
 
   /**
-   * Ends a pod and removes all its containers, files and records. Resolves when it has been removed. If its manifest still exists, the pod
-   * is created again. A second call may shorten the grace period.
+   * Ends a pod, and resolves when all of its containers, files and records have been removed. If its manifest still exists, the pod is
+   * created again. A second call may shorten the grace period.
    */
   deletePod(uid: string, gracePeriodSeconds?: number): Promise<void> {
     const { statuses, workers } = this.#parts;
@@ -265,66 +262,66 @@ export class Kubelet {
     return nodeObject(this.#parts.node, this.#areSourcesReady, this.problems);
   }
 
-  /** Resource usage of the containers now. */
+  /** Current resource usage of the containers. */
   usage(signal: AbortSignal): Promise<UsageReport> {
     return this.#parts.usage.report(signal);
   }
 
-  /** Resource usage of the node, its pods and their containers: all of it, or only CPU, memory and swap. */
+  /** Provides the resource usage of the node, its pods and their containers: all resources, or only CPU, memory and swap. */
   get summary(): SummaryProvider {
     return this.#parts.summary;
   }
 
-  /** The options given at the start, with `systemReserved` parsed to numbers. */
+  /** The options given at the start, with `systemReserved` resolved to numbers. */
   get options(): KubeletOptions {
     return this.#parts.options;
   }
 
-  /** Addresses of the host, the primary one first. */
+  /** The host's addresses, primary first. */
   get addresses(): string[] {
     return this.#parts.node.addresses;
   }
 
-  /** DNS names and addresses of the node object now, for the certificate of the API; none without a cluster. */
+  /** The node object's current DNS names and addresses, for the API's serving certificate; empty without a cluster. */
   get servingNames(): string[] {
     return this.#parts.servingNames();
   }
 
-  /** Memory of the node, in bytes. */
+  /** The node's memory, in bytes. */
   get memoryBytes(): number {
     return Number(this.#parts.node.capacity.memory);
   }
 
-  /** The pods of the runtime. */
+  /** The pods in the runtime. */
   runtimePods(): RuntimePodStatus[] {
     return this.#parts.cache.list();
   }
 
-  /** Spans of the pod's steps, and the runtime's spans of their calls. */
+  /** Spans of the pod's steps, and the runtime's own spans of the calls in them. */
   async traces(podUid: string): Promise<TraceSpan[]> {
     const steps = this.#parts.tracer.spans(podUid);
     return [...steps, ...(await runtimeSpans(this.#parts.cri, steps))];
   }
 
-  /** The location of a container's log. Errors: those of `containerLog`. */
+  /** Where a container's log is. Throws like `containerLog`. */
   containerLog(pod: Pod, which: LogOfContainer): LogSource & { running: boolean } {
     const { podLogsDir, legacyLogs } = this.#parts.options;
     return containerLog(pod, this.#runtimePod(pod), { ...which, podLogsDir, legacyLogs });
   }
 
-  /** The running container of this name, or the first one for ''. Errors: those of `runningContainer`. */
+  /** The running container with this name; '' for the first ordinary container. Throws like `runningContainer`. */
   runningContainer(pod: Pod, name: string): RuntimeContainer {
     return runningContainer(pod, this.#runtimePod(pod), name);
   }
 
-  /** The sandbox with the pod's network. Throws `failed_precondition` if the pod does not run. */
+  /** The sandbox that has the pod's network. Throws `failed_precondition` if the pod does not run. */
   readySandbox(pod: Pod): RuntimeSandbox {
     return readySandbox(pod, this.#runtimePod(pod));
   }
 
   /**
-   * Ends the pods from manifests gracefully, with `ofApi` also those of an API server, and starts no further pods. Resolves when they have
-   * been removed; the result is true if no pod is left. The manifests stay, and so do the statuses of pods that had ended before. If it is
+   * Ends the pods from manifests gracefully, with `ofApi` also pods from an API server, and starts no further pods. Resolves when they have
+   * been removed, with true if no pod is left. The manifests are kept, and so are the statuses of pods that had already ended. If this is
    * called again, the shorter grace period applies.
    */
   endPods(how: EndPods): Promise<boolean> {
@@ -332,8 +329,8 @@ export class Kubelet {
   }
 
   /**
-   * Restarts one container of a pod in place, or all except init and ephemeral ones: the kubelet stops them as after a failed liveness
-   * probe and starts them again without a crash backoff. Returns their names at once. Errors: those of `planRestart`.
+   * Restarts one container of a pod in place, or all except init and ephemeral containers. The kubelet stops them as after a failed
+   * liveness probe, and starts them again without a crash backoff. Returns their names without waiting. Throws like `planRestart`.
    */
   restartContainers(shown: Pod, containerName: string | undefined): string[] {
     const { restarts, workers, crashBackoff, allocated } = this.#parts;
@@ -349,8 +346,8 @@ export class Kubelet {
   }
 
   /**
-   * Replaces the ephemeral containers of a pod by the containers that `change` returns for the current ones, and returns them.
-   * `failed_precondition` for a pod that has ended or is being deleted, `invalid_argument` for invalid containers.
+   * Replaces a pod's ephemeral containers with the result of `change` for the current ones, and returns it. Rejects with
+   * `failed_precondition` if the pod has ended or is being deleted, and with `invalid_argument` for invalid containers.
    */
   async changeEphemeralContainers(pod: Pod, change: EphemeralChange): Promise<EphemeralContainer[]> {
     const { manager, ephemeral, update } = this.#parts;
@@ -364,7 +361,10 @@ export class Kubelet {
     return containers;
   }
 
-  /** Sets conditions of a pod that the kubelet does not own, and returns the pod. `invalid_argument` for a condition of the kubelet. */
+  /**
+   * Sets conditions of a pod that the kubelet does not own, and returns the pod. Throws `invalid_argument` for a condition that the kubelet
+   * owns.
+   */
   patchConditions(pod: Pod, patch: ConditionsPatch): Pod {
     const { uid, namespace, name } = pod.metadata;
     const now = formatTime(Date.now());

@@ -1,10 +1,10 @@
-/** The runtime's pods in the kubelet's own types, independent of CRI messages. */
+/** The runtime's pods in the kubelet's own types, which are independent of CRI messages. */
 import type { Container, ExistingPod, LifecycleHandler, Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { PodIdentity } from './pod-identity.ts';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
 
-/** A container of the runtime, as last read. Times are Unix milliseconds, 0 for "not yet". */
+/** A container in the runtime, as last read. Times are Unix milliseconds; 0 means "not yet". */
 export type RuntimeContainer = {
   id: string;
   /** `<runtime>://<id>`, as in pod statuses. */
@@ -28,24 +28,24 @@ export type RuntimeContainer = {
   user?: { uid: number; gid: number; supplementalGroups: number[] };
   /** Absent if the runtime does not report it. */
   stopSignal?: string;
-  /** The preStop hook at the time of the container's creation. */
+  /** The container's preStop hook at the time of its creation. */
   preStop: LifecycleHandler | undefined;
-  /** Absent for one of the spec's `containers`. */
+  /** Absent for a container from `containers` in the spec. */
   listed?: ListedContainer;
-  /** The resources that the container was created with, from its annotation. */
+  /** The resources with which the container was created, from its annotation. */
   resources?: GivenResources;
   /** The container's current limits, if the runtime reports them. */
   limits?: ContainerLimits;
 };
 
-/** Which init or ephemeral container a container is. A restart policy `Always` makes an init container a sidecar. */
+/** The position of an init or ephemeral container in the pod's spec. An init container with restart policy `Always` is a sidecar. */
 export type ListedContainer = {
   list: 'initContainers' | 'ephemeralContainers';
   position: number;
   restartPolicy?: Container['restartPolicy'];
 };
 
-/** CPU and memory of a container as the CRI has them. 0 and -1 are no limit. */
+/** CPU and memory limits of a container in the units of the CRI; 0 or -1 means no limit. */
 export type ContainerLimits = {
   cpuShares: bigint;
   cpuQuota: bigint;
@@ -53,12 +53,12 @@ export type ContainerLimits = {
   memoryLimitInBytes: bigint;
 };
 
-/** Requests and limits of a container, and the pod-level ones at that time. */
+/** Requests and limits of a container, and the pod-level ones at the same time. */
 export type GivenResources = ResourceRequirements & { pod?: ResourceRequirements };
 
 export type RuntimeSandbox = {
   id: string;
-  /** The pod that the sandbox was created for. Another pod with the same UID must not use it. */
+  /** The pod for which the sandbox was created. Another pod with the same UID must not use the sandbox. */
   owner: ExistingPod;
   ready: boolean;
   attempt: number;
@@ -74,11 +74,11 @@ export type RuntimePodStatus = {
   containers: RuntimeContainer[];
 };
 
-/** A consistent snapshot of one sandbox and its containers; if `sandbox` is absent, the sandbox was removed. */
+/** A consistent snapshot of one sandbox and its containers; `sandbox` is absent if the sandbox has been removed. */
 export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
 
 /**
- * Replaces a sandbox and its containers by the snapshot. Pure. "Newest first" is by attempt: unlike creation times, attempts always
+ * Replaces a sandbox and its containers with the snapshot. Pure. "Newest first" is by attempt: unlike creation times, attempts always
  * increase, even if the host's clock is set back.
  */
 export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSnapshot): RuntimePodStatus {
@@ -98,12 +98,12 @@ export function emptyRuntimePod(pod: PodIdentity): RuntimePodStatus {
   return { pod, sandboxes: [], containers: [] };
 }
 
-/** The newest container of that name, in any sandbox. */
+/** The newest container with this name in any sandbox. */
 export function latestContainer(status: RuntimePodStatus, name: string): RuntimeContainer | undefined {
   return status.containers.find((container) => container.name === name);
 }
 
-/** The addresses of the pod's newest sandbox, if it is ready. */
+/** The addresses of the pod's newest sandbox; none unless the sandbox is ready. */
 export function podIps(status: RuntimePodStatus): string[] {
   const newest = status.sandboxes[0];
   return newest?.ready ? newest.ips : [];
@@ -118,12 +118,12 @@ export function runningContainers(status: RuntimePodStatus): RuntimeContainer[] 
   return status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
 }
 
-/** The pod with another name for which a sandbox with this pod's UID was created. */
+/** Another pod with this pod's UID for which one of the sandboxes was created. */
 export function otherOwner({ sandboxes }: RuntimePodStatus, pod: PodIdentity): ExistingPod | undefined {
   return sandboxes.find(({ owner }) => owner.namespace !== pod.namespace || owner.name !== pod.name)?.owner;
 }
 
-/** True once no container and no sandbox of the pod runs. */
+/** True if no container of the pod runs. Its sandbox may still be ready. */
 export function isStopped(status: RuntimePodStatus): boolean {
   return runningContainers(status).length === 0;
 }

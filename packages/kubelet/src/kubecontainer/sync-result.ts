@@ -1,4 +1,4 @@
-/** The steps of a sync that can succeed or fail on their own. */
+/** The steps of a sync that succeed or fail independently. */
 export type SyncAction =
   | 'KillPodSandbox'
   | 'KillContainer'
@@ -9,10 +9,10 @@ export type SyncAction =
   | 'ResizePodInPlace'
   | 'StartContainer';
 
-/** Why a container waits, as shown in its status. The reasons are upstream's. */
+/** Why a container is waiting, as shown in its status. The reasons are upstream's. */
 export type WaitingReason = { reason: string; message: string };
 
-/** Why a pod fails. `disruption` is the message of the condition DisruptionTarget, for evicted, preempted and shut-down pods. */
+/** Why a pod fails. `disruption`: message of the DisruptionTarget condition, for pods that were evicted, preempted or shut down. */
 export type PodVerdict = WaitingReason & { disruption?: string };
 
 const SHUT_DOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.';
@@ -24,13 +24,13 @@ export const SHUT_DOWN: PodVerdict = {
   disruption: SHUT_DOWN_MESSAGE,
 };
 
-/** Refusal of a pod that arrived during a node shutdown. */
+/** Refusal of a pod that arrives during a node shutdown. */
 export const REFUSED_AT_SHUTDOWN: WaitingReason = {
   reason: 'NodeShutdown',
   message: 'Pod was rejected as the node is shutting down.',
 };
 
-/** Whether a pod's status has one of the two verdicts of a node shutdown. */
+/** Whether a pod's status results from a node shutdown, by termination or refusal. */
 export function isShutDown(status: { reason?: string; message?: string } | undefined): boolean {
   return [SHUT_DOWN, REFUSED_AT_SHUTDOWN].some(
     ({ reason, message }) => status?.reason === reason && status.message === message,
@@ -40,12 +40,12 @@ export function isShutDown(status: { reason?: string; message?: string } | undef
 /** The result of one step; `error` is absent if it succeeded. */
 export type StepResult = {
   action: SyncAction;
-  /** Name of the container or id of the sandbox; for KillPodSandbox the UID of the pod. */
+  /** The container's name or the sandbox's ID; for KillPodSandbox the pod's UID. */
   target: string;
   error?: WaitingReason;
-  /** Earliest time of the next attempt, in Unix milliseconds; absent if there is no delay. */
+  /** Earliest time of the next attempt in Unix milliseconds; absent for no delay. */
   retryAtMs?: number;
-  /** The step changed nothing in the runtime. */
+  /** True if the step ended before it changed anything in the runtime. */
   held?: true;
 };
 
@@ -53,7 +53,7 @@ export function failedSteps(steps: readonly StepResult[]): StepResult[] {
   return steps.filter((step) => step.error !== undefined);
 }
 
-/** The distinct failures in upstream's wording. */
+/** Describes the distinct failures in upstream's wording. */
 export function failureText(steps: readonly StepResult[]): string {
   const texts = failedSteps(steps).map(({ action, target, error }) => {
     const [what, whom, why] = [action, target, error!.message].map((text) => JSON.stringify(text));
@@ -63,7 +63,7 @@ export function failureText(steps: readonly StepResult[]): string {
   return distinct.length > 1 ? `[${distinct.join(', ')}]` : (distinct[0] ?? '');
 }
 
-/** Whether a step changed, or may have changed, anything in the runtime. */
+/** Whether any step has changed, or may have changed, something in the runtime. */
 export function hasActed(steps: readonly StepResult[]): boolean {
   return steps.some(({ held }) => held !== true);
 }

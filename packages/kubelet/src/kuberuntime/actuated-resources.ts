@@ -7,21 +7,21 @@ import type { ActuatedContainer, ActuatedRecord } from './resource-records.ts';
 type Update = { id: string; from: GivenResources };
 
 /**
- * CPU and memory that running containers have. Until its first update, a container has the resources that its annotation recorded at its
- * creation; updates are recorded in a checkpoint. The limits that the runtime reports are used where the checkpoint is not reliable: for a
- * container whose update was interrupted, and for the containers of a pod that is not in the checkpoint.
+ * The CPU and memory that running containers actually have. Until its first update, a container has the resources that an annotation
+ * recorded at its creation; updates are recorded in a checkpoint. Where the checkpoint is not reliable, the limits that the runtime reports
+ * are used: for a container whose update was interrupted, and for the containers of a pod that is not in the checkpoint.
  */
 export class ActuatedResources {
   readonly #checkpoint: Checkpoint<ActuatedRecord>;
   readonly #enforcement: Enforcement | undefined;
 
-  /** Without `enforcement`, reported limits are not compared. */
+  /** Without `enforcement`, the limits that the runtime reports are ignored. */
   constructor(checkpoint = new Checkpoint<ActuatedRecord>(), enforcement?: Enforcement) {
     this.#checkpoint = checkpoint;
     this.#enforcement = enforcement;
   }
 
-  /** Resolves uncertainties about the pod's containers. Must be called before `of`, with a status that is newer than the last update. */
+  /** Resolves interrupted updates of the pod's containers. Call this before `of`, with a status that is newer than the last update. */
   observe({ pod: { uid }, containers }: RuntimePodStatus): void {
     const known = this.#checkpoint.get(uid);
     const record: ActuatedRecord = {};
@@ -33,29 +33,32 @@ export class ActuatedResources {
     this.#checkpoint.set(uid, record);
   }
 
-  /** Undefined for a container without an annotation. */
+  /** The container's resources; `undefined` for a container without the annotation. */
   of(podUid: string, container: RuntimeContainer): GivenResources | undefined {
     const entry = this.#checkpoint.get(podUid)?.[container.id];
     return entry === undefined ? container.resources : this.#resolve(container, entry);
   }
 
-  /** Resources of the container's last update, if there was one. */
+  /** The resources of the container's last update, if it has been updated. */
   updated(podUid: string, containerId: string): GivenResources | undefined {
     return this.#checkpoint.get(podUid)?.[containerId]?.resources;
   }
 
-  /** Call it before the containers are updated: a kubelet that is killed meanwhile must not rely on the old resources. */
+  /**
+   * Marks updates as pending. Call this before they start: if the kubelet is killed meanwhile, its successor must not rely on the old
+   * resources.
+   */
   async begin(podUid: string, updates: Update[]): Promise<void> {
     for (const { id, from } of updates) this.#put(podUid, id, { resources: from, isPending: true });
     await this.#checkpoint.flush();
   }
 
-  /** Part of an update has been done. */
+  /** Records that part of an update has been done. */
   progress(podUid: string, containerId: string, resources: GivenResources): void {
     this.#put(podUid, containerId, { resources, isPending: true });
   }
 
-  /** The update is complete. */
+  /** Records that an update is complete. */
   complete(podUid: string, containerId: string, resources: GivenResources): void {
     this.#put(podUid, containerId, { resources });
   }

@@ -1,7 +1,6 @@
 /**
- * Plans the next steps to bring a pod in line with its spec, given the runtime's status and probe results. Pure: the same
- * input gives the same plan, which can be printed. One call plans the next steps only; the pod worker calls again when
- * something has changed.
+ * Plans the next steps to bring a pod in line with its spec, given the runtime's status and probe results. Pure: the same input gives the
+ * same plan, which can be printed. Each call plans only the next steps; the pod worker calls again when something has changed.
  */
 import { type Container, type Pod, restartsAllContainers, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -31,7 +30,10 @@ export function computePodActions(input: PodActionsInput): PodActions {
 
 type SandboxDecision = { create: boolean; id: string | undefined; attempt: number };
 
-/** A new sandbox is needed if the newest is not ready, if several are ready, if `hostNetwork` changed, or if it has no address. */
+/**
+ * Decides whether a new sandbox is needed: if the newest one is not ready or has no address, if several are ready, or if `hostNetwork` has
+ * changed.
+ */
 function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDecision {
   const newest = sandboxes[0];
   if (newest === undefined) return { create: true, id: undefined, attempt: 0 };
@@ -45,7 +47,7 @@ function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDeci
   return { create: changed, id: newest.id, attempt: changed ? newest.attempt + 1 : newest.attempt };
 }
 
-/** There is no usable sandbox: start with the first init container, unless the pod has completed. */
+/** Plans a pod without a usable sandbox: starts with the first init container, unless the pod has completed. */
 function planFreshStart({ pod, status }: PodActionsInput, plan: PodActions): PodActions {
   const startedBefore = plan.attempt !== 0 && status.containers.length > 0;
   if (pod.spec.restartPolicy === 'Never' && startedBefore) return { ...plan, createSandbox: false };
@@ -114,8 +116,8 @@ function hasSucceededForGood(pod: Pod, container: Container, current: RuntimeCon
 }
 
 /**
- * Every instance of every container except ephemeral ones: ordinary containers, init containers, and last the ones whose exit triggered
- * the restart of all containers, so that a kubelet that restarts in between still sees the trigger.
+ * Every instance of every container except ephemeral ones. The containers whose exit triggered the restart of all containers come last, so
+ * that a kubelet that restarts in between still sees the trigger.
  */
 function containersToReset({ pod, status }: PodActionsInput): ContainerToReset[] {
   const causes: ContainerToReset[] = [];

@@ -1,4 +1,4 @@
-/** The CRI configurations that a manifest results in. */
+/** The CRI configurations that result from a manifest. */
 import { create, ImageSchema } from '@podwright/cri';
 import { allContainers, type DecodedManifest, decodeManifest, type Pod } from '@podwright/kube-api';
 import { wantedMounts } from '../container/container-mounts.ts';
@@ -10,7 +10,7 @@ import { podDnsConfig } from './dns-config.ts';
 import { namespaceOptions } from './namespace-options.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
 
-/** The environment of a pod: the host, kubelet options, and the user of the image. */
+/** The environment of a pod: the host, kubelet options, and the image's user. */
 export type World = {
   node?: ContainerEnforcement;
   seccompDefault?: boolean;
@@ -21,10 +21,10 @@ export type World = {
   clusterDns?: string[];
 };
 
-/** `spec` is merged into the pod's spec, `container` into its first container, `metadata` into its metadata. */
+/** `spec` is merged into the pod's spec, `container` into its first container, and `metadata` into its metadata. */
 export type Given = { spec?: object; container?: object; metadata?: object };
 
-/** Decodes the manifest of a pod. */
+/** Decodes a pod manifest. */
 export function decoded({ spec, container, metadata }: Given): DecodedManifest {
   const manifest = {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop', uid: 'u1', ...metadata } },
@@ -33,7 +33,7 @@ export function decoded({ spec, container, metadata }: Given): DecodedManifest {
   return decodeManifest(JSON.stringify(manifest), { file: 'm' });
 }
 
-/** The configurations of the pod's sandbox and first container. */
+/** The configurations of the pod's sandbox and of its first container. */
 export function configsOf(pod: Pod, world: World = {}) {
   const node = world.node ?? fakeNode();
   const namespaces = namespaceOptions(pod, world.users);

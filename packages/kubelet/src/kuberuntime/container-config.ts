@@ -32,9 +32,9 @@ export type ContainerConfigInput = {
   restartCount: number;
   image: Image;
   prepared: PreparedContainer;
-  /** Namespaces of the sandbox. */
+  /** The sandbox's namespaces. */
   namespaces: NamespaceOption;
-  /** Id of the container whose PID namespace this one joins. */
+  /** ID of the container whose PID namespace this container joins. */
   targetId?: string;
   node: ContainerEnforcement;
   seccompDefault: boolean;
@@ -71,12 +71,12 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   });
 }
 
-/** The kubelet trusts its own annotations, also those that it sets only on some containers. */
+/** Drops annotations of device plugins that only the kubelet may set, because the kubelet trusts them when it reads them back. */
 function foreign(annotations: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !isOwnAnnotation(key)));
 }
 
-/** Log file of a container attempt, relative to the pod's log directory. */
+/** The log file of a container attempt, relative to the pod's log directory. */
 export function containerLogPath(containerName: string, restartCount: number): string {
   return join(containerName, `${restartCount}.log`);
 }
@@ -101,7 +101,7 @@ function linuxConfig(input: ContainerConfigInput): LinuxContainerConfig {
   });
 }
 
-/** In a pod with its own user namespace, mounts are id-mapped, so that file owners map to the pod's users. */
+/** In a pod with its own user namespace, mounts are ID-mapped, so that file owners map to the pod's users. */
 function mountMessage(mount: ContainerMount, { node, namespaces }: ContainerConfigInput) {
   const { image, imageSubPath = '', relabel } = mount;
   return create(MountSchema, {
@@ -118,7 +118,7 @@ function mountMessage(mount: ContainerMount, { node, namespaces }: ContainerConf
   });
 }
 
-/** `SIGRTMIN+1` is `SIGRTMINPLUS1` in the CRI. */
+/** Converts a stop signal; `SIGRTMIN+1` is `SIGRTMINPLUS1` in the CRI. */
 function stopSignal(container: Container): Signal {
   const name = container.lifecycle?.stopSignal?.replace('+', 'PLUS').replace('-', 'MINUS');
   return name === undefined ? Signal.RUNTIME_DEFAULT : (Signal[name as keyof typeof Signal] ?? Signal.RUNTIME_DEFAULT);

@@ -23,10 +23,10 @@ import type { ContainerEnforcement } from './container-enforcement.ts';
 import { memoryQosFiles } from './memory-qos.ts';
 import { swapResources } from './swap.ts';
 
-/** oom_score_adj of containers that should be killed last. */
+/** The oom_score_adj of containers that should be killed last. */
 const GUARANTEED_OOM_SCORE_ADJ = -997n;
 
-/** The container's cgroup limits and OOM score, computed like upstream. Missing limits default to pod-level limits. */
+/** The container's cgroup limits and oom_score_adj, computed like upstream. Missing limits default to pod-level limits. */
 export function containerResources(
   pod: Pod,
   container: Container,
@@ -48,14 +48,14 @@ export function containerResources(
   };
 }
 
-/** Raises the score to the lowest one that the kernel allows this process to set: otherwise no container would start. */
+/** Raises the score to the lowest one that this process may set, because otherwise no container would start. */
 function allowedOomScoreAdj(score: bigint, { leastOomScoreAdj: least }: ContainerHost): bigint {
   return least !== undefined && score < least ? least : score;
 }
 
 /**
- * -997 for guaranteed and node-critical pods, 1000 for best-effort ones, and a value between for burstable ones: the more
- * memory a container requests, the later it is killed. A sidecar is killed no sooner than the first ordinary container.
+ * -997 for guaranteed and node-critical pods, 1000 for best-effort ones, and a value in between for burstable ones: the more memory a
+ * container requests, the later it is killed. A sidecar is killed no sooner than the first ordinary container.
  */
 export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigint): bigint {
   if (isNodeCriticalPod(pod)) return GUARANTEED_OOM_SCORE_ADJ;

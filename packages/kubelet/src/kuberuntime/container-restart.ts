@@ -1,4 +1,4 @@
-/** When a container is killed, and whether it is started again. Pure. */
+/** Decides when a container is killed and whether it is started again. Pure. */
 import { type Container, type Pod, restartsAfter } from '@podwright/kube-api';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { containerHash } from './labels.ts';
@@ -27,7 +27,7 @@ export function reasonToKill(
   return undefined;
 }
 
-/** A container in unknown state may still run, so it is killed before its successor is started. */
+/** Kills a container in the unknown state before its successor is started, because it may still be running. */
 export function killUnknown(pod: Pod, container: RuntimeContainer): ContainerToKill {
   const message = `${kindOf(pod, container.name)} is in "unknown" state, try killing it before restart`;
   return { id: container.id, name: container.name, reason: 'unknownState', message };
@@ -37,14 +37,14 @@ function kindOf(pod: Pod, containerName: string): 'Container' | 'Init container'
   return pod.spec.containers.some(({ name }) => name === containerName) ? 'Container' : 'Init container';
 }
 
-/** Whether a container that does not run should be started or restarted. */
+/** Whether a container that is not running should be started or restarted. */
 export function shouldRestart(pod: Pod, container: Container, current: RuntimeContainer | undefined): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false;
   if (current === undefined || current.state === 'created' || current.state === 'unknown') return true;
   return restartsAfter(pod, container, current.exitCode);
 }
 
-/** How a change of a running container's resources is applied: not at all, by an update in place, or by a restart. */
+/** Decides how a change of a running container's resources is applied: not at all, by an in-place update, or by a restart. */
 export function planResize(
   { pod, actuated }: Pick<PodActionsInput, 'pod' | 'actuated'>,
   container: Container,

@@ -6,7 +6,7 @@ import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 export type CrashDelay = { waiting: WaitingReason; retryAtMs: number };
 
-/** A container to be started, and the runtime status of its pod. */
+/** A container to be started, and its pod's status in the runtime. */
 export type Restart = { pod: Pod; container: Container; status: RuntimePodStatus };
 
 /** Two clocks in milliseconds: the wall clock, and a monotonic one. */
@@ -15,14 +15,14 @@ export type Clocks = { wallMs: () => number; monotonicMs: () => number };
 const HOST_CLOCKS: Clocks = { wallMs: Date.now, monotonicMs: () => performance.now() };
 
 /**
- * Exponential back-off between restarts of a container: none before the first restart, counted from the container's last exit.
- * The runtime dates exits by the wall clock; each is converted to monotonic time when it is first seen, so later changes of the
- * wall clock do not affect delays.
+ * Exponential back-off between restarts of a container, counted from the container's last exit; the first restart is not delayed. The
+ * runtime dates exits by the wall clock. Each exit is converted to monotonic time when it is first seen, so that later changes of the wall
+ * clock do not affect delays.
  */
 export class CrashBackoff {
   readonly #backoff: Backoff;
   readonly #clocks: Clocks;
-  /** The last seen exit of each container. */
+  /** The last exit seen of each container. */
   readonly #ends = new Map<string, { id: string; atMs: number }>();
   /** Containers whose restart a client has requested. */
   readonly #requested = new Set<string>();
@@ -32,7 +32,7 @@ export class CrashBackoff {
     this.#clocks = clocks;
   }
 
-  /** The remaining delay before the container may be restarted; `undefined` if there is none. */
+  /** The remaining delay before the container may be restarted; `undefined` for none. */
   delay(restart: Restart): CrashDelay | undefined {
     const { pod, container } = restart;
     const endedAtMs = this.#endOf(restart);
@@ -45,7 +45,7 @@ export class CrashBackoff {
     return { waiting: { reason: 'CrashLoopBackOff', message }, retryAtMs: this.#clocks.wallMs() + remainingMs };
   }
 
-  /** Call it before creating the container: the next, longer delay applies from its next exit on. */
+  /** Counts a restart. Call this before the container is created: the next, longer delay applies from its next exit on. */
   count(restart: Restart): void {
     const endedAtMs = this.#endOf(restart);
     if (endedAtMs !== undefined) this.#backoff.next(crashKey(restart.pod, restart.container), endedAtMs);
@@ -56,7 +56,7 @@ export class CrashBackoff {
     this.#endOf(restart);
   }
 
-  /** Resets the back-off: the next restart is not delayed. */
+  /** Resets the back-off, so that the next restart is not delayed. */
   forget(pod: Pod, container: Container): void {
     const key = crashKey(pod, container);
     this.#backoff.forget(key);
@@ -64,13 +64,15 @@ export class CrashBackoff {
     this.#requested.delete(key);
   }
 
-  /** Resets the back-off because a client requested the restart, which also skips the queue of crashed containers. */
+  /** Resets the back-off for a restart that a client has requested. The restart also skips the queue of crashed containers. */
   hurry(pod: Pod, container: Container): void {
     this.forget(pod, container);
     this.#requested.add(crashKey(pod, container));
   }
 
-  /** Whether a due restart queues with those of other crashed containers. Call it once per restart: it clears a client's request. */
+  /**
+   * Whether a due restart queues with those of other crashed containers. Call this once per restart, because it clears a client's request.
+   */
   takesTurn(pod: Pod, container: Container): boolean {
     return !this.#requested.delete(crashKey(pod, container));
   }
@@ -83,8 +85,8 @@ export class CrashBackoff {
   }
 
   /**
-   * Monotonic time of the container's last exit, even if the container was removed since. A container that is being killed has not exited
-   * yet.
+   * Monotonic time of the container's last exit, even if the container has since been removed. A container that is being killed has not
+   * exited yet.
    */
   #endOf({ pod, container, status }: Restart): number | undefined {
     const ended = status.containers.find(({ name, state }) => name === container.name && state === 'exited');
@@ -102,8 +104,8 @@ export class CrashBackoff {
 }
 
 /**
- * Like upstream, another image or other resources start a new back-off, because they may fix the crash. Reverting the change resumes the
- * old one.
+ * The key of a container's back-off. As in upstream, a different image or different resources start a new back-off, because they may fix
+ * the crash; reverting the change resumes the old one.
  */
 function crashKey(pod: Pod, container: Container): string {
   return [pod.metadata.uid, container.name, container.image, resourcesKey(container.resources)].join('\0');

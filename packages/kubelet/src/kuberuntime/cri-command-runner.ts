@@ -2,11 +2,11 @@ import { isDeadlineExceeded, PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { CommandResult, CommandRunner } from '../kubecontainer/command-runner.ts';
 
-/** Limit of the returned output of a command; the rest is discarded. */
+/** Maximum output that is returned of a command; the rest is discarded. */
 const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 
 /**
- * Runs commands in containers through ExecSync, whose timeouts are whole seconds. Like in upstream's kubelet, the CRI request timeout is
+ * Runs commands in containers through ExecSync, whose timeouts are whole seconds. As in upstream's kubelet, the CRI request timeout is
  * added on top, so that a short outage of the runtime does not fail a probe.
  */
 export class CriCommandRunner implements CommandRunner {

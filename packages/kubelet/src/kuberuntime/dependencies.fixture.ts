@@ -19,7 +19,7 @@ import { RuntimeFeatures } from './runtime-features.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
 import { SandboxTurns } from './sandbox-turns.ts';
 
-/** Dependencies of a sync, on an in-memory runtime. */
+/** Dependencies of a sync on an in-memory runtime. */
 export type FakeDependencies = KuberuntimeDependencies & { events: PodEvents };
 
 export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): FakeDependencies {

@@ -14,7 +14,7 @@ import type { RuntimeFeatures } from './runtime-features.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 import type { SandboxTurns } from './sandbox-turns.ts';
 
-/** Dependencies of the sync steps on the rest of the kubelet. Each step's own type picks the ones it uses. */
+/** Dependencies of the sync steps on the rest of the kubelet. Each step has a type that picks the ones it needs. */
 export type KuberuntimeDependencies = {
   cri: CriClient;
   networks: SandboxNetworks;
@@ -29,16 +29,16 @@ export type KuberuntimeDependencies = {
   restarts: Limiter;
   sandboxes: SandboxTurns;
   actuated: ActuatedResources;
-  /** Environment, command and mounts of a container. Rejects if it cannot be configured. */
+  /** Resolves a container's environment, command and mounts. Rejects if the container cannot be configured. */
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;
-  /** Current host and cluster DNS settings. */
+  /** The current DNS settings of the host and the cluster. */
   dns(): Promise<DnsSettings>;
   /** The pod's cgroup parent; '' lets the runtime choose. */
   cgroupParent(pod: Pod): string;
-  /** Addresses of the node, primary first; also those of pods on the host network. */
+  /** The node's addresses, primary first; also those of pods on the host network. */
   hostIps(): string[];
   podLogsDir: string;
-  /** Label value that marks this kubelet's sandboxes and containers in the runtime. */
+  /** Label value that identifies this kubelet's sandboxes and containers in the runtime. */
   kubeletId: string;
   clusterDomain: string;
   /** Features that the runtime reports. */

@@ -9,13 +9,13 @@ import {
   type ResolvConf,
 } from '../node/resolv-conf.ts';
 
-/** Limit of the resolver (resolv.conf(5)). */
+/** The resolver's limit (resolv.conf(5)). */
 const MAX_NAMESERVERS = 3;
 
 export type DnsSettings = {
   clusterDns: string[];
   clusterDomain: string;
-  /** Emit MissingClusterDNS for ClusterFirst pods if no cluster DNS is configured. */
+  /** Whether to emit MissingClusterDNS for ClusterFirst pods if no cluster DNS is configured. */
   warnOfMissingClusterDns: boolean;
   host: ResolvConf;
 };
@@ -23,7 +23,10 @@ export type DnsSettings = {
 /** A pod's DNS configuration, and warnings to emit as events. */
 export type PodDns = { config: DNSConfig; warnings: WaitingReason[] };
 
-/** The pod's DNS configuration according to its `dnsPolicy`. Without a cluster DNS server, `ClusterFirst` falls back to the host's. */
+/**
+ * The pod's DNS configuration according to its `dnsPolicy`. Without a cluster DNS server, `ClusterFirst` falls back to the host's DNS
+ * settings.
+ */
 export function podDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
   const base = byPolicy(pod, settings);
   const own = pod.spec.dnsConfig;
@@ -77,14 +80,16 @@ function missingClusterDns(pod: Pod): WaitingReason {
   return { reason: 'MissingClusterDNS', message: `pod: "${describePod(pod)}". ${what}` };
 }
 
-/** Applies the resolver's limits: number of domains, length of each (longer ones crash some resolvers), and total length. */
+/**
+ * Applies the limits on the number of search domains, on the length of each (longer ones crash some resolvers), and on their total length.
+ */
 function boundSearches(searches: string[]): string[] {
   const bounded = searches.slice(0, MAX_SEARCHES).filter((search) => search.length <= MAX_SEARCH_DOMAIN_LENGTH);
   while (bounded.join(' ').length > MAX_SEARCH_LINE_LENGTH) bounded.pop();
   return bounded;
 }
 
-/** The pod's options replace base options of the same name. */
+/** Merges options; the pod's own replace base options with the same name. */
 function mergeOptions(base: string[], own: { name: string; value?: string }[]): string[] {
   const merged = new Map(base.map((option) => [option.split(':')[0]!, option]));
   for (const { name, value } of own) {

@@ -1,6 +1,6 @@
 /**
- * Plans init containers, which run to completion one after the other. A sidecar counts as done once it has started (and
- * its startup probe, if any, has succeeded), and is kept running from then on.
+ * Plans init containers, which run to completion one after the other. A sidecar counts as done once it has started and its startup probe,
+ * if any, has succeeded; from then on it is kept running.
  */
 import { type Container, hasFailedToPrepare, isSidecar, restartsAfter, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -9,16 +9,16 @@ import type { ContainerToKill, PodActionsInput } from './pod-actions.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
 export type InitPlan = {
-  /** Every init container is done: the ordinary containers may start. */
+  /** True if every init container is done, so that the ordinary containers may start. */
   initialized: boolean;
-  /** An init container failed and may not be retried: the pod fails. */
+  /** True if an init container has failed and may not be retried, so that the pod fails. */
   failed: boolean;
   start: string[];
   kill: ContainerToKill[];
   update: ContainerToUpdate[];
 };
 
-/** Considers only containers of the current sandbox: a new sandbox must be initialized again. */
+/** Plans the init containers. Considers only containers of the current sandbox, because a new sandbox must be initialized again. */
 export function planInitContainers(input: PodActionsInput, sandboxId: string): InitPlan {
   const all = input.pod.spec.initContainers ?? [];
   const own = { ...input.status, containers: input.status.containers.filter((one) => one.sandboxId === sandboxId) };
@@ -36,9 +36,7 @@ export function planInitContainers(input: PodActionsInput, sandboxId: string): I
   return plan;
 }
 
-/**
- * Index of the last init container that was created. The ones before it are done, even if the runtime has removed them.
- */
+/** Index of the last init container that was created. The ones before it are done, even if they have been removed from the runtime. */
 function lastReached(all: Container[], own: RuntimePodStatus): number {
   return all.findLastIndex(({ name }) => latestContainer(own, name) !== undefined);
 }
@@ -47,7 +45,7 @@ type Step = { done: boolean; start?: boolean; failed?: boolean; kill?: Container
 
 type Place = {
   current: RuntimeContainer | undefined;
-  /** A later container was already created, so this one is done. */
+  /** True if a later container has already been created, so that this one is done. */
   passed: boolean;
 };
 

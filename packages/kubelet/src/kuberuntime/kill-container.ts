@@ -12,23 +12,23 @@ import type { KillReason } from './pod-actions.ts';
 
 export type KillRequest = {
   pod: Pod;
-  /** The container's specification, if the pod still has it. */
+  /** The container's spec, if the pod still has it. */
   spec: Container | undefined;
   id: string;
   name: string;
   reason?: KillReason;
-  /** Text of the event. */
+  /** Message of the event. */
   message?: string;
   /** Overrides all other grace periods; 0 kills immediately. */
   gracePeriodSeconds?: number;
-  /** Grace period from the container's annotations, for a pod whose spec is no longer available. */
+  /** The grace period recorded in the container's annotations, for a pod whose spec is no longer available. */
   recordedGraceSeconds?: number;
   podIps: string[];
-  /** Waits until the containers that this one serves have ended, at most the milliseconds given. */
+  /** Waits until the containers that this sidecar serves have ended, but at most `maxMs`. */
   waitForTurn?: (maxMs: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** Grace period in seconds, in order of precedence: the request's, the failed probe's, the pod's. */
+/** The grace period in seconds. In order of precedence: the request's, the failed probe's, the pod's. */
 export function gracePeriodSeconds(request: KillRequest): number {
   const { pod, spec, reason } = request;
   const probe =
@@ -43,10 +43,13 @@ export function gracePeriodSeconds(request: KillRequest): number {
   return Math.min(seconds, MAX_GRACE_SECONDS);
 }
 
-/** Dependencies of stopping a container. */
+/** Dependencies of stopping containers. */
 export type KillContainerDependencies = Pick<KuberuntimeDependencies, 'cri' | 'events' | 'hooks' | 'logger' | 'tracer'>;
 
-/** Stops a container: preStop hook, SIGTERM, and SIGKILL after the grace period. A removed container is not an error. */
+/**
+ * Stops a container: runs its preStop hook, then sends SIGTERM, and SIGKILL after the grace period. A container that has already been
+ * removed is not an error.
+ */
 export async function killContainer(
   deps: KillContainerDependencies,
   request: KillRequest,
@@ -73,7 +76,7 @@ export async function killContainer(
   }
 }
 
-/** A hook that fails or outlives the grace period does not keep the container alive. */
+/** Runs the preStop hook. A hook that fails or outlasts the grace period does not keep the container alive. */
 async function runPreStop(
   deps: KillContainerDependencies,
   { pod, spec, id, name, podIps }: KillRequest,
@@ -89,7 +92,7 @@ async function runPreStop(
   } catch (error) {
     signal.throwIfAborted();
     deps.logger.warn({ pod: describePod(pod), container: name, error: errorMessage(error) }, 'a preStop hook failed');
-    // the hook's output stays out of the event, because it may contain secrets
+    // keep the hook's output out of the event, because it may contain secrets
     deps.events.event(eventSubject(pod, name), 'Warning', 'FailedPreStopHook', 'PreStopHook failed');
   }
 }

@@ -17,7 +17,7 @@ export type KillPodRequest = {
   gracePeriodSeconds?: number;
 };
 
-/** Dependencies of stopping a pod. */
+/** Dependencies of stopping pods. */
 export type KillPodDependencies = KillContainerDependencies & Pick<KuberuntimeDependencies, 'hostIps'>;
 
 /**
@@ -31,7 +31,7 @@ export async function killPod(
 ): Promise<StepResult[]> {
   const containers = await killContainers(deps, request, signal);
   const failed = containers.some(({ error }) => error !== undefined);
-  // Containers that did not stop keep their sandbox for the next attempt.
+  // A container that did not stop keeps its sandbox for the next attempt.
   return failed ? containers : [...containers, ...(await stopSandboxes(deps, request, signal))];
 }
 
@@ -84,7 +84,7 @@ async function waitAtMost(maxMs: number, ended: Promise<void>[], signal: AbortSi
   await raceAbort(Promise.all(ended), limited).catch(() => signal.throwIfAborted());
 }
 
-/** Ids of the containers that must have ended before a sidecar is stopped: the ordinary ones and the later sidecars. */
+/** For each container the IDs of the ones that must end first: for a sidecar, the ordinary containers and the later sidecars. */
 function terminationOrder(pod: Pod, running: RuntimeContainer[]): (container: RuntimeContainer) => string[] {
   const sidecars = sidecarsOf(pod).map(({ name }) => name);
   const main = pod.spec.containers.map(({ name }) => name);

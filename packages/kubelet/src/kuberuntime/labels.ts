@@ -1,6 +1,6 @@
 /**
- * The only codec of the labels and annotations of sandboxes and containers. After a restart the kubelet rebuilds its state
- * from them. The keys are upstream's, so that `crictl` and other tools understand them.
+ * The only codec of the labels and annotations of sandboxes and containers, from which a restarted kubelet rebuilds its state. The keys are
+ * upstream's, so that `crictl` and other tools understand them.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -18,7 +18,9 @@ const POD_NAME_LABEL = 'io.kubernetes.pod.name';
 const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
-/** Identifies the kubelet that created the pod, for runtimes shared with other kubelets or clients: pods with another value are ignored. */
+/**
+ * Identifies the kubelet that created the pod, in case other kubelets or clients share the runtime. Pods with another value are ignored.
+ */
 const KUBELET_LABEL = 'podwright.dev/kubelet';
 
 const HASH_ANNOTATION = 'io.kubernetes.container.hash';
@@ -28,9 +30,9 @@ const MESSAGE_POLICY_ANNOTATION = 'io.kubernetes.container.terminationMessagePol
 const DELETION_GRACE_ANNOTATION = 'io.kubernetes.pod.deletionGracePeriod';
 const TERMINATION_GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
-/** Requests and limits that a container was created with. */
+/** The requests and limits with which a container was created. */
 const RESOURCES_ANNOTATION = 'podwright.dev/resources';
-/** The list of the pod's spec that has the container, and its position there; absent for `containers`. */
+/** The list in the pod's spec that has the container, and its index there; absent for `containers`. */
 const LISTED_ANNOTATION = 'podwright.dev/listed-in';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 
@@ -62,12 +64,12 @@ function podLabels(pod: Pod, kubeletId: string): StringMap {
   return { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid, [KUBELET_LABEL]: kubeletId };
 }
 
-/** Selects one kubelet's sandboxes and containers, of all pods or of one. */
+/** Selects the sandboxes and containers of one kubelet, either of all its pods or of one. */
 export function labelSelector(kubeletId: string, podUid?: string): StringMap {
   return { [KUBELET_LABEL]: kubeletId, ...(podUid === undefined ? {} : { [POD_UID_LABEL]: podUid }) };
 }
 
-/** Whether these are labels of a sandbox or container that this kubelet created. */
+/** Whether the labels are those of a sandbox or container of this kubelet. */
 export function isOfKubelet(labels: StringMap, kubeletId: string): boolean {
   return labels[KUBELET_LABEL] === kubeletId;
 }
@@ -77,7 +79,7 @@ export function kubeletIdOf(rootDir: string): string {
   return createHash('sha256').update(rootDir).digest('hex').slice(0, 16);
 }
 
-/** The pod's labels and its identity labels; the identity labels take precedence. */
+/** The pod's own labels plus the identity labels, which take precedence. */
 export function sandboxLabels(pod: Pod, kubeletId: string): StringMap {
   return { ...pod.metadata.labels, ...podLabels(pod, kubeletId) };
 }
@@ -90,7 +92,7 @@ export function containerLabels(pod: Pod, container: Container, kubeletId: strin
   return { ...podLabels(pod, kubeletId), [CONTAINER_NAME_LABEL]: container.name };
 }
 
-/** Everything needed to stop the container and read its termination when the pod's spec is no longer available. */
+/** The annotations needed to stop a container and read its termination after the pod's spec has become unavailable. */
 export function containerAnnotations(pod: Pod, container: Container, restartCount: number): StringMap {
   const annotations: StringMap = {
     [HASH_ANNOTATION]: containerHash(container),
@@ -113,7 +115,7 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
   return annotations;
 }
 
-/** Whether only the kubelet may set this annotation of a container. */
+/** Whether only the kubelet may set this container annotation. */
 export function isOwnAnnotation(key: string): boolean {
   return OWN_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
@@ -125,26 +127,26 @@ function listedIn({ spec }: Pod, { name, restartPolicy }: Container): ListedCont
   }
 }
 
-/** A changed hash means that the container must be replaced. Covers name and image, as upstream since 1.31. */
+/** Hash of the container's name and image, as in upstream since 1.31. If it changes, the container must be replaced. */
 export function containerHash(container: Container): string {
   const text = JSON.stringify({ name: container.name, image: container.image });
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-/** The pod that a sandbox or container belongs to; `undefined` if no kubelet created it. */
+/** The pod to which a sandbox or container belongs; `undefined` if no kubelet created it. */
 export function decodePodIdentity(labels: StringMap): PodIdentity | undefined {
   const uid = labels[POD_UID_LABEL];
   if (uid === undefined || uid === '') return undefined;
   return { uid, name: labels[POD_NAME_LABEL] ?? '', namespace: labels[POD_NAMESPACE_LABEL] ?? '' };
 }
 
-/** The pod that a sandbox was created for. */
+/** The pod for which a sandbox was created. */
 export function decodeSandboxOwner(labels: StringMap, annotations: StringMap): ExistingPod {
   const { uid, namespace, name } = decodePodIdentity(labels) ?? { uid: '', namespace: '', name: '' };
   return { uid, namespace, name, file: annotations[CONFIG_FILE_ANNOTATION] ?? '' };
 }
 
-/** Decodes the output of `containerLabels` and `containerAnnotations`; values that do not parse count as absent. */
+/** Decodes the output of `containerLabels` and `containerAnnotations`; values that cannot be parsed count as absent. */
 export function decodeContainerInfo(labels: StringMap, annotations: StringMap): ContainerInfo | undefined {
   const pod = decodePodIdentity(labels);
   const containerName = labels[CONTAINER_NAME_LABEL];
@@ -170,7 +172,7 @@ function integer(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The kubelet wrote these annotations itself, so the shape is not validated. */
+/** Parses an annotation that the kubelet wrote itself, without validating its shape. */
 function json<T>(text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
   try {

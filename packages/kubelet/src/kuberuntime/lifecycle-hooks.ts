@@ -5,7 +5,7 @@ import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
 
-/** Upper bound of the CRI call. The caller's signal ends a hook when its grace period is over. */
+/** Upper bound of the CRI call; the caller's signal ends a hook when its grace period is over. */
 const MAX_HOOK_MS = 24 * 3_600_000;
 
 /** Runs one hook. Rejects if it fails, or with the signal's reason. */
@@ -25,7 +25,7 @@ export type HookRequest = {
 export type LifecycleHooksOptions = {
   commands: CommandRunner;
   events: EventRecorder;
-  /** Counts HTTP fallbacks and sleeps that were cut short. */
+  /** Counts fallbacks to plain HTTP, and sleeps that were cut short. */
   metrics?: Registry;
 };
 
@@ -72,7 +72,7 @@ export class LifecycleHooks implements HookRunner {
     throw new PodwrightError('failed_precondition', `${what}: ${why}`);
   }
 
-  /** Any HTTP response is a success. Like upstream, there is no deadline besides the signal. */
+  /** Sends the request; any HTTP response is a success. As in upstream, only the signal limits the time. */
   async #http(request: HookRequest, path: string, signal: AbortSignal): Promise<void> {
     const { container, podIps, handler } = request;
     const target = { action: handler.httpGet!, container, podIps, client: 'lifecycle' } as const;
@@ -85,7 +85,7 @@ export class LifecycleHooks implements HookRunner {
     }
   }
 
-  /** Retries an HTTPS hook over plain HTTP, without its Authorization header, for servers without TLS. False if that fails too. */
+  /** Retries an HTTPS hook over plain HTTP, without its Authorization header, for servers without TLS. Returns false if that fails, too. */
   async #fallBackToHttp({ pod }: HookRequest, target: HttpCallTarget, signal: AbortSignal): Promise<boolean> {
     try {
       await httpGet({ ...target, action: { ...target.action, scheme: 'HTTP' }, withoutAuthorization: true }, signal);

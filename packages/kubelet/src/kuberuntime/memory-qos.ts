@@ -5,21 +5,26 @@ import type { ContainerEnforcement } from './container-enforcement.ts';
 /** Page size of the kernel's memory accounting. */
 const PAGE_BYTES = 4096;
 
-/** cgroup v2 files that reserve a container's memory and throttle it below its limit (KEP-2570); none without the feature gate. */
+/**
+ * cgroup v2 files that protect a container's memory and throttle the container below its limit (KEP-2570); none without the feature gate.
+ */
 export function memoryQosFiles(pod: Pod, container: Container, node: ContainerEnforcement): Record<string, string> {
   const { policy, host } = node;
   if (policy.memoryQos === undefined || !host.cgroupV2) return {};
   return { ...reservation(pod, container, policy.memoryQos.reservation), ...throttle(container, node) };
 }
 
-/** Guaranteed pods get a hard reservation (memory.min), burstable ones a soft one (memory.low). */
+/** Guaranteed pods get hard protection (memory.min), burstable ones soft protection (memory.low). */
 function reservation(pod: Pod, container: Container, policy: 'None' | 'TieredReservation'): Record<string, string> {
   const request = requestOf(container, 'memory');
   if (request === 0n || policy === 'None') return { 'memory.min': '0', 'memory.low': '0' };
   return { [qosClass(pod) === 'Guaranteed' ? 'memory.min' : 'memory.low']: String(request) };
 }
 
-/** A value between the request and the limit, or the node's allocatable memory if there is no limit. */
+/**
+ * The throttling threshold (memory.high), between the request and the limit; without a limit, the node's allocatable memory takes its
+ * place.
+ */
 function throttle(container: Container, { policy, host }: ContainerEnforcement): Record<string, string> {
   const request = requestOf(container, 'memory');
   const limit = limitOf(container, 'memory');

@@ -9,7 +9,7 @@ import {
 import type { Pod } from '@podwright/kube-api';
 import type { IdRange } from '../container/user-namespaces.ts';
 
-/** Which namespaces the pod shares with the host or among its containers. `users` is the id range of its own user namespace. */
+/** The namespaces that the pod shares with the host or among its containers. `users`: the ID range of the pod's own user namespace. */
 export function namespaceOptions(pod: Pod, users: IdRange | undefined): NamespaceOption {
   const { hostNetwork, hostIPC, hostPID, shareProcessNamespace } = pod.spec;
   const pid = shareProcessNamespace ? NamespaceMode.POD : NamespaceMode.CONTAINER;
@@ -28,8 +28,8 @@ function userNamespace(users: IdRange | undefined) {
 }
 
 /**
- * A container's namespaces in a pod with these options. With a target it joins that container's PID namespace, unless the
- * pod shares one PID namespace or uses the host's.
+ * A container's namespaces, given its pod's. A container with a target joins the target's PID namespace, unless the pod shares one PID
+ * namespace or uses the host's.
  */
 export function containerNamespaces(pod: NamespaceOption, targetId: string | undefined): NamespaceOption {
   if (targetId === undefined || pod.pid !== NamespaceMode.CONTAINER) return pod;

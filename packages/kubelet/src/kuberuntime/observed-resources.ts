@@ -11,8 +11,8 @@ const UNITS = [
 ] as const;
 
 /**
- * The resources of a running container that may differ from the recorded ones: CPU and memory as its runtime reports them. Amounts that
- * follow from the recorded ones keep their notation. Pure.
+ * A running container's CPU and memory as the runtime reports them, which may differ from the recorded ones. Amounts that agree with the
+ * recorded ones keep their notation. Pure.
  */
 export function observedResources(
   recorded: GivenResources,
@@ -46,7 +46,7 @@ export function observedResources(
   return observed;
 }
 
-/** The kernel rounds to pages; 0 for no limit. */
+/** Rounds to pages, as the kernel does; 0 for no limit. */
 const pages = (bytes: bigint) => (bytes <= 0n ? 0n : bytes / PAGE_BYTES);
 
 function milliCpuOf({ cpuQuota, cpuPeriod }: Pick<ContainerLimits, 'cpuQuota' | 'cpuPeriod'>): bigint {
@@ -59,7 +59,7 @@ function bytesText(bytes: bigint): string | undefined {
   return `${bytes / unit}${suffix}`;
 }
 
-/** A request that equals its limit follows the limit. If the container has no limit, no pod-level limit applies to it either. */
+/** Sets a limit. A request equal to the old limit follows it. If the container has no limit, no pod-level limit applies to it either. */
 function withLimit(given: GivenResources, name: 'cpu' | 'memory', text: string | undefined): GivenResources {
   const { limits = {}, requests, pod } = given;
   const { [name]: before, ...others } = limits;

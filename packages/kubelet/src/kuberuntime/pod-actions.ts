@@ -3,7 +3,7 @@ import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kube
 import type { ProbeResult } from '../prober/probe-results.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
-/** Why a container is killed; determines the grace period and the event. */
+/** Why a container is killed, which determines the grace period and the event. */
 export type KillReason =
   | 'livenessProbe'
   | 'startupProbe'
@@ -16,17 +16,17 @@ export type ContainerToKill = { id: string; name: string; reason: KillReason; me
 
 export type ContainerToReset = { id: string; name: string; kill: boolean };
 
-/** The next steps of a pod, in order of execution. */
+/** A pod's next steps, in the order of their execution. */
 export type PodActions = {
-  /** All containers and the sandbox are stopped first. */
+  /** Stop all containers and the sandbox first. */
   killPod: boolean;
   createSandbox: boolean;
-  /** The existing sandbox; `undefined` if there is none. */
+  /** The existing sandbox; `undefined` for none. */
   sandboxId: string | undefined;
   /** Attempt number of the sandbox to create. */
   attempt: number;
   containersToKill: ContainerToKill[];
-  /** Every container of the pod, if all of them restart in the same sandbox: killed if running, and removed. */
+  /** Every container of the pod if all of them restart in the same sandbox: they are killed if running, and removed. */
   containersToReset: ContainerToReset[];
   /** Names of ephemeral containers. */
   ephemeralContainersToStart: string[];
@@ -37,7 +37,7 @@ export type PodActions = {
   containersToStart: string[];
 };
 
-/** Results of the probes that can kill a container, by container id; `undefined` if there is none. */
+/** Results of the probes that can kill a container, by container ID; `undefined` for none. */
 export type ProbeAnswers = {
   liveness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
@@ -47,20 +47,20 @@ export type PodActionsInput = {
   pod: Pod;
   status: RuntimePodStatus;
   probes: ProbeAnswers;
-  /** Whether a client requested to restart the container with this id. */
+  /** Whether a client has requested a restart of the container with this ID. */
   restartRequested?: (containerId: string) => boolean;
-  /** Whether an ephemeral container has ended, even if the runtime has removed it. */
+  /** Whether an ephemeral container has ended, even if it has been removed from the runtime. */
   hasEnded?: (ephemeralContainer: string) => boolean;
-  /** A container's exit triggered the restart of all containers of the pod. */
+  /** Whether a container's exit has triggered the restart of all of the pod's containers. */
   restartAllContainers?: boolean;
   /** The actual CPU and memory of a running container, if known. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
 };
 
-/** Fields that are parameters of steps; all others are steps, or lists of them. */
+/** Fields that are parameters of steps. All others are steps or lists of steps. */
 type StepParameter = 'sandboxId' | 'attempt';
 
-/** Descriptions of the steps, in order of execution. */
+/** Descriptions of the steps, in the order of their execution. */
 const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
   killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
   containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),
@@ -78,7 +78,7 @@ const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan:
   containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
 };
 
-/** A plan without a step. */
+/** A plan without steps. */
 export function emptyPlan(): PodActions {
   return {
     ...{ killPod: false, createSandbox: false, sandboxId: undefined, attempt: 0 },
@@ -87,7 +87,7 @@ export function emptyPlan(): PodActions {
   };
 }
 
-/** The plan in one line, for logs. */
+/** Formats the plan as one line, for logs. */
 export function describePodActions(plan: PodActions): string {
   const steps = Object.values(DESCRIPTIONS).flatMap((describe) => describe(plan));
   return steps.length === 0 ? 'nothing to do' : steps.join(', ');

@@ -36,8 +36,8 @@ export type SandboxConfigInput = {
 };
 
 /**
- * The configuration for RunPodSandbox, which is also sent with each CreateContainer. Throws `invalid_argument` for a pod whose fully
- * qualified host name is too long.
+ * The configuration for RunPodSandbox; each CreateContainer call sends it as well. Throws `invalid_argument` if the pod's fully qualified
+ * hostname is too long.
  */
 export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
   const { pod, attempt } = input;
@@ -82,12 +82,12 @@ function linuxConfig({ pod, cgroupParent, namespaces, enforcement }: SandboxConf
     sysctls: Object.fromEntries((shared.sysctls ?? []).map(({ name, value }) => [dottedSysctl(name), value])),
     securityContext: create(LinuxSandboxSecurityContextSchema, {
       privileged: allContainers(pod.spec).some(({ securityContext }) => securityContext?.privileged === true),
-      // The pause process needs no more than the runtime's default profile.
+      // The runtime's default profile is enough for the pause process.
       seccomp: create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType.RuntimeDefault }),
       namespaceOptions: namespaces,
       selinuxOptions: selinux(shared.seLinuxOptions),
       runAsUser: int64(shared.runAsUser),
-      // Runtimes reject a group without a user, and the pause process needs neither.
+      // Without a user the group is omitted: runtimes reject it, and the pause process needs neither.
       runAsGroup: shared.runAsUser === undefined ? undefined : int64(shared.runAsGroup),
       supplementalGroups: supplementalGroups(shared),
       supplementalGroupsPolicy: groupsPolicy(shared),

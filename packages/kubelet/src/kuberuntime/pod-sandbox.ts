@@ -26,7 +26,7 @@ type SandboxConfigDependencies = Pick<
   | 'userNamespaces'
 >;
 
-/** The sandbox's configuration for this attempt. Rejects if the pod's spec does not allow one. */
+/** The sandbox's configuration for this attempt. Rejects if the pod's spec makes one impossible. */
 export async function makeSandboxConfig(
   deps: SandboxConfigDependencies,
   { pod, attempt }: { pod: Pod; attempt: number },

@@ -11,16 +11,15 @@ import { type KillContainerDependencies, killContainer } from './kill-container.
 import type { PodActions } from './pod-actions.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
 
-/** Dependencies of removing containers of a pod. */
+/** Dependencies of removing a pod's containers. */
 export type PruneDependencies = KillContainerDependencies &
   Pick<KuberuntimeDependencies, 'crashBackoff' | 'logger' | 'podLogsDir'>;
 
 type PruneRequest = { pod: Pod; status: RuntimePodStatus; plan: PodActions };
 
 /**
- * Removes ended init containers from the runtime: all of them before a new sandbox is created, otherwise all but the last run of
- * each. The log of the last run always stays, because the restart count is derived from it. Failures are left to garbage
- * collection.
+ * Removes ended init containers from the runtime: all of them before a new sandbox is created, otherwise all but the last run of each. The
+ * log of the last run is always kept, because the restart count is derived from it. Failed removals are left to garbage collection.
  */
 export async function pruneInitContainers(deps: PruneDependencies, { pod, status, plan }: PruneRequest): Promise<void> {
   for (const { name } of pod.spec.initContainers ?? []) {
@@ -54,8 +53,8 @@ async function removeLogsBefore(
 }
 
 /**
- * Removes every container of a pod whose containers all restart; running ones are killed without grace. Logs stay. Stops at the first
- * failure: the container that triggered the restart comes last and must exist until all others are removed.
+ * Removes every container of a pod whose containers all restart. Running ones are killed without a grace period; logs are kept. Stops at
+ * the first failure, because the container that triggered the restart comes last and must exist until all others have been removed.
  */
 export async function resetContainers(
   deps: PruneDependencies,
@@ -68,7 +67,7 @@ export async function resetContainers(
     const spec = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find((one) => one.name === name)!;
     try {
       const ended = status.containers.find((one) => one.id === id && one.state === 'exited');
-      // so that a container that repeatedly triggers the restart is subject to crash back-off
+      // record the exit, so that a container that keeps triggering the restart is subject to crash back-off
       if (ended !== undefined && restartsAllContainers(spec, ended.exitCode))
         deps.crashBackoff.note({ pod, container: spec, status });
       if (kill)

@@ -5,21 +5,21 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
 
-/** Dependencies of removing a pod from the runtime. */
+/** Dependencies of removing pods from the runtime. */
 export type RemovePodDependencies = Pick<KuberuntimeDependencies, 'cri' | 'podLogsDir' | 'tracer'>;
 
 export type RemovePodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
-  /** Keep the log files, because the pod stays listed as ended. */
+  /** Whether to keep the log files, because the pod remains listed as ended. */
   keepLogs: boolean;
-  /** Releases all other resources of the pod, before its sandboxes are removed. */
+  /** Releases all of the pod's other resources; called before its sandboxes are removed. */
   release: () => Promise<void>;
 };
 
 /**
- * Removes a stopped pod's containers and logs, calls `release`, then removes its sandboxes. The sandboxes come last, so that a
- * restarted kubelet finds a pod whose removal was interrupted. Containers and sandboxes that are already removed are not an error.
+ * Removes a stopped pod's containers and logs, calls `release`, then removes its sandboxes. The sandboxes come last, so that a restarted
+ * kubelet finds a pod whose removal was interrupted. A container or sandbox that has already been removed is not an error.
  */
 export async function removePodFromRuntime(
   { cri, podLogsDir, tracer }: RemovePodDependencies,

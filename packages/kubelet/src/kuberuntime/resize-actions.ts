@@ -6,9 +6,7 @@ import type { GivenResources, RuntimeContainer } from '../kubecontainer/runtime-
 const RESOURCES = ['cpu', 'memory'] as const;
 export type ResizedResource = (typeof RESOURCES)[number];
 
-/**
- * A container to resize in place. Decreases are applied before increases. `resources` is empty if only pod-level resources change.
- */
+/** A container to resize in place; decreases are applied before increases. `resources` is empty if only pod-level resources change. */
 export type ContainerToUpdate = {
   id: string;
   name: string;
@@ -19,7 +17,7 @@ export type ContainerToUpdate = {
 
 export type ResizeDecision = { kind: 'none' } | { kind: 'restart' } | { kind: 'update'; update: ContainerToUpdate };
 
-/** Compares the actual resources of a running container and its pod with the desired ones. */
+/** Compares the actual resources of a running container and its pod with the desired ones, and decides how to apply the difference. */
 export function decideResize(
   { spec }: Pick<Pod, 'spec'>,
   container: Container,
@@ -55,7 +53,7 @@ function differ(before: Pick<PodSpec, 'resources'>, after: Pick<PodSpec, 'resour
   );
 }
 
-/** Makes "no limit" (0) compare as the largest limit. */
+/** Maps "no limit" (0) to the largest amount, for comparisons. */
 const amount = (limit: bigint) => (limit === 0n ? 2n ** 63n : limit);
 
 function compare(before: bigint, after: bigint): 'less' | 'more' | undefined {
@@ -63,14 +61,14 @@ function compare(before: bigint, after: bigint): 'less' | 'more' | undefined {
   return after < before ? 'less' : 'more';
 }
 
-/** The containers for which the resource changes, decreases first. */
+/** The containers whose amount of the resource changes, decreases first. */
 export function updateOrder(updates: ContainerToUpdate[], resource: ResizedResource): ContainerToUpdate[] {
   const changing = (change: 'less' | 'more') =>
     updates.filter(({ resources }) => resources.some((one) => one.resource === resource && one.change === change));
   return [...changing('less').reverse(), ...changing('more')];
 }
 
-/** Resources of a container during a resize: `from` with one resource replaced by that of `to`. */
+/** A container's resources in the middle of a resize: `from` with one resource replaced by that of `to`. */
 export function withResource(from: GivenResources, to: GivenResources, resource: ResizedResource): GivenResources {
   const mixed = replaceResource(from, to, resource);
   if (from.pod === undefined && to.pod === undefined) return mixed;
@@ -92,8 +90,8 @@ function replaceResource(
 }
 
 /**
- * The pod with the larger of actual and desired resources for each container and at pod level: during a resize its cgroup must allow
- * both.
+ * The pod with the larger of the actual and the desired resources, per container and at pod level: its cgroup must allow both during a
+ * resize.
  */
 export function widestPod(pod: Pod, given: (containerName: string) => GivenResources | undefined): Pod {
   const { initContainers = [], containers, resources } = pod.spec;
@@ -108,7 +106,7 @@ export function widestPod(pod: Pod, given: (containerName: string) => GivenResou
   return { ...pod, spec };
 }
 
-/** For each resource the old request and limit if either was larger, otherwise the new ones. */
+/** For each resource, the old request and limit if either was larger, otherwise the new ones. */
 function larger(before: ResourceRequirements, after: ResourceRequirements): ResourceRequirements {
   return RESOURCES.reduce((result, resource) => {
     const [old, desired] = [{ resources: before }, { resources: after }];

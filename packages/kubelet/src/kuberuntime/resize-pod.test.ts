@@ -14,7 +14,7 @@ function podOf(resources: ResourceRequirements | undefined): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], restartPolicy: 'Always', resources } };
 }
 
-/** Names of the CRI calls when pod-level resources change, but not those of the container. */
+/** Names of the CRI calls for a change of pod-level resources that leaves those of the container unchanged. */
 async function callsOf(before: ResourceRequirements | undefined, after: ResourceRequirements): Promise<string[]> {
   const runtime = fakeRuntime();
   const { podSandboxId } = await runtime.client.runtime.runPodSandbox({ config: { metadata } });

@@ -14,8 +14,8 @@ import { type ContainerToUpdate, type ResizedResource, updateOrder, withResource
 export type ResizeDependencies = Pick<KuberuntimeDependencies, 'actuated' | 'cri' | 'node' | 'tracer'>;
 
 /**
- * Resizes running containers in place: memory before CPU, and decreases before increases. The pod's cgroup must already allow both the
- * old and the new amounts. Stops at the first failure; the next sync continues from there.
+ * Resizes running containers in place: memory before CPU, and decreases before increases. The pod's cgroup must already allow both the old
+ * and the new amounts. Stops at the first failure; the next sync continues there.
  */
 export async function resizePod(
   deps: ResizeDependencies,
@@ -44,7 +44,7 @@ export async function resizePod(
   }
 }
 
-/** Updates the sandbox's resources, for runtimes that size a virtual machine by them. Other runtimes may not implement the call. */
+/** Updates the sandbox's resources, for runtimes that size a virtual machine accordingly. Other runtimes may not implement the call. */
 async function updateSandbox(
   { cri, node }: ResizeDependencies,
   pod: Pod,
@@ -76,7 +76,7 @@ async function updateContainer(
   deps.actuated.progress(pod.metadata.uid, id, resources);
 }
 
-/** Replaces 0, which a runtime takes as "unchanged", by -1, which removes a limit. */
+/** Replaces 0, which runtimes interpret as "unchanged", with -1, which removes a limit. */
 function withoutLimits(linux: LinuxContainerResources): LinuxContainerResources {
   const { cpuPeriod, cpuQuota, memoryLimitInBytes } = linux;
   return {
@@ -86,7 +86,7 @@ function withoutLimits(linux: LinuxContainerResources): LinuxContainerResources 
   };
 }
 
-/** Refuses memory limits below the current usage: the kernel would reject them, or kill processes. */
+/** Rejects a memory limit below current usage: the kernel would reject it, too, or kill processes. */
 async function refuseBelowUse(
   { cri }: ResizeDependencies,
   pod: Pod,

@@ -1,21 +1,21 @@
-/** The entries of the checkpoints of allocated and of actuated resources. */
+/** Entries of the checkpoints of allocated and actuated resources. */
 import { fieldsOf } from '@podwright/host';
 import { parseQuantity, type ResourceList, type ResourceRequirements } from '@podwright/kube-api';
 import type { GivenResources } from '../kubecontainer/runtime-pod.ts';
 
-/** Resources allocated to a pod, with upstream's names (pkg/kubelet/allocation/state). */
+/** Resources allocated to a pod, with upstream's field names (pkg/kubelet/allocation/state). */
 export type AllocatedRecord = {
   ContainerResources: Record<string, ResourceRequirements>;
   PodLevelResources?: ResourceRequirements;
 };
 
 /**
- * Resources that a running container was updated with. While an update is in progress, `isPending` is true: the container has these
- * resources or the new ones.
+ * Resources of a running container's last update. `isPending`: the update is in progress, so the container has these resources or the new
+ * ones.
  */
 export type ActuatedContainer = { resources: GivenResources; isPending?: true };
 
-/** By container id. A container without an entry has the resources it was created with. */
+/** Entries by container ID. A container without an entry has the resources with which it was created. */
 export type ActuatedRecord = Record<string, ActuatedContainer>;
 
 export function decodeAllocated(entry: unknown): AllocatedRecord {

@@ -3,9 +3,8 @@ import { namesIn } from '@podwright/host';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * Restart count of the next container: one more than that of the last container, or of the last log file if the runtime
- * has removed the container. Rejects if the log directory cannot be read, because with a reused count the runtime would
- * append to another attempt's log.
+ * Restart count of the next container: one more than that of the last container or, if that has been removed, of its last log file. Rejects
+ * if the log directory cannot be read, because if a count were reused the runtime would append to the log of another attempt.
  */
 export async function nextRestartCount(
   status: RuntimePodStatus,

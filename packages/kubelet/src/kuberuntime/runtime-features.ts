@@ -3,7 +3,7 @@ import type { CriClient } from '@podwright/cri';
 /** Features of a runtime handler. */
 export type HandlerFeatures = { recursiveReadOnlyMounts: boolean; userNamespaces: boolean };
 
-/** Reads features from the runtime's status. Not cached, because only few pods depend on them. */
+/** Reads features from the runtime's status. The status is not cached, because few pods depend on it. */
 export class RuntimeFeatures {
   readonly #cri: CriClient;
 
@@ -11,7 +11,7 @@ export class RuntimeFeatures {
     this.#cri = cri;
   }
 
-  /** `none` if the runtime reports no handlers at all, `unknown` if it does not report this one. */
+  /** Features of a runtime handler; `none` if the runtime reports no handlers, `unknown` if it does not report this one. */
   async ofHandler(name: string, signal?: AbortSignal): Promise<HandlerFeatures | 'none' | 'unknown'> {
     const { runtimeHandlers } = await this.#cri.runtime.status({}, { signal });
     if (runtimeHandlers.length === 0) return 'none';

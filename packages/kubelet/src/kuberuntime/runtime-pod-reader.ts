@@ -1,4 +1,4 @@
-/** Reads the runtime's pods through the CRI into the kubelet's own types. */
+/** Reads pods from the runtime through the CRI, into the kubelet's own types. */
 import { isNotFound } from '@podwright/base';
 import {
   type Container,
@@ -53,7 +53,7 @@ const STATE_NAMES: Record<ContainerState, RuntimeContainerState> = {
 const NANOS_PER_MS = 1_000_000n;
 const toMs = (nanos: bigint) => Number(nanos / NANOS_PER_MS);
 
-/** A pod as the CRI list calls report it: enough to detect changes. */
+/** A pod as the CRI's list calls report it, which is enough to detect changes. */
 export type ListedPod = {
   pod: PodIdentity;
   sandboxes: { id: string; state: string; createdAtMs: number }[];
@@ -63,14 +63,14 @@ export type ListedPod = {
 export type RuntimePodReaderOptions = {
   cri: CriClient;
   networks: SandboxNetworks;
-  /** Only sandboxes and containers of this kubelet are read. */
+  /** Only this kubelet's sandboxes and containers are read. */
   kubeletId: string;
-  /** The scheme of container ids in statuses. */
+  /** The scheme of container IDs in statuses. */
   runtimeName: string;
   legacyLogs?: LegacyLogs;
 };
 
-/** A listing of all pods. */
+/** A list of all pods. */
 type Listing = {
   sandboxes: ListPodSandboxResponse;
   containers: ListContainersResponse;
@@ -85,12 +85,14 @@ type KnownEnd = { container: RuntimeContainer; sinceMs: number; isSettled: boole
 /** Exit code of a process that was killed by SIGKILL. */
 const EXIT_CODE_KILLED = 137;
 
-/** Reads pods from a runtime. Exited containers are cached, because they no longer change, except for a reason that may come late. */
+/**
+ * Reads pods from a runtime. Exited containers are cached, because they no longer change, except that their reason may be reported late.
+ */
 export class RuntimePodReader {
   readonly #cri: CriClient;
   readonly #options: RuntimePodReaderOptions;
   readonly #ended = new Map<string, KnownEnd>();
-  /** Decoders for the listings of all pods, which reuse the last result if the bytes are the same. */
+  /** Decoders of the lists of all pods; they reuse the last result if the bytes are the same. */
   readonly #decodeSandboxes = decodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema });
   readonly #decodeContainers = decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
   #last: Listing | undefined;
@@ -100,7 +102,7 @@ export class RuntimePodReader {
     this.#cri = options.cri;
   }
 
-  /** Every pod of this kubelet in the runtime, by UID. Returns the same map as last time if nothing has changed. */
+  /** This kubelet's pods in the runtime, by UID. Returns the same map as the last call if nothing has changed. */
   async listPods(signal?: AbortSignal): Promise<ReadonlyMap<string, ListedPod>> {
     const filter = { labelSelector: labelSelector(this.#options.kubeletId, undefined) };
     const [sandboxes, containers] = await Promise.all([
@@ -114,7 +116,7 @@ export class RuntimePodReader {
     return this.#last.pods;
   }
 
-  /** The full status of one pod. Containers and sandboxes that are removed meanwhile are omitted. */
+  /** The full status of one pod, without containers and sandboxes that are removed meanwhile. */
   async podStatus(pod: PodIdentity, signal?: AbortSignal): Promise<RuntimePodStatus> {
     const [sandboxes, containers] = await this.#listOf(pod.uid, signal);
     const newest = sandboxes.toSorted(newestFirst);
@@ -130,8 +132,8 @@ export class RuntimePodReader {
   }
 
   /**
-   * Decodes an event about a pod of this kubelet; `undefined` if the pod is another kubelet's or is missing in the event. Without
-   * `snapshot` the event did not contain the status of its container.
+   * Decodes an event about one of this kubelet's pods; `undefined` if the event names no pod or another kubelet's. `snapshot` is absent if
+   * the event does not include its container's status.
    */
   async readEvent(
     event: ContainerEventResponse,
@@ -159,14 +161,14 @@ export class RuntimePodReader {
     return [sandboxes.items, containers.containers];
   }
 
-  /** Only the newest sandbox's network is read; the listing is enough for the others. */
+  /** Reads the network only of the newest sandbox; for the others, the list is enough. */
   async #sandbox(listed: PodSandbox, newest: boolean, signal?: AbortSignal): Promise<RuntimeSandbox | undefined> {
     if (!newest) return { ...sandboxFacts(listed), hostNetwork: false, ips: [] };
     const network = await this.#options.networks.of(listed.id, signal);
     return network && { ...sandboxFacts(listed), ...network };
   }
 
-  /** Whether the reason of a container's exit may still change: for `REASON_SETTLES_MS` after the exit was first seen. */
+  /** Whether the reason of a container's exit may still change, for up to `REASON_SETTLES_MS` after the exit was first seen. */
   isUnsettled({ containers }: RuntimePodStatus): boolean {
     return containers.some(({ id }) => this.#ended.get(id)?.isSettled === false);
   }
@@ -232,7 +234,7 @@ export class RuntimePodReader {
 /** The runtime's reason, truncated to the API's limit. */
 const reasonOf = ({ reason }: ContainerStatus) => reason.slice(0, MAX_CONDITION_REASON_LENGTH);
 
-/** The cached exit with a reason that was reported late. Statuses from before the exit are ignored. */
+/** The cached exit, updated with a reason that was reported late. Statuses from before the exit are ignored. */
 function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
   if (known.isSettled || status.state !== ContainerState.CONTAINER_EXITED) return known.container;
   const reason = reasonOf(status);
@@ -241,10 +243,7 @@ function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
   return known.container;
 }
 
-/**
- * Whether the reason may still become OOMKilled: containerd receives the OOM event separately from the exit, in no fixed
- * order.
- */
+/** Whether the reason may still become OOMKilled: containerd receives the OOM event and the exit separately, in no fixed order. */
 function mayBeOutOfMemory({ exitCode, reason }: RuntimeContainer): boolean {
   return exitCode === EXIT_CODE_KILLED && reason === 'Error';
 }
@@ -276,7 +275,7 @@ function listing(sandboxes: ListPodSandboxResponse, containers: ListContainersRe
   return { sandboxes, containers, pods, ...ids };
 }
 
-/** The termination message of an exited container, from its mounted file or its log. */
+/** The termination message of an exited container, from its message file or its log. */
 function readTerminationMessage(
   status: ContainerStatus,
   info: ContainerInfo,
@@ -299,7 +298,7 @@ function limitsOf({ resources }: ContainerStatus): Pick<RuntimeContainer, 'limit
   return { limits: { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } };
 }
 
-/** User and stop signal of a container, as the runtime resolved them. */
+/** The container's user and stop signal as resolved by the runtime. */
 function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer, 'user' | 'stopSignal'> {
   const { linux } = user ?? {};
   const ids = linux && {
@@ -319,7 +318,7 @@ function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };
 
-/** By attempt first: unlike creation times, attempts always increase, even if the host's clock is set back. */
+/** Compares attempts first: unlike creation times, they always increase, even if the host's clock is set back. */
 function newestFirst(a: Dated, b: Dated): number {
   const attempts = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
   if (attempts !== 0 || a.createdAt === b.createdAt) return attempts;

@@ -2,10 +2,10 @@ import { isIP, isIPv6 } from 'node:net';
 import { isNotFound } from '@podwright/base';
 import { type CriClient, NamespaceMode, type PodSandboxStatus } from '@podwright/cri';
 
-/** A sandbox's addresses, primary first; none in the host network. */
+/** A sandbox's addresses, primary first; none on the host network. */
 export type SandboxNetwork = { hostNetwork: boolean; ips: string[] };
 
-/** Reads the networks of sandboxes, once each: a sandbox keeps its addresses until it is removed. */
+/** Reads the network of each sandbox once, because a sandbox keeps its addresses until it is removed. */
 export class SandboxNetworks {
   readonly #cri: CriClient;
   readonly #addresses: string[];
@@ -30,7 +30,7 @@ export class SandboxNetworks {
     }
   }
 
-  /** Caches a sandbox's network from a status that was read for another reason. */
+  /** Caches a sandbox's network from a status that was read for another purpose. */
   note(status: PodSandboxStatus): SandboxNetwork {
     const known = this.#known.get(status.id);
     if (known !== undefined) return known;
@@ -39,13 +39,13 @@ export class SandboxNetworks {
     return network;
   }
 
-  /** Drops the cached networks of all sandboxes except these. */
+  /** Drops the cached networks of all sandboxes that are not in `existing`. */
   keep(existing: ReadonlySet<string>): void {
     for (const id of this.#known.keys()) if (!existing.has(id)) this.#known.delete(id);
   }
 }
 
-/** At most one address per family, as the API requires; the node's primary family comes first. */
+/** Keeps at most one address per family, as the API requires, and puts the family of the node's primary address first. */
 function decodeNetwork({ linux, network }: PodSandboxStatus, [hostIp = '']: string[]): SandboxNetwork {
   const hostNetwork = linux?.namespaces?.options?.network === NamespaceMode.NODE;
   const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];

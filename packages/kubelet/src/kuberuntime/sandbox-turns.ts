@@ -2,30 +2,32 @@ import { cpus } from 'node:os';
 import { Limiter, RUNTIME_NAME } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/** A sandbox that takes longer than this no longer blocks the next one, so that a busy host does not stall the queue. */
+/** A sandbox creation that takes longer than this no longer counts towards the limit, so that slow ones do not stall the queue. */
 export const SANDBOX_PATIENCE_MS = 2000;
 
-/** If the processors are idle for at least this share of the time, more sandboxes are started. */
+/** If the processors are idle for at least this share of the time, the limit is raised. */
 const IDLE_PROCESSORS_SHARE = 0.2;
 
-/** Interval at which the idle share is sampled while sandboxes wait for their turn. */
+/** Interval at which the idle share is sampled while sandboxes are queued. */
 export const IDLE_SAMPLE_MS = 100;
 
 const LEAST_SANDBOXES_AT_ONCE = 4;
 
-/** Concurrent sandbox creations per processor on a busy host: given 110 at once, containerd takes a fifth longer for all. */
+/** Concurrent sandbox creations per processor on a busy host. With 110 at once, containerd takes a fifth longer for all of them. */
 const SANDBOXES_PER_PROCESSOR = 2;
 
-/** Concurrent RunPodSandbox calls while the host is busy. Unlimited for Podwright's own runtime, which queues by itself. */
+/**
+ * Maximum number of concurrent RunPodSandbox calls while the host is busy. Unlimited for Podwright's own runtime, which has its own queue.
+ */
 export function sandboxesAtOnce(runtimeName: string, processors: number): number {
   if (runtimeName === RUNTIME_NAME) return Number.POSITIVE_INFINITY;
   return Math.max(LEAST_SANDBOXES_AT_ONCE, SANDBOXES_PER_PROCESSOR * processors);
 }
 
-/** Returns the share of the processors' time, since the last call, in which they were idle. */
+/** Returns the share of time that the processors were idle since the last call. */
 export type IdleShare = () => number;
 
-/** Measures the host's processors, whose counters have a resolution of 10 ms. */
+/** Measures the idle share of the host's processors, whose counters have a resolution of 10 ms. */
 export function hostIdleShare(): IdleShare {
   const read = () => {
     const all = cpus().map(({ times }) => times);
@@ -55,7 +57,7 @@ export class SandboxTurns {
     this.#startSampling = startSampling;
   }
 
-  /** Runs `create` when it is the pod's turn. Rejects with the signal's reason if it aborts before. */
+  /** Runs `create` when it is the pod's turn. Rejects with the signal's reason if the signal aborts first. */
   run(pod: Pod, create: () => Promise<string>, signal: AbortSignal): Promise<string> {
     if (pod.spec.hostNetwork === true) return create();
     const created = this.#limiter.run(create, signal);

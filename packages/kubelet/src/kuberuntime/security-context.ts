@@ -21,7 +21,7 @@ import {
 } from '@podwright/kube-api';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
-/** Paths of /proc and /sys that are masked in unprivileged containers; the same as upstream's and Docker's. */
+/** Paths in /proc and /sys that are masked in unprivileged containers; the same as upstream's and Docker's. */
 const MASKED_PATHS = [
   '/proc/asound',
   '/proc/acpi',
@@ -46,13 +46,13 @@ export type SecurityInput = {
   container: Container;
   imageUser: ImageUser;
   namespaces: NamespaceOption;
-  /** Host-specific paths that are masked in addition to `MASKED_PATHS`. */
+  /** Host-specific paths to mask in addition to `MASKED_PATHS`. */
   throttleDirectories: string[];
-  /** Containers without a seccomp profile get RuntimeDefault instead of Unconfined. */
+  /** Whether containers without a seccomp profile get RuntimeDefault instead of Unconfined. */
   seccompDefault: boolean;
-  /** Containers have NET_RAW unless they drop it, as the runtime's default; if false, only those that add it. */
+  /** Whether containers have NET_RAW unless they drop it, the runtime's default; if false, only containers that add it have it. */
   netRawDefault: boolean;
-  /** Directory of localhost seccomp profiles. */
+  /** Directory of Localhost seccomp profiles. */
   seccompRoot: string;
 };
 
@@ -124,7 +124,7 @@ function seccomp(profile: SecurityProfile | undefined, input: SecurityInput): Cr
   return create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType[type], localhostRef });
 }
 
-/** AppArmor profile names for runtimes before CRI 1.24, in the format of the former annotations. */
+/** AppArmor profile names for runtimes before CRI 1.24, in the format of the earlier annotations. */
 const APPARMOR_NAMES = { RuntimeDefault: 'runtime/default', Unconfined: 'unconfined' };
 
 function appArmor(profile: SecurityProfile | undefined) {
@@ -143,7 +143,7 @@ function invalidUser(uid: bigint): string {
   return `container has runAsNonRoot and image has an invalid user id (${uid}). (Must be 1-(${MAX_USER_ID})): ${why}`;
 }
 
-/** Why the container may not run, if its user violates `runAsNonRoot`. */
+/** Why the container may not run if its user violates `runAsNonRoot`. */
 export function nonRootViolation(pod: Pod, container: Container, image: ImageUser): WaitingReason | undefined {
   const own = container.securityContext;
   const shared = pod.spec.securityContext;

@@ -44,13 +44,13 @@ export type StartRequest = {
   image: Promise<ImageOutcome>;
   volumeImages: VolumeImages;
   action: SyncAction;
-  /** If the container has crashed, its restart queues with those of other crashed containers. */
+  /** Whether the restart of a crashed container queues with those of other crashed containers. */
   takesTurn: boolean;
-  /** Called before the container is created: no image is missing, and the restart counts for the crash back-off. */
+  /** Called right before the container is created, when all images are present; the restart counts for the crash back-off from then on. */
   onCreate: () => void;
 };
 
-/** Creates a container, starts it and runs its postStart hook. Rejects only when aborted. */
+/** Creates and starts a container and runs its postStart hook. Rejects only when aborted. */
 export async function startContainer(
   deps: StartContainerDependencies,
   request: StartRequest,
@@ -89,13 +89,13 @@ export async function startContainer(
   return { ...step, error: begun.error ?? (await runPostStart(deps, { ...request, id: begun.id }, signal)) };
 }
 
-/** Whether the container had exited before this sync, in this sandbox. A container that the sync itself stopped does not queue. */
+/** Whether the container had exited in this sandbox before this sync. A container that the sync itself stopped does not queue. */
 function hasEnded({ status, container, sandbox }: StartRequest): boolean {
   const latest = latestContainer(status, container.name);
   return latest?.state === 'exited' && latest.sandboxId === sandbox.id;
 }
 
-/** Creates and starts the container. Returns its id once it is created, with `error` if the start failed. */
+/** Creates and starts the container. Returns its ID once it has been created, with `error` if the start failed. */
 async function createAndStart(
   deps: StartContainerDependencies,
   request: CreateRequest,
@@ -117,7 +117,7 @@ async function createAndStart(
   return { id };
 }
 
-/** Id of the container whose PID namespace an ephemeral container joins; `undefined` for other containers. */
+/** ID of the container whose PID namespace an ephemeral container joins; `undefined` for other containers. */
 function targetOf({ container, status }: StartRequest): { id: string | undefined } | WaitingReason {
   const { targetContainerName: name }: EphemeralContainer = container;
   if (!name) return { id: undefined };
@@ -178,7 +178,7 @@ async function createContainer(
   }
 }
 
-/** Runs the postStart hook; if it fails, the container is killed. */
+/** Runs the postStart hook, and kills the container if it fails. */
 async function runPostStart(
   deps: StartContainerDependencies,
   { pod, container, id, sandbox }: StartRequest & { id: string },
@@ -195,7 +195,7 @@ async function runPostStart(
     signal.throwIfAborted();
     const why = shownError(error);
     deps.logger.warn({ pod: describePod(pod), container: container.name, error: why }, 'a postStart hook failed');
-    // the hook's output stays out of the event, because it may contain secrets
+    // keep the hook's output out of the event, because it may contain secrets
     deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
     const message = 'FailedPostStartHook';
     await killContainer(

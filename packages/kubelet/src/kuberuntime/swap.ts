@@ -3,13 +3,13 @@ import { limitOf, requestOf } from '../cgroups/qos.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 
 type SwapResources = {
-  /** cgroup v1: limit of memory and swap together; 0 means no limit. */
+  /** The cgroup v1 limit of memory plus swap; 0 means no limit. */
   memoryAndSwapBytes: bigint;
-  /** Files of cgroup v2. */
+  /** The cgroup v2 files. */
   files: Record<string, string>;
 };
 
-/** The container's swap limit (KEP-2400). None if the kernel has no swap accounting. */
+/** The container's swap limit (KEP-2400); none if the kernel does not account for swap. */
 export function swapResources(
   pod: Pod,
   container: Container,
@@ -22,8 +22,8 @@ export function swapResources(
 }
 
 /**
- * True for a memory resize that would change the swap limit of a running container, which upstream's kubelet refuses
- * (pkg/kubelet/allocation). Containers whose resize policy requires a restart are exempt.
+ * Whether a memory resize would change the swap limit of a running container, which upstream's kubelet refuses (pkg/kubelet/allocation).
+ * Containers whose resize policy requires a restart are exempt.
  */
 export function resizesSwap(desired: Pod, current: Pod, node: ContainerEnforcement): boolean {
   const before = new Map(containersOf(current).map((container) => [container.name, container]));
@@ -45,7 +45,7 @@ function maySwap(pod: Pod, container: Container, { host, policy }: ContainerEnfo
   return request > 0n && request !== limitOf(container, 'memory');
 }
 
-/** The container's share of the swap, in proportion to its memory request. */
+/** The container's share of the node's swap, in proportion to its memory request. */
 function swapShare(container: Container, { host }: ContainerEnforcement): bigint {
   const request = requestOf(container, 'memory');
   if (request > host.memoryCapacity) return 0n;

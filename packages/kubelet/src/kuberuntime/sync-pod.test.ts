@@ -35,7 +35,7 @@ function podOf(spec: Partial<PodSpec> = {}, uid = 'u1'): Pod {
 /** Syncs pods on an in-memory runtime. */
 class SyncedPod {
   readonly runtime: FakeRuntime = fakeRuntime();
-  /** The number of containers at each call of `onSandboxReady`. */
+  /** The number of containers that existed at each call of `onSandboxReady`. */
   readonly sandboxesReady: number[] = [];
   restartRequested = false;
   unhealthy = false;
@@ -69,7 +69,7 @@ class SyncedPod {
   }
 }
 
-/** Steps as `action target: reason`, without the ids of sandboxes. */
+/** Formats steps as `action target: reason`, without sandbox IDs. */
 const shown = (steps: StepResult[]) =>
   steps.map(({ action, target, error }) => {
     const name = /PodSandbox$/.test(action) ? '' : ` ${target}`;
@@ -293,7 +293,7 @@ test('a restart that takes too long does not block others', async () => {
   await end();
 });
 
-/** Counts the pods that requested a turn. */
+/** Counts the pods that have requested a turn. */
 class CountedTurns extends SandboxTurns {
   requested = 0;
 

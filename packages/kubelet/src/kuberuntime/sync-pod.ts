@@ -1,5 +1,5 @@
 /**
- * Executes the plan of `compute-pod-actions` in upstream's order: stop the pod if its sandbox changed; stop and remove containers that
+ * Executes the plan of `compute-pod-actions` in upstream's order: stop the pod if its sandbox has changed; stop and remove containers that
  * should not run; resize running containers; create the sandbox and report its addresses; start ephemeral, then init, then ordinary
  * containers. Images are pulled while the sandbox is created.
  */
@@ -25,7 +25,7 @@ import {
   startContainer,
 } from './start-container.ts';
 
-/** Shorter waits for a sandbox turn are not recorded in a pod's trace. */
+/** A shorter wait for a sandbox turn is not recorded in the pod's trace. */
 export const MIN_TRACED_TURN_MS = 5;
 
 /** Dependencies of a sync. */
@@ -44,10 +44,10 @@ export type SyncPodRequest = {
   onSandboxReady?: (podIps: string[]) => void;
 };
 
-/** The context that is passed through the steps of a sync. */
+/** The context passed to the steps of a sync. */
 type Sync = SyncPodRequest & { deps: SyncPodDependencies; signal: AbortSignal };
 
-/** Returns the result of each step, in order. Rejects only when aborted; the next sync retries failed steps. */
+/** Executes a sync and returns the result of each step, in order. Rejects only when aborted; the next sync retries failed steps. */
 export async function syncPod(
   deps: SyncPodDependencies,
   request: SyncPodRequest,
@@ -84,7 +84,7 @@ export async function syncPod(
   return [...stopped, ...resized, ...delayed, ...steps, ...started];
 }
 
-/** Does nothing for a pod that is already stopped and gets no new sandbox. */
+/** Stops the pod. Does nothing if the pod has already stopped and gets no new sandbox. */
 async function stopPod({ deps, pod, status, plan, signal }: Sync): Promise<StepResult[]> {
   const alive = runningContainers(status).length > 0 || status.sandboxes.some(({ ready }) => ready);
   if (status.sandboxes.length === 0 || (!alive && !plan.createSandbox)) return [];
@@ -124,7 +124,7 @@ function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } 
   const delayed: StepResult[] = [];
   const planned = startOrder(pod).filter(({ name }) => names.has(name));
   const due = planned.filter((container) => {
-    // a requested restart is not delayed, and does not count as a crash
+    // a restart requested by a client is not delayed, and does not count as a crash
     if (isRequested(plan, container)) deps.crashBackoff.forget(pod, container);
     if (isRequested(plan, container)) return true;
     const delay = deps.crashBackoff.delay({ pod, container, status });
@@ -155,8 +155,8 @@ function actionOf({ pod }: Sync, container: Container): SyncAction {
 type Images = Map<string, Promise<ImageOutcome>>;
 
 /**
- * Starts pulling the images; the step that starts a container reports a failure. Images with pull policy Always wait for the sandbox,
- * so that repeated attempts to create a sandbox cause no requests to registries.
+ * Starts pulling the images; the step that starts a container reports a failed pull. Images with pull policy Always wait for the sandbox,
+ * so that repeated attempts to create a sandbox do not send requests to registries.
  */
 function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containers: Container[]): Images {
   const { deps, pod, signal } = sync;
@@ -173,7 +173,7 @@ function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containe
   return images;
 }
 
-/** The step that creates the sandbox reports a missing RuntimeClass. */
+/** The pod's runtime handler, or the default one if its RuntimeClass is missing, which the step that creates the sandbox reports. */
 function handlerOrDefault({ deps, pod }: Sync): string {
   try {
     return runtimeHandler(deps, pod);
@@ -182,7 +182,7 @@ function handlerOrDefault({ deps, pod }: Sync): string {
   }
 }
 
-/** The sandbox's configuration, or a failed step. */
+/** The sandbox's configuration, or the failed step. */
 async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<SandboxInUse['config'] | StepResult> {
   try {
     return await makeSandboxConfig(deps, { pod, attempt: plan.attempt }, signal);
@@ -197,7 +197,7 @@ async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<Sandbox
   }
 }
 
-/** The sandbox to start containers in, existing or new; absent if it could not be created. */
+/** The existing or new sandbox in which to start containers; absent if it could not be created. */
 async function useSandbox(
   sync: Sync,
   config: SandboxInUse['config'],
@@ -241,8 +241,8 @@ function createInTurn({ deps, pod, signal }: Sync, config: SandboxInUse['config'
 type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImages; containers: Container[] };
 
 /**
- * Starts containers one after the other, in the order of the spec; an init container that cannot be started blocks the following
- * ones. Creations do not overlap either, because under load containerd 1.6 then loses the sandbox's process.
+ * Starts containers one after the other, in the order of the spec. An init container that cannot be started blocks the following ones.
+ * Creations do not overlap either, because containerd 1.6 loses the sandbox's process under such a load.
  */
 async function startContainers(
   sync: Sync,
