@@ -6,13 +6,13 @@ import { readAt, type TailSearch } from './log-tail.ts';
 import { type EntryQuery, EntryText, NEWLINE } from './log-text.ts';
 import { CHUNK_BYTES, type LogFile, type OpenedFile } from './open-log.ts';
 
-/** A rotated, gzip-compressed log. It is uncompressed in chunks, never as a whole. */
+/** A rotated, gzip-compressed log. It is decompressed in chunks, never as a whole. */
 export class CompressedLog implements LogFile {
   readonly #file: number;
   readonly #query: EntryQuery;
   readonly #text: EntryText;
   #isRead = false;
-  /** Lines to skip at the beginning. */
+  /** Number of lines to skip at the beginning. */
   #skipLines = 0;
 
   constructor({ query, opened: { file } }: { query: EntryQuery; opened: OpenedFile }) {
@@ -21,7 +21,7 @@ export class CompressedLog implements LogFile {
     this.#text = new EntryText(query);
   }
 
-  /** Selects only the last lines, counted as in `findTail`. Resolves with the `before` of the resulting `Tail`. */
+  /** Selects the last `lines`, counted as in `findTail`. Resolves with `Tail.before`. */
   async showLast({ lines, isContinued, signal }: Omit<TailSearch, 'size'>): Promise<number | undefined> {
     const counted = new EntryText(this.#query);
     let found = 0;
@@ -55,7 +55,7 @@ export class CompressedLog implements LogFile {
     return entries.subarray(0, 0);
   }
 
-  /** The uncompressed chunks; of a truncated file, those before the end. */
+  /** The decompressed chunks. For a truncated file, those before the truncation. */
   async *#pieces(signal?: AbortSignal): AsyncGenerator<Buffer> {
     const source = Readable.from(this.#bytes());
     const pieces = createGunzip();
@@ -66,7 +66,7 @@ export class CompressedLog implements LogFile {
         yield piece;
       }
     } catch {
-      // the file is truncated or not gzip
+      // the file is truncated, or is not gzip
     } finally {
       source.destroy();
       pieces.destroy();
@@ -83,7 +83,7 @@ export class CompressedLog implements LogFile {
     }
   }
 
-  /** The first bytes of the uncompressed file. */
+  /** The first bytes of the decompressed log. */
   async head(sizeBytes: number): Promise<Buffer> {
     for await (const piece of this.#pieces()) return piece.subarray(0, sizeBytes);
     return Buffer.alloc(0);

@@ -1,25 +1,25 @@
 import { type LogEnd, type LogQuery, limitText, readLog } from './log-reader.ts';
 
 /**
- * Logs that are not in a file which the kubelet can read, such as those of a Docker Engine with a log driver other than json-file.
+ * Reads logs that are in no file that the kubelet can read, such as those of a Docker Engine with a log driver other than json-file.
  * Implemented by the runtime that runs in the kubelet's process.
  */
 export interface LegacyLogs {
   /**
-   * A container's log as text; `undefined` if the log is a file at the CRI's path. With `follow` the text ends when the container exits.
-   * It ends when `signal` aborts. Ignores `limitBytes`. Errors: `not_found`, `unavailable`, `failed_precondition` (the log driver does
-   * not support reading).
+   * A container's log as text; `undefined` if the log is a file at the CRI's path. Ends when `signal` aborts, and with `follow` when the
+   * container exits. Ignores `limitBytes`. Rejects with `not_found`, `unavailable`, or `failed_precondition` if the log driver does not
+   * support reading.
    */
   read(containerId: string, query: LogQuery, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined>;
 }
 
-/** The log of one container, by the runtime's container id. */
+/** The log of one container, by the runtime's container ID. */
 export type LegacyLog = { logs: LegacyLogs; containerId: string };
 
-/** The location of a container's log. The file at `path` is used if `legacy` has no log. */
+/** Where a container's log is. The file at `path` is used if `legacy` has no log. */
 export type LogSource = { path: string; legacy?: LegacyLog };
 
-/** Reads a container's log as text from its file or `legacy`. Errors: those of `readLog` and `LegacyLogs`. */
+/** Reads a container's log as text from `legacy` or from its file. Rejects like `readLog` and `LegacyLogs`. */
 export function readContainerLog({ path, legacy }: LogSource, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   return legacy === undefined ? readLog(path, query, until) : readLegacyLog({ path, legacy }, query, until);
 }

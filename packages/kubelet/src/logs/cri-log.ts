@@ -1,7 +1,7 @@
 import { isDockerLine, parseDockerLine } from './docker-log.ts';
 import type { LogEntry, LogStream } from './log-entry.ts';
 
-/** Offsets of the parts of an entry: the time ends at `timeEnd`; the text is from `textStart` to the end of the line. */
+/** Offsets of the parts of an entry: the time ends at `timeEnd`, and the text runs from `textStart` to the end of the line. */
 export type EntryParts = { timeEnd: number; stream: LogStream; partial: boolean; textStart: number };
 
 const STREAMS = { stdout: Buffer.from('stdout'), stderr: Buffer.from('stderr') };
@@ -13,7 +13,7 @@ const PARTIAL = 0x50;
 /**
  * Finds the parts of the line between `start` and `end` in the CRI log format, `TIME STREAM TAGS TEXT` without its newline
  * (kubernetes/design-proposals kubelet-cri-logging). Tags are separated by colons; `P` means partial. Returns `undefined` for any other
- * line. Copies nothing: a hundred megabytes of log have a million lines.
+ * line. Does not copy anything, because a hundred megabytes of log have about a million lines.
  */
 export function entryParts(data: Buffer, start: number, end: number): EntryParts | undefined {
   const timeEnd = spaceAfter(data, start, end);
@@ -28,7 +28,7 @@ export function entryParts(data: Buffer, start: number, end: number): EntryParts
   return { timeEnd, stream, partial, textStart: Math.min(tagsEnd + 1, end) };
 }
 
-/** The first space at or after `start`; `end` if there is none. The parts are short, so this is faster than `indexOf`. */
+/** The offset of the first space at or after `start`; `end` if there is none. Faster than `indexOf`, because the parts are short. */
 function spaceAfter(data: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && data[at] !== SPACE) at++;

@@ -1,10 +1,10 @@
 import type { LogEntry } from './log-entry.ts';
 
-/** First byte of a line of Docker's json-file driver; a CRI line begins with a time. */
+/** First byte of a line of Docker's json-file driver. A CRI line begins with a time. */
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
-/** Follows the text of a line. Quotes in the text are escaped, so it cannot contain this. */
+/** Follows the text in a line. The text cannot contain it, because quotes in the text are escaped. */
 const AFTER_TEXT = Buffer.from('","stream":"');
 const NEWLINE_ESCAPE = Buffer.from('\\n');
 
@@ -14,8 +14,9 @@ export function isDockerLine(data: Buffer, start: number): boolean {
 }
 
 /**
- * Decodes an entry of Docker's json-file log driver, `{"log":"text\n","stream":"stdout","time":"…"}`. Docker splits lines over 16 KiB:
- * the text of all entries but the last has no newline. Returns `undefined` for any other line. Time and text are shorter than the line.
+ * Decodes an entry of Docker's json-file log driver, `{"log":"text\n","stream":"stdout","time":"…"}`. Docker splits lines longer than 16
+ * KiB into several entries; only the text of the last one ends with a newline. Returns `undefined` for any other line. Time and text
+ * together are shorter than the line.
  */
 export function parseDockerLine(line: Buffer): LogEntry | undefined {
   let value: unknown;
@@ -33,7 +34,7 @@ export function parseDockerLine(line: Buffer): LogEntry | undefined {
   return { time, stream, partial: !isWhole, text };
 }
 
-/** Whether an entry is partial, without decoding it; `undefined` if `line` lacks the end of the text, or the line is truncated. */
+/** Whether an entry is partial, without decoding it; `undefined` if `line` does not contain the end of the text, or is truncated. */
 export function isPartialDockerLine(line: Buffer): boolean | undefined {
   const textEnd = line.lastIndexOf(AFTER_TEXT);
   if (textEnd < 0 || line.at(-1) !== CLOSING_BRACE) return undefined;

@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import { pause } from '@podwright/base';
 import { followLink } from './log-link.ts';
 
-/** Minimum time between two reports: a container may write thousands of times a second. */
+/** Minimum time between two reports, because a container may write thousands of times a second. */
 const MIN_LOG_INTERVAL_MS = 10;
 
 /** Maximum time between two reports, in case an inotify event is lost. */
 export const LOG_SAFETY_INTERVAL_MS = 1000;
 
-/** Waits for changes in the directory of a file: growth and rotation. */
+/** Waits for changes in a file's directory: growth and rotation of the file. */
 export class FileChanges implements AsyncDisposable {
   readonly #path: string;
   readonly #stop: AbortSignal;
@@ -32,7 +32,7 @@ export class FileChanges implements AsyncDisposable {
         this.#wake?.();
       }).on('error', () => this.#unwatch());
     } catch {
-      // The directory does not exist yet, or inotify watches are used up: poll with the safety interval, and try again at the next call.
+      // The directory does not exist yet, or no inotify watch is left: poll at the safety interval, and try again at the next call.
     }
   }
 
@@ -41,7 +41,10 @@ export class FileChanges implements AsyncDisposable {
     this.#watcher = undefined;
   }
 
-  /** Resolves at the next change (at once if there was one since the last call), when a signal aborts, or after the safety interval. */
+  /**
+   * Resolves at the next change (immediately if there has been one since the last call), when a signal aborts, or after the safety
+   * interval.
+   */
   async next(): Promise<void> {
     const tooSoonMs = this.#lastAtMs + MIN_LOG_INTERVAL_MS - performance.now();
     if (tooSoonMs > 0) await pause(tooSoonMs, this.#stop);

@@ -1,4 +1,4 @@
-/** The files of a container's log in order: the rotated ones, then the current one. */
+/** A container's log files in order: the rotated ones, then the current one. */
 import { closeSync, lstatSync } from 'node:fs';
 import { CompressedLog } from './compressed-log.ts';
 import { findTail } from './log-tail.ts';
@@ -6,22 +6,24 @@ import type { EntryQuery } from './log-text.ts';
 import { type LogFile, type OpenedFile, openRegular, PlainLog, type PlainLogInput } from './open-log.ts';
 import { type RotatedLog, rotatedLogs } from './rotated-logs.ts';
 
-/** Enough bytes to identify a file: its first entry, with a time in nanoseconds. */
+/** Enough bytes to identify a file by its first entry, whose time is in nanoseconds. */
 const HEAD_BYTES = 256;
 
-/** A position in the order of files: a rotated file by its name, or the current one, after the rotated ones up to `order`. */
+/** A position in the order of files: a rotated file by its order, or the current file after all rotated ones up to `order`. */
 type LogPosition = { order: string; current?: PlainLog };
 
-/** A file that is being read, and its position. `isAfterGap`: files before it may have been removed unread. */
+/** An open file and its position. `isAfterGap`: files before it may have been removed unread. */
 export type PositionedLog = {
   log: LogFile;
   position: LogPosition;
   isAfterGap: boolean;
-  /** Whether the file is final, because a newer one exists. */
+  /** Whether no more will be written to the file, because a newer one exists. */
   isComplete(): boolean;
 };
 
-/** The files to begin with: the rotated ones, oldest first (`undefined` for one that was removed), and the current one, if it exists. */
+/**
+ * The files to read first: the rotated ones, oldest first (`undefined` for one that has been removed), and the current one if it exists.
+ */
 export type LogStart = {
   rotated: AsyncGenerator<LogFile | undefined>;
   current: PositionedLog | undefined;
@@ -30,7 +32,7 @@ export type LogStart = {
 
 export type LogFilesQuery = EntryQuery & { tailLines?: number; follow?: boolean };
 
-/** Opens the current file and finds the rotated ones: all, or those with the last `tailLines`. */
+/** Opens the current file and finds the rotated ones: all of them, or only those with the last `tailLines`. */
 export async function openLogs(path: string, query: LogFilesQuery, signal: AbortSignal): Promise<LogStart> {
   const opened = openRegular(path);
   try {
@@ -57,7 +59,7 @@ function placed(
 
 type TailInput = { before: RotatedLog[]; opened: OpenedFile | undefined; query: LogFilesQuery; lines: number };
 
-/** Counts lines back from the current end of the file; later writes do not count. */
+/** Opens the files with the last lines, counted from the current end of the log; later writes do not count. */
 async function openTail(
   { before, opened, query, lines }: TailInput,
   signal: AbortSignal,
@@ -101,7 +103,7 @@ async function openLast(
   }
 }
 
-/** The consumer closes each file that it receives. */
+/** Yields the open files. The consumer must close each file that it receives. */
 async function* alreadyOpen(logs: LogFile[]): AsyncGenerator<LogFile> {
   try {
     for (let log = logs.shift(); log !== undefined; log = logs.shift()) yield log;
@@ -121,7 +123,7 @@ async function* openEach(files: RotatedLog[], query: EntryQuery): AsyncGenerator
 
 type OpenedRotated = OpenedFile & { isCompressed: boolean };
 
-/** If the file was compressed since the listing, opens the compressed one. */
+/** Opens a rotated file, or its compressed form if it has been compressed since the directory was listed. */
 function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefined {
   const found = openRegular(path);
   if (found !== undefined) return { ...found, isCompressed };
@@ -132,7 +134,7 @@ function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefi
 const logOf = (opened: OpenedRotated, query: EntryQuery) =>
   opened.isCompressed ? new CompressedLog({ query, opened }) : new PlainLog({ query, opened });
 
-/** The file after the one at `position`; `undefined` while there is none. */
+/** The file that follows the one at `position`; `undefined` while there is none. */
 export async function nextLog(
   path: string,
   position: LogPosition,
@@ -160,7 +162,7 @@ export async function nextLog(
   }
 }
 
-/** The rotated file at this position, if it still exists. A formerly current file is recognized by its inode or its first bytes. */
+/** The rotated file at this position, if it still exists. A file that was current then is recognized by its inode or its first bytes. */
 async function fileAt({ order, current }: LogPosition, all: RotatedLog[]): Promise<RotatedLog | undefined> {
   if (current === undefined) return all.find((file) => file.order === order);
   for (const file of all.filter((one) => one.order > order)) {
@@ -181,7 +183,7 @@ async function hasSameHead(opened: OpenedFile, current: PlainLog): Promise<boole
   return head.length > 0 && head.equals(current.head(HEAD_BYTES));
 }
 
-/** The rotated files older than the open one, without duplicates. */
+/** The rotated files that are older than the open one, without duplicates. */
 async function filesBefore(path: string, opened: OpenedFile | undefined): Promise<RotatedLog[]> {
   const all = await rotatedLogs(path);
   const each = all.filter(({ order }, index) => order !== all[index - 1]?.order);

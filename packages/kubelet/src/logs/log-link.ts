@@ -4,8 +4,8 @@ import { readlinkSync } from 'node:fs';
 const DOCKER_LOG = /^\/(?:.+\/)?([0-9a-f]{64})\/\1-json\.log$/;
 
 /**
- * The target of a link if it is a Docker log, else the path itself: a dockershim links the CRI's log path to Docker's logs, and no
- * runtime makes links to other files. The caller must open the result with O_NOFOLLOW.
+ * The target of a symlink to a Docker log, otherwise the path itself. A dockershim links the CRI's log path to Docker's log; no runtime
+ * links to other files. The caller must open the result with O_NOFOLLOW.
  */
 export function followLink(path: string): string {
   try {

@@ -13,8 +13,8 @@ export type LogQuery = LogFilesQuery & {
 export type LogEnd = { ended: AbortSignal; signal: AbortSignal };
 
 /**
- * Reads a container's log as text, beginning with the rotated files; yields a buffer for each chunk of a file. A missing log is empty
- * while the container runs, else it is `not_found`.
+ * Reads a container's log as text, beginning with the rotated files; yields a buffer per chunk of a file. A missing log counts as empty
+ * while the container runs, otherwise it is `not_found`.
  */
 export function readLog(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   const text = readText(path, query, until);
@@ -45,7 +45,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
       yield* joined.wholeFile(log, signal);
     }
     for (let hasChanged = false; !signal.aborted; hasChanged = true) {
-      // Check before reading, so that everything written before the exit is read.
+      // Check this before reading, so that everything written before the exit is read.
       const last = !query.follow || ended.aborted;
       if (query.follow) file ??= await nextLog(path, start.position, query);
       wasFound ||= file !== undefined;
@@ -72,11 +72,11 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
   }
 }
 
-/** Joins the text of several files. A line may continue in the next file, unless a file between them is missing. */
+/** Joins the text of several files. A line may continue in the next file unless a file in between is missing. */
 class JoinedText {
   #isInLine = false;
 
-  /** `undefined`: a file that was removed before it could be read. */
+  /** The text of a whole file; `undefined` stands for a file that was removed before it could be read. */
   async *wholeFile(log: LogFile | undefined, signal: AbortSignal): AsyncGenerator<Buffer> {
     try {
       if (log !== undefined) yield* this.of(log.text(signal));
@@ -93,7 +93,7 @@ class JoinedText {
     }
   }
 
-  /** Ends a file: terminates an unfinished entry, and a line whose continuation is missing (`isCut`), with a newline. */
+  /** Ends a file: writes a newline after an unfinished entry, and after a line whose continuation is missing (`isCut`). */
   *end(log: LogFile | undefined, { isCut }: { isCut: boolean }): Generator<Buffer> {
     const rest = log?.rest();
     if (rest !== undefined && rest.length > 0) yield rest;

@@ -3,53 +3,57 @@ import { promisify } from 'node:util';
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, isPartialDockerLine } from './docker-log.ts';
 
-/** How far back to search for the beginning of a line that was written in pieces. */
+/** How far to search back for the beginning of a line that was written in pieces. */
 const MAX_TAIL_LINE_BYTES = 16 << 20;
 
 const BLOCK_BYTES = 64 << 10;
-/** Enough of an entry to include its tags. */
+/** Enough bytes of an entry to include its tags. */
 const HEAD_BYTES = 64;
-/** Enough of the end of a Docker entry to see whether it is partial. */
+/** Enough bytes from the end of a Docker entry to see whether it is partial. */
 const DOCKER_END_BYTES = 4 << 10;
 const NEWLINE = 0x0a;
 
 export type TailSearch = {
   /** Size of the file in bytes. */
   size: number;
-  /** Lines to find. */
+  /** Number of lines to find. */
   lines: number;
   /** Searches only this many bytes before the end. Default: the whole file. */
   withinBytes?: number;
-  /** True if the log continues in another file: then trailing partial entries are the beginning of that file's first line, not a line. */
+  /**
+   * Whether the log continues in another file, so that trailing partial entries are the beginning of that file's first line and do not
+   * count as a line.
+   */
   isContinued?: boolean;
   signal?: AbortSignal;
 };
 
 /**
- * The offset of the last lines, and the bytes from there to the end if the search has read them. `before` is set if the file has too few
- * lines: so many more lines must be read from the previous file, in which the first of these lines may begin.
+ * The offset of the last lines, and the bytes from there to the end if the search has read them. `before` is present if the search has
+ * reached the beginning of the file: that many more lines must be read from the previous file, and with 0 the first line may still begin
+ * there.
  */
 export type Tail = { offset: number; bytes?: Buffer; before?: number };
 
-/** A block of a log at offset `from`, with the first bytes of the next one. */
+/** A block of a log at offset `from`, plus the first bytes of the next block. */
 type Block = { file: number; from: number; bytes: Buffer };
 
 /** Reads from an open file in the thread pool. */
 export const readAt = promisify(read);
 
 /**
- * Finds the beginning of the last lines of a log, reading the open file backwards in blocks. Partial entries belong to the line that
- * ends them, so they are not counted; trailing ones count as one line. Of a line longer than 16 MiB, or beyond `withinBytes`, only the
- * end is found. Rejects with the signal's reason when it aborts.
+ * Finds where the last lines of a log begin, by reading the open file backwards in blocks. Partial entries belong to the line that ends
+ * them and are not counted, but trailing ones count as one line. Of a line longer than 16 MiB, or of one that begins before `withinBytes`,
+ * only the end is found. Rejects with the signal's reason when it aborts.
  */
 export async function findTail(file: number, search: TailSearch): Promise<Tail> {
   const { size, lines, withinBytes = size, isContinued = false, signal } = search;
   if (lines <= 0 && !isContinued) return { offset: size };
   const first = Math.max(0, size - withinBytes);
-  // after the block come the first bytes of the next one, which may have the tags of the block's last entry
+  // the first bytes of the next block follow the block, because they may have the tags of its last entry
   const buffer = Buffer.alloc(BLOCK_BYTES + HEAD_BYTES);
   let found = 0;
-  /** Start of the earliest wanted line, of the earliest entry, and the end of the next entry to check. */
+  /** Start of the earliest wanted line (`wanted`) and of the earliest entry, and the end of the next entry to check. */
   let wanted = size;
   let earliest = size;
   let lineEnd = size;
@@ -78,7 +82,7 @@ export async function findTail(file: number, search: TailSearch): Promise<Tail> 
   return block.from === 0 ? { ...tail, before: Math.max(0, lines - found) } : tail;
 }
 
-/** The bytes are included only if the block reaches the end of the file, that is, if it was the first block read. */
+/** Includes the bytes only if the block reaches the end of the file, which means that it was the first one read. */
 function tailAt(offset: number, { from, bytes }: Block, size: number): Tail {
   return from + bytes.length < size || offset < from ? { offset } : { offset, bytes: bytes.subarray(offset - from) };
 }
@@ -89,12 +93,12 @@ function* startsBackwards(bytes: Buffer, { from, before }: { from: number; befor
   if (from === 0) yield 0;
 }
 
-/** The last newline before `before`, -1 if there is none. */
+/** The offset of the last newline before `before`; -1 if there is none. */
 function lineEndBefore(buffer: Buffer, before: number): number {
   return before === 0 ? -1 : buffer.lastIndexOf(NEWLINE, before - 1);
 }
 
-/** Whether the entry is partial, from its first bytes; `undefined` for an invalid line. `end`: offset of its newline. */
+/** Whether the entry is partial, judged by its first bytes; `undefined` for an invalid line. `end` is the offset of its newline. */
 function isPartialEntry(block: Block, { start, end }: { start: number; end: number }): boolean | undefined {
   const { from, bytes } = block;
   if (isDockerLine(bytes, start - from)) return isPartialDockerEntry(block, { start, end });
@@ -103,8 +107,8 @@ function isPartialEntry(block: Block, { start, end }: { start: number; end: numb
 }
 
 /**
- * Reads the end of a Docker entry, which shows whether it is partial. If the end is after the block, it is read synchronously, which is
- * fast because it is in the page cache.
+ * Checks the end of a Docker entry, which shows whether it is partial. An end beyond the block is read synchronously, which is fast because
+ * it is in the page cache.
  */
 function isPartialDockerEntry(
   { file, from, bytes }: Block,

@@ -14,7 +14,7 @@ after(() => rmSync(scratch, { recursive: true }));
 const at = (second: number) => `2026-11-21T00:00:${String(second).padStart(2, '0')}.000000000Z`;
 const rotatedName = (number: number) => `.20261121-0000${String(number).padStart(2, '0')}`;
 
-/** A log of these files, of which the last is the current one; `compressed` selects those to compress. */
+/** A log made of the given files, the last of which is the current one; `compressed` selects the ones to compress. */
 function logOf(files: string[], compressed: (index: number) => boolean = () => false): string {
   const path = join(mkdtempSync(join(scratch, 'log-')), '0.log');
   for (const [index, text] of files.slice(0, -1).entries()) {
@@ -77,7 +77,7 @@ test('tailLines matches the end of the whole log, wherever it was rotated', asyn
   }
 });
 
-/** Follows a log; runs one of `steps` after each chunk of text, and ends the container after the last. */
+/** Follows a log. Runs the next of `steps` after each chunk of text, and ends the container after the last one. */
 async function follow(path: string, steps: (() => void)[]): Promise<string> {
   const ended = new AbortController();
   let text = '';

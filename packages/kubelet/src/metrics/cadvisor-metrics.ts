@@ -8,7 +8,7 @@ import type { MetricFamily, MetricSample } from './exposition.ts';
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-/** Facts of the host, with cAdvisor's metric names. */
+/** Facts about the host under cAdvisor's metric names. */
 export function machineMetrics(memoryBytes: number): MetricFamily[] {
   const labels = {
     kernelVersion: release(),
@@ -36,8 +36,8 @@ export function machineMetrics(memoryBytes: number): MetricFamily[] {
 }
 
 /**
- * Container metrics of `/metrics/cadvisor`: those of the runtime's ListPodSandboxMetrics, as upstream with PodAndContainerStatsFromCRI,
- * falling back to the summary if the runtime does not implement it.
+ * The container metrics of `/metrics/cadvisor`: those of the runtime's ListPodSandboxMetrics, as in upstream with
+ * PodAndContainerStatsFromCRI. If the runtime does not implement that call, they are derived from the summary.
  */
 export async function containerMetrics(cri: CriClient, summary: () => Promise<Summary>): Promise<MetricFamily[]> {
   try {
@@ -55,7 +55,10 @@ export async function containerMetrics(cri: CriClient, summary: () => Promise<Su
 
 type Descriptor = { name: string; help: string; labelKeys: string[] };
 
-/** Groups metrics by name. Those without a descriptor, or with a different number of labels, are skipped, as in upstream. Pure. */
+/**
+ * Groups metrics by name. Metrics without a descriptor, or whose number of labels differs from their descriptor's, are skipped, as in
+ * upstream. Pure.
+ */
 export function familiesOf(descriptors: Descriptor[], pods: PodSandboxMetrics[]): MetricFamily[] {
   const families = new Map<string, MetricFamily>();
   const described = new Map(descriptors.map((one) => [one.name, one]));
@@ -142,7 +145,7 @@ const KNOWN: Record<string, OfContainer | OfInterface> = {
   ),
 };
 
-/** cAdvisor metrics with the values of the summary. Pure. */
+/** cAdvisor metrics derived from the summary. Pure. */
 export function summaryMetrics({ pods }: Summary): MetricFamily[] {
   return Object.entries(KNOWN).map(([name, known]) => {
     const samples = pods.flatMap((pod) =>

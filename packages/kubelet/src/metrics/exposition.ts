@@ -1,13 +1,13 @@
-/** Prometheus' text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
+/** The Prometheus text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** One value. `atMs`: the time of the measurement in Unix milliseconds, if not now. */
+/** One sample. `atMs`: time of the measurement in Unix milliseconds, if it is not now. */
 export type MetricSample = { labels?: Record<string, string>; value: number; atMs?: number };
 
-/** A metric with all its values; without values it is not written. */
+/** A metric with all its samples; without samples it is omitted. */
 export type MetricFamily = { name: string; help: string; type: 'counter' | 'gauge'; samples: MetricSample[] };
 
-/** Writes metrics, values and labels sorted, as upstream's kubelet. */
+/** Formats metrics, with names, samples and labels sorted as in upstream's kubelet. */
 export function exposition(families: MetricFamily[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)

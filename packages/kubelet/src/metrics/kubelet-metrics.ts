@@ -9,7 +9,10 @@ import { PodStartTimes } from './pod-start-times.ts';
 import { requestedResizes } from './requested-resizes.ts';
 import { StatusMetrics } from './status-metrics.ts';
 
-/** Upstream's reasons of admission rejections. Other `OutOf…` reasons are counted as OutOfExtendedResources, the rest as Other. */
+/**
+ * Reasons of admission rejections that upstream counts by name. Other `OutOf…` reasons count as OutOfExtendedResources, and all the rest as
+ * Other.
+ */
 const REFUSALS: ReadonlySet<string> = new Set([
   'AppArmor',
   'Evicted',
@@ -26,14 +29,14 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'UnexpectedAdmissionError',
 ]);
 
-/** The kubelet's metrics with upstream's names (pkg/kubelet/metrics), derived from the steps and statuses of pods. */
+/** The kubelet's metrics under upstream's names (pkg/kubelet/metrics), derived from the steps and statuses of pods. */
 export class KubeletMetrics implements PodObserver {
   readonly #starts: PodStartTimes;
   readonly #statuses: StatusMetrics;
   readonly #podOf: (uid: string) => Pod | undefined;
   readonly #of: ReturnType<typeof ownMetrics>;
 
-  /** `podOf` finds a pod by UID among those that are synced. */
+  /** `podOf` finds a synced pod by its UID. */
   constructor(registry: Registry, podOf: (uid: string) => Pod | undefined) {
     this.#podOf = podOf;
     this.#starts = new PodStartTimes(startMetrics(registry));
@@ -63,12 +66,12 @@ export class KubeletMetrics implements PodObserver {
     this.#of.orphans.inc();
   }
 
-  /** Records that a pod was added with the UID of a pod that was being removed, and starts again. */
+  /** Records that a pod was added with the UID of a pod that was still being removed, and is started again. */
   cameBack(): void {
     this.#of.comebacks.inc({ static: 'true' });
   }
 
-  /** Records that the last sweep found leftovers of `pods` deleted pods, and failed to remove those of `failures` of them. */
+  /** Records that the last sweep found leftovers of `pods` deleted pods, and failed to remove the leftovers of `failures` pods. */
   swept({ pods, failures }: { pods: number; failures: number }): void {
     this.#of.swept.set(pods);
     this.#of.sweepFailures.set(failures);
@@ -78,12 +81,12 @@ export class KubeletMetrics implements PodObserver {
     this.#of.evictions.inc({ eviction_signal: signal });
   }
 
-  /** Age of the stats that the eviction for this signal was based on. */
+  /** Records how old the stats were on which the eviction for this signal was based. */
   statsAge(signal: string, seconds: number): void {
     this.#of.evictionStatsAge.observe({ eviction_signal: signal }, seconds);
   }
 
-  /** Records that a step of a pod has ended. */
+  /** Records that one of a pod's steps has ended. */
   step(podUid: string, { name, startMs, endMs, detail }: TraceSpan): void {
     const failed = detail?.startsWith('failed: ') === true;
     const [, verb, what = ''] = /^(run|create|image|resize)(?: (.+))?$/.exec(name) ?? [];
@@ -93,7 +96,7 @@ export class KubeletMetrics implements PodObserver {
     if (verb === 'resize') this.#of.resizeMs.observe({ success: String(!failed) }, endMs - startMs);
   }
 
-  /** Records the results of the steps of a sync. A container in CrashLoopBackOff was not tried. */
+  /** Records the results of a sync's steps. A container in CrashLoopBackOff does not count as a start. */
   acted({ spec }: Pod, steps: StepResult[]): void {
     for (const { action, error } of steps) {
       const type = CONTAINER_TYPES[action];
@@ -107,7 +110,7 @@ export class KubeletMetrics implements PodObserver {
     if (failedSteps(steps).length > 0) this.#of.startedUserNamespacedErrors.inc();
   }
 
-  /** Records the published status of the pod; `undefined` when the pod was deleted. */
+  /** Records the pod's published status; `undefined` if the pod was deleted. */
   told(podUid: string, pod: Pod | undefined): void {
     if (pod === undefined) {
       this.#starts.forget(podUid);
@@ -118,7 +121,7 @@ export class KubeletMetrics implements PodObserver {
     }
   }
 
-  /** Wraps steps to measure them. */
+  /** Wraps the steps of pod workers to measure their duration. */
   timed(steps: PodSteps): PodSteps {
     const measure = async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
       const startedAtMs = performance.now();
@@ -151,7 +154,10 @@ export class KubeletMetrics implements PodObserver {
     this.#of.sandboxErrors.inc(labels);
   }
 
-  /** Image volumes count as mounted unless the runtime's error is ImageVolumeMountFailed, as in upstream. */
+  /**
+   * Counts the image volumes of a container that was created. They count as mounted unless the runtime's error is ImageVolumeMountFailed,
+   * as in upstream.
+   */
   #created(podUid: string, name: string, detail: string | undefined): void {
     const spec = this.#podOf(podUid)?.spec;
     const container = spec && everyContainer(spec).find((one) => one.name === name);
@@ -166,7 +172,7 @@ export class KubeletMetrics implements PodObserver {
   }
 }
 
-/** Upstream's label for the containers that a step starts. */
+/** Upstream's type label for the containers that a step starts. */
 const CONTAINER_TYPES: Partial<Record<SyncAction, string>> = {
   StartContainer: 'container',
   StartInitContainer: 'init_container',

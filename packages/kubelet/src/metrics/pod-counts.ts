@@ -1,22 +1,22 @@
-/** Metrics that are counted on each scrape. */
+/** Metrics that are computed on each scrape. */
 import { Gauge, type Registry } from '@podwright/base';
 import { CONFIG_SOURCE_ANNOTATION, type Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WorkerPhase } from '../pod/pod-workers.ts';
 
-/** The sources of the counts. */
+/** What is counted. */
 export type CountedPods = {
   nodeName: string;
   cgroupVersion: 1 | 2;
-  /** Whether static pods have mirror pods in an API server. */
+  /** Whether static pods have mirror pods at an API server. */
   hasMirrors: boolean;
   runtimePods: () => RuntimePodStatus[];
-  /** Pods of the sources, and the pods among them that have not terminated. */
+  /** The pods in the sources; `activePods` are the ones among them that have not terminated. */
   desiredPods: () => Pod[];
   activePods: () => Pod[];
   /** Every pod that has a worker. */
   workedPods: () => { pod: Pod; phase: WorkerPhase }[];
-  /** Pods as users see them, with their status. */
+  /** Pods as clients see them, with their status. */
   shownPods: () => Pod[];
 };
 
@@ -24,7 +24,7 @@ type Samples = { labels: Record<string, string>; count: number }[];
 
 const one = (count: number): Samples => [{ labels: {}, count }];
 
-/** Registers upstream's gauges of pods (pkg/kubelet/metrics). */
+/** Registers upstream's pod gauges (pkg/kubelet/metrics). */
 export function countPods(registry: Registry, pods: CountedPods): void {
   const gauge = gaugesIn(registry);
   gauge('node_name', "The node's name. The count is always 1.", () => [{ labels: { node: pods.nodeName }, count: 1 }]);
@@ -102,7 +102,7 @@ function tally(label: string, values: string[]): Samples {
   }));
 }
 
-/** A pod without a source annotation exists in the runtime only. */
+/** The source of a pod; `undefined` for a pod that exists only in the runtime. */
 const sourceOf = ({ metadata }: Pod) => metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
 const isStatic = (pod: Pod) => sourceOf(pod) !== 'api';
 
@@ -123,7 +123,7 @@ const LIFECYCLES: Record<WorkerPhase, string> = {
   removed: 'terminated',
 };
 
-/** Counts all combinations, including those without pods. Pure. */
+/** Counts every combination of labels, including the ones without pods. Pure. */
 export function workingPods(pods: { pod: Pod; phase: WorkerPhase }[], desired: ReadonlySet<string>): Samples {
   const kinds = [
     { config: 'desired', static: '' },

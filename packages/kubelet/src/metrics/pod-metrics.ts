@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 import type { StartMetrics } from './pod-start-times.ts';
 
-/** Client libraries' default buckets, in seconds. */
+/** The default buckets of client libraries, in seconds. */
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Upstream's podStartupDurationBuckets, in seconds. */
 const START_BUCKETS = [

@@ -6,12 +6,12 @@ type Interval = { startMs: number; endMs: number };
 type Start = {
   seenAtMs: number;
   pulls: Interval[];
-  /** A sandbox was requested; false for pods that already run when the kubelet starts, which are not measured. */
+  /** Whether a sandbox has been requested. Pods that already run when the kubelet starts never request one, and are not measured. */
   begun: boolean;
   synced: boolean;
-  /** The phase Running was published. */
+  /** Whether the phase Running has been published. */
   running: boolean;
-  /** All containers have been started. */
+  /** Whether all containers have been started. */
   started: boolean;
 };
 
@@ -19,11 +19,13 @@ export type StartMetrics = {
   start: Histogram;
   sli: Histogram;
   total: Histogram;
-  /** Like `sli`, for the first pod that is not on the host network. */
+  /** Like `sli`, but only for the first pod that is not on the host network. */
   firstNetwork: Gauge;
 };
 
-/** Measures pod starts: from first seen to Running, and from creation until all containers have started. */
+/**
+ * Measures pod starts: from when a pod is first seen until it is Running, and from its creation until all of its containers have started.
+ */
 export class PodStartTimes {
   readonly #metrics: StartMetrics;
   readonly #starts = new Map<string, Start>();
@@ -33,7 +35,7 @@ export class PodStartTimes {
     this.#metrics = metrics;
   }
 
-  /** Records that the pod was seen for the first time, at `atMs` (Unix milliseconds). */
+  /** Records that the pod was first seen at `atMs` (Unix milliseconds). */
   seen(podUid: string, atMs: number): void {
     this.#starts.set(podUid, {
       seenAtMs: atMs,
@@ -55,7 +57,9 @@ export class PodStartTimes {
     if (start !== undefined && !start.started) start.pulls.push(interval);
   }
 
-  /** Call for each sync: returns the milliseconds from first seen to the first sync, `undefined` for later syncs. */
+  /**
+   * Call this for each sync. Returns the milliseconds from when the pod was first seen to its first sync, and `undefined` for later syncs.
+   */
   firstSync(podUid: string, atMs: number): number | undefined {
     const start = this.#starts.get(podUid);
     if (start === undefined || start.synced) return undefined;
@@ -63,7 +67,7 @@ export class PodStartTimes {
     return Math.max(0, atMs - start.seenAtMs);
   }
 
-  /** Records the published status of the pod. */
+  /** Records the pod's published status. */
   statusChanged({ metadata, status, spec }: Pod, nowMs: number): void {
     const start = this.#starts.get(metadata.uid);
     if (start === undefined || !start.begun || start.started) return;
@@ -88,7 +92,9 @@ export class PodStartTimes {
   }
 }
 
-/** creationTimestamp is in whole seconds, so a pod seen within that second counts as created when it was seen. */
+/**
+ * The pod's creation time. creationTimestamp has whole seconds, so a pod first seen within that second counts as created at that moment.
+ */
 function creationMs(timestamp: string | undefined, seenAtMs: number): number {
   const created = Date.parse(timestamp ?? '');
   return created + 1000 <= seenAtMs ? created : seenAtMs;
@@ -101,7 +107,7 @@ function initIntervals(status: Pod['status']): Interval[] {
   });
 }
 
-/** The length of the union of the intervals. Pure. */
+/** The total length of the intervals, counting overlaps once. Pure. */
 export function coveredMs(intervals: Interval[]): number {
   let covered = 0;
   let end = Number.NEGATIVE_INFINITY;

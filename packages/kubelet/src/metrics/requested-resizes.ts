@@ -7,7 +7,7 @@ export type RequestedResize = {
   operation: 'add' | 'remove' | 'increase' | 'decrease';
 };
 
-/** The resizes of containers in a changed manifest; an amount of 0 counts as absent. Pure. */
+/** The resizes of containers in a changed pod; an amount of 0 counts as absent. Pure. */
 export function requestedResizes(before: Pod, after: Pod): RequestedResize[] {
   const now = new Map(containersOf(after).map((container) => [container.name, container]));
   return containersOf(before).flatMap((old) => {

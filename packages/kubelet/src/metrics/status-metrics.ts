@@ -1,7 +1,7 @@
 import { Counter, type Registry } from '@podwright/base';
 import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
 
-/** The terminated containers in a pod's last status, and the reason of a pending resize. */
+/** The terminated containers in a pod's last status, and the reason for which a resize is pending. */
 type Shown = { ended: ReadonlySet<string>; pending?: string | undefined };
 
 const NOTHING: Shown = { ended: new Set() };
@@ -41,7 +41,7 @@ export class StatusMetrics {
     });
   }
 
-  /** Records the published status of the pod. */
+  /** Records the pod's published status. */
   statusChanged({ metadata: { uid }, status }: Pod): void {
     if (status === undefined) return;
     const before = this.#shown.get(uid) ?? NOTHING;
@@ -49,10 +49,10 @@ export class StatusMetrics {
     for (const { type, name, exitCode, reason = '' } of ended)
       if (!before.ended.has(name)) this.#ended.inc({ container_type: type, exit_code: String(exitCode), reason });
     const pending = conditionOf(status, 'PodResizePending')?.reason;
-    // deferred resizes are retried only periodically, so that is the trigger
+    // every acceptance counts as `periodic_retry`, even if the removal of another pod triggered the retry
     if (before.pending === 'Deferred' && pending === undefined && conditionOf(status, 'PodResizeInProgress'))
       this.#accepted.inc({ retry_trigger: 'periodic_retry' });
-    // swap is the only reason for which a resize is infeasible
+    // every infeasible resize counts as `swap_limitation`, whatever its reason
     if (before.pending !== 'Infeasible' && pending === 'Infeasible')
       this.#infeasible.inc({ reason_detail: 'swap_limitation' });
     this.#shown.set(uid, { ended: new Set(ended.map(({ name }) => name)), pending });

@@ -11,7 +11,7 @@ const GAUGES: [name: string, value: keyof Omit<FsStats, 'time'>, help: string][]
   ['inodes_used', 'inodesUsed', 'Number of used inodes in the volume'],
 ];
 
-/** `kubelet_volume_stats_*`: one for each PVC (upstream's collectors/volume_stats.go). Pure. */
+/** The `kubelet_volume_stats_*` metrics, with one sample per PVC (upstream's collectors/volume_stats.go). Pure. */
 export function volumeMetrics(volumes: VolumeStats[]): MetricFamily[] {
   const byClaim = new Map<string, { labels: Record<string, string>; stats: VolumeStats }>();
   for (const stats of volumes) {

@@ -1,7 +1,7 @@
 /** Encodes and decodes D-Bus messages (dbus.freedesktop.org/doc/dbus-specification.html, Message Protocol). */
 import { PodwrightError } from '@podwright/base';
 
-/** A value of a supported type: b, i, u, t, s, o, and v of these. */
+/** A value of a supported type: b, i, u, t, s, o, or v of one of these. */
 export type DBusValue = boolean | number | bigint | string;
 
 export type MethodCall = {
@@ -22,14 +22,14 @@ export type DBusMessage = {
   member?: string;
   errorName?: string;
   sender?: string;
-  /** Values up to the first of an unsupported type. */
+  /** The values up to the first one of an unsupported type. */
   values: DBusValue[];
 };
 
 const TYPES = { 1: 'call', 2: 'return', 3: 'error', 4: 'signal' } as const;
 const FIELDS = { 1: 'path', 2: 'interface', 3: 'member', 4: 'errorName', 5: 'replySerial', 7: 'sender' } as const;
 const SIGNATURE_FIELD = 8;
-/** Length of the fixed part of the header: byte order, type, flags, version, body length, serial, length of the fields. */
+/** Length of the fixed part of the header: byte order, type, flags, version, body length, serial number, and length of the fields. */
 const FIXED_BYTES = 16;
 
 export function encodeCall(serial: number, call: MethodCall): Buffer {
@@ -56,7 +56,10 @@ export function encodeCall(serial: number, call: MethodCall): Buffer {
   return Buffer.concat([start.bytes(), body.bytes()]);
 }
 
-/** Length of the message at the beginning of `bytes`; `undefined` if its header is incomplete. Throws `internal` for other data. */
+/**
+ * Length of the message at the beginning of `bytes`; `undefined` if its header is incomplete. Throws `internal` if the data is no D-Bus
+ * message.
+ */
 export function messageLength(bytes: Buffer): number | undefined {
   if (bytes.length < FIXED_BYTES) return undefined;
   const reader = new Reader(bytes);
@@ -130,7 +133,7 @@ class Writer {
   }
 }
 
-/** Reads in the byte order of the sender. Throws `internal` at the end of the data. */
+/** Reads values in the sender's byte order. Throws `internal` at the end of the data. */
 class Reader {
   readonly #bytes: Buffer;
   readonly endian: 'little' | 'big' | undefined;
@@ -153,7 +156,7 @@ class Reader {
     return this.#take(1)[0]!;
   }
 
-  /** A value preceded by its type; `undefined` for an unsupported type. */
+  /** A value preceded by its type signature; `undefined` for an unsupported type. */
   variant(): DBusValue | undefined {
     return this.#value(this.#signature());
   }

@@ -6,25 +6,25 @@ import { type PodVerdict, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { groupPods, shutdownGraceSeconds } from './shutdown-groups.ts';
 
 export type PodEnder = {
-  /** Pods that run or may still start, including pods that wait until another pod has stopped. */
+  /** Pods that run or may still start, including pods that are waiting for another pod to stop. */
   pods(): Pod[];
-  /** Starts to stop a pod; its object is kept. */
+  /** Starts stopping a pod; its object is kept. */
   end(pod: Pod, how: { gracePeriodSeconds: number; verdict: PodVerdict }): void;
-  /** Resolves when no process of the pod runs. */
+  /** Resolves when none of the pod's processes run. */
   whenStopped(podUid: string): Promise<void>;
-  /** Resolves when the pod's volumes are unmounted, too. */
+  /** Resolves when the pod's volumes have been unmounted as well. */
   whenReleased(podUid: string, signal: AbortSignal): Promise<void>;
-  /** Waits; resolves early when the signal aborts. */
+  /** Sleeps; resolves early if the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Called when the shutdown was cancelled: restarts static pods, which no controller recreates. */
+  /** Called if the shutdown is cancelled: restarts static pods, because no controller recreates them. */
   bringBack(): void;
   events: EventRecorder;
   logger: Logger;
 };
 
 /**
- * Stops all pods, one period after the other. A period ends when all of its pods have released their resources, or after its grace
- * period; periods without pods are skipped. Resolves at once when the signal aborts.
+ * Stops all pods, one period after the other. A period ends when all of its pods have released their resources, or after its grace period;
+ * periods without pods are skipped. Resolves immediately if the signal aborts.
  */
 export async function endPodsInOrder(ender: PodEnder, periods: ShutdownPeriod[], signal: AbortSignal): Promise<void> {
   for (const { period, pods } of groupPods(periods, ender.pods())) {

@@ -3,9 +3,9 @@ import { withTimeout, wrapError } from '@podwright/base';
 import { startByFork } from '@podwright/host';
 import { DBUS_TIMEOUT_MS } from './limits.ts';
 
-/** A logind inhibitor lock: the host delays its shutdown until it is released. */
+/** A logind inhibitor lock. The host delays its shutdown until the lock is released. */
 export type InhibitLock = {
-  /** Resolves when the lock is released or lost. */
+  /** Resolves when the lock has been released or lost. */
   readonly ended: Promise<void>;
   /** Resolves when logind has released the lock. */
   release(): Promise<void>;
@@ -21,7 +21,7 @@ const ARGUMENTS = [
 
 /**
  * Takes a delay lock. logind passes a lock as a file descriptor, which Node.js cannot receive, so systemd-inhibit(1) holds it while its
- * child `cat` runs. That ends when our end of its stdin is closed, even if this process is killed. The signal aborts the wait. Rejects
+ * child `cat` runs. `cat` ends when this process closes its stdin, even by being killed. The signal aborts the wait for the lock. Rejects
  * with `unavailable`.
  */
 export async function takeInhibitLock(signal: AbortSignal): Promise<InhibitLock> {

@@ -1,4 +1,4 @@
-/** Client of systemd-logind (org.freedesktop.login1(5)), to delay shutdowns of the host. */
+/** Client of systemd-logind (org.freedesktop.login1(5)), for delaying shutdowns of the host. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CONTAINER_DIRECTORY, CONTAINER_FILE, errorMessage, PodwrightError } from '@podwright/base';
@@ -11,15 +11,15 @@ const NAME = 'org.freedesktop.login1';
 const PATH = '/org/freedesktop/login1';
 const MANAGER = `${NAME}.Manager`;
 
-/** Upstream's path, so that either kubelet replaces the settings of the other. */
+/** Upstream's path, so that this kubelet and upstream's replace each other's settings. */
 const CONFIGURATION = { directory: '/etc/systemd/logind.conf.d', file: '99-kubelet.conf' };
 
-/** A connection to logind, which reports shutdowns until it is closed; then `closed` resolves with the reason. */
+/** A connection to logind, which reports shutdowns until it is closed. `closed` then resolves with the reason. */
 export interface Logind {
   readonly closed: Promise<string>;
-  /** logind's InhibitDelayMax: the maximum time, in milliseconds, that locks can delay a shutdown. */
+  /** logind's InhibitDelayMax in milliseconds: how long locks can delay a shutdown. */
   inhibitDelayMs(): Promise<number>;
-  /** Writes InhibitDelayMaxSec and reloads logind. `again`: a retry, which reloads only if the file has changed. */
+  /** Writes InhibitDelayMaxSec and reloads logind. With `again`, for a retry, logind is reloaded only if the file has changed. */
   setInhibitDelay(delayMs: number, how: { again: boolean }): Promise<void>;
   /** Whether the host is shutting down. */
   isShuttingDown(): Promise<boolean>;
@@ -29,20 +29,20 @@ export interface Logind {
 }
 
 /**
- * Calls `onShutdown` with true when the host begins to shut down, with false when that was cancelled, until the signal aborts. Rejects
- * with `unavailable`.
+ * Connects to logind. Until the signal aborts, calls `onShutdown` with true when the host begins to shut down, and with false when the
+ * shutdown is cancelled. Rejects with `unavailable`.
  */
 export async function connectLogind(onShutdown: (begins: boolean) => void, signal: AbortSignal): Promise<Logind> {
   let owner = '';
   const bus = await SystemBus.connect(({ sender, path, member, interface: of, values }) => {
     if (sender === 'org.freedesktop.DBus' && member === 'NameOwnerChanged' && values[0] === NAME)
       bus.close('systemd-logind was restarted');
-    // any user of the host may send such signals, so check the sender
+    // check the sender, because any user of the host may send such a signal
     const isOwn = sender === owner && path === PATH && of === MANAGER && member === 'PrepareForShutdown';
     if (isOwn && typeof values[0] === 'boolean') onShutdown(values[0]);
   }, signal);
   try {
-    // a call activates logind if it does not run yet
+    // this call activates logind if it is not running yet
     await readDelay(bus);
     await bus.listen(`type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='${NAME}'`);
     await bus.listen(
@@ -66,7 +66,7 @@ export async function connectLogind(onShutdown: (begins: boolean) => void, signa
   };
 }
 
-/** Why shutdowns of this host cannot be delayed; `undefined` if they can. */
+/** Why shutdowns of this host cannot be delayed; `undefined` if they can be. */
 export async function logindProblem(): Promise<string | undefined> {
   const controller = new AbortController();
   try {
@@ -93,7 +93,7 @@ async function readProperty(bus: SystemBus, name: string): Promise<DBusValue | u
   return value;
 }
 
-/** Writes the drop-in; returns false if it has this content already. */
+/** Writes the drop-in file. Returns false if it already has this content. */
 export async function writeConfiguration(delayMs: number, { directory, file } = CONFIGURATION): Promise<boolean> {
   const text = `# Written by the kubelet: what its shutdownGracePeriod needs\n[Login]\nInhibitDelayMaxSec=${Math.ceil(delayMs / 1000)}\n`;
   const path = join(directory, file);
@@ -103,7 +103,7 @@ export async function writeConfiguration(delayMs: number, { directory, file } = 
   return true;
 }
 
-/** Sends SIGHUP, on which logind reloads its configuration. */
+/** Sends SIGHUP to logind, which makes it reload its configuration. */
 async function reload(bus: SystemBus): Promise<void> {
   const systemd = { path: '/org/freedesktop/systemd1', interface: 'org.freedesktop.systemd1.Manager' };
   const killed = ['systemd-logind.service', 'all', 1];

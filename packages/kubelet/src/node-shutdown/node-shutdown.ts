@@ -11,13 +11,13 @@ import { wholePeriodMs } from './shutdown-groups.ts';
 import type { ShutdownRecord } from './shutdown-record.ts';
 
 export type NodeShutdownOptions = {
-  /** Empty: pods are not stopped. */
+  /** The shutdown periods by priority. If there are none, pods are not stopped. */
   periods: ShutdownPeriod[];
   nodeName: string;
   events: EventRecorder;
   logger: Logger;
   record: ShutdownRecord;
-  /** For tests. */
+  /** Replaced in tests. */
   connect?: typeof connectLogind;
 };
 
@@ -25,14 +25,14 @@ export class NodeShutdown {
   readonly #options: NodeShutdownOptions;
   readonly #controller = new AbortController();
   readonly #listeners = new Set<() => void>();
-  /** The last announcement of logind, and the state that has been reached in response. */
+  /** What logind has announced last; `#isShuttingDown` follows when the announcement is handled. */
   #isAnnounced = false;
   #isShuttingDown = false;
   #logind: Logind | undefined;
   #lock: InhibitLock | undefined;
-  /** Another drop-in may override ours, so a reconnect does not reload logind each second. */
+  /** Whether the drop-in has been written: if another file overrides it, a reconnect must not reload logind every second. */
   #hasSetDelay = false;
-  /** Reactions to shutdowns and cancellations, one after the other. */
+  /** Serializes the reactions to shutdowns and cancellations. */
   #work: Promise<void> = Promise.resolve();
   #loop: Promise<void> = Promise.resolve();
 
@@ -50,18 +50,18 @@ export class NodeShutdown {
     return this.#isShuttingDown ? REFUSED_AT_SHUTDOWN : undefined;
   }
 
-  /** Calls the listener when `problem()` has changed, until the returned function is called. */
+  /** Calls the listener when `problem()` has changed. The returned function unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes the lock in the background. Without logind that is logged, and pods are not stopped. */
+  /** Takes the lock in the background. If logind is missing, that is logged, and pods are not stopped before a shutdown. */
   start(ender: PodEnder): void {
     if (this.#options.periods.length > 0) this.#loop = this.#run(ender);
   }
 
-  /** Releases the lock. */
+  /** Stops watching for shutdowns, and releases the lock. */
   async stop(): Promise<void> {
     this.#controller.abort();
     await this.#loop;
@@ -86,7 +86,7 @@ export class NodeShutdown {
     await this.#reconnect(ender);
   }
 
-  /** Connects again whenever the connection is lost. */
+  /** Reconnects whenever the connection is lost. */
   async #reconnect(ender: PodEnder): Promise<void> {
     const { logger } = this.#options;
     const { signal } = this.#controller;
@@ -132,7 +132,7 @@ export class NodeShutdown {
     logger.info({ periods }, 'pods will be stopped before the host shuts down');
   }
 
-  /** Raises logind's InhibitDelayMax, the limit of all delays, which is 5 s by default. */
+  /** Raises logind's InhibitDelayMax, which limits all delays; its default is 5 s. */
   async #ensureDelay(logind: Logind, wantedMs: number): Promise<void> {
     let currentMs = await logind.inhibitDelayMs();
     if (wantedMs <= currentMs) return;
@@ -163,7 +163,7 @@ export class NodeShutdown {
     await lock?.release();
   }
 
-  /** Handles an announcement of logind. Reactions are serialized. */
+  /** Handles an announcement from logind. Reactions are serialized. */
   #announce(begins: boolean, ender: PodEnder): void {
     if (begins === this.#isAnnounced) return;
     this.#isAnnounced = begins;
@@ -189,7 +189,7 @@ export class NodeShutdown {
     logger.info({}, 'released the lock that delayed the shutdown of the host');
   }
 
-  /** After a cancellation: restarts pods, and takes a lock for the next shutdown. */
+  /** Restarts pods after a cancelled shutdown, and takes a lock for the next one. */
   async #recover(ender: PodEnder): Promise<void> {
     const { logger } = this.#options;
     if (this.#controller.signal.aborted) return;

@@ -1,14 +1,14 @@
-/** Groups pods by the order in which they stop before a shutdown (pkg/kubelet/nodeshutdown). Pure. */
+/** Groups pods by the order in which they are stopped before a shutdown (pkg/kubelet/nodeshutdown). Pure. */
 import { type Pod, podPriority } from '@podwright/kube-api';
 import type { ShutdownPeriod } from '@podwright/kubelet-configuration';
 import { DEFAULT_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
-/** The maximum delay of a shutdown. */
+/** The total length of all periods: the maximum delay of a shutdown. */
 export function wholePeriodMs(periods: ShutdownPeriod[]): number {
   return periods.reduce((sum, { gracePeriodSeconds }) => sum + gracePeriodSeconds * 1000, 0);
 }
 
-/** The pods of each period, without empty periods. Pods below all priorities belong to the first. */
+/** The pods of each period, without empty periods. Pods below every period's priority belong to the first period. */
 export function groupPods(periods: ShutdownPeriod[], pods: Pod[]): { period: ShutdownPeriod; pods: Pod[] }[] {
   const periodOf = (pod: Pod) => {
     const own = podPriority(pod);
@@ -20,7 +20,7 @@ export function groupPods(periods: ShutdownPeriod[], pods: Pod[]): { period: Shu
     .filter((group) => group.pods.length > 0);
 }
 
-/** The pod's own grace period, limited to its shutdown period. */
+/** The pod's own grace period, limited to that of its shutdown period. */
 export function shutdownGraceSeconds({ spec }: Pod, { gracePeriodSeconds }: ShutdownPeriod): number {
   const own = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
   return Math.max(LEAST_GRACE_SECONDS, Math.min(own, gracePeriodSeconds));

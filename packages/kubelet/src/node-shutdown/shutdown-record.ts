@@ -1,4 +1,4 @@
-/** The times of the last graceful shutdown, in upstream's file and metrics. */
+/** Start and end of the last graceful shutdown, in upstream's file and metrics. */
 import { join } from 'node:path';
 import { errorMessage, Gauge, isErrno, type Logger, type Registry } from '@podwright/base';
 import { readJsonFile, writeFileAtomic } from '@podwright/host';
@@ -6,7 +6,7 @@ import { formatTime } from '@podwright/kube-api';
 import { MAX_SHUTDOWN_RECORD_BYTES } from './limits.ts';
 
 const FILE = 'graceful_node_shutdown_state';
-/** Go's zero time, which means none. */
+/** Go's zero time, which stands for "none". */
 const NEVER = '0001-01-01T00:00:00Z';
 
 type Times = { startMs: number | undefined; endMs: number | undefined };
@@ -22,7 +22,7 @@ export class ShutdownRecord {
     this.#metrics = registry && shutdownMetrics(registry);
   }
 
-  /** Loads the times that an earlier process has saved into the metrics. */
+  /** Loads the times saved by an earlier process into the metrics. */
   async load(): Promise<void> {
     try {
       const times = await readJsonFile(this.#path, MAX_SHUTDOWN_RECORD_BYTES);

@@ -21,14 +21,14 @@ function emptyReply(serial: number): Buffer {
   return Buffer.concat([header, field]);
 }
 
-/** Encodes a signal, as a call with another type. */
+/** Encodes a signal: a method call whose type byte is replaced. */
 const signal = (member: string, text = '') => {
   const bytes = encodeCall(9, { ...DESTINATION, member, arguments: [text] });
   bytes[1] = 4;
   return bytes;
 };
 
-/** A fake bus that authenticates with `greeting` and answers all calls but `unanswered`. */
+/** A fake bus that authenticates with `greeting` and answers all calls except `unanswered`. */
 async function startBus(t: TestContext, greeting = 'OK 0123456789abcdef\r\n') {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-bus-'));
   const server = createServer((socket) => {

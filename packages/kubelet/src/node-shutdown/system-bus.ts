@@ -1,4 +1,4 @@
-/** A connection to the system's D-Bus, without an external program, as the kubelet listens to signals all the time. */
+/** A connection to D-Bus's system bus. It needs no external program, because the kubelet listens for signals all the time. */
 import { connect, type Socket } from 'node:net';
 import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
 import {
@@ -11,10 +11,10 @@ import {
 } from './dbus-message.ts';
 import { DBUS_TIMEOUT_MS, MAX_DBUS_MESSAGE_BYTES } from './limits.ts';
 
-/** Default address of the bus (D-Bus specification, Well-known Message Bus Instances). */
+/** The bus's default address (D-Bus specification, Well-known Message Bus Instances). */
 const SYSTEM_BUS = 'unix:path=/run/dbus/system_bus_socket';
 
-/** Destination of calls to the bus itself. */
+/** Where calls to the bus itself are sent. */
 const BUS = { destination: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', interface: 'org.freedesktop.DBus' };
 
 type Waiting = { resolve: (values: DBusValue[]) => void; reject: (error: Error) => void };
@@ -26,7 +26,7 @@ export class SystemBus {
   readonly #onSignal: (signal: DBusMessage) => void;
   #serial = 0;
   #unread: Buffer = Buffer.alloc(0);
-  /** Remaining bytes to skip of a message that is too long. */
+  /** Number of bytes still to be skipped of a message that is too long. */
   #skip = 0;
 
   private constructor(socket: Socket, onSignal: (signal: DBusMessage) => void) {
@@ -38,8 +38,8 @@ export class SystemBus {
   }
 
   /**
-   * Connects; rejects with `unavailable` if there is no bus. `onSignal` is called for subscribed signals, and for signals that other
-   * clients send directly to this one, until the connection is closed or `signal` aborts.
+   * Connects to the bus; rejects with `unavailable` if there is none. Until the connection is closed or `signal` aborts, `onSignal` is
+   * called for subscribed signals, and for signals that other clients send directly to this one.
    */
   static async connect(onSignal: (signal: DBusMessage) => void, signal: AbortSignal): Promise<SystemBus> {
     const address = process.env.DBUS_SYSTEM_BUS_ADDRESS ?? SYSTEM_BUS;
@@ -62,7 +62,7 @@ export class SystemBus {
     return this.#closed.promise;
   }
 
-  /** Calls a method and returns the values of the answer. Rejects with `unavailable`, with name and text of an error answer. */
+  /** Calls a method and returns the values of the reply. Rejects with `unavailable`, which includes the name and text of an error reply. */
   async call(call: MethodCall): Promise<DBusValue[]> {
     const serial = ++this.#serial;
     const { promise, resolve, reject } = Promise.withResolvers<DBusValue[]>();
@@ -80,12 +80,12 @@ export class SystemBus {
     }
   }
 
-  /** Subscribes to signals with a match rule. */
+  /** Subscribes to the signals that match the rule. */
   async listen(rule: string): Promise<void> {
     await this.call({ ...BUS, member: 'AddMatch', arguments: [rule] });
   }
 
-  /** The unique name of the connection that owns this name. Rejects with `unavailable` if there is none. */
+  /** The unique name of the connection that owns the well-known name. Rejects with `unavailable` if there is none. */
   async owner(name: string): Promise<string> {
     const [owner] = await this.call({ ...BUS, member: 'GetNameOwner', arguments: [name] });
     return String(owner);
@@ -108,7 +108,9 @@ export class SystemBus {
     }
   }
 
-  /** Handles one message; returns whether there was one. Any user may send messages, so those too long or invalid are skipped. */
+  /**
+   * Handles one message; returns whether there was one. Any user may send messages, so messages that are too long or invalid are skipped.
+   */
   #next(): boolean {
     const length = messageLength(this.#unread);
     if (length === undefined) return false;
@@ -138,7 +140,7 @@ function understood(bytes: Buffer): DBusMessage | undefined {
   }
 }
 
-/** Connects and authenticates with EXTERNAL, for which the kernel passes the uid. */
+/** Connects and authenticates with EXTERNAL, for which the kernel conveys the process's UID. */
 async function authenticated(path: string, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const socket = connect({ path });

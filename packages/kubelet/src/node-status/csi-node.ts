@@ -4,7 +4,7 @@ import { CSI_NODES, isApiStatus, type KubeClient, NODES } from '@podwright/kube-
 import { absentAsUndefined } from './api-answer.ts';
 import { API_WAIT_MS, CSI_NODE_QUICK_RETRIES_MS, CSI_NODE_RETRIES_MS } from './limits.ts';
 
-/** The in-tree volume plugins that kubelets have migrated to CSI drivers (upstream's migratedPlugins). */
+/** In-tree volume plugins that kubelets have migrated to CSI drivers (upstream's migratedPlugins). */
 const MIGRATED_PLUGINS = [
   'kubernetes.io/aws-ebs',
   'kubernetes.io/azure-disk',
@@ -19,14 +19,16 @@ const MIGRATED_ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins';
 export type CsiNodeOptions = {
   name: string;
   client: KubeClient;
-  /** Resolves when the node object exists; a missing CSINode is created after that. */
+  /** Resolves when the node object exists; only then a missing CSINode is created. */
   registered: Promise<unknown>;
   /** Called when `problem()` has changed. */
   onChange: () => void;
   logger: Logger;
 };
 
-/** Ensures that the node has a CSINode object. Until then the node is not ready, so that no pods with CSI volumes are scheduled to it. */
+/**
+ * Ensures that the node has a CSINode object. Until it exists the node is not ready, so that no pods with CSI volumes are scheduled to it.
+ */
 export class CsiNodeStart {
   readonly #options: CsiNodeOptions;
   #problem: string | undefined = 'CSINode is not yet initialized';
@@ -59,7 +61,7 @@ export class CsiNodeStart {
     this.#options.onChange();
   }
 
-  /** Whether the CSINode exists. Waits until the API server answers and permits the read. */
+  /** Whether the CSINode exists. Waits until the API server responds and permits the read. */
   async #isThere(signal: AbortSignal): Promise<boolean> {
     const { client, name } = this.#options;
     while (!signal.aborted) {
@@ -72,7 +74,7 @@ export class CsiNodeStart {
     return false;
   }
 
-  /** Returns upstream's error message after several quick tries, or `undefined` on success. */
+  /** Makes several quick attempts. Returns upstream's error message if all fail, otherwise `undefined`. */
   async #tryQuickly(signal: AbortSignal): Promise<string | undefined> {
     for (const delayMs of [...CSI_NODE_QUICK_RETRIES_MS, undefined]) {
       try {
@@ -90,7 +92,10 @@ export class CsiNodeStart {
 
 const jittered = (delayMs: number) => delayMs * (1 + 0.1 * Math.random());
 
-/** Creates or updates the CSINode. If it belongs to an earlier node object of this name, deletes it and rejects, to be retried. */
+/**
+ * Creates or updates the CSINode. If it belongs to an earlier node object with this name, deletes it and rejects, so that the caller
+ * retries.
+ */
 async function ensureCsiNode({ client, name, logger }: CsiNodeOptions, signal: AbortSignal): Promise<void> {
   const call = { signal };
   const { metadata: owner } = await client.get(NODES, { name }, call);
@@ -111,7 +116,7 @@ async function ensureCsiNode({ client, name, logger }: CsiNodeOptions, signal: A
 
 type Creation = { client: KubeClient; logger: Logger; signal: AbortSignal };
 
-/** An API server without this resource, as small ones are, needs no CSINode. */
+/** Creates the CSINode. A small API server may not have this resource; it then needs none. */
 async function create(csiNode: CsiNode, { client, logger, signal }: Creation): Promise<void> {
   try {
     await client.create(CSI_NODES, csiNode, { signal });
@@ -130,7 +135,7 @@ function newCsiNode(name: string, uid: string): CsiNode {
   });
 }
 
-/** Adds the annotation; returns the same object if it names the same plugins, in any order. */
+/** Adds the annotation of migrated plugins. Returns the same object if it already names the same plugins, in any order. */
 function withMigrated(csiNode: CsiNode): CsiNode {
   const { annotations = {} } = csiNode.metadata;
   const named = (annotations[MIGRATED_ANNOTATION] ?? '').split(',').toSorted().join(',');

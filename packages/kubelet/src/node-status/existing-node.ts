@@ -2,7 +2,7 @@ import { isHugePages, type Node } from '@podwright/kube-api';
 import { CONTROLLER_ATTACHES } from './initial-node.ts';
 import { isExtendedResource, isSameQuantity } from './node-capacity-status.ts';
 
-/** Labels that are updated in an existing node object, if the kubelet has values for them (upstream's updateDefaultLabels). */
+/** Labels that are updated on an existing node object if the kubelet has values for them (upstream's updateDefaultLabels). */
 const DEFAULT_LABELS = [
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',
@@ -19,8 +19,8 @@ const DEFAULT_LABELS = [
 ];
 
 /**
- * Updates an existing node object at registration: standard labels, the attach-detach annotation, and capacities. Taints, other labels and
- * annotations, and everything else belong to other writers. Returns the same object if nothing changes.
+ * Updates an existing node object at registration: standard labels, the attach-detach annotation, and capacity. Everything else, including
+ * taints, other labels and other annotations, belongs to other writers. Returns the same object if nothing changes.
  */
 export function takeOverNode(
   existing: Node,
@@ -72,7 +72,10 @@ function takenAnnotations(
 
 type Amounts = { capacity?: Record<string, string>; allocatable?: Record<string, string> };
 
-/** Extended resources are zero until their plugins register; huge pages are those of the host. */
+/**
+ * The resources of the node object that is taken over. If no device plugin has ever registered, extended resources are reset to zero. Huge
+ * pages are the host's.
+ */
 function takenResources(existing: Node, initial: Node, resetExtendedResources: boolean): Amounts {
   const isKept = (name: string) => !isHugePages(name) || initial.status?.capacity?.[name] !== undefined;
   const isReset = (name: string) => resetExtendedResources && isExtendedResource(name);

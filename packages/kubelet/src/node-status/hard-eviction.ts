@@ -1,10 +1,10 @@
 import { parseQuantity, quantityValue } from '@podwright/kube-api';
 import { amountOf, thresholdValue } from '@podwright/kubelet-configuration';
 
-/** The signals whose hard thresholds are subtracted from allocatable, and their resources. */
+/** Signals whose hard thresholds reduce allocatable, and the resources that they reduce. */
 const RESERVED = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' } as const;
 
-/** Bytes of memory and disk to subtract from allocatable, so that eviction begins before they run out, by resource. */
+/** Bytes of memory and disk by which allocatable is reduced, so that eviction begins before they run out; by resource. */
 export function hardEvictionReserve(
   thresholds: Readonly<Record<string, string>>,
   capacity: Record<string, string>,
@@ -20,7 +20,7 @@ export function hardEvictionReserve(
   return Object.fromEntries(reserves);
 }
 
-/** The sum of several reservations. */
+/** Sums up several reservations. */
 export function addReserves(...reserves: Record<string, string>[]): Record<string, string> {
   const sum = new Map<string, bigint>();
   for (const [name, amount] of reserves.flatMap((one) => Object.entries(one)))

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Node, NodeAddress } from '@podwright/kube-api';
 
 /**
- * The hostIPs of pods: the first internal address of the node object, else the first external one, and the first of the other family.
+ * The hostIPs of pods: the node object's first internal address, or else its first external one, and the first address of the other family.
  * `undefined` while the object has no addresses.
  */
 export function nodeHostIps(node: Node | undefined): string[] | undefined {
@@ -15,8 +15,8 @@ export function nodeHostIps(node: Node | undefined): string[] | undefined {
 }
 
 /**
- * DNS names and addresses of the node object, for the kubelet's serving certificate (upstream's newGetTemplateFn): clients connect to
- * these. A cloud controller may have written them.
+ * The DNS names and addresses of the node object, to which clients connect, for the kubelet's serving certificate (upstream's
+ * newGetTemplateFn). A cloud controller may have written them.
  */
 export function servingNames(node: Node | undefined): string[] {
   const names = addressesOf(node).flatMap((one) => (isServed(one) ? one.address : []));
@@ -28,7 +28,7 @@ const isServed = ({ type, address }: NodeAddress) =>
 const IPS = ['InternalIP', 'ExternalIP'];
 const DNS_NAMES = ['InternalDNS', 'ExternalDNS'];
 
-/** Tolerates invalid node objects: they must not stop the node. */
+/** Tolerates an invalid node object, because it must not stop the node. */
 function addressesOf(node: Node | undefined): NodeAddress[] {
   const { addresses } = node?.status ?? {};
   return Array.isArray(addresses) ? addresses.filter((one) => typeof one?.address === 'string') : [];

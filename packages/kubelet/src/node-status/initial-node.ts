@@ -4,10 +4,10 @@ import { standardLabels } from '../node/node-facts.ts';
 import type { ObservedNode } from './observed-node.ts';
 import { type NodeUpdate, updateNode } from './update-node.ts';
 
-/** Annotation: volumes of the node are attached by the attach-detach controller of the cluster. */
+/** Annotation that the cluster's attach-detach controller attaches the node's volumes. */
 export const CONTROLLER_ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
-/** The taint that keeps pods off a node until the cloud controller has initialized it and removed the taint. */
+/** The taint that keeps pods off a node until the cloud controller has initialized it. */
 const UNINITIALIZED = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
 
 export type NodeIdentity = {
@@ -17,7 +17,7 @@ export type NodeIdentity = {
   settings: NodeSettings;
 };
 
-/** The node object for registration, with the events of its first status. */
+/** The node object for registration, and the events of its first status. */
 export function initialNode({ name, labels, settings }: NodeIdentity, seen: ObservedNode): NodeUpdate {
   const standard = standardLabels(name);
   const taints = settings.externalCloudProvider ? [...settings.taints, UNINITIALIZED] : settings.taints;
@@ -40,6 +40,6 @@ export function initialNode({ name, labels, settings }: NodeIdentity, seen: Obse
     },
   };
   const update = updateNode(bare, seen);
-  // updateNode resets the os and arch labels; --node-labels may override them at registration
+  // updateNode sets the os and arch labels, but at registration --node-labels may override them
   return { ...update, node: { ...update.node, metadata: { ...update.node.metadata, labels: bare.metadata.labels! } } };
 }

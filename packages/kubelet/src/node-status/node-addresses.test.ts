@@ -62,7 +62,7 @@ test('an external cloud provider sets the address, unless --node-ip is given', a
   assert.deepEqual([provided(''), provided('::'), provided('10.0.0.7', false)], [undefined, undefined, undefined]);
 });
 
-/** Checks the host IPs of pods for addresses such as `InternalIP=10.0.0.7`. */
+/** Checks the host IPs of pods for node addresses such as `InternalIP=10.0.0.7`. */
 function checkHostIps(addresses: string, expected: string[] | undefined): void {
   const listed = addresses.split(' ').map((one) => one.split('=') as [NodeAddress['type'], string]);
   const status = { addresses: listed.map(([type, address]) => ({ type, address })) };

@@ -5,31 +5,31 @@ import { errorMessage, PodwrightError } from '@podwright/base';
 import type { NodeAddress } from '@podwright/kube-api';
 import { hostAddresses } from '../node/node-facts.ts';
 
-/** Wildcards of `--node-ip`, which select the family. */
+/** Wildcard values of `--node-ip`, which select the address family. */
 const ANY = ['0.0.0.0', '::'];
 
 export type WantedAddresses = {
-  /** The node's name, which is also the hostname in the name service. */
+  /** The node's name, under which the name service is also queried. */
   name: string;
-  /** `--node-ip`: '' for any, `0.0.0.0` or `::` for any of a family, one address, or two with a comma. */
+  /** `--node-ip`: '' for any address, `0.0.0.0` or `::` for any address of a family, one address, or two separated by a comma. */
   nodeIp: string;
   externalCloudProvider: boolean;
 };
 
-/** Sources of the host's addresses. */
+/** Where the host's addresses come from. */
 export type AddressSources = {
-  /** Addresses of all interfaces. */
+  /** The addresses of all interfaces. */
   ofInterfaces: () => string[];
-  /** Addresses of the node's name in the name service; none if it is unknown. */
+  /** The addresses of the node's name in the name service; empty if the name is unknown. */
   ofName: (name: string) => Promise<string[]>;
-  /** Addresses of the interface with the default route, the family of the wildcard `any` first. */
+  /** The addresses of the interface with the default route; the family of the wildcard `any` comes first. */
   outward: (any: string) => Promise<string[]>;
 };
 
 /**
- * The addresses of the node object. The addresses in `--node-ip` must be addresses of the host. Without `--node-ip`, the address is the one
- * of the node's name in the name service, if the host has it, else the address of the default route. Rejects with `failed_precondition` if
- * there is none.
+ * The addresses for the node object. Those in `--node-ip` must be addresses of the host. Without `--node-ip`, the address is that of the
+ * node's name in the name service if the host has it, otherwise that of the default route. Rejects with `failed_precondition` if there is
+ * none.
  */
 export async function nodeAddresses(
   { name, nodeIp, externalCloudProvider }: WantedAddresses,
@@ -49,7 +49,7 @@ export async function nodeAddresses(
   return [internal(await findAddress(name, given[0] ?? '', sources)), hostname];
 }
 
-/** The value of the provided-node-ip annotation, for the cloud controller; `undefined` for none. */
+/** The value of the provided-node-ip annotation for the cloud controller; `undefined` for no annotation. */
 export function providedAddresses({ nodeIp, externalCloudProvider }: WantedAddresses): string | undefined {
   const wanted = nodeIp.split(',').map((address) => address.trim());
   const addresses = wanted.filter((address) => address !== '' && !ANY.includes(address)).map(canonical);
@@ -68,7 +68,7 @@ async function findAddress(name: string, any: string, sources: AddressSources): 
   );
 }
 
-/** Upstream's message if an address cannot be the node's. */
+/** Upstream's message if an address cannot belong to the node. */
 function problemOf(address: string, own: string[]): string | undefined {
   if (isIP(address) === 0) return 'nodeIP must be a valid IP address';
   if (isLoopback(address)) return "nodeIP can't be loopback address";
@@ -80,7 +80,7 @@ function problemOf(address: string, own: string[]): string | undefined {
 
 const isLoopback = (address: string) => address.startsWith('127.') || address === '::1';
 
-/** IPv6 addresses in canonical form; other text is unchanged. */
+/** Canonicalizes an IPv6 address; other text is unchanged. */
 function canonical(address: string): string {
   return isIP(address) === 6 ? new SocketAddress({ address, family: 'ipv6' }).address : address;
 }

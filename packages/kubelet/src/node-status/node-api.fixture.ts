@@ -5,9 +5,9 @@ import { FakeKubeClient } from '@podwright/kube-client/testing';
 
 type PatchBody = { status?: Omit<NodeStatus, 'addresses'> & { addresses?: (NodeAddress | { $patch: string })[] } };
 
-/** An API server that merges patches of node objects as a real one does. */
+/** An API server that merges node patches like a real one. */
 export class NodeApi extends FakeKubeClient {
-  /** Patches of node objects as they were sent. */
+  /** The node patches as they were sent. */
   readonly patches: PatchBody[] = [];
 
   override patch<T extends KubeObject>(
@@ -38,7 +38,7 @@ function mergedConditions(known: NodeCondition[] = [], patches: Partial<NodeCond
   return [...changed, ...patches.filter(({ type }) => !known.some((one) => one.type === type))];
 }
 
-/** Mocks time and Math.random. `pass` advances time in steps of 10 ms (1 s for a minute or more), and runs pending work after each. */
+/** Mocks time and Math.random. `pass` advances time in steps of 10 ms (1 s for a minute or more), and runs pending work after each step. */
 export function mockTime(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2026-11-23T10:00:00Z') });
   const beganAtMs = Date.now();
@@ -58,7 +58,7 @@ export function mockTime(t: TestContext) {
   return { pass, nowMs: () => performance.now() };
 }
 
-/** Records the reasons of events. */
+/** Records the reasons of emitted events. */
 export function eventReasons() {
   const reasons: string[] = [];
   const event = (_about: unknown, _type: unknown, reason: string) => void reasons.push(reason);

@@ -4,8 +4,8 @@ import type { ObservedNode } from './observed-node.ts';
 type Quantities = Record<string, string>;
 
 /**
- * Updates capacity and allocatable. Resources of other writers are kept and are fully allocatable; equal quantities keep their
- * notation.
+ * Updates capacity and allocatable. Resources that other writers have added are kept and count as fully allocatable. An amount that is
+ * equal to the old one keeps its notation.
  */
 export function updateResources(
   known: { capacity?: Quantities; allocatable?: Quantities },
@@ -24,12 +24,12 @@ export function updateResources(
   return { capacity, allocatable: { ...Object.fromEntries(others), ...respelt(known.allocatable, left) } };
 }
 
-/** Whether it is an extended resource, not one of Kubernetes. */
+/** Whether the name is that of an extended resource, rather than one of Kubernetes' own. */
 export function isExtendedResource(name: string): boolean {
   return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
 }
 
-/** Whether two quantities are equal, whatever their notation. */
+/** Whether two quantities are equal, regardless of their notation. */
 export function isSameQuantity(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one === other || (isQuantity(one) && isQuantity(other) && compareQuantities(one, other) === 0);
@@ -43,7 +43,7 @@ function respelt(known: Quantities | undefined, amounts: Quantities): Quantities
   return Object.fromEntries(entries);
 }
 
-/** Subtracts, at least to zero. Invalid quantities of the API server are kept. */
+/** Subtracts the reserved amount, down to zero at most. An invalid quantity from the API server is kept. */
 function subtract(name: string, amount: string, reserved: string): string {
   if (!isQuantity(amount)) return amount;
   const rest = parseQuantity(amount).nanos - parseQuantity(reserved).nanos;

@@ -3,7 +3,7 @@ import type { NodePressure, PressureCondition } from '@podwright/kubelet-configu
 import type { NodeObject } from '../node/node-object.ts';
 import type { ObservedNode, Pressure } from './observed-node.ts';
 
-/** An event of the node. */
+/** An event about the node. */
 export type NodeEvent = { type: 'Normal' | 'Warning'; reason: string; message: string };
 
 type PressureWords = { reason: string; message: string; event: string };
@@ -49,13 +49,13 @@ const PRESSURES: { type: PressureCondition; of: keyof Pressure; short: PressureW
   },
 ];
 
-/** The events for changed pressure conditions. */
+/** The events for pressure conditions that have changed. */
 export function pressureEvents(node: string, changed: readonly PressureCondition[], now: NodePressure) {
   const words = changed.map((type) => ({ ...PRESSURES.find((one) => one.type === type)!, isShort: now.has(type) }));
   return words.map(({ short, fine, isShort }) => nodeStatusEvent(node, isShort ? short.event : fine.event));
 }
 
-/** The pressure conditions of a lone node; if a condition has never changed, its transition time is the start of the kubelet. */
+/** The pressure conditions of a lone node. The transition time of a condition that has never changed is the start of the kubelet. */
 export function pressureConditions(now: NodePressure, startedAtMs: number): NodeObject['status']['conditions'] {
   return PRESSURES.map(({ type, short, fine }) => {
     const { reason, message } = now.has(type) ? short : fine;
@@ -69,13 +69,13 @@ export function nodeStatusEvent(name: string, reason: string): NodeEvent {
   return { type: 'Normal', reason, message: `Node ${name} status is now: ${reason}` };
 }
 
-/** Resources without which a node is not ready. */
+/** Resources that a node must have to be ready. */
 const REQUIRED_CAPACITY = ['cpu', 'memory', 'pods', 'ephemeral-storage'];
 
-/** The node's conditions, including unchanged ones of other writers, and the reasons of events for changes. */
+/** The node's conditions, including those of other writers, and the events for changed ones. */
 export type ConditionsUpdate = { conditions: NodeCondition[]; events: string[] };
 
-/** Updates the conditions in upstream's order: new ones are appended, Ready last. */
+/** Updates the conditions in upstream's order: new ones are appended, with Ready last. */
 export function updateConditions(
   known: readonly NodeCondition[],
   seen: Pick<ObservedNode, 'atMs' | 'pressure' | 'problems'>,
@@ -130,7 +130,7 @@ function missingCapacity(capacity: Record<string, string>): string[] {
   return missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(', ')}`];
 }
 
-/** Joins errors as Go's aggregate: a single error is unchanged, several are in brackets, without duplicates. */
+/** Joins errors like Go's aggregate, without duplicates: a single error is unchanged, several are put in brackets. */
 function aggregate(errors: string[]): string {
   const once = [...new Set(errors)];
   return once.length === 1 ? once[0]! : `[${once.join(', ')}]`;

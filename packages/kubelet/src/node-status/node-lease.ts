@@ -13,19 +13,19 @@ export type NodeLeaseOptions = {
   heartbeatClient: KubeClient;
   timeoutMs: number;
   leaseDurationSeconds: number;
-  /** Called when the API server returns an older state than before: it was restored from a backup. */
+  /** Called if the API server returns an older state than before, which means that it was restored from a backup. */
   onRestored: () => void;
   logger: Logger;
 };
 
 /**
- * Renews the lease of the node, its heartbeat, until the signal aborts: first from the last known version, then from the one of the
- * API server. Creates the lease once its owner, the node object, exists, and again if it was deleted.
+ * Renews the node's lease, which is its heartbeat, until the signal aborts. A renewal starts from the last known version; if that fails,
+ * from the API server's. Creates the lease once the node object, its owner, exists, and again if the lease is deleted.
  */
 export class NodeLease {
   readonly #options: NodeLeaseOptions;
   #latest: Lease | undefined;
-  /** The last known resource version, even if the lease was deleted since. */
+  /** The last known resource version, even if the lease has since been deleted. */
   #version: string | undefined;
   #failing = false;
 
@@ -48,7 +48,10 @@ export class NodeLease {
     if (lease !== undefined && !isNew) await this.#renew(lease, signal);
   }
 
-  /** Each renewal returns the API server's newest resource version, which only decreases if the server was restored from a backup. */
+  /**
+   * Stores the lease. Each renewal returns the API server's newest resource version, which decreases only if the server was restored from a
+   * backup.
+   */
   #take(lease: Lease | undefined): void {
     const before = this.#version;
     this.#latest = lease;
@@ -56,7 +59,7 @@ export class NodeLease {
     if ((compareVersions(this.#version, before) ?? 0) < 0) this.#options.onRestored();
   }
 
-  /** Tries a few times without pauses; returns whether it succeeded. */
+  /** Makes a few attempts without pauses, and returns whether one succeeded. */
   async #renew(from: Lease, signal: AbortSignal): Promise<boolean> {
     const { heartbeatClient, logger } = this.#options;
     let [base, problem]: [Lease | undefined, string] = [from, ''];
@@ -79,7 +82,7 @@ export class NodeLease {
     return false;
   }
 
-  /** Patches only the changes: whole leases every ten seconds, in both directions, would be most of an idle node's traffic. */
+  /** Patches only what changed: whole leases in both directions every ten seconds would be most of an idle node's traffic. */
   async #change(base: Lease, renewed: Lease, signal: AbortSignal): Promise<Lease> {
     const { name, heartbeatClient, timeoutMs } = this.#options;
     const { resourceVersion } = base.metadata;
@@ -90,7 +93,7 @@ export class NodeLease {
     return { ...renewed, metadata: answer };
   }
 
-  /** Gets or creates the lease; `undefined` without a node object to own it, or when the signal aborts. */
+  /** Gets or creates the lease; `undefined` if there is no node object to own it, or if the signal aborts. */
   async #ensure(signal: AbortSignal): Promise<{ lease: Lease | undefined; isNew: boolean }> {
     const { name, heartbeatClient, timeoutMs, logger } = this.#options;
     const backoff = new Backoff(LEASE_BACKOFF);
@@ -122,7 +125,7 @@ export class NodeLease {
     };
   }
 
-  /** The time is taken from this host's clock, even if the lease has a later time: observers compare renewals, not clocks. */
+  /** The renewed lease. Its time is this host's, even if the old lease has a later one, because observers compare renewals, not clocks. */
   async #renewed(base: Lease, signal: AbortSignal): Promise<Lease> {
     const { leaseDurationSeconds } = this.#options;
     const ownerReferences = base.metadata.ownerReferences ?? [];

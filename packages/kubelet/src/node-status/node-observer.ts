@@ -9,24 +9,24 @@ import { NODE_IMAGES_PERIOD_MS } from './limits.ts';
 import { nodeAddresses, providedAddresses, type WantedAddresses } from './node-addresses.ts';
 import type { DeviceResources, ObservedNode, Pressure } from './observed-node.ts';
 
-/** Maximum number of names of an image in a node's status (upstream's MaxNamesPerImageInNodeStatus). */
+/** Maximum number of names per image in a node's status (upstream's MaxNamesPerImageInNodeStatus). */
 const MAX_NAMES = 5;
 
-/** Handlers and features in the runtime's CRI Status. */
+/** Handlers and features from the runtime's CRI status. */
 type RuntimeAbilities = {
   handlers: { name: string; features?: { recursiveReadOnlyMounts: boolean; userNamespaces: boolean } }[];
   features: { supplementalGroupsPolicy: boolean } | undefined;
 };
 
-/** Sources of parts of the node's status; each returns the current state. */
+/** Sources of parts of the node's status. Each returns the current state. */
 export type NodeStatusSources = {
-  /** `undefined` until the runtime was ready for the first time. */
+  /** `undefined` until the runtime has been ready once. */
   abilities: () => RuntimeAbilities | undefined;
   pressure: () => Pressure;
   devices: () => DeviceResources;
-  /** Reasons why the node is not ready. */
+  /** Why the node is not ready. */
   problems: () => string[];
-  /** Volumes that the controller must not detach (`volumesInUse`); `undefined` while unknown. */
+  /** Volumes that the attach-detach controller must not detach (`volumesInUse`); `undefined` while unknown. */
   volumesInUse: () => string[] | undefined;
 };
 
@@ -41,7 +41,7 @@ export type NodeObserverOptions = {
   /** Port of the kubelet's HTTP API. */
   port: number;
   declaredFeatures: readonly string[];
-  /** Name of the runtime, from its Version at the start of the kubelet. */
+  /** The runtime's name, from its Version response when the kubelet started. */
   runtimeName: string;
   sources: NodeStatusSources;
   cri: Pick<CriClient, 'runtime' | 'image'>;
@@ -49,13 +49,13 @@ export type NodeObserverOptions = {
   findAddresses?: typeof nodeAddresses;
 };
 
-/** Collects everything for the node's status. */
+/** Collects the data for the node's status. */
 export class NodeObserver {
   readonly #options: NodeObserverOptions;
   #images: { list: Image[]; readAtMs: number } | undefined;
-  /** The running lookup: a name service may be slow, and is not queried twice at once. */
+  /** The running lookup of addresses. The name service may be slow, and is not queried twice at the same time. */
   #looking: Promise<NodeAddress[]> | undefined;
-  /** Addresses of the last lookup, used while the next one is slow. */
+  /** Addresses from the last lookup, which are used while the next one is slow. */
   #found: NodeAddress[] | undefined;
   #addressProblem = '';
 
@@ -63,7 +63,7 @@ export class NodeObserver {
     this.#options = options;
   }
 
-  /** Never rejects: unknown parts are left out, or have upstream's placeholders. */
+  /** Never rejects: unknown parts are omitted or have upstream's placeholders. */
   async observe(signal: AbortSignal): Promise<ObservedNode> {
     const { wanted, settings, host, sources, declaredFeatures, port } = this.#options;
     const [facts, addresses, runtimeVersion, images] = await Promise.all([
@@ -144,7 +144,7 @@ export class NodeObserver {
     }
   }
 
-  /** Lists images every half minute, as in upstream. If the runtime does not answer, returns the previous list. */
+  /** Lists images every half minute, as in upstream. If the runtime does not respond, returns the previous list. */
   async #listImages(signal: AbortSignal): Promise<Image[]> {
     const nowMs = performance.now();
     const known = this.#images;
@@ -160,10 +160,10 @@ export class NodeObserver {
   }
 }
 
-/** Timeout of the runtime and the name service: reporting NotReady must not wait for one that hangs. */
+/** Timeout of the runtime and of the name service: if one hangs, a report of NotReady must not wait for it. */
 const ANSWER_MS = 2000;
 
-/** A version as upstream formats it: without `v` and without non-semantic suffixes; `undefined` for other text. */
+/** A version as upstream formats it, without `v` and without suffixes that are not semantic; `undefined` if the text is not a version. */
 export function plainVersion(text: string): string | undefined {
   const [, numbers, rest = ''] = /^\s*v?(\d+(?:\.\d+)+)(.*)$/.exec(text) ?? [];
   if (numbers === undefined) return undefined;
@@ -173,7 +173,7 @@ export function plainVersion(text: string): string | undefined {
 
 type ListedImage = Pick<Image, 'id' | 'repoDigests' | 'repoTags' | 'size'>;
 
-/** The `most` largest images, or all with -1; names with digests come first. */
+/** The `most` largest images, or all for -1. Names with digests come first. */
 export function nodeImages(images: readonly ListedImage[], most: number): NodeImage[] {
   const largest = images.toSorted(bySize).slice(0, most < 0 ? undefined : most);
   return largest.map(({ repoDigests, repoTags, size }) => ({
@@ -187,7 +187,7 @@ function bySize(one: ListedImage, other: ListedImage): number {
   return one.id > other.id ? -1 : 1;
 }
 
-/** Runtime handlers and features for the node's status, sorted by name, as runtimes list their handlers in any order. */
+/** Runtime handlers and features for the node's status, sorted by name, because runtimes list their handlers in no fixed order. */
 export function abilitiesStatus(
   abilities: RuntimeAbilities | undefined,
 ): Pick<NodeStatus, 'runtimeHandlers' | 'features'> {

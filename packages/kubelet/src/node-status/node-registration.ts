@@ -10,13 +10,13 @@ import type { ObservedNode } from './observed-node.ts';
 export type NodeRegistrationOptions = NodeIdentity & {
   client: KubeClient;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
-  /** Whether no device plugin has ever registered on this host: then extended resources of the node object are reset to zero. */
+  /** Whether no device plugin has ever registered on this host; the node object's extended resources are then reset to zero. */
   resetExtendedResources: () => boolean;
   events: EventRecorder;
   logger: Logger;
 };
 
-/** Creates the node object, or takes over the existing one; retries until that succeeds. Returns `undefined` if the signal aborts. */
+/** Creates the node object or takes over an existing one, and retries until that succeeds. Returns `undefined` if the signal aborts. */
 export async function registerNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<Node | undefined> {
   const { name, logger, events } = options;
   const backoff = new Backoff(NODE_REGISTRATION_BACKOFF);
@@ -45,7 +45,7 @@ async function tryRegister(
   try {
     return { how: 'created', node: await client.create<Node>(NODES, initial, { signal }) };
   } catch (error) {
-    // without permission to create nodes, the object may still exist
+    // even if the kubelet may not create nodes, the object may already exist
     if (!isApiStatus(error, 'AlreadyExists') && !isApiStatus(error, 403)) throw error;
   }
   const existing = await client.get<Node>(NODES, { name }, { signal });

@@ -13,10 +13,13 @@ export type NodeReporterOptions = {
   /** Timeout of a heartbeat. */
   timeoutMs: number;
   informer: Pick<Informer<Node>, 'get'>;
-  /** The registered node object; the first report waits for it. `undefined` if the kubelet does not register (`registerNode: false`). */
+  /**
+   * Resolves with the registered node object, or with `undefined` if the kubelet does not register (`registerNode: false`). The first
+   * report waits for it.
+   */
   registered: Promise<Node | undefined>;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
-  /** Called with the API server's node object at the beginning and end of each report. */
+  /** Called with the API server's node object at the beginning and at the end of each report. */
   onNode?: (node: Node) => Promise<void>;
   statusUpdateMs: number;
   statusReportMs: number;
@@ -25,22 +28,24 @@ export type NodeReporterOptions = {
 };
 
 /**
- * Keeps the status of the node object up to date. The status is computed every `statusUpdateMs`, and at once after `prompt`; it is
- * written if it changed, and every `statusReportMs` in any case.
+ * Keeps the node object's status up to date. Computes the status every `statusUpdateMs`, and immediately after `prompt`; writes it if it
+ * has changed, and every `statusReportMs` in any case.
  */
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
-  /** The newest state of the server's node object: read, or written by the last report, then without `volumesAttached`. */
+  /** The newest state of the server's node object, as read or as the last report wrote it; the latter lacks `volumesAttached`. */
   #latest: Node | undefined;
-  /** True once the informer has had the node object: if it later has no object, the object was deleted. */
+  /** Whether the informer has ever had the node object. If it has none afterwards, the object was deleted. */
   #wasInformed = false;
   #reportedAtMs: number | undefined;
-  /** Random offset of the next unchanged report, so that the nodes of a cluster do not all report at once. */
+  /** Random offset of the next report of an unchanged status, so that the nodes of a cluster do not all report at the same moment. */
   #reportOffsetMs = 0;
   #isRebootEmitted = false;
   #unschedulable = false;
   #wake = new AbortController();
-  /** True after the server was restored from a backup: the informer may have a newer state, which is lost. */
+  /**
+   * True after the server was restored from a backup, until a read: the informer may still have a newer state, which the server has lost.
+   */
   #isInformerStale = false;
   #isFailing = false;
 
@@ -48,7 +53,7 @@ export class NodeReporter {
     this.#options = options;
   }
 
-  /** Reports from when the node is registered until the signal aborts. */
+  /** Reports from the registration of the node until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#latest = await this.#options.registered;
     while (!signal.aborted) {
@@ -58,25 +63,28 @@ export class NodeReporter {
     }
   }
 
-  /** Reports without waiting for the next period: the node's readiness or its volumes in use may have changed. */
+  /** Triggers a report before the next period, because the node's readiness or its volumes in use may have changed. */
   prompt(): void {
     this.#wake.abort();
   }
 
-  /** Call when the server was restored from a backup: reads its state, and reports at once. */
+  /** Call this when the server has been restored from a backup: reads the server's state, and reports immediately. */
   serverRestored(): void {
     this.#isInformerStale = true;
     this.prompt();
   }
 
-  /** The last known node object; `undefined` before there is one, or if it was deleted. */
+  /** The last known node object; `undefined` if none is known yet or if the object was deleted. */
   node(): Node | undefined {
     const known = this.#informed();
     if (known === undefined) return this.#wasInformed ? undefined : this.#latest;
     return isNewer(this.#latest, known) ? this.#latest : known;
   }
 
-  /** Whether the informer's object is older than `#latest`: it lags, or the server was restored from a backup. A read decides. */
+  /**
+   * Whether the informer's object is older than `#latest`: the informer lags, or the server was restored from a backup. Only a read can
+   * tell.
+   */
   #isInDoubt(): boolean {
     const known = this.#informed();
     return known !== undefined && isNewer(this.#latest, known);
@@ -96,7 +104,9 @@ export class NodeReporter {
     await pause(Math.max(0, periodMs - NODE_PROMPT_PERIOD_MS), woken);
   }
 
-  /** The first try uses the informer's object, which is usually current; the others read from the server. */
+  /**
+   * Reports the status. The first attempt uses the informer's object, which is usually current; further attempts read it from the server.
+   */
   async #report(signal: AbortSignal): Promise<void> {
     const { heartbeatClient, logger } = this.#options;
     let problem = '';
@@ -132,7 +142,7 @@ export class NodeReporter {
     const isFirst = this.#reportedAtMs === undefined;
     const patch = { type: 'strategic' as const, body: nodePatch(before, update.node), subresource: 'status' };
     const metadata = await heartbeatClient.patchForMetadata(NODES, { name }, patch, { signal, timeoutMs });
-    // a controller writes volumesAttached: unknown until the watch delivers this version
+    // a controller writes volumesAttached, which is unknown until the watch delivers this version
     this.#latest = { ...update.node, metadata, status: { ...update.node.status, volumesAttached: undefined } };
     this.#reportedAtMs = performance.now();
     this.#reportOffsetMs = update.changed || isFirst ? this.#options.statusReportMs * (Math.random() - 0.5) : 0;
@@ -159,7 +169,7 @@ export class NodeReporter {
     this.#emit(nodeStatusEvent(this.#options.name, unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable'));
   }
 
-  /** A reboot is emitted only once, as the host cannot reboot while the kubelet runs. */
+  /** Emits an event, but Rebooted only once, because the host cannot reboot while the kubelet runs. */
   #emit({ type, reason, message }: NodeEvent): void {
     if (reason === 'Rebooted' && this.#isRebootEmitted) return;
     this.#isRebootEmitted ||= reason === 'Rebooted';
@@ -167,7 +177,7 @@ export class NodeReporter {
   }
 }
 
-/** A recreated node object has another uid, and always a higher version. */
+/** Whether `one` has the higher resource version. A recreated node object has another UID, and always a higher version. */
 function isNewer(one: Node | undefined, other: Node): one is Node {
   return one !== undefined && (compareVersions(one.metadata.resourceVersion, other.metadata.resourceVersion) ?? 0) > 0;
 }

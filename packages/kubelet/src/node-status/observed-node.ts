@@ -1,39 +1,39 @@
 import type { NodeAddress, NodeImage, NodeRuntimeHandler, NodeStatus, NodeSystemInfo } from '@podwright/kube-api';
 
-/** Resources of device plugins. Those of a removed plugin have the amount 0. */
+/** Amounts of device plugins' resources. A resource whose plugin was removed has the amount 0. */
 export type DeviceResources = {
   capacity: Record<string, string>;
   allocatable: Record<string, string>;
 };
 
-/** Pressure conditions of the eviction manager. */
+/** Pressure conditions, from the eviction manager. */
 export type Pressure = { memory: boolean; disk: boolean; pids: boolean };
 
-/** A snapshot of host and runtime, from which the status of the node is computed. */
+/** A snapshot of the host and the runtime, from which the node's status is computed. */
 export type ObservedNode = {
-  /** Unix milliseconds. */
+  /** Time of the snapshot, in Unix milliseconds. */
   atMs: number;
-  /** `undefined` if they are currently unknown. */
+  /** The node's addresses; `undefined` if they are currently unknown. */
   addresses: NodeAddress[] | undefined;
-  /** A cloud controller sets the addresses; once it has, they are not changed. */
+  /** Whether a cloud controller sets the addresses; once it has, they are not changed. */
   externalCloudProvider: boolean;
-  /** The value of the provided-node-ip annotation, for that controller; `undefined` for none. */
+  /** The value of the provided-node-ip annotation for the cloud controller; `undefined` for no annotation. */
   providedIps: string | undefined;
   /** Quantities including `pods`, without devices. */
   capacity: Record<string, string>;
-  /** Quantities to subtract for allocatable. */
+  /** Quantities that are subtracted for allocatable. */
   reserved: Record<string, string>;
   devices: DeviceResources;
   nodeInfo: NodeSystemInfo;
   port: number;
   images: NodeImage[];
-  /** Absent until the runtime has reported them. */
+  /** The runtime's handlers; absent until the runtime has reported them. */
   runtimeHandlers?: NodeRuntimeHandler[];
   features?: NodeStatus['features'];
   declaredFeatures: string[];
   pressure: Pressure;
-  /** Reasons why the node is not ready, except missing capacity. */
+  /** Why the node is not ready, apart from missing capacity. */
   problems: string[];
-  /** `undefined` while unknown. */
+  /** The volumes in use; `undefined` while unknown. */
   volumesInUse: string[] | undefined;
 };

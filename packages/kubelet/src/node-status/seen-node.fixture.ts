@@ -5,7 +5,7 @@ import type { ObservedNode } from './observed-node.ts';
 
 export const AT = Date.parse('2026-11-23T10:00:00Z');
 
-/** A healthy host. */
+/** The observation of a healthy host. */
 export function seen(given: Partial<ObservedNode> = {}): ObservedNode {
   return {
     atMs: AT,

@@ -12,35 +12,35 @@ import { NodeReporter } from './node-reporter.ts';
 
 export type NodeStatusOptions = {
   name: string;
-  /** `--node-labels` and `--node-ip`. */
+  /** `--node-labels`; `nodeIp` is `--node-ip`. */
   labels: Readonly<Record<string, string>>;
   nodeIp: string;
   settings: NodeSettings;
-  /** Comma separated pod subnets that the runtime has already; '' for none. */
+  /** The pod subnets that the runtime already has, separated by commas; '' for none. */
   podCidr: string;
   facts: Pick<NodeObserverOptions, 'resources' | 'maxPods' | 'reserved' | 'port' | 'declaredFeatures' | 'runtimeName'>;
   sources: NodeStatusSources & {
-    /** Calls the listener when `problems()` may have changed, until the returned function is called. */
+    /** Calls the listener when `problems()` may have changed. The returned function unsubscribes. */
     onProblems: (listener: () => void) => () => void;
-    /** Called with the API server's node object at the beginning and end of each report. */
+    /** Called with the API server's node object at the beginning and at the end of each report. */
     nodeKnown: (node: Node) => void;
-    /** Called when the API server was restored from a backup: the state of watches may be wrong. */
+    /** Called when the API server has been restored from a backup, so that the state of watches may be wrong. */
     restored: () => void;
     /** Whether no device plugin has ever registered on this host. */
     resetExtendedResources: () => boolean;
   };
   client: KubeClient;
   heartbeatClient: KubeClient;
-  /** Informer of this node object. The caller stops it. */
+  /** Informer for this node's object. The caller stops it. */
   informer: Pick<Informer<Node>, 'get'>;
   cri: CriClient;
   events: EventRecorder;
   logger: Logger;
 };
 
-/** The running registration and status reports of the node. */
+/** The node's running registration and status reports. */
 export type RunningNodeStatus = {
-  /** Reports without waiting for the next period: the node's readiness or its volumes in use may have changed. */
+  /** Triggers a report before the next period, because the node's readiness or its volumes in use may have changed. */
   prompt(): void;
   stop(): Promise<void>;
 };
@@ -101,7 +101,7 @@ function makeObserver(options: NodeStatusOptions, csiProblem: () => string | und
   });
 }
 
-/** Passes the node's pod subnets on to the runtime when the cluster assigns or changes them. */
+/** Passes the node's pod subnets to the runtime when the cluster assigns or changes them. */
 function nodeListener({ cri, sources, podCidr, logger }: NodeStatusOptions): (node: Node) => Promise<void> {
   let current = podCidr;
   return async (node) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { readContainerHost } from './container-host.ts';
 
-/** A host with these files; names that end with a slash are directories. */
+/** A host with the given files; names that end with a slash are directories. */
 async function hostOf(context: TestContext, files: Record<string, string>) {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-host-'));
   context.after(() => rm(scratch, { recursive: true }));

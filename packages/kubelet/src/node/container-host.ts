@@ -1,31 +1,31 @@
-/** Facts about the host that the configurations of containers depend on. */
+/** Facts about the host on which container configurations depend. */
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { type CgroupHierarchy, cgroupDirectory, namesIn, pathExists, treeOf } from '@podwright/host';
 
-/** Properties of the host that limits and masked paths of containers depend on. */
+/** Host properties on which the limits and masked paths of containers depend. */
 export type ContainerHost = {
-  /** Bytes of memory. */
+  /** The host's memory, in bytes. */
   memoryCapacity: bigint;
-  /** Bytes of memory that all pods together may use. */
+  /** Memory that all pods together may use, in bytes. */
   allocatableMemory: bigint;
   swapCapacity: bigint;
-  /** True if the host has only cgroup v2. */
+  /** True if the host uses only cgroup v2. */
   cgroupV2: boolean;
-  /** True if the kernel accounts swap by cgroup. */
+  /** True if the kernel accounts for swap per cgroup. */
   countsSwap: boolean;
-  /** Supported sizes of huge pages, in the CRI's notation: `2MB`. */
+  /** Supported huge page sizes in the CRI's notation, such as `2MB`. */
   hugePageSizes: string[];
-  /** The lowest oom_score_adj that this process may set; absent with CAP_SYS_RESOURCE, which allows any. */
+  /** The lowest oom_score_adj that this process may set; absent with CAP_SYS_RESOURCE, which permits any. */
   leastOomScoreAdj?: bigint;
   selinux: boolean;
   appArmor: boolean;
-  /** Directories with the thermal throttling of each CPU, which are masked in containers. */
+  /** The thermal throttling directory of each CPU; containers get them masked. */
   throttleDirectories: string[];
 };
 
-/** Mount points of these file systems. */
+/** Mount points of sysfs and procfs. */
 export type HostPaths = { sysfs: string; proc: string };
 
 const HOST_PATHS: HostPaths = { sysfs: '/sys', proc: '/proc' };
@@ -60,7 +60,7 @@ export async function readContainerHost(
   };
 }
 
-/** Converts `hugepages-2048kB` to `2MB`, as in the names of cgroup files (hugetlb_cgroup.c). */
+/** Converts `hugepages-2048kB` to `2MB`, the notation of cgroup file names (hugetlb_cgroup.c). */
 function hugePageSize(directory: string): string[] {
   const kilobytes = Number(/^hugepages-(\d+)kB$/.exec(directory)?.[1] ?? 0);
   if (kilobytes === 0) return [];
@@ -68,7 +68,7 @@ function hugePageSize(directory: string): string[] {
   return [kilobytes >= 1 << 10 ? `${kilobytes >> 10}MB` : `${kilobytes}KB`];
 }
 
-/** The root cgroup of v2 has no swap file, so this checks the cgroup of this process. */
+/** Whether the kernel accounts for swap. The root cgroup of v2 has no swap file, so this checks the process's own cgroup. */
 async function hasSwapFile(hierarchy: CgroupHierarchy | undefined): Promise<boolean> {
   const tree = hierarchy && treeOf(hierarchy, 'memory');
   if (tree === undefined) return false;
@@ -99,7 +99,7 @@ function cpuNumber(path: string): number {
   return Number(/\d+/.exec(path)![0]);
 }
 
-/** Without CAP_SYS_RESOURCE, no process can get a lower value than this one (proc_pid_oom_score_adj(5)). */
+/** This process's oom_score_adj, the lowest value that it may set without CAP_SYS_RESOURCE (proc_pid_oom_score_adj(5)). */
 async function readLeastOomScoreAdj(proc: string): Promise<bigint | undefined> {
   const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(await readFile(join(proc, 'self/status'), 'utf8'))?.[1] ?? '0';
   if ((BigInt(`0x${capabilities}`) & SYS_RESOURCE) !== 0n) return undefined;

@@ -1,18 +1,18 @@
-/** Finds listening sockets in the host network and their processes (proc_net(5)). */
+/** Finds listening sockets on the host network, and their processes (proc_net(5)). */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { SocketAddress } from 'node:net';
 import { isErrno } from '@podwright/base';
 
-/** `ip`: 0.0.0.0 for all addresses of the host, of either family. */
+/** A listening socket. `ip`: 0.0.0.0 for all of the host's addresses, of either family. */
 export type HostListener = { ip: string; port: number; protocol: 'TCP' | 'UDP'; inode: string };
 
 /** `cgroup`: the content of /proc/PID/cgroup. */
 export type SocketOwner = { pid: number; name: string; cgroup: string };
 
-/** States of a listening TCP socket and of an unconnected UDP socket (include/net/tcp_states.h). */
+/** Socket states: listening for TCP, unconnected for UDP (include/net/tcp_states.h). */
 const STATES = { TCP: '0A', UDP: '07' } as const;
 
-/** Listening sockets of this process's network namespace. */
+/** The listening sockets in this process's network namespace. */
 export async function hostListeners(proc = '/proc'): Promise<HostListener[]> {
   const files = [
     ['TCP', 'tcp'],
@@ -37,7 +37,10 @@ function parseLine(line: string, protocol: HostListener['protocol']): HostListen
   return [{ ip: parseAddress(address), port: Number.parseInt(port, 16), protocol, inode }];
 }
 
-/** Decodes an address, which the kernel writes as 4-byte words in host byte order. That is little-endian on all Linux platforms of Node.js but s390x. */
+/**
+ * Decodes an address, which the kernel writes as 4-byte words in host byte order; that is little-endian on all Linux platforms of Node.js
+ * except s390x.
+ */
 function parseAddress(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex')].reverse());
   if (bytes.every((byte) => byte === 0)) return '0.0.0.0';
@@ -47,7 +50,7 @@ function parseAddress(hex: string): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
 
-/** A process with this socket open, among those whose descriptors this process may read. */
+/** Finds a process that has this socket open, among those whose descriptors this process may read. */
 export async function socketOwner(inode: string, proc = '/proc'): Promise<SocketOwner | undefined> {
   const pids = (await readdir(proc)).filter((name) => /^\d+$/.test(name));
   for (const pid of pids) {

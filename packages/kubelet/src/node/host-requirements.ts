@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isErrno, PodwrightError } from '@podwright/base';
 import type { HostRequirements } from '@podwright/kubelet-configuration';
 
-/** Settings that upstream's kubelet sets, or requires with `protectKernelDefaults` (pkg/kubelet/cm, pkg/util/sysctl). */
+/** Sysctls that upstream's kubelet sets, or with `protectKernelDefaults` requires (pkg/kubelet/cm, pkg/util/sysctl). */
 const KERNEL_DEFAULTS: Record<string, number> = {
   'vm/overcommit_memory': 1,
   'vm/panic_on_oom': 0,
@@ -12,10 +12,10 @@ const KERNEL_DEFAULTS: Record<string, number> = {
   'kernel/keys/root_maxbytes': 25_000_000,
 };
 
-/** Reads a file of /proc; `undefined` if it does not exist. */
+/** Reads a file in /proc; `undefined` if it does not exist. */
 export type ReadProc = (path: string) => Promise<string | undefined>;
 
-/** Rejects with `failed_precondition` naming expected and actual settings if the host does not meet the requirements. */
+/** Rejects with `failed_precondition` if the host does not meet the requirements, naming the expected and the actual settings. */
 export async function requireOfHost(requirements: HostRequirements, read: ReadProc = readProc): Promise<void> {
   const problems = [
     ...(requirements.noSwap ? swapProblems((await read('/proc/swaps')) ?? '') : []),
@@ -24,7 +24,7 @@ export async function requireOfHost(requirements: HostRequirements, read: ReadPr
   if (problems.length > 0) throw new PodwrightError('failed_precondition', `start the kubelet: ${problems.join('; ')}`);
 }
 
-/** The first line of /proc/swaps has headings. Swap in compressed memory counts, too, as in upstream. */
+/** Complains about active swap. The first line of /proc/swaps is a header. Swap in compressed memory (zram) counts, as in upstream. */
 function swapProblems(swaps: string): string[] {
   const names = swaps
     .trim()

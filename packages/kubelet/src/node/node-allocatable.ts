@@ -1,20 +1,20 @@
 import { PodwrightError } from '@podwright/base';
 import type { SystemReserved } from '@podwright/kubelet-configuration';
 
-/** Amounts of memory and pids. Threads count as processes, as in the kernel. */
+/** Amounts of memory and pids. Threads count as processes, as they do in the kernel. */
 export type NodeAmounts = { memoryBytes: number; pids: number };
 
-/** `auto` reserves this share, but at least the minimum below, and at most one half of the capacity. */
+/** `auto` reserves this share of the capacity, but at least the minimum below and at most half of the capacity. */
 const RESERVED_SHARE = 0.05;
-/** An idle node needs 150 MB, a bare Debian about 100 MB: with less, both would swap or be killed when pods use up the rest. */
+/** An idle node needs 150 MB and a bare Debian about 100 MB. With less, both would swap or be killed when pods use up the rest. */
 const LEAST_RESERVED_BYTES = 256 * 2 ** 20;
-/** Threads of the kernel, the system's services and the node, and a monitor for each container: some hundreds. */
+/** Enough for some hundreds of threads of the kernel, the system's services and the node, and a monitor process per container. */
 const LEAST_RESERVED_PIDS = 1024;
 
 /**
- * The amounts that all pods of a node together may use: the capacity minus the reservation (KubeletConfiguration `systemReserved`). As in
- * upstream, the enforced limit does not subtract eviction thresholds: eviction starts before pods reach it. Throws `invalid_argument` if
- * nothing would be left.
+ * The amounts that all pods on the node together may use: the capacity minus the reservation (KubeletConfiguration `systemReserved`). As in
+ * upstream, the enforced limit does not subtract eviction thresholds, so that eviction starts before pods reach the limit. Throws
+ * `invalid_argument` if nothing would be left.
  */
 export function nodeAllocatable(
   capacity: NodeAmounts,

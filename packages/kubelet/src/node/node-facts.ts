@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { isErrno } from '@podwright/base';
 
-/** Wildcards of `--node-ip`, and the address family that comes first with each. */
+/** Wildcard values of `--node-ip`, each with the address family that it puts first. */
 const ANY_ADDRESS: Record<string, 'IPv4' | 'IPv6'> = { '': 'IPv4', '0.0.0.0': 'IPv4', '::': 'IPv6' };
 
-/** Addresses of the node: those in `wanted`; else of the interface with the default route; else any that are not loopback. */
+/**
+ * The node's addresses: those in `wanted`; otherwise those of the interface with the default route; otherwise any that are not loopback.
+ */
 export async function hostAddresses(wanted: string): Promise<string[]> {
   const first = ANY_ADDRESS[wanted];
   if (first === undefined) return wanted.split(',').map((address) => address.trim());
@@ -26,7 +28,7 @@ export async function hostAddresses(wanted: string): Promise<string[]> {
   return found.length > 0 ? found : ['127.0.0.1'];
 }
 
-/** The kernel's routing table; '' on a host without IPv4. */
+/** The kernel's IPv4 routing table; '' on a host without IPv4. */
 async function ipv4Routes(): Promise<string> {
   try {
     return await readFile('/proc/net/route', 'utf8');

@@ -5,7 +5,7 @@ import { formatTime, type ObjectMeta } from '@podwright/kube-api';
 import { standardLabels } from './node-facts.ts';
 import { type NodeResources, resourceList } from './node-resources.ts';
 
-/** v1 Node, with the fields that a lone node sets. */
+/** A v1 Node, limited to the fields that a lone node sets. */
 export type NodeObject = {
   apiVersion: 'v1';
   kind: 'Node';
@@ -27,7 +27,7 @@ export type NodeObject = {
   };
 };
 
-/** Facts about the node that are known when the kubelet has started. */
+/** Facts about the node that are known once the kubelet has started. */
 export type NodeFacts = {
   name: string;
   labels: Record<string, string>;
@@ -37,20 +37,20 @@ export type NodeFacts = {
   allocatable: NodeResources;
   runtime: { name: string; version: string };
   startedAtMs: number;
-  /** Current conditions of the node, except `Ready`. */
+  /** The node's current conditions, except `Ready`. */
   conditions: () => NodeObject['status']['conditions'];
 };
 
 /**
- * The features of upstream's table of declared features that this kubelet implements. It cannot resize non-sidecar init containers or
- * pod-level resources in place, nor run pods on the host network with a user namespace.
+ * The features from upstream's list of declared features that this kubelet implements. Missing are in-place resizes of non-sidecar init
+ * containers and of pod-level resources, and pods on the host network with a user namespace.
  */
 export const DECLARED_FEATURES: readonly string[] = [
   'ExtendWebSocketsToKubelet',
   'RestartAllContainersOnContainerExits',
 ];
 
-/** The node as an API object. It is Ready if `isReady` (the manifests have been read) and there are no `problems`. */
+/** The node as an API object. It is Ready if `isReady`, which means that the manifests have been read, and there are no `problems`. */
 export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[]): NodeObject {
   const startedAt = formatTime(facts.startedAtMs);
   const reasons = isReady ? problems : ['the sources of pods have not been read yet', ...problems];
@@ -93,15 +93,15 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
   };
 }
 
-/** Joins errors as Go's aggregate: a single error is unchanged, several are in brackets. */
+/** Joins errors like Go's aggregate: a single error is unchanged, several are put in brackets. */
 const aggregate = (errors: string[]) => (errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`);
 
-/** The host's id; '' if it has none. */
+/** The host's machine ID or boot ID; '' if it has none. */
 function bootText(id: 'machine-id' | 'boot-id'): string {
   return readIfThere(id === 'machine-id' ? '/etc/machine-id' : '/proc/sys/kernel/random/boot_id').trim();
 }
 
-/** `Debian GNU/Linux 12 (bookworm)`: os-release(5). */
+/** The name of the OS from os-release(5), such as `Debian GNU/Linux 12 (bookworm)`. */
 export function osImage(): string {
   return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readIfThere('/etc/os-release'))?.[1] ?? 'Linux';
 }

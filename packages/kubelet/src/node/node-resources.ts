@@ -7,10 +7,10 @@ import { formatQuantity, isHugePages } from '@podwright/kube-api';
 import type { SystemReserved } from '@podwright/kubelet-configuration';
 import type { NodeAmounts } from './node-allocatable.ts';
 
-/** Amounts of resources that pods may request, by name: `cpu` in millicores, others in bytes or counts. */
+/** Amounts that pods may request, by resource name: `cpu` in millicores, others in bytes or counts. */
 export type NodeResources = Readonly<Record<string, bigint>>;
 
-/** Pools of huge pages, as `hugepages-2048kB` (Documentation/admin-guide/mm/hugetlbpage.rst). */
+/** Directory of the huge page pools, such as `hugepages-2048kB` (Documentation/admin-guide/mm/hugetlbpage.rst). */
 const HUGE_PAGES = '/sys/kernel/mm/hugepages';
 
 /** The node's capacity. Ephemeral storage is the file system of the kubelet's root directory; huge pages are the preallocated ones. */
@@ -24,8 +24,8 @@ export async function nodeResources(capacity: NodeAmounts, rootDir: string): Pro
 }
 
 /**
- * The part of the capacity that is not reserved. Memory is the memory in `allocatable` minus huge pages, which cannot be used as other
- * memory. Throws `invalid_argument` if a reservation exceeds the capacity.
+ * The capacity minus the reservations. Memory is the amount in `allocatable` minus huge pages, which cannot be used as other memory. Throws
+ * `invalid_argument` if a reservation exceeds the capacity.
  */
 export function allocatableResources(
   capacity: NodeResources,
@@ -51,18 +51,18 @@ function without(capacity: NodeResources, name: string, reserved: bigint): bigin
   );
 }
 
-/** Amounts as API quantities. */
+/** Formats amounts as API quantities. */
 export function resourceList(resources: NodeResources): Record<string, string> {
   return Object.fromEntries(Object.entries(resources).map(([name, amount]) => [name, written(name, amount)]));
 }
 
-/** CPU is in millicores, devices are counts, everything else is in bytes. */
+/** Formats an amount: CPU is in millicores, devices are counts, everything else is in bytes. */
 const written = (name: string, amount: bigint) =>
   name === 'cpu'
     ? formatQuantity(amount * 1_000_000n, '')
     : formatQuantity(amount * 1_000_000_000n, name.includes('/') ? '' : 'Ki');
 
-/** The size of the directory's file system; the directory need not exist yet. */
+/** The size of the directory's file system. The directory need not exist yet. */
 async function fileSystemBytes(directory: string): Promise<bigint> {
   try {
     const { blocks, bsize } = await statfs(directory, { bigint: true });
@@ -82,7 +82,7 @@ async function hugePages(): Promise<Record<string, bigint>> {
   return Object.fromEntries(await Promise.all(pools));
 }
 
-/** The page size in resource names: `2Mi`, `1Gi`. */
+/** The page size as in resource names: `2Mi`, `1Gi`. */
 function pageSize(kib: bigint): string {
   if (kib % (1024n * 1024n) === 0n) return `${kib / (1024n * 1024n)}Gi`;
   return kib % 1024n === 0n ? `${kib / 1024n}Mi` : `${kib}Ki`;

@@ -14,22 +14,25 @@ import {
 import { listenUnix, namesIn, removeStaleSocket } from '@podwright/host';
 
 /**
- * One socket per locked root directory, so that the lock ends with the process. It needs no space on the disk of the root directory,
- * which a pod may have filled. The directory belongs to root, so no other user can take a lock.
+ * Holds one socket per locked root directory, so that a lock ends with its process. It takes no space on the root directory's disk, which a
+ * pod may have filled up. It belongs to root, so no other user can take a lock in it.
  */
 const LOCKS_DIRECTORY = '/run/podwright-kubelets';
 
 const SUFFIX = '.lock';
 
-/** A socket in the root directory, for kubelets that have another `/run`, as in a container, or that may not write to it. */
+/**
+ * A second socket, in the root directory itself, for kubelets that have a different `/run`, for example in a container, or may not write to
+ * it.
+ */
 const LOCK = 'kubelet.lock';
 
 type Unlock = () => Promise<void>;
 
 /**
- * Locks a root directory until the returned function is called, or the process ends. Rejects with `already_exists` if another kubelet has
- * it. One of the two sockets is enough: on a full disk the socket in the directory cannot be created, and a user other than root cannot
- * create the other socket.
+ * Locks a root directory until the returned function is called or the process ends. Rejects with `already_exists` if another kubelet has
+ * locked it. One of the two sockets is enough: on a full disk, the one in the root directory cannot be created, and users other than root
+ * cannot create the other one.
  */
 export async function lockRoot(rootDir: string): Promise<Unlock> {
   await mkdir(rootDir, { recursive: true, mode: POD_DIRECTORY });
@@ -58,14 +61,14 @@ async function lockOnHost(rootDir: string): Promise<Unlock> {
   return release;
 }
 
-/** Removes the sockets of killed kubelets, whose root directories may no longer exist. */
+/** Removes the sockets of killed kubelets, because their root directories may no longer exist. */
 async function sweepLocks(): Promise<void> {
   const locks = (await namesIn(LOCKS_DIRECTORY)).filter((name) => name.endsWith(SUFFIX));
   for (const name of locks) await removeStaleSocket(join(LOCKS_DIRECTORY, name));
 }
 
 async function lockInside(rootDir: string): Promise<Unlock> {
-  // socket paths are limited to 107 bytes, so use a path through the descriptor
+  // use a path through a descriptor, because socket paths are limited to 107 bytes
   const directory = openSync(rootDir, constants.O_RDONLY | constants.O_DIRECTORY);
   const held = `/proc/self/fd/${directory}`;
   try {

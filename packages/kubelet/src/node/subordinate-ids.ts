@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { PodwrightError } from '@podwright/base';
 import { findProgram, runChecked } from '@podwright/host';
 
-/** Uids have 32 bits. */
+/** Number of UIDs, which have 32 bits. */
 const ID_COUNT = 2 ** 32;
 const KUBELET_USER = 'kubelet';
 
 /**
- * Ids for pods in user namespaces: those of the user `kubelet` (subuid(5)); without such a user, or without `getsubids`, all but the
- * first range.
+ * The IDs for pods in user namespaces: those of the user `kubelet` (subuid(5)), or without such a user or `getsubids` all but the first
+ * range.
  */
 export async function podIdRange(idsPerPod: number): Promise<{ firstId: number; length: number }> {
-  // the kernel refuses a range that includes the last id (map_write, user_namespace.c)
+  // leave out the last range: the kernel rejects a range that includes the last ID (map_write, user_namespace.c)
   const all = { firstId: idsPerPod, length: ID_COUNT - 2 * idsPerPod };
   const program = findProgram('getsubids');
   const isThere = (await readFile('/etc/passwd', 'utf8'))
