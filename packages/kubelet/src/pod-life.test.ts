@@ -1,4 +1,4 @@
-/** The published statuses of pods over their lifetime, on an in-memory runtime. */
+/** The statuses that are published during a pod's life, on an in-memory runtime. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
@@ -33,7 +33,7 @@ const conditionOf = (pod: Pod, type: string): PodCondition | undefined =>
 const isReady = (pod: Pod) => conditionOf(pod, 'Ready')?.status === 'True';
 const called = (kubelet: FakeKubelet, method: string) => kubelet.runtime.calls.some((call) => call.method === method);
 
-/** Sets the result of a probe of the container. */
+/** Sets the result of one of the container's probes. */
 function answer(kubelet: FakeKubelet, pod: Pod, kind: 'readiness' | 'startup', result: 'success' | 'failure'): void {
   const { id: containerId } = kubelet.runtime.containerNamed('app');
   kubelet.answers[kind].set({ kind, podUid: pod.metadata.uid, containerName: 'app', containerId, result });
@@ -225,7 +225,7 @@ test('a pod that lost its containers in a reboot is started again, and the resta
   for (const { id } of [...kubelet.runtime.sandboxes])
     await kubelet.runtime.client.runtime.removePodSandbox({ podSandboxId: id });
   await kubelet.restart();
-  // at first the status from before the reboot is shown
+  // at first, the status from before the reboot is shown
   const isSynced = ({ status }: Pod) => status?.containerStatuses?.[0]?.lastState.terminated !== undefined;
   const { status } = await kubelet.pod('web', (one) => isSynced(one) && isRunning(one) && isReady(one));
   const [app] = status!.containerStatuses!;

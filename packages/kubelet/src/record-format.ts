@@ -1,5 +1,5 @@
 /**
- * The format of the kubelet's files: checkpoints, statuses of pods, pull records. Increase it when the version before could not read
- * them any more; a start of that version is then refused.
+ * Version of the format of the kubelet's files: checkpoints, pod statuses, pull records. Increase it when the previous version of Podwright
+ * could no longer read them; that version then refuses to start.
  */
 export const KUBELET_FORMAT = 1;

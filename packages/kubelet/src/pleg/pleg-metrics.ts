@@ -1,17 +1,17 @@
 import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/base';
 
-/** Metrics of the PLEG with upstream's names. */
+/** Metrics of the PLEG, with upstream's names. */
 export type PlegMetrics = {
-  /** The pods were listed: duration, and time since the previous listing, if there was one. */
+  /** Records a list of the pods: its duration, and the time since the previous one, if there was one. */
   relisted(seconds: number, sinceLastSeconds: number | undefined): void;
-  /** A listing that started at this Unix time succeeded. */
+  /** Records that a list that started at this Unix time succeeded. */
   seen(atSeconds: number): void;
-  /** One pod was read. */
+  /** Records that one pod was read. */
   podRead(seconds: number): void;
-  /** An event stream was established, or failed. */
+  /** Records that an event stream was established; `failed` records that one failed. */
   connected(): void;
   connectionFailed(): void;
-  /** An event of this age was received. */
+  /** Records that an event of this age was received. */
   received(seconds: number): void;
 };
 
@@ -25,7 +25,7 @@ const NONE: PlegMetrics = {
   received: ignore,
 };
 
-/** Metrics in a registry, or none. */
+/** The metrics in a registry; without a registry, metrics that record nothing. */
 export function plegMetrics(registry: Registry | undefined): PlegMetrics {
   if (registry === undefined) return NONE;
   const registers = [registry];

@@ -21,7 +21,7 @@ const app: Container = { name: 'app', image: 'busybox:1' };
 const podMetadata = { name: 'web', namespace: 'default', uid: 'u1' };
 const ownPod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: podMetadata, spec: { containers: [app] } };
 
-/** Source of events: the fake runtime, none (like containerd 1.6), or the test. */
+/** Source of events: the fake runtime's own, none (as with containerd 1.6), or events that the test publishes. */
 type Events = 'own' | 'none' | Broadcast<ContainerEventResponse>;
 
 function clientWith(runtime: FakeRuntime, events: Events): CriClient {
@@ -289,7 +289,7 @@ test('a PLEG that has not listed anything yet is a problem', (context) => {
   assert.equal(pleg.problem(), 'pleg has yet to be successful');
 });
 
-/** Number of listings of all pods. */
+/** How often all pods have been listed. */
 async function listings(metrics: Registry): Promise<number> {
   return Number(/^kubelet_pleg_relist_duration_seconds_count (.*)$/m.exec(await metrics.metrics())?.[1]);
 }
@@ -304,7 +304,7 @@ test('a runtime that takes long to list its pods is listed less often after a ch
   await sleep(800);
   const count = (await listings(metrics)) - before;
   assert.ok(count >= 1);
-  // one of them may have started before
+  // one list may have started earlier
   assert.ok(count <= 2 + (performance.now() - beginMs) / (20 * listingMs), `${count}`);
 });
 

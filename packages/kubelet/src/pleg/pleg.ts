@@ -1,6 +1,7 @@
 /**
- * The pod lifecycle event generator: detects changes of pods in the runtime. Events of the runtime contain the status of the sandbox
- * and its containers, and are used as snapshots. Periodic listings are authoritative, so that missed events are recovered.
+ * The pod lifecycle event generator (PLEG), which detects changes of pods in the runtime. The runtime's events include the status of the
+ * sandbox and its containers, and are used as snapshots. Periodic lists of all pods are authoritative, so that missed events are made up
+ * for.
  */
 import {
   errorMessage,
@@ -23,10 +24,10 @@ import { type PlegMetrics, plegMetrics } from './pleg-metrics.ts';
 import { hasChanged, hasOtherReason, listedFrom } from './pod-changes.ts';
 import type { CachedStatus, PodStatusCache } from './pod-status-cache.ts';
 
-/** How long the start of the kubelet waits until all pods have been read. */
+/** How long the kubelet's start waits for all pods to be read. */
 const PLEG_START_PATIENCE_MS = 10_000;
 
-/** Without a successful listing for this long, the kubelet is not healthy (upstream's genericPlegRelistThreshold). */
+/** Time without a successful list after which the kubelet is unhealthy (upstream's genericPlegRelistThreshold). */
 const PLEG_THRESHOLD_MS = 180_000;
 
 export type PlegOptions = {
@@ -36,26 +37,26 @@ export type PlegOptions = {
   logger: Logger;
   /** Registry for the `kubelet_pleg_*` and `kubelet_evented_pleg_*` metrics. */
   metrics?: Registry;
-  /** Interval of full listings without an event stream (`relistPeriodMs`) and with one. */
+  /** Interval of full lists without an event stream (`relistPeriodMs`) and with one. */
   relistPeriodMs: number;
   eventedRelistPeriodMs: number;
-  /** A container or sandbox of the pod was added, changed its state or was removed. */
+  /** Called when a container or sandbox of the pod has been added, changed its state or been removed. */
   onChange: (podUid: string) => void;
-  /** Listings started to fail (`false`), or succeed again (`true`). */
+  /** Called with `false` when listing pods starts to fail, and with `true` when it works again. */
   onListing: (works: boolean) => void;
 };
 
-/** The runtime reads the status in an event slightly before it sets the event's time. */
+/** The runtime reads the status for an event slightly before it sets the event's time; this is the tolerance. */
 const EVENT_MARGIN_MS = 5;
-/** An event that seems older than this, or newer than now, has an unreliable time: it only causes the pod to be read. */
+/** Maximum age of an event whose time is reliable. An event that seems older, or newer than now, only causes the pod to be read. */
 const MAX_EVENT_AGE_MS = 5000;
 
 /**
- * Without events, the listing interval is short after a change and then grows up to the period: the exit of a short-lived container is
- * detected quickly, the exit of a long-running container within a fraction of its run time.
+ * Without events, the interval between lists is short after a change and then grows up to the period. The exit of a short-lived container
+ * is thus detected quickly, and that of a long-running one within a fraction of its run time.
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
-/** Minimum pause between two listings as a multiple of the duration of one, so that listing many pods does not load a busy host. */
+/** Minimum pause between two lists, as a multiple of the duration of one, so that listing many pods does not load a busy host. */
 const PAUSE_PER_LISTING = 20;
 const RECONNECT_AFTER_MS = 1000;
 
@@ -64,28 +65,28 @@ export class Pleg {
   readonly #controller = new AbortController();
   #records = new Map<string, ListedPod>();
   #evented = false;
-  /** Events may have been missed while there was no stream: the next listing must come soon. */
+  /** Whether events may have been missed while there was no stream, so that the next list must come soon. */
   #missedEvents = false;
   #lastRelistAtMs = performance.now();
-  /** Start of the last successful listing (monotonic). */
+  /** Start of the last successful list (monotonic). */
   #listedAtMs = 0;
-  /** The pods in the last listing. */
+  /** The pods in the last list. */
   #listed: ReadonlyMap<string, ListedPod> = new Map();
-  /** UIDs of listed pods that had been removed when they were read afterwards. */
+  /** UIDs of listed pods that turned out to be removed when they were read afterwards. */
   readonly #removed = new Set<string>();
   #delayMs = afterChange.delayMs;
-  /** Duration of the last listing. */
+  /** Duration of the last list. */
   #listingMs = 0;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
-  /** Start of the last successful listing, and of the last listing at all (monotonic). */
+  /** Start of the last successful list, and of the last list of any outcome (monotonic). */
   #seenAtMs: number | undefined;
   #relistedAtMs: number | undefined;
   readonly #metrics: PlegMetrics;
-  /** Running reads by pod UID. At most one read per pod runs; requests that arrive meanwhile share one further read. */
+  /** Running reads by pod UID. At most one read per pod runs; requests that arrive meanwhile share one more read. */
   readonly #updates = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
 
-  /** UIDs of pods for which another read is scheduled. */
+  /** UIDs of pods for which another read has been scheduled. */
   readonly #scheduled = new Set<string>();
 
   constructor(options: PlegOptions) {
@@ -106,17 +107,17 @@ export class Pleg {
     await this.#loops;
   }
 
-  /** The pod's status as of a time after `sinceMs` (`performance.now`): cached, or read immediately. */
+  /** The pod's status as of some time after `sinceMs` (`performance.now`), from the cache or read now. */
   async getNewerThan(pod: PodIdentity, sinceMs: number): Promise<RuntimePodStatus> {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined && cached.asOfMs >= sinceMs) return cached.status;
-    // A pod that was not in the last listing, and was not read since, does not exist.
+    // A pod that was neither in the last list nor read since does not exist.
     const absent = this.#listedAtMs >= sinceMs && !this.#listed.has(pod.uid);
     if (cached === undefined && absent) return emptyRuntimePod(pod);
     return this.updateCache(pod);
   }
 
-  /** Reads one pod immediately and reports its changes. Called after each of the kubelet's own actions. */
+  /** Reads one pod immediately and reports its changes. The kubelet calls this after each of its own actions. */
   updateCache(pod: PodIdentity): Promise<RuntimePodStatus> {
     const current = this.#updates.get(pod.uid);
     if (current !== undefined) {
@@ -176,7 +177,7 @@ export class Pleg {
     );
   }
 
-  /** Health check: the problem if no listing has succeeded within the threshold, otherwise `undefined`. */
+  /** Health check: the problem if no list has succeeded within the threshold, otherwise `undefined`. */
   problem(): string | undefined {
     if (this.#seenAtMs === undefined) return 'pleg has yet to be successful';
     const elapsedMs = performance.now() - this.#seenAtMs;
@@ -184,20 +185,20 @@ export class Pleg {
     return `pleg was last seen active ${formatDuration(elapsedMs)} ago; threshold is ${formatDuration(PLEG_THRESHOLD_MS)}`;
   }
 
-  /** The pods of the last listing, including those that could not be read, except those that were removed since. */
+  /** The pods in the last list, including those that could not be read, but without those that have been removed since. */
   listedPods(): PodIdentity[] {
     const pods = [...this.#listed.values()].map(({ pod }) => pod);
     return pods.filter(({ uid }) => !this.#removed.has(uid));
   }
 
-  /** Whether the last listing contained the pod. */
+  /** Whether the pod was in the last list. */
   lists(podUid: string): boolean {
     return this.#listed.has(podUid);
   }
 
   /**
-   * Lists all pods and starts to read those that differ from their record, without waiting for these reads: a pod that cannot be read
-   * keeps its record and does not block others.
+   * Lists all pods, and starts reading those that differ from their record. Does not wait for these reads, so that a pod that cannot be
+   * read keeps its record without blocking others.
    */
   async relist(): Promise<void> {
     await this.#list();
@@ -228,7 +229,7 @@ export class Pleg {
     return updates;
   }
 
-  /** Whether the listing of that time differs from the pod's record, and no read of the pod is pending. */
+  /** Whether the list of that time differs from the pod's record, and no read of the pod is pending. */
   #isOutOfDate(uid: string, asOfMs: number): boolean {
     const seen = this.#options.cache.get(uid);
     if (seen !== undefined && seen.asOfMs > asOfMs) return false;
@@ -267,7 +268,7 @@ export class Pleg {
     }
   }
 
-  /** Waits for the next listing. A change restarts the wait with the short interval, because other changes may follow quickly. */
+  /** Waits until the next list is due. A change restarts the wait with the short interval, because more changes may follow quickly. */
   async #pause(signal: AbortSignal): Promise<void> {
     do {
       this.#nudge = new AbortController();
@@ -276,7 +277,7 @@ export class Pleg {
     } while (this.#nudge.signal.aborted && !this.#missedEvents && !this.#isLate());
   }
 
-  /** Changes must not delay the listing beyond its period. */
+  /** Whether the list is overdue: changes must not delay it beyond its period. */
   #isLate(): boolean {
     const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
     return performance.now() - this.#lastRelistAtMs > (this.#evented ? eventedRelistPeriodMs : relistPeriodMs);
@@ -287,12 +288,12 @@ export class Pleg {
     if (this.#evented && !this.#missedEvents) return eventedRelistPeriodMs;
     const delayMs = Math.min(relistPeriodMs, this.#delayMs);
     this.#delayMs = delayMs * afterChange.growth;
-    // This pause counts from the last listing, so that changes do not extend it.
+    // This pause counts from the last list, so that changes do not extend it.
     const pauseMs = Math.min(relistPeriodMs, PAUSE_PER_LISTING * this.#listingMs);
     return Math.max(delayMs, pauseMs - (performance.now() - this.#lastRelistAtMs));
   }
 
-  /** Called when a stream ends and when the next one is established. */
+  /** Makes the next list come soon. Called when a stream ends and when the next one is established. */
   #listSoon(): void {
     this.#missedEvents = true;
     this.#nudge.abort();
@@ -336,8 +337,8 @@ export class Pleg {
   }
 
   /**
-   * Caches the status in an event if it is certainly newer than the cached one. Returns the pod to be read if the event differs but may
-   * be older, or has no usable status.
+   * Caches the status in an event if it is certainly newer than the cached one. Returns the pod if it must be read, because the event
+   * differs but may be older, or has no usable status.
    */
   async #apply(event: ContainerEventResponse): Promise<PodIdentity | undefined> {
     const eventMs = eventTimeMs(event);
@@ -346,7 +347,7 @@ export class Pleg {
     const { pod, snapshot } = decoded;
     const known = this.#known(pod);
     if (snapshot === undefined || known === undefined) return pod;
-    // A late deletion event must not bring back a pod that was removed meanwhile.
+    // A late deletion event must not bring back a pod that has been removed meanwhile.
     if (known.status.sandboxes.length === 0 && isDeletion(event)) return undefined;
     const status = withSandbox(known.status, snapshot);
     if (eventMs !== undefined && (known.byEvent === true || eventMs > known.asOfMs)) {
@@ -356,14 +357,14 @@ export class Pleg {
     return hasChanged(this.#records.get(pod.uid), listedFrom(status)) ? pod : undefined;
   }
 
-  /** The cached status of the pod, or an empty one if the last listing did not contain it. */
+  /** The pod's cached status, or an empty one if the last list did not contain the pod. */
   #known(pod: PodIdentity): CachedStatus | undefined {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined || this.#listed.has(pod.uid)) return cached;
     return { status: emptyRuntimePod(pod), asOfMs: this.#listedAtMs };
   }
 
-  /** The pod of a deleted sandbox, for runtimes that omit the sandbox status in deletion events. */
+  /** The pod of a deleted sandbox, for runtimes that omit the sandbox status from deletion events. */
   #podOfDeleted({ containerId, podSandboxStatus }: ContainerEventResponse): PodIdentity | undefined {
     if (podSandboxStatus !== undefined) return undefined;
     return this.#options.cache.list().find(({ sandboxes }) => sandboxes.some(({ id }) => id === containerId))?.pod;
@@ -385,7 +386,9 @@ function isDeletion({ containerEventType }: ContainerEventResponse): boolean {
   return containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT;
 }
 
-/** The event's status includes everything before this time (`performance.now`); `undefined` if the event's time is unreliable. */
+/**
+ * The time before which everything is included in the event's status (`performance.now`); `undefined` if the event's time is unreliable.
+ */
 function eventTimeMs({ createdAt }: ContainerEventResponse): number | undefined {
   const ageMs = Date.now() - Number(createdAt) / 1e6;
   if (ageMs < -1 || ageMs > MAX_EVENT_AGE_MS) return undefined;

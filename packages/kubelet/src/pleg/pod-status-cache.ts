@@ -1,12 +1,12 @@
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * A cached status, which includes everything that happened before `asOfMs` (monotonic milliseconds). `byEvent` if it comes from an
- * event: the runtime's next event is newer.
+ * A cached status, which includes everything that happened before `asOfMs` (monotonic milliseconds). `byEvent`: it comes from an event, so
+ * the runtime's next event is newer.
  */
 export type CachedStatus = { status: RuntimePodStatus; asOfMs: number; byEvent?: boolean };
 
-/** The latest status of each pod. An older status never replaces a newer one. */
+/** The latest status of each pod. A status is never replaced by an older one. */
 export class PodStatusCache {
   readonly #entries = new Map<string, CachedStatus>();
 

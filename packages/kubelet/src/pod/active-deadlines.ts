@@ -1,14 +1,14 @@
 import type { Pod, PodStatus } from '@podwright/kube-api';
 
 /**
- * Remaining active time of pods (`activeDeadlineSeconds`), measured by the monotonic clock. The wall clock counts only for the time
+ * Tracks how long pods may still be active (`activeDeadlineSeconds`), by the monotonic clock. The wall clock is used only for the time
  * before this kubelet first saw the pod.
  */
 export class ActiveDeadlines {
-  /** Start of each pod's active time, monotonic. */
+  /** When each pod became active (monotonic). */
   readonly #beganAtMs = new Map<string, number>();
 
-  /** Remaining active time in ms; `undefined` for a pod without a deadline, or without a start time. */
+  /** Remaining active time in milliseconds; `undefined` for a pod without a deadline or without a start time. */
   leftMs({ metadata: { uid }, spec }: Pod, { startTime }: Pick<PodStatus, 'startTime'>): number | undefined {
     if (startTime === undefined) return undefined;
     const nowMs = performance.now();

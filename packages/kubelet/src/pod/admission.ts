@@ -1,12 +1,15 @@
-/** Decides once for each pod whether it may run on this node. */
+/** Decides, once for each pod, whether it may run on this node. */
 import { isCriticalPod, type Node, type Pod } from '@podwright/kube-api';
 import { type NodeFacts, type Refusal, refusePod } from './pod-admission.ts';
 import { makeRoom } from './preemption.ts';
 
-/** The decision about a pod. The pods in `preempt` must end first, because the node lacks the resource `shortOf` ('' if `preempt` is empty). */
+/**
+ * The decision about a pod. The pods in `preempt` must end first, because the node lacks the resource `shortOf`, which is '' if `preempt`
+ * is empty.
+ */
 export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; preempt: Pod[]; shortOf: string };
 
-/** Additional checks: `first` runs before resources are compared (such as node pressure), `last` after everything else. */
+/** Additional checks: `first` runs before resources are compared (node pressure, for example), `last` after everything else. */
 export type AdmissionChecks = Partial<Record<'first' | 'last', (pod: Pod) => Refusal | undefined>>;
 
 export class PodAdmission {
@@ -14,16 +17,16 @@ export class PodAdmission {
   readonly #checks: AdmissionChecks;
   readonly #decided = new Map<string, Refusal | 'admitted'>();
 
-  /**
-   * `node` returns the resources and features that the node offers, according to the Node object that is passed, or to the last one the
-   * kubelet received.
-   */
+  /** `node` returns the resources and features that the node offers, according to the given Node object or else the last one received. */
   constructor(node: (object?: Node) => NodeFacts, checks: AdmissionChecks = {}) {
     this.#node = node;
     this.#checks = checks;
   }
 
-  /** Decides about a new pod. `others` are the admitted pods that have not ended; `object` replaces the last received Node object. */
+  /**
+   * Decides about a new pod. `others`: the admitted pods that have not ended. `object`: a Node object to use instead of the last one
+   * received.
+   */
   decide(pod: Pod, others: Pod[], object?: Node): AdmissionDecision {
     const { uid } = pod.metadata;
     const early = this.#checks.first?.(pod);
@@ -33,13 +36,13 @@ export class PodAdmission {
     return refusal === undefined ? this.admit(pod, room) : this.refuse(uid, refusal);
   }
 
-  /** Refuses a pod without any check, for example because its devices are unavailable. Replaces an earlier admission. */
+  /** Refuses a pod without any checks, for example because its devices are unavailable. Overrides an earlier admission. */
   refuse(podUid: string, refusal: Refusal): AdmissionDecision {
     this.#decided.set(podUid, refusal);
     return { refusal };
   }
 
-  /** Admits a pod without any check, for example because it already runs. */
+  /** Admits a pod without any checks, for example because it is already running. */
   admit(pod: Pod, { preempt = [], shortOf = '' }: { preempt?: Pod[]; shortOf?: string } = {}): AdmissionDecision {
     this.#decided.set(pod.metadata.uid, 'admitted');
     return { preempt, shortOf };
@@ -55,14 +58,14 @@ export class PodAdmission {
     return this.#decided.get(podUid) === 'admitted';
   }
 
-  /** Call it when the pod has left its source. */
+  /** Call this when the pod has left its source. */
   forget(podUid: string): void {
     this.#decided.delete(podUid);
   }
 }
 
 /**
- * The order in which pods that arrive together are admitted: pods that this node already ran, then critical pods, then all others,
+ * The order in which pods that arrive together are admitted: first pods that already ran on this node, then critical pods, then all others,
  * each group by creation time. Pure.
  */
 export function admissionOrder(pods: Pod[], wasHere: (pod: Pod) => boolean): Pod[] {

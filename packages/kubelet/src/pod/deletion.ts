@@ -1,10 +1,12 @@
 import type { Pod } from '@podwright/kube-api';
 import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
-/** A pod's grace period; the pod's own `terminationGracePeriodSeconds` if absent. */
+/** A request to end a pod. Without a grace period, the pod's own `terminationGracePeriodSeconds` applies. */
 type Ending = { gracePeriodSeconds?: number };
 
-/** Whether an end request shortens the pod's termination. The first request may exceed the pod's own grace period, later ones only shorten it. */
+/**
+ * Whether a request shortens the pod's termination. The first one may exceed the pod's own grace period; later ones can only shorten it.
+ */
 export function isShorter(
   { gracePeriodSeconds }: Ending,
   { end, pod }: { end: Ending | undefined; pod: Pod },
@@ -17,13 +19,13 @@ function ownGrace({ spec }: Pod): number {
   return spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
 }
 
-/** The deletion fields of a pod's metadata. File and HTTP sources do not set them. */
+/** The deletion fields in a pod's metadata, which pods from files and HTTP do not have. */
 export function deletionMarks({ metadata }: Pod): Partial<Pod['metadata']> {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return deletionTimestamp === undefined ? {} : { deletionTimestamp, deletionGracePeriodSeconds };
 }
 
-/** The pod with its `deletionTimestamp` and `deletionGracePeriodSeconds`, so that clients see it terminating. */
+/** The pod with `deletionTimestamp` and `deletionGracePeriodSeconds`, so that clients see it terminating. */
 export function marked(pod: Pod, end: Ending): Pod {
   const deletionGracePeriodSeconds = end.gracePeriodSeconds ?? ownGrace(pod);
   const seconds = Math.min(deletionGracePeriodSeconds, MAX_GRACE_SECONDS);

@@ -24,26 +24,26 @@ import {
 } from '@podwright/kube-api';
 import type { PodDirectories } from '@podwright/volumes';
 
-/** Returns the new list of a pod's ephemeral containers, given the existing one. */
+/** Returns a pod's new list of ephemeral containers, given the existing one. */
 export type EphemeralChange = (before: EphemeralContainer[]) => EphemeralContainer[];
 
 const PATH = ['spec', 'ephemeralContainers'];
 
 /**
- * The ephemeral containers of running pods. Manifests cannot contain them, so they are saved in a file in each pod's directory and
- * removed with it.
+ * The ephemeral containers of running pods. Manifests cannot contain them, so they are saved in a file in each pod's directory, and removed
+ * with the directory.
  */
 export class EphemeralContainers {
   readonly #directories: PodDirectories;
   readonly #byPod = new Map<string, EphemeralContainer[]>();
-  /** One lock per pod: a change is read, checked and written before the next one begins. */
+  /** One lock per pod, so that a change is read, checked and written before the next one begins. */
   readonly #locks = new KeyedLock();
 
   constructor(directories: PodDirectories) {
     this.#directories = directories;
   }
 
-  /** Restores the ephemeral containers after a restart of the kubelet. Unreadable and invalid files are logged and ignored. */
+  /** Restores the ephemeral containers after a kubelet restart. Unreadable and invalid files are logged and ignored. */
   async load(logger: Logger): Promise<void> {
     for (const uid of await namesIn(this.#directories.root)) {
       const path = this.#directories.ephemeralContainers(uid);
@@ -63,8 +63,8 @@ export class EphemeralContainers {
   }
 
   /**
-   * Changes the ephemeral containers of a pod and returns them. Rejects with `invalid_argument` if one is invalid, or if an existing one
-   * is removed or changed; with `failed_precondition` if `current` returns `undefined`, which means that the pod is being deleted.
+   * Changes a pod's ephemeral containers and returns them. Rejects with `invalid_argument` if one is invalid, or if an existing one is
+   * removed or changed. Rejects with `failed_precondition` if `current` returns `undefined`, which means that the pod is being deleted.
    */
   change(pod: Pod, change: EphemeralChange, current: () => Pod | undefined): Promise<EphemeralContainer[]> {
     const { uid } = pod.metadata;
@@ -92,7 +92,7 @@ export class EphemeralContainers {
     this.#byPod.delete(podUid);
   }
 
-  /** Drops the containers of all pods except known ones. */
+  /** Drops the containers of all unknown pods. */
   keepOnly(isKnown: (podUid: string) => boolean): void {
     for (const uid of this.#byPod.keys()) if (!isKnown(uid)) this.#byPod.delete(uid);
   }
@@ -113,7 +113,7 @@ function invalid(pod: Pod, ephemeralContainers: EphemeralContainer[]): string[] 
   return messages(issues);
 }
 
-/** Reports existing ephemeral containers that are removed or changed, which the API forbids. */
+/** Reports existing ephemeral containers that would be removed or changed, because the API forbids that. */
 function changed(before: EphemeralContainer[], after: EphemeralContainer[]): string[] {
   return before.flatMap((old) => {
     const now = after.find(({ name }) => name === old.name);

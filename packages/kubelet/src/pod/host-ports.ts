@@ -1,13 +1,15 @@
-/** Host ports of pods. Pure. */
+/** The host ports of pods. Pure. */
 import { type FieldPath, isSidecar, type Pod } from '@podwright/kube-api';
 
-/** All addresses of the host. */
+/** Stands for all of the host's addresses. */
 export const ANY = '0.0.0.0';
 
-/** `ip` is 0.0.0.0 for all addresses, `::` for all IPv6 ones; upstream compares addresses as text. `path` is the field in the spec. */
+/**
+ * A host port. `ip`: 0.0.0.0 for all addresses, `::` for all IPv6 ones; upstream compares addresses as text. `path`: its field in the spec.
+ */
 export type HostPort = { ip: string; port: number; protocol: string; path: FieldPath };
 
-/** The host ports of the containers that run concurrently: sidecars and ordinary containers. */
+/** The host ports of the containers that run at the same time: sidecars and ordinary containers. */
 export function hostPorts({ spec }: Pod): HostPort[] {
   return (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).flatMap((container, index) => {
@@ -21,7 +23,7 @@ export function hostPorts({ spec }: Pod): HostPort[] {
   );
 }
 
-/** The first host port of the pod that conflicts with another pod's. */
+/** The pod's first host port that conflicts with another pod's. */
 export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: Pod } | undefined {
   const taken = others.flatMap((holder) => hostPorts(holder).map((port) => ({ port, holder })));
   for (const wanted of hostPorts(pod)) {
@@ -31,13 +33,13 @@ export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: 
   return undefined;
 }
 
-/** For messages, such as `8080/TCP`, with the address unless it is 0.0.0.0. */
+/** Formats a port for messages as `8080/TCP`, with the address unless it is 0.0.0.0. */
 export function portText({ ip, port, protocol }: Omit<HostPort, 'path'>): string {
   const at = ip === ANY ? '' : ip.includes(':') ? `[${ip}]:` : `${ip}:`;
   return `${at}${port}/${protocol}`;
 }
 
-/** Whether both ports cannot be used at the same time. */
+/** Whether the two ports cannot be used at the same time. */
 export function conflicts(a: Omit<HostPort, 'path'>, b: Omit<HostPort, 'path'>): boolean {
   const overlap = a.ip === b.ip || a.ip === ANY || b.ip === ANY;
   return a.port === b.port && a.protocol === b.protocol && overlap;

@@ -1,16 +1,16 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '@podwright/kube-api';
 
-/** The fields of a node that selectors match. */
+/** The node's properties that selectors match. */
 export type SelectableNode = { name: string; labels: Record<string, string> };
 
-/** Whether the node matches the pod's nodeSelector and required node affinity (component-helpers' GetRequiredNodeAffinity). Pure. */
+/** Whether the node matches the pod's nodeSelector and required node affinity (GetRequiredNodeAffinity in component-helpers). Pure. */
 export function wantsNode({ spec }: Pod, node: SelectableNode): boolean {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const selected = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => node.labels[key] === value);
   return selected && (required === undefined || required.nodeSelectorTerms.some((term) => matchesTerm(term, node)));
 }
 
-/** An empty term matches no node. */
+/** Whether the node matches the term; an empty term matches no node. */
 export function matchesTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   node: SelectableNode,
@@ -39,7 +39,7 @@ function matches({ operator, values = [] }: NodeSelectorRequirement, value: stri
   }
 }
 
-/** Non-integer values match neither Gt nor Lt. */
+/** Compares integers; other values match neither Gt nor Lt. */
 function compare(a: string | undefined, b: string | undefined, holds: (a: bigint, b: bigint) => boolean): boolean {
   const whole = /^-?\d{1,19}$/;
   return a !== undefined && b !== undefined && whole.test(a) && whole.test(b) && holds(BigInt(a), BigInt(b));

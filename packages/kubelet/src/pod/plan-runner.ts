@@ -11,7 +11,7 @@ import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 import type { StatusReports } from './status-reports.ts';
 
-/** Period after which a pod whose resize is deferred is synced again. */
+/** Time after which a pod whose resize is deferred is synced again. */
 const RESIZE_RETRY_MS = 10_000;
 
 type PlanRunnerParts = {
@@ -21,7 +21,7 @@ type PlanRunnerParts = {
   deadlines: ActiveDeadlines;
 };
 
-/** The plan for a pod, and the states that it was computed from. */
+/** A pod's plan, and the states from which it was computed. */
 export type PlannedSync = { status: RuntimePodStatus; plan: PodActions; publishedStatus: PodStatus };
 
 /** Executes the plan of a sync: first the cgroup and the volumes, then the actions in the runtime. */
@@ -41,7 +41,7 @@ export class PlanRunner {
   async carryOut(pod: Pod, { status, plan, publishedStatus }: PlannedSync, signal: AbortSignal): Promise<SyncOutcome> {
     const { runtime, logger } = this.#deps;
     const { uid } = pod.metadata;
-    // during a resize, the pod's cgroup must fit both the old and the new resources of its containers
+    // during a resize, the pod's cgroup must allow both the old and the new resources of its containers
     if (isResized(plan)) await this.#deps.allocations.saved();
     const widest = isResized(plan) ? widestPod(pod, (name) => this.#actuatedOf(status, name)) : pod;
     const makeReady = () => this.#makeReady(widest, signal);
@@ -94,8 +94,8 @@ export class PlanRunner {
   }
 
   /**
-   * Prepares the cgroup and the volumes, which must exist before the first container and stay up to date. `failed`: mounted volumes could
-   * not be updated, and the pod continues with their old content.
+   * Prepares the cgroup and the volumes, which must exist before the first container and are kept up to date. `failed`: volumes that are
+   * already mounted could not be updated, so the pod continues with their old content.
    */
   async #makeReady(pod: Pod, signal: AbortSignal): Promise<{ failed: boolean }> {
     const { cgroups, volumes, needs } = this.#deps;
@@ -129,7 +129,7 @@ function isResized({ containersToUpdate, containersToKill }: PodActions): boolea
   return containersToUpdate.length > 0 || containersToKill.some(({ reason }) => reason === 'resize');
 }
 
-/** The earliest known time at which the sync can continue. For a failure without such a time, the worker's backoff applies. */
+/** The earliest known time at which the sync can continue. The worker's backoff applies to a failure without such a time. */
 function whenToRetry(steps: StepResult[], known: number[]): { retryAtMs?: number; failed: boolean } {
   const failures = failedSteps(steps);
   const times = [...known, ...failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined)];

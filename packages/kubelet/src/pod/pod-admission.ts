@@ -24,24 +24,24 @@ export type NodeFacts = SelectableNode & {
   strictGroups?: boolean;
   /** Whether AppArmor is enabled on the host; absent if unknown. */
   appArmor?: boolean;
-  /** Taints of the Node object; absent without an API server. */
+  /** The Node object's taints; absent without an API server. */
   taints?: readonly Taint[];
-  /** Allocatable amounts: millicores of `cpu`, bytes or counts of the others. */
+  /** Allocatable amounts: `cpu` in millicores, others in bytes or counts. */
   resources: Readonly<Record<string, bigint>>;
 };
 
-/** A resource of which the node has too little; amounts are in the resource's unit. */
+/** A resource that the node lacks; amounts are in the resource's unit. */
 export type Shortage = { resource: string; requested: bigint; used: bigint; capacity: bigint };
 
 /** Why a pod may not run. */
 export type Refusal = WaitingReason & {
-  /** The insufficient resources, if they are the reason. */
+  /** The missing resources, if they are the reason. */
   shortages?: Shortage[];
-  /** A reason that remains even if enough resources were freed. */
+  /** A further reason, which would remain even if enough resources were freed. */
   besides?: WaitingReason;
 };
 
-/** Sysctls that are isolated by a pod's namespaces (Kubernetes: Using sysctls in a cluster). */
+/** Sysctls that the pod's namespaces isolate (Kubernetes: Using sysctls in a cluster). */
 const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
@@ -58,8 +58,7 @@ const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Why the pod cannot run on the node together with the other pods; `undefined` if it can. Pure; reasons, messages and their order are
- * upstream's.
+ * Why the pod cannot run on the node next to the other pods; `undefined` if it can. Reasons, messages and their order are upstream's. Pure.
  */
 export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | undefined {
   const hopeless = refuseSysctls(pod, node) ?? refuseOs(pod) ?? refuseGroups(pod, node);
@@ -72,7 +71,10 @@ export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | u
   return { reason: `OutOf${resource}`, message, shortages, besides };
 }
 
-/** The pod count first, then the requested resources. Extended resources that this node does not have are not checked, as in upstream. */
+/**
+ * Compares the pod count first, then the requested resources. Extended resources that the node does not have are not checked, as in
+ * upstream.
+ */
 function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFacts): Shortage[] {
   const shortages: Shortage[] = [];
   if (others.length >= maxPods)
@@ -87,7 +89,7 @@ function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFact
   return shortages;
 }
 
-/** The pod without requests that a ResourceClaim satisfies: its DRA driver accounts for them. */
+/** The pod without the requests that a ResourceClaim satisfies, because the claim's DRA driver accounts for them. */
 function withoutClaimed(pod: Pod): Pod {
   if (claimStatusesOf(pod).extendedResourceClaimStatus === undefined) return pod;
   const left = (container: Container): Container => {
@@ -99,7 +101,7 @@ function withoutClaimed(pod: Pod): Pod {
   return { ...pod, spec: { ...pod.spec, containers: containers.map(left), initContainers: initContainers?.map(left) } };
 }
 
-/** Names of all requested resources in upstream's order: the three that every node has come first. */
+/** The names of all requested resources in upstream's order, which begins with the three that every node has. */
 function requestedNames({ spec }: Pod): string[] {
   const all = [...allContainers(spec), spec].flatMap(({ resources }) => [resources?.requests, resources?.limits]);
   const requested = [...all, spec.overhead].flatMap((list) => Object.keys(list ?? {}));
@@ -121,7 +123,7 @@ function refuseNode(pod: Pod, node: NodeFacts): Refusal | undefined {
   return unfit('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
 }
 
-/** Taints do not apply to static pods, which no scheduler has placed. */
+/** Checks the taints. They do not apply to static pods, which no scheduler has placed. */
 function refuseTaints(pod: Pod, { taints = [] }: NodeFacts): Refusal | undefined {
   if (isStaticPod(pod) || toleratesAll(pod, taints)) return undefined;
   return unfit('TaintToleration', "node(s) had taints that the pod didn't tolerate");
@@ -156,7 +158,7 @@ const unfit = (reason: string, why: string): Refusal => ({
   message: `Predicate ${reason} failed: ${why}`,
 });
 
-/** Upstream's message with the port and its holder appended. */
+/** Upstream's message, with the port and the pod that holds it appended. */
 function refusePorts(pod: Pod, others: Pod[]): Refusal | undefined {
   const taken = takenPort(pod, others);
   if (taken === undefined) return undefined;

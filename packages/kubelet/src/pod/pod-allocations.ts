@@ -25,17 +25,17 @@ import type { NodeResources } from '../node/node-resources.ts';
 export type PodAllocationsOptions = {
   events: EventRecorder;
   actuated: ActuatedResources;
-  /** Allocatable resources of the node. */
+  /** The node's allocatable resources. */
   node: NodeResources;
-  /** Resource policy and host facts that container limits depend on. */
+  /** Resource policy and host facts on which container limits depend. */
   enforcement: ContainerEnforcement;
-  /** The admitted pods that hold resources of the node now. */
+  /** The admitted pods that currently hold resources of the node. */
   activePods: () => Pod[];
-  /** Last read status of a pod in the runtime. */
+  /** The last status read of a pod in the runtime. */
   runtimeStatus?: (podUid: string) => RuntimePodStatus | undefined;
-  /** Allocations that outlive the kubelet. */
+  /** Allocations from before a kubelet restart. */
   checkpoint?: Checkpoint<AllocatedRecord>;
-  /** Resources that a static CPU or memory manager assigns exclusively: guaranteed pods cannot be resized in them. */
+  /** Resources that a static CPU or memory manager assigns exclusively, so that guaranteed pods cannot be resized in them. */
   fixed?: { resource: 'cpu' | 'memory'; manager: string }[];
 };
 
@@ -45,14 +45,14 @@ type Allocation = {
   pending?: Verdict;
   inProgress?: Verdict;
 };
-/** Allocated resources: pod-level, and by container name. */
+/** Allocated resources: at pod level, and by container name. */
 type Allocated = { pod: ResourceRequirements | undefined; containers: Map<string, ResourceRequirements> };
 type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
- * The resources allocated to each pod (pkg/kubelet/allocation). A pod with changed resources keeps its old ones until the new ones fit, and
- * is then resized in place. After a restart of the kubelet, the allocation is taken from the checkpoint, or else from the resources that
- * the pod's containers have.
+ * The resources allocated to each pod (pkg/kubelet/allocation). A pod whose resources have been changed keeps its old ones until the new
+ * ones fit, and is then resized in place. After a kubelet restart, the allocation is taken from the checkpoint, or else from the actual
+ * resources of the pod's containers.
  */
 export class PodAllocations {
   readonly #options: PodAllocationsOptions;
@@ -64,7 +64,7 @@ export class PodAllocations {
     this.#checkpoint = options.checkpoint ?? new Checkpoint();
   }
 
-  /** Allocates the desired resources if they fit; returns the pod with its allocated resources. */
+  /** Allocates the desired resources if they fit. Returns the pod with the resources allocated to it. */
   allocate(desired: Pod, status: RuntimePodStatus): Pod {
     const { uid } = desired.metadata;
     const known = this.#pods.get(uid) ?? { desired, resources: this.#initial(desired, status) };
@@ -75,7 +75,7 @@ export class PodAllocations {
     return allocated;
   }
 
-  /** Resolves once the allocations are written, or their write has failed, which is retried. */
+  /** Resolves once the allocations have been written, or a write has failed, which will be retried. */
   saved(): Promise<void> {
     return this.#checkpoint.flush();
   }
@@ -103,7 +103,7 @@ export class PodAllocations {
     return resources === undefined ? pod : withResources(pod, resources);
   }
 
-  /** The pod with the resources of its manifest. */
+  /** The pod with the resources that its source requests. */
   desired(pod: Pod): Pod {
     const known = this.#pods.get(pod.metadata.uid);
     return known === undefined ? pod : { ...pod, spec: known.desired.spec };
@@ -114,7 +114,10 @@ export class PodAllocations {
     return this.#pods.get(podUid)?.pending?.reason === 'Deferred';
   }
 
-  /** Updates the resize condition: completed once running containers have the allocated resources. `error` is the failure of the last attempt. */
+  /**
+   * Updates the resize condition. The resize is complete once running containers have the allocated resources. `error`: why the last
+   * attempt failed.
+   */
   settle(pod: Pod, status: RuntimePodStatus, error?: string): void {
     const known = this.#pods.get(pod.metadata.uid);
     if (known === undefined) return;
@@ -148,7 +151,9 @@ export class PodAllocations {
     return desired;
   }
 
-  /** Allocation of a pod that this process has not synced yet. A pod that the runtime does not have was admitted as it is desired. */
+  /**
+   * The allocation of a pod that this process has not synced yet. A pod that is not in the runtime was admitted with its desired resources.
+   */
   #initial(desired: Pod, status: RuntimePodStatus): Allocated {
     const initial = resourcesOf(desired);
     if (status.sandboxes.length === 0 && status.containers.length === 0) return initial;
@@ -181,7 +186,10 @@ export class PodAllocations {
     });
   }
 
-  /** Why the desired resources cannot be allocated now. Decreases to what the node has always can. */
+  /**
+   * Why the desired resources cannot be allocated now. A decrease to at most the node's capacity is always possible, unless a static
+   * manager or swap forbids the resize.
+   */
   #refusal(desired: Pod, current: Pod): WaitingReason | undefined {
     const { node, enforcement, activePods, fixed = [] } = this.#options;
     if (resizesSwap(desired, current, enforcement))
@@ -252,7 +260,7 @@ function withResources(pod: Pod, allocated: Allocated): Pod {
   return { ...pod, spec };
 }
 
-/** The pod's resources in the format of upstream's resize events (pkg/kubelet/events/resize.go). */
+/** Formats the pod's resources like upstream's resize events (pkg/kubelet/events/resize.go). */
 function summary({ metadata, spec }: Pod, error?: string): string {
   const shown = (list: { name: string; resources?: ResourceRequirements }[] = []) =>
     list.map(({ name, resources = {} }) => ({ name, resources: sorted(resources) }));
@@ -265,7 +273,7 @@ function summary({ metadata, spec }: Pod, error?: string): string {
   });
 }
 
-/** With sorted keys, as Go serializes maps. */
+/** Sorts the keys, because Go serializes maps that way. */
 function sorted({ limits, requests }: ResourceRequirements): ResourceRequirements {
   const byName = (list: ResourceList) => Object.fromEntries(Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1)));
   return { ...(limits && { limits: byName(limits) }), ...(requests && { requests: byName(requests) }) };

@@ -1,4 +1,4 @@
-/** Resolves the container, log or sandbox that an API request names. */
+/** Resolves the container, log or sandbox that an API request refers to. */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
@@ -9,13 +9,13 @@ import { containerLogPath } from '../kuberuntime/container-config.ts';
 import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
 import type { LegacyLogs, LogSource } from '../logs/container-logs.ts';
 
-/** `previous` selects the attempt before the current one, `containerId` (as in the pod status) a specific attempt. */
+/** `previous` selects the attempt before the current one; `containerId` (as in the pod status) selects a specific attempt. */
 export type LogOfContainer = { container: string; previous: boolean; containerId?: string };
 
-/** Log locations of this node. */
+/** Where this node's logs are. */
 type LogsOfNode = { podLogsDir: string; legacyLogs: LegacyLogs | undefined };
 
-/** Finds a container's log. Throws `not_found` if the pod has no such container, `failed_precondition` if it has not started. */
+/** Finds a container's log. Throws `not_found` if the pod has no such container, and `failed_precondition` if it has not started. */
 export function containerLog(
   pod: Pod,
   { containers }: RuntimePodStatus,
@@ -24,7 +24,7 @@ export function containerLog(
   const name = containerName(pod, container);
   const own = containers.filter((one) => one.name === name);
   const status = statusOf(pod, name);
-  // the previous attempt is `lastState.terminated`; during crash back-off that is the newest container
+  // the previous attempt is `lastState.terminated`; during crash back-off, that is the newest container
   const ended = previous ? status?.lastState.terminated?.containerID || undefined : undefined;
   const id = containerId ?? ended;
   const wanted = id === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === id);
@@ -42,7 +42,7 @@ export function containerLog(
   return { path, legacy, running: wanted.state === 'running' };
 }
 
-/** The restart count of an attempt that the status reports as terminated. After a reboot the runtime may no longer have it. */
+/** The restart count of an attempt that the status shows as terminated. After a reboot, it may no longer be in the runtime. */
 function endedAttempt(
   { state, lastState, restartCount }: ContainerStatus,
   { previous, containerId }: Pick<LogOfContainer, 'previous' | 'containerId'>,
@@ -56,7 +56,7 @@ function endedAttempt(
   return found?.attempt;
 }
 
-/** The error for a log that was not found. */
+/** The error for a missing log. */
 function missingLog(
   pod: Pod,
   name: string,
@@ -75,7 +75,10 @@ function missingLog(
   );
 }
 
-/** Throws `not_found` if the pod has no such container, `failed_precondition` if it does not run. */
+/**
+ * The running container with this name. Throws `not_found` if the pod has no such container, and `failed_precondition` if it is not
+ * running.
+ */
 export function runningContainer(pod: Pod, { containers }: RuntimePodStatus, wanted: string): RuntimeContainer {
   const name = containerName(pod, wanted);
   const found = containers.find((one) => one.name === name && one.state === 'running');
@@ -92,7 +95,7 @@ export function readySandbox(pod: Pod, { sandboxes }: RuntimePodStatus): Runtime
   throw new PodwrightError('failed_precondition', `forward ports of pod ${namespacedName(pod)}: it does not run`);
 }
 
-/** '' means the first ordinary container. */
+/** The container's name; '' stands for the first ordinary container. */
 function containerName(pod: Pod, wanted: string): string {
   const names = everyContainer(pod.spec).map(({ name }) => name);
   const name = wanted === '' ? pod.spec.containers[0]!.name : wanted;
@@ -110,7 +113,7 @@ function statusOf({ status }: Pod, name: string): ContainerStatus | undefined {
   return statuses.find((one) => one.name === name);
 }
 
-/** Why a container does not run, '' if that is unknown. */
+/** Why a container is not running; '' if that is unknown. */
 function waitingReason(pod: Pod, name: string): string {
   const { waiting, terminated } = statusOf(pod, name)?.state ?? {};
   if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;

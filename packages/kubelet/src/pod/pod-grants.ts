@@ -12,24 +12,24 @@ import type { StatusManager } from '../status/status-manager.ts';
 import { HELD_RETRY_MS } from './limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
-/** The outcome for a pod that did not get its resources: it is refused permanently, or waits until a device plugin registers. */
+/** Why a pod did not get its resources: it is refused for good, or waits until a device plugin registers. */
 export type GrantAnswer = { kind: 'refused'; refusal: WaitingReason } | { kind: 'waits'; message: string };
 
-/** Allocates exclusive resources to pods: devices, CPUs, memory of NUMA nodes. */
+/** Allocates exclusive resources to pods: devices, CPUs and NUMA memory. */
 export type PodGrants = {
   /** Returns `undefined` if everything was allocated. */
   admit(pod: Pod, signal: AbortSignal): Promise<GrantAnswer | undefined>;
   /** Prepares the pod's ResourceClaims before its sandbox is created. Rejects on failure. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** Unprepares the pod's claims after its containers stop and before its status reports that. Rejects on failure. */
+  /** Unprepares the pod's claims after its containers have stopped and before its status says so. Rejects on failure. */
   unprepare(podUid: string, signal: AbortSignal): Promise<void>;
   /** Health of the devices allocated to a container. */
   healthOf(pod: Pod, container: string): AllocatedResourceStatus[];
-  /** Frees the pod's resources after it has ended. */
+  /** Releases the pod's resources after it has ended. */
   release(podUid: string): Promise<void>;
 };
 
-/** The allocator, and where a refusal or a wait is reported. */
+/** The allocator, and where refusals and waits are reported. */
 export type PodGranter = {
   grants: PodGrants;
   refuse: (podUid: string, refusal: WaitingReason) => void;
@@ -37,10 +37,10 @@ export type PodGranter = {
   statuses: Pick<StatusManager, 'introduce' | 'pod'>;
 };
 
-/** Reason in the status and event of a pod that waits for a device plugin. */
+/** Reason in the status and in the event of a pod that is waiting for a device plugin. */
 const WAITS = 'WaitingForDevices';
 
-/** Allocates the pod's exclusive resources, or refuses the pod. Returns the outcome of its sync if it must wait. */
+/** Allocates the pod's exclusive resources, or refuses the pod. If the pod must wait, returns the outcome of its sync. */
 export async function grantPod(
   pod: Pod,
   { grants, refuse, events, statuses }: PodGranter,
@@ -51,13 +51,13 @@ export async function grantPod(
   if (answer?.kind !== 'waits') return undefined;
   const shown = statuses.pod(pod.metadata.uid)?.status;
   if (shown?.reason !== WAITS || shown.message !== answer.message)
-    // the pod is retried every second: emit the event only when the message changes
+    // the pod is retried every second, so emit the event only when the message changes
     events.event(eventSubject(pod), 'Warning', WAITS, answer.message);
   statuses.introduce(pod, { phase: 'Pending', reason: WAITS, message: answer.message, qosClass: qosClass(pod) });
   return { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };
 }
 
-/** Prepares the ResourceClaims of a pod that is about to start. Returns the outcome of its sync on failure. */
+/** Prepares the ResourceClaims of a pod that is about to start. On failure, returns the outcome of the pod's sync. */
 export async function preparePod(
   pod: Pod,
   { grants, events }: Pick<PodGranter, 'grants' | 'events'>,
@@ -74,7 +74,7 @@ export async function preparePod(
   }
 }
 
-/** Adds device health to the status; like upstream, for ordinary containers only. Pure. */
+/** Adds the health of devices to the status, like upstream only for ordinary containers. Pure. */
 export function withDevices(status: PodStatus, healthOf: (container: string) => AllocatedResourceStatus[]): PodStatus {
   const { containerStatuses } = status;
   if (!containerStatuses?.some(({ name }) => healthOf(name).length > 0)) return status;

@@ -8,14 +8,14 @@ import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 /** Reads pods from the runtime, never in a state from before the last action on them. */
 export class PodStatusReader {
   readonly #deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>;
-  /** The monotonic time at which the last action on each pod ended: a status that was read earlier is outdated. */
+  /** When the last action on each pod ended (monotonic). A status read before that is outdated. */
   readonly #actedAtMs = new Map<string, number>();
 
   constructor(deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>) {
     this.#deps = deps;
   }
 
-  /** The state of the pod after the last action on it, or later. Other code reports a runtime that is down. */
+  /** The pod's state after the last action on it. Does not report a runtime that is down, because other code does. */
   async statusOf(pod: Pod): Promise<RuntimePodStatus> {
     try {
       return await this.#deps.pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(pod.metadata.uid) ?? 0);
@@ -27,7 +27,7 @@ export class PodStatusReader {
     }
   }
 
-  /** Reads the pod now, and updates the cache of the PLEG. */
+  /** Reads the pod now, and updates the PLEG's cache. */
   readNow(pod: Pod): Promise<RuntimePodStatus> {
     const { tracer } = this.#deps.runtime;
     return tracer.span(pod.metadata.uid, 'read status', () => this.#deps.pleg.updateCache(podIdentity(pod)));

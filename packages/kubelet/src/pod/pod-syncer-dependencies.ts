@@ -15,9 +15,9 @@ import type { PodGrants } from './pod-grants.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
 
-/** Fetches the objects that a pod refers to before its volumes and containers are created, and caches them until `release`. */
+/** Fetches the objects to which a pod refers, before its volumes and containers are created, and caches them until `release`. */
 export type PodNeeds = {
-  /** May be called again for the same pod. Rejects only with the reason of the signal. */
+  /** May be called repeatedly for a pod. Rejects only with the signal's reason. */
   ready(pod: Pod, signal: AbortSignal): Promise<void>;
   release(podUid: string): void;
 };
@@ -37,13 +37,13 @@ export type PodSyncerDependencies = {
   /** Absent without an API server. */
   needs?: PodNeeds;
   logger: Logger;
-  /** The reason for which the pod was refused, if it was. */
+  /** Why the pod was refused, if it was. */
   refusal: (podUid: string) => WaitingReason | undefined;
-  /** Refuses a pod that had been admitted. */
+  /** Refuses a pod that has already been admitted. */
   refuse: (podUid: string, refusal: WaitingReason) => void;
   grants: PodGrants;
-  /** Whether the pod's runtime handler can make mounts read-only recursively. */
+  /** Whether the pod's runtime handler supports recursive read-only mounts. */
   recursiveReadOnly: (pod: Pod) => boolean;
-  /** Called with the steps of each sync, unless it had no steps. */
+  /** Called with the steps of each sync that had any. */
   onActed?: (pod: Pod, steps: StepResult[]) => void;
 };

@@ -1,4 +1,4 @@
-/** The work of a pod worker in each of its phases: makes decisions, acts through the runtime, and reports the status. */
+/** What a pod worker does in each phase: makes decisions, acts through the runtime, and reports the status. */
 import { PodwrightError } from '@podwright/base';
 import { allContainers, eventSubject, namespacedName, type Pod } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
@@ -34,7 +34,7 @@ export class PodSyncer implements PodSteps {
     });
   }
 
-  /** `SYNC_GATES` contains the decisions, in their order. */
+  /** Runs the decisions in `SYNC_GATES`, in order. */
   sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     return passGates({
       ...{ desired, signal, deps: this.#deps, statusReader: this.#statusReader, reports: this.#reports },

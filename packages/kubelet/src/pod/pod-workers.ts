@@ -16,49 +16,49 @@ import { deletionMarks, isShorter, marked } from './deletion.ts';
 
 /** How to end a pod. */
 export type PodEnd = {
-  /** In seconds; overrides the pod's own and longer earlier requests. 0 kills immediately. */
+  /** Grace period in seconds; overrides the pod's own, and those of earlier requests if it is shorter. 0 kills immediately. */
   gracePeriodSeconds?: number;
-  /** Reason and message if this end makes the pod fail. */
+  /** Reason and message, if this request makes the pod fail. */
   verdict?: PodVerdict;
-  /** The pod was removed from its source: remove all its containers, files and records. */
+  /** Whether to remove all of the pod's containers, files and records as well, because the pod has left its source. */
   remove: boolean;
-  /** With `remove`: keep the log files, because the kubelet lists the pod again at its next start. */
+  /** With `remove`: whether to keep the log files, because the kubelet lists the pod again after its next start. */
   keepLogs?: boolean;
-  /** The end was not requested by the pod's source, so it does not cancel a pending recreation from there. */
+  /** The request does not come from the pod's source, so it does not cancel a pending recreation by the source. */
   keepsRecreation?: boolean;
 };
 
 /** Outcome of a sync: whether the pod has ended by itself, and when to sync again (Unix milliseconds). */
 export type SyncOutcome = { ended: boolean; verdict?: PodVerdict; retryAtMs?: number; failed?: boolean };
 
-/** The steps of a pod's life. Calls for one pod never overlap; each may be repeated. */
+/** The steps in a pod's life. Calls for one pod never overlap; each may be repeated. */
 export interface PodSteps {
   sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome>;
   /** Stops the pod's containers; resolves once no container runs. */
   terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void>;
-  /** Releases the pod's volumes and cgroup; its final status stays. */
+  /** Releases the pod's volumes and cgroup; its final status is kept. */
   finish(pod: Pod, end: PodEnd): Promise<void>;
-  /** Removes all containers, files and records of the pod, except logs that `end` retains. */
+  /** Removes all of the pod's containers, files and records, except the logs that `end` keeps. */
   remove(pod: Pod, end: PodEnd): Promise<void>;
 }
 
 export type PodWorkersOptions = {
   steps: PodSteps;
   logger: Logger;
-  /** Interval after which a pod is synced even if nothing happened. */
+  /** Interval after which a pod is synced even if nothing has happened. */
   resyncPeriodMs: number;
-  /** Delays after failed steps. */
+  /** Backoff of failed steps. */
   errorBackoff: { initialMs: number; maxMs: number };
   /** Called when a pod is recreated because its source added it again while it was being removed. */
   onRecreate?: () => void;
-  /** Called when no container of the pod runs any more (`finishing`), and when the pod has released its resources (`terminated`). */
+  /** Called when none of the pod's containers run any more (`finishing`), and when the pod has released its resources (`terminated`). */
   onStopped?: (podUid: string, phase: 'finishing' | 'terminated') => void;
 };
 
 /** Phases of a pod, in the order of the diagram above. */
 export type WorkerPhase = 'waiting' | 'syncing' | 'terminating' | 'finishing' | 'terminated' | 'removed';
 
-/** When a worker runs the next step: immediately, at a given time (`performance.now`), or only when woken. A wake-up cuts a wait short. */
+/** When a worker runs its next step: immediately, at a given time (`performance.now`), or only when woken. A wake-up ends a wait early. */
 type Next = { kind: 'again' } | { kind: 'wait'; untilMs: number } | { kind: 'sleep' };
 
 const UNENDED: ReadonlySet<WorkerPhase> = new Set(['waiting', 'syncing', 'terminating']);
@@ -69,22 +69,22 @@ const SLEEP: Next = { kind: 'sleep' };
 type Worker = {
   pod: Pod;
   phase: WorkerPhase;
-  /** A wake-up has arrived that the running step may not have seen. */
+  /** Whether a wake-up has arrived that the running step may not have seen. */
   pending: boolean;
   busy: boolean;
   end: PodEnd | undefined;
-  /** The pod to recreate after removal, because its source added it again meanwhile. */
+  /** The pod to recreate after its removal, because its source has added it again meanwhile. */
   recreate: Pod | undefined;
   abort: AbortController;
   timer: Timer | undefined;
-  /** `notice` runs no step before this time (monotonic milliseconds). */
+  /** Time (monotonic milliseconds) before which `notice` does not run a step. */
   notBeforeMs: number;
-  /** Resolves when no container of the pod runs any more. */
+  /** Resolves when none of the pod's containers run any more. */
   stopped: PromiseWithResolvers<void>;
   removed: PromiseWithResolvers<void>;
 };
 
-/** Minimum time between a failed step and the next one, unless `retry` is called. */
+/** Minimum time from a failed step to the next step, unless `retry` is called. */
 const MIN_RETRY_MS = 1000;
 
 export class PodWorkers {
@@ -99,12 +99,12 @@ export class PodWorkers {
     this.#backoff = new Backoff(options.errorBackoff);
   }
 
-  /** From now on no pod is added: `update` ignores unknown pods, and no pod is recreated after its removal. */
+  /** Stops accepting pods: `update` ignores unknown pods, and no pod is recreated after its removal. */
   refuseNewPods(): void {
     this.#takesPods = false;
   }
 
-  /** Sets the desired state of a pod. A new static pod waits until an older one of the same name is removed. */
+  /** Sets a pod's desired state. A new static pod waits until an older one with the same name has been removed. */
   update(pod: Pod): void {
     const worker = this.#workers.get(pod.metadata.uid);
     if (worker === undefined) {
@@ -117,7 +117,7 @@ export class PodWorkers {
     }
   }
 
-  /** Syncs the pod immediately, because something it depends on has changed. */
+  /** Syncs the pod immediately, because something on which it depends has changed. */
   retry(podUid: string): void {
     const worker = this.#workers.get(podUid);
     if (worker !== undefined) this.#wake(worker);
@@ -131,7 +131,7 @@ export class PodWorkers {
     }
   }
 
-  /** Syncs the pod because its containers changed. Waits a little after a failed step, which may have caused the change itself. */
+  /** Syncs the pod because its containers have changed. Waits a little after a failed step, which may itself have caused the change. */
   notice(podUid: string): void {
     const worker = this.#workers.get(podUid);
     if (worker === undefined) return;
@@ -141,7 +141,9 @@ export class PodWorkers {
     worker.timer = new Timer(() => this.#wake(worker), waitMs);
   }
 
-  /** Ends the pod. An unknown pod (an orphan of the runtime) gets a worker that only terminates it. Resolves when the pod is removed. */
+  /**
+   * Ends the pod; resolves when it has been removed. A pod without a worker, which is an orphan in the runtime, gets one that only ends it.
+   */
   end(pod: Pod, end: PodEnd): Promise<void> {
     const worker = this.#workers.get(pod.metadata.uid) ?? this.#insert(pod, 'terminating');
     const shorter = isShorter(end, worker);
@@ -165,7 +167,7 @@ export class PodWorkers {
     return this.#workers.has(podUid);
   }
 
-  /** The pod with this UID, until it is removed. */
+  /** The pod with this UID, until it has been removed. */
   podOf(podUid: string): Pod | undefined {
     return this.#workers.get(podUid)?.pod;
   }
@@ -179,31 +181,31 @@ export class PodWorkers {
     return [...this.#workers.values()].map(({ pod, phase }) => ({ pod, phase }));
   }
 
-  /** Pods that run or may start containers. */
+  /** Pods that run containers or may start some. */
   activePods(): Pod[] {
     return [...this.#workers.values()]
       .filter(({ phase }) => phase === 'syncing' || phase === 'terminating')
       .map(({ pod }) => pod);
   }
 
-  /** Active pods, and pods that wait for one of the same name to be removed. */
+  /** Active pods, and pods that wait for one with the same name to be removed. */
   unendedPods(): Pod[] {
     return [...this.#workers.values()].flatMap(({ pod, phase }) => (UNENDED.has(phase) ? [pod] : []));
   }
 
-  /** Whether the pod runs or may still start containers: false once it has stopped, unless it will be recreated. */
+  /** Whether the pod runs or may still start containers. False once it has stopped, unless it will be recreated. */
   mayRun(podUid: string): boolean {
     const worker = this.#workers.get(podUid);
     if (worker === undefined || worker.recreate !== undefined) return true;
     return UNENDED.has(worker.phase);
   }
 
-  /** Resolves when no container of the pod runs any more. */
+  /** Resolves when none of the pod's containers run any more. */
   whenStopped(podUid: string): Promise<void> {
     return this.#workers.get(podUid)?.stopped.promise ?? Promise.resolve();
   }
 
-  /** Stops the workers; containers keep running. Resolves when no step runs any more. */
+  /** Stops the workers, and resolves when no step is running any more. Containers keep running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const worker of this.#workers.values()) {
@@ -216,7 +218,7 @@ export class PodWorkers {
 
   readonly #idle = new Map<Worker, PromiseWithResolvers<void>>();
 
-  /** Only static pods wait for an older pod of the same name: the API server itself keeps names unique. */
+  /** Adds a worker. Only static pods wait for an older pod with the same name, because the API server keeps names unique itself. */
   #add(pod: Pod): void {
     if (!this.#takesPods) return;
     const taken = isStaticPod(pod) ? this.#holderOf(namespacedName(pod)) : undefined;
@@ -242,7 +244,7 @@ export class PodWorkers {
     return worker;
   }
 
-  /** The worker of the static pod that holds the name; waiting pods do not hold theirs. */
+  /** The worker of the static pod that holds the name. A waiting pod does not hold its name. */
   #holderOf(fullName: string): Worker | undefined {
     return [...this.#workers.values()].find(
       ({ pod, phase }) => phase !== 'waiting' && namespacedName(pod) === fullName && isStaticPod(pod),
@@ -269,7 +271,7 @@ export class PodWorkers {
         break;
       }
     }
-    // no `await` since the last check of `pending`, so no wake-up is lost
+    // there is no `await` since the last check of `pending`, so no wake-up is lost
     worker.busy = false;
     this.#idle.get(worker)?.resolve();
     this.#idle.delete(worker);
@@ -299,7 +301,7 @@ export class PodWorkers {
       case 'waiting':
         if (worker.end === undefined) return SLEEP;
         worker.stopped.resolve();
-        // a pod that is not removed must pass `finishing`, which publishes its final status
+        // a pod that is not removed must pass through `finishing`, which publishes its final status
         return this.#enterStopped(worker, worker.end.remove ? 'terminated' : 'finishing');
       case 'syncing':
         return worker.end === undefined ? this.#sync(worker) : enter(worker, 'terminating');
@@ -340,7 +342,7 @@ export class PodWorkers {
     return { kind: 'wait', untilMs: performance.now() + Math.max(1, Math.min(...delaysMs)) };
   }
 
-  /** Returns the delay before the next attempt. */
+  /** Records a failed sync, and returns the delay before the next attempt. */
   #noteFailure(worker: Worker): number {
     const delayMs = this.#backoff.next(worker.pod.metadata.uid);
     worker.notBeforeMs = performance.now() + Math.min(MIN_RETRY_MS, delayMs);
@@ -360,7 +362,7 @@ export class PodWorkers {
     this.#startWaiting(namespacedName(worker.pod));
   }
 
-  /** Starts the pod that waits for the name, unless the recreated pod holds it. */
+  /** Starts the pod that is waiting for the name, unless a recreated pod holds it. */
   #startWaiting(fullName: string): void {
     if (this.#holderOf(fullName) !== undefined) return;
     const next = [...this.#workers.values()].find(

@@ -10,15 +10,18 @@ import {
 } from '@podwright/kube-api';
 import type { Refusal } from './pod-admission.ts';
 
-/** The amount of a resource that is still to be freed. */
+/** The amount of a resource that remains to be freed. */
 type Requirement = { resource: string; amount: bigint };
 
-/** Either a final refusal, or the pods that must end before the pod starts, because the node has too little of the resource `shortOf`. */
+/**
+ * How a pod gets room: either it is finally refused, or the pods in `preempt` must end first, because the node lacks the resource
+ * `shortOf`.
+ */
 export type Room = { refusal?: Refusal; preempt?: Pod[]; shortOf?: string };
 
 /**
- * Only critical and static pods preempt others, and only if resources are the sole reason of the refusal. If preemption cannot free
- * enough, the refusal is upstream's UnexpectedAdmissionError; static pods keep the original reason.
+ * Makes room for a refused pod. Only critical and static pods preempt others, and only if missing resources are the sole reason for the
+ * refusal. If preemption cannot free enough, the refusal is upstream's UnexpectedAdmissionError, but static pods keep the original reason.
  */
 export function makeRoom(pod: Pod, others: Pod[], refusal: Refusal | undefined): Room {
   const { shortages, besides } = refusal ?? {};
@@ -41,8 +44,8 @@ function unexpected(missing: Requirement[]): Refusal {
 }
 
 /**
- * As few pods as possible, of the lowest QoS class: guaranteed pods only for what burstable and best-effort ones cannot free, and so on.
- * Requires that all of `displaced` together free enough.
+ * Selects as few pods as possible, of the lowest QoS classes: guaranteed pods only for what burstable and best-effort ones cannot free, and
+ * so on. Requires that all of `displaced` together free enough.
  */
 function podsToPreempt(displaced: Pod[], all: Requirement[]): Pod[] {
   const ofClass = (qos: QosClass) => displaced.filter((other) => qosClass(other) === qos);
@@ -59,14 +62,16 @@ function mayDisplace(pod: Pod, other: Pod): boolean {
   return bothPrioritized && podPriority(pod) > podPriority(other);
 }
 
-/** Compared with a pod from an API server, a static pod is critical whatever its priority. */
+/**
+ * Whether the pod is critical in comparison with `other`: a static pod is, whatever its priority, compared with a pod from an API server.
+ */
 function isCriticalComparedWith(pod: Pod, other: Pod): boolean {
   return isCriticalPod(pod) || (isStaticPod(pod) && !isStaticPod(other));
 }
 
 const requestOf = (pod: Pod, resource: string) => (resource === 'pods' ? 1n : podRequest(pod, resource));
 
-/** The amounts still to be freed once these pods have ended. */
+/** The amounts that remain to be freed after the given pods have ended. */
 function remaining(requirements: Requirement[], pods: Pod[]): Requirement[] {
   return requirements
     .map(({ resource, amount }) => ({
@@ -76,7 +81,7 @@ function remaining(requirements: Requirement[], pods: Pod[]): Requirement[] {
     .filter(({ amount }) => amount > 0n);
 }
 
-/** Greedily takes the pod that frees the largest share (the smaller one on a tie), until `needed` is freed. */
+/** Greedily takes the pod that leaves the least to be freed (on a tie, the smaller one), until `needed` is freed. */
 function nearest(pods: Pod[], needed: Requirement[]): Pod[] {
   const left = [...pods];
   const taken: Pod[] = [];
@@ -94,7 +99,7 @@ function isNearer(pod: Pod, than: Pod, requirements: Requirement[]): boolean {
   return difference === 0 ? isSmaller(pod, than) : difference < 0;
 }
 
-/** Sum of the squared shares that would still be missing. */
+/** Sum of the squared shares that would still be missing without the pod. */
 function distance(pod: Pod, requirements: Requirement[]): number {
   return requirements.reduce((sum, { resource, amount }) => {
     const missing = Number(amount - requestOf(pod, resource));

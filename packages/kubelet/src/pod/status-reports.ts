@@ -11,10 +11,10 @@ type Reporting = Pick<
   'runtime' | 'statuses' | 'reasons' | 'probes' | 'allocations' | 'grants' | 'refusal' | 'recursiveReadOnly'
 >;
 
-/** A published status; `ended` if the containers of the pod have finished and are not started again. */
+/** A published status. `ended`: all of the pod's containers have finished and will not be started again. */
 export type ReportedStatus = { status: PodStatus; ended: boolean };
 
-/** Computes the statuses of pods, and publishes them. */
+/** Computes and publishes the statuses of pods. */
 export class StatusReports {
   readonly #deps: Reporting;
 
@@ -22,7 +22,7 @@ export class StatusReports {
     this.#deps = deps;
   }
 
-  /** Computes the status from the runtime's state of the pod, and publishes it. */
+  /** Computes the status from the pod's state in the runtime, and publishes it. */
   report(pod: Pod, runtime: RuntimePodStatus, how: { verdict?: PodVerdict; terminal?: boolean }): ReportedStatus {
     const { statuses, reasons, probes, allocations, grants, recursiveReadOnly } = this.#deps;
     const { actuated, hostIps } = this.#deps.runtime;
@@ -50,7 +50,7 @@ export class StatusReports {
     return { status: shown, ended };
   }
 
-  /** If the pod was refused, publishes the refusal with its event. Returns whether the pod was refused. */
+  /** If the pod was refused, publishes the refusal and emits its event. Returns whether the pod was refused. */
   reportRefusal(pod: Pod): boolean {
     const { statuses, refusal, runtime } = this.#deps;
     const why = refusal(pod.metadata.uid);
@@ -60,13 +60,13 @@ export class StatusReports {
     return true;
   }
 
-  /** Publishes the addresses of a new sandbox before the images of the pod have been pulled. */
+  /** Publishes the addresses of a new sandbox before the pod's images have been pulled. */
   reportSandbox(pod: Pod, ips: string[]): void {
     const now = formatTime(Date.now());
     this.#deps.statuses.change(pod.metadata.uid, (shown, status) => withNewSandbox(shown, status, { ips, now }));
   }
 
-  /** Takes over the probe results of an earlier kubelet process. They are used until the probes of this process have other results. */
+  /** Takes over the probe results of an earlier kubelet process; they apply until this process's probes have results of their own. */
   keepProbeAnswers(pod: Pod): void {
     const { statuses, probes } = this.#deps;
     const { uid } = pod.metadata;

@@ -26,7 +26,7 @@ type Given = {
   deps?: object;
 };
 
-/** A context with the dependencies of the gate under test. `calls` records its actions, `events` the reasons of its events. */
+/** A context with the dependencies of the gate under test. `calls` records the gate's actions, and `events` the reasons of its events. */
 function contextOf({ refused = false, ended = false, publishedStatus = NEW, leftMs, ...given }: Given = {}) {
   const calls: string[] = [];
   const events: string[] = [];

@@ -1,4 +1,4 @@
-/** The decisions of a pod's sync, one function each, and their order. */
+/** The decisions in a pod's sync, one function each, and their order. */
 import { eventSubject, type Pod, type PodStatus } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import { otherOwner, podAddresses, type RuntimePodStatus, runningContainers } from '../kubecontainer/runtime-pod.ts';
@@ -16,7 +16,7 @@ import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 import type { StatusReports } from './status-reports.ts';
 
-/** One sync. Gates fill in the fields from `pod` on; before that, these are empty. */
+/** The context of one sync. The gates fill in the fields from `pod` on, which are empty before that. */
 export type SyncContext = {
   readonly desired: Pod;
   readonly signal: AbortSignal;
@@ -27,21 +27,21 @@ export type SyncContext = {
   readonly runner: Pick<PlanRunner, 'carryOut'>;
   /** Ends a pod in the runtime, and removes it. */
   readonly endPod: (pod: Pod, signal: AbortSignal) => Promise<void>;
-  /** The pod with the resources that the node has allocated to it. */
+  /** The pod with the resources allocated to it. */
   pod: Pod;
-  /** The runtime's state of the pod. */
+  /** The pod's state in the runtime. */
   status: RuntimePodStatus;
   publishedStatus: PodStatus;
   plan: PodActions;
 };
 
 /**
- * Decides whether a sync continues: a result ends the sync, `undefined` means the next gate. A gate that need not wait returns no promise,
- * so that no other code runs before the next gate.
+ * Decides whether a sync continues: a result ends the sync, and `undefined` passes it to the next gate. A gate that has nothing to wait for
+ * returns no promise, so that no other code runs before the next gate.
  */
 export type Gate = (context: SyncContext) => Promise<SyncOutcome | undefined> | SyncOutcome | undefined;
 
-/** The gates in their order. The last one always ends the sync. */
+/** The gates, in order. The last one always ends the sync. */
 export const SYNC_GATES: readonly Gate[] = [
   endIfRefused,
   waitForGrants,
@@ -57,7 +57,7 @@ export const SYNC_GATES: readonly Gate[] = [
   carryOut,
 ];
 
-/** Passes the gates until one of them ends the sync. */
+/** Runs the gates until one of them ends the sync. */
 export async function passGates(context: SyncContext, gates: readonly Gate[] = SYNC_GATES): Promise<SyncOutcome> {
   for (const gate of gates) {
     const passed = gate(context);
@@ -67,12 +67,12 @@ export async function passGates(context: SyncContext, gates: readonly Gate[] = S
   return { ended: false };
 }
 
-/** A refused pod has ended, and only its refusal is reported. */
+/** Ends the sync of a refused pod, of which only the refusal is reported. */
 export function endIfRefused({ desired, reports }: SyncContext): SyncOutcome | undefined {
   return reports.reportRefusal(desired) ? { ended: true } : undefined;
 }
 
-/** Allocates devices, CPUs and memory to the pod, or refuses it. A pod whose device plugin is missing waits. */
+/** Allocates devices, CPUs and memory to the pod, or refuses it. A pod whose device plugin is missing must wait. */
 export function waitForGrants({ desired, deps, signal }: SyncContext): Promise<SyncOutcome | undefined> {
   return grantPod(desired, { ...deps, events: deps.runtime.events }, signal);
 }
@@ -86,7 +86,7 @@ export async function readStatus(context: SyncContext): Promise<undefined> {
   deps.allocations.settle(context.pod, context.status);
 }
 
-/** Ends another pod with the same UID, with its volumes, so that the pod that now has the UID does not get its data. */
+/** Ends another pod that has the same UID, including its volumes, so that the pod that now has the UID does not get its data. */
 export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome | undefined> {
   const { pod, status, endPod, signal } = context;
   const other = otherOwner(status, podIdentity(pod));
@@ -95,7 +95,7 @@ export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome |
   return { ended: false, retryAtMs: Date.now() };
 }
 
-/** Publishes the status. A pod whose containers have all finished has ended. */
+/** Publishes the status. The pod has ended if all of its containers have finished. */
 export function reportStatus(context: SyncContext): SyncOutcome | undefined {
   const { pod, status, reports } = context;
   reports.keepProbeAnswers(pod);
@@ -104,7 +104,7 @@ export function reportStatus(context: SyncContext): SyncOutcome | undefined {
   return ended ? { ended: true } : undefined;
 }
 
-/** A pod fails once it has been active for longer than `activeDeadlineSeconds`. */
+/** Fails a pod that has been active for longer than `activeDeadlineSeconds`. */
 export function endIfOverdue({ pod, publishedStatus, deadlines, deps }: SyncContext): SyncOutcome | undefined {
   const leftMs = deadlines.leftMs(pod, publishedStatus);
   if (leftMs === undefined || leftMs > 0) return undefined;
@@ -113,7 +113,7 @@ export function endIfOverdue({ pod, publishedStatus, deadlines, deps }: SyncCont
   return { ended: true, verdict: { reason: 'DeadlineExceeded', message } };
 }
 
-/** Computes the actions. A pod has ended if its sandbox is to be stopped and not created again. */
+/** Plans the actions. The pod has ended if its sandbox is to be stopped and not recreated. */
 export function planActions(context: SyncContext): SyncOutcome | undefined {
   const { pod, status, publishedStatus, deps } = context;
   const { probes, restarts, runtime } = deps;
@@ -133,24 +133,24 @@ export function planActions(context: SyncContext): SyncOutcome | undefined {
   return context.plan.killPod && !context.plan.createSandbox ? { ended: true } : undefined;
 }
 
-/** A pod waits while the runtime is down, and while the network that it needs is not ready. */
+/** Makes a pod wait while the runtime is down, or while the network that it needs is not ready. */
 export function waitForNode({ pod, deps }: SyncContext): SyncOutcome | undefined {
   return holdPod(pod, deps.obstacles, deps.runtime.events);
 }
 
-/** The claims of a pod are prepared before its sandbox is created. */
+/** Prepares the pod's ResourceClaims before its sandbox is created. */
 export function prepareClaims({ pod, plan, deps, signal }: SyncContext): ReturnType<Gate> {
   if (!plan.createSandbox) return undefined;
   return preparePod(pod, { ...deps, events: deps.runtime.events }, signal);
 }
 
-/** Warns if processes outside of the pod listen on its host ports. */
+/** Warns if processes outside the pod listen on its host ports. */
 export function warnOfPorts({ pod, plan, deps }: SyncContext): ReturnType<Gate> {
   if (!plan.createSandbox) return undefined;
   return warnOfForeignPorts(pod, deps.runtime.events).then(() => undefined);
 }
 
-/** Prepares the cgroup and the volumes, and executes the plan. */
+/** Prepares the cgroup and the volumes, then executes the plan. */
 export function carryOut({ pod, status, plan, publishedStatus, runner, signal }: SyncContext): Promise<SyncOutcome> {
   return runner.carryOut(pod, { status, plan, publishedStatus }, signal);
 }

@@ -35,7 +35,7 @@ type Given = {
   readNode?: () => Promise<Node>;
 };
 
-/** A sync loop whose workers log their calls; `known` are the UIDs that have a worker. */
+/** A sync loop whose workers log their calls; `known` contains the UIDs that have a worker. */
 function start(given: Given = {}) {
   const { runtimePods = [], known = [], records = [], allocated = (pod) => pod, waiting = [], readNode } = given;
   const calls: string[] = [];

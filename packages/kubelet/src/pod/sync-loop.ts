@@ -40,15 +40,15 @@ const PREEMPTED: PodVerdict = {
 
 /** Observes pods for metrics and traces. */
 export type PodObserver = {
-  /** A source has added a pod. */
+  /** Called when a source has added a pod. */
   seen(pod: Pod): void;
-  /** A source has changed a pod. */
+  /** Called when a source has changed a pod. */
   changed(before: Pod, after: Pod): void;
-  /** A pod was refused; `reason` is the reason in its status. */
+  /** Called when a pod is refused; `reason` is the one in its status. */
   refused(reason: string): void;
-  /** A pod was preempted because another one lacks this resource. */
+  /** Called when a pod is preempted because another one lacks this resource. */
   preempted(resource: string): void;
-  /** The runtime has a pod that no source has. */
+  /** Called for a pod in the runtime that is in no source. */
   orphaned(): void;
 };
 
@@ -56,21 +56,21 @@ export type SyncLoopDependencies = {
   manager: PodManager;
   workers: PodWorkers;
   admission: PodAdmission;
-  /** The pod with its allocated resources, which may differ from the requested ones while a resize is deferred. */
+  /** The pod with the resources allocated to it, which may differ from the requested ones while a resize is deferred. */
   allocated: (pod: Pod) => Pod;
-  /** Whether a resize of the pod is deferred for lack of resources. */
+  /** Whether a resize of the pod is deferred because the node lacks resources. */
   isWaiting: (podUid: string) => boolean;
   /** Reads the Node object from the API server; absent without an API server. */
   readNode?: () => Promise<Node>;
   statuses: StatusManager;
-  /** Latest probe results. */
+  /** The latest probe results. */
   probes: ProbeAnswers;
   events: EventRecorder;
-  /** Every pod of the runtime, with its last read status. */
+  /** Every pod in the runtime, with the last status read. */
   runtimePods: () => RuntimePodStatus[];
-  /** The pods of the last listing, including those whose status could not be read. */
+  /** The pods in the last list, including those whose status could not be read. */
   listedPods: () => PodIdentity[];
-  /** Ephemeral containers that clients added to pods. */
+  /** The ephemeral containers that clients have added to pods. */
   ephemeral: EphemeralContainers;
   observer: PodObserver;
   logger: Logger;
@@ -104,7 +104,7 @@ export class SyncLoop {
     }
   }
 
-  /** Ends a pod and removes it; resolves when it is removed. A pod whose admission is pending never starts. */
+  /** Ends and removes a pod; resolves when it has been removed. A pod whose admission is still pending never starts. */
   end(pod: Pod, how: Pick<PodEnd, 'gracePeriodSeconds' | 'keepLogs'> = {}): Promise<void> {
     this.#undecided.delete(pod.metadata.uid);
     return this.#deps.workers.end(pod, { ...how, remove: true });
@@ -118,7 +118,7 @@ export class SyncLoop {
     this.#settle(this.end(pod).then(() => this.#retryWaiting()));
   }
 
-  /** Retries deferred resizes after a pod's resources were freed. */
+  /** Retries deferred resizes, after a pod has released its resources. */
   #retryWaiting(): void {
     const { manager, workers, isWaiting } = this.#deps;
     for (const { metadata } of manager.list()) if (isWaiting(metadata.uid)) workers.retry(metadata.uid);
@@ -132,13 +132,16 @@ export class SyncLoop {
     if (!this.#undecided.has(pod.metadata.uid)) workers.update(pod);
   }
 
-  /** Records the pod, and adopts status fields that other clients of the API server have set. */
+  /** Stores the pod, and adopts the status fields that other API clients have set. */
   #store(pod: Pod, source: PodSourceName): void {
     this.#deps.manager.set(pod, source);
     if (source === 'api') this.#deps.statuses.adoptForeign(pod);
   }
 
-  /** The pod was deleted at the API server, or its grace period was shortened; its object stays there until the pod has ended. */
+  /**
+   * Handles a pod that was deleted at the API server, or whose grace period was shortened there. Its object stays there until the pod has
+   * ended.
+   */
   #delete(pod: Pod, source: PodSourceName): void {
     this.#undecided.delete(pod.metadata.uid);
     this.#store(pod, source);
@@ -147,7 +150,7 @@ export class SyncLoop {
     this.#settle(this.#deps.workers.end(pod, { gracePeriodSeconds, remove: false }));
   }
 
-  /** Only the pod's status has changed at the API server; another client may have set a terminal phase. */
+  /** Handles a change of only the pod's status at the API server; another client may have set a terminal phase. */
   #reconcile(pod: Pod, source: PodSourceName): void {
     const { workers, statuses } = this.#deps;
     this.#store(pod, source);
@@ -169,7 +172,7 @@ export class SyncLoop {
     this.#settle(this.#decideAgain(pod, readNode));
   }
 
-  /** The cached Node object may be older than the one the scheduler used: read it once and decide again (predicate.go, generalFilter). */
+  /** The cached Node object may be older than the scheduler's, so this reads it once and decides again (predicate.go, generalFilter). */
   async #decideAgain({ metadata: { uid } }: Pod, readNode: () => Promise<Node>): Promise<void> {
     const { manager, admission, workers, logger } = this.#deps;
     admission.forget(uid);
@@ -203,7 +206,7 @@ export class SyncLoop {
     return isTerminal(this.#deps.statuses.lastKnown(pod)?.phase) && !this.#deps.workers.has(pod.metadata.uid);
   }
 
-  /** The admitted pods that may still run, with their allocated resources. */
+  /** The admitted pods that may still run, with the resources allocated to them. */
   #admitted(): Pod[] {
     const { manager, admission, workers, allocated } = this.#deps;
     const admitted = manager.list().filter(({ metadata: { uid } }) => admission.isAdmitted(uid) && workers.mayRun(uid));
@@ -223,8 +226,8 @@ export class SyncLoop {
   }
 
   /**
-   * Ends the pods that only the runtime has. Called once every source has been read, and periodically afterwards. `wrong` are paths of
-   * invalid manifests: pods that were created from them, or from files of a directory that one of them replaces, keep running.
+   * Ends the pods that exist only in the runtime. Called once every source has been read, and periodically afterwards. `wrong`: paths of
+   * invalid manifests; pods created from them, or from files in a directory that one of them replaces, keep running.
    */
   endOrphans(wrong: ReadonlySet<string>): void {
     const { manager, workers, runtimePods } = this.#deps;
@@ -237,8 +240,8 @@ export class SyncLoop {
   }
 
   /**
-   * Ends pods of the same name and source that an earlier kubelet left running, so that the new pod waits for them. Pods of the other
-   * source type are spared, because that source may not have been read yet.
+   * Ends pods with the same name and source that an earlier kubelet left running, so that the new pod waits for them. Pods from the other
+   * kind of source are spared, because that source may not have been read yet.
    */
   #endNamesakes({ metadata: { uid, namespace, name } }: Pod, source: PodSourceName): void {
     const { workers, runtimePods, listedPods } = this.#deps;
@@ -256,13 +259,13 @@ export class SyncLoop {
     this.#settle(this.#deps.workers.end(orphanPod(status), { remove: true }));
   }
 
-  /** Ends a pod as failed and keeps its status. */
+  /** Ends a pod as failed, and keeps its status. */
   evict(pod: Pod, { verdict, gracePeriodSeconds }: { verdict: PodVerdict; gracePeriodSeconds: number }): void {
     this.#deps.logger.info({ pod: namespacedName(pod), reason: verdict.message }, 'evicting a pod');
     this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds, remove: false }));
   }
 
-  /** Call it when containers of the pod started or ended. */
+  /** Call this when containers of the pod have started or ended. */
   handleLifecycle(podUid: string): void {
     this.#deps.workers.notice(podUid);
   }
@@ -273,13 +276,13 @@ export class SyncLoop {
     this.#deps.workers.notice(podUid);
   }
 
-  /** Publishes probe results immediately, because the pod's worker may be busy terminating or pulling an image. */
+  /** Publishes probe results immediately, because the pod's worker may be busy terminating the pod or pulling an image. */
   #showProbes(podUid: string): void {
     const { statuses, probes } = this.#deps;
     statuses.change(podUid, (pod, status) => withProbeAnswers(pod, status, { probes, now: formatTime(Date.now()) }));
   }
 
-  /** Retries the pods that may use a changed object: waiting pods proceed, and volumes get the new content. */
+  /** Retries the pods that may use a changed object: waiting pods can then proceed, and volumes get the new content. */
   handleObject({ kind, namespace, users }: LocalObjectChange): void {
     for (const { metadata } of this.#deps.manager.list()) {
       const mayUse = users?.has(metadata.uid) ?? (kind === 'RuntimeClass' || metadata.namespace === namespace);
@@ -287,13 +290,13 @@ export class SyncLoop {
     }
   }
 
-  /** Logs a failed end that no caller awaits. */
+  /** Logs the failure of an end for which no caller waits. */
   #settle(ended: Promise<void>): void {
     ended.catch((error: unknown) => this.#deps.logger.error({ error: errorMessage(error) }, 'ending a pod failed'));
   }
 }
 
-/** The file or URL that a pod of the runtime was created from. */
+/** The file or URL from which a pod in the runtime was created. */
 function ownFile({ sandboxes }: RuntimePodStatus): string {
   return sandboxes[0]?.owner.file ?? '';
 }

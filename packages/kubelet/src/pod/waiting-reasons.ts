@@ -1,13 +1,13 @@
 import type { StepResult, WaitingReason } from '../kubecontainer/sync-result.ts';
 
-/** Limit for messages of registries, hooks and runtimes in a status: the same as for a termination message. */
+/** Maximum length of a message from a registry, hook or runtime in a status; the same as for termination messages. */
 const MAX_WAITING_MESSAGE_LENGTH = 4096;
 
-/** Why the last attempt to start each container failed, until it succeeds. */
+/** Why the last attempt to start each container failed; cleared when an attempt succeeds. */
 export class WaitingReasons {
   readonly #pods = new Map<string, Map<string, WaitingReason>>();
 
-  /** Records a sync's results: a failed start is stored, a successful one clears the entry. */
+  /** Records the results of a sync: a failed start is stored, and a successful one clears the container's entry. */
   record(podUid: string, steps: readonly StepResult[]): void {
     const reasons = this.#pods.get(podUid) ?? new Map<string, WaitingReason>();
     for (const { action, target, error } of steps) {

@@ -17,16 +17,16 @@ import { foreignPorts } from '../pod/foreign-ports.ts';
 import { takenPort } from '../pod/host-ports.ts';
 import { type PreflightHost, preflight } from './preflight.ts';
 
-/** Timeout of all checks of host paths: an NFS server may not answer. */
+/** Timeout of all checks of host paths together, because an NFS server may not respond. */
 export const HOST_CHECK_TIMEOUT_MS = 2000;
 
-/** The kernel's list of loaded AppArmor profiles, with lines `NAME (enforce)`. */
+/** The kernel's list of loaded AppArmor profiles, with lines of the form `NAME (enforce)`. */
 const LOADED_PROFILES = '/sys/kernel/security/apparmor/profiles';
 const WAITS = 'the pod waits until it is';
 
 /**
- * Checks the objects of manifests together, and the host paths, profiles and ports of their pods. A path that cannot be checked is a
- * finding, too; all paths together have the timeout `HOST_CHECK_TIMEOUT_MS`.
+ * Checks manifest objects together, including the host paths, profiles and ports of their pods. A path that cannot be checked is also a
+ * finding. All path checks together time out after `HOST_CHECK_TIMEOUT_MS`.
  */
 export async function allFindings(objects: readonly ManifestObject[], host: PreflightHost): Promise<Finding[]> {
   const pods = objects.filter((object) => object.kind === 'Pod');
@@ -42,14 +42,14 @@ async function hostFindings(pod: Pod, host: PreflightHost, signal: AbortSignal):
   return findings.list;
 }
 
-/** A finding at a field of a pod. */
+/** A finding about a field of a pod. */
 type Found = Pick<Finding, 'severity' | 'path' | 'message'>;
 
 const problem = (path: FieldPath, message: string): Found => ({ severity: 'problem', path, message });
 
 /**
- * A port held by the pod that this one replaces becomes free. A port declared by another pod is already reported by the node's
- * refusal.
+ * Finds ports that are in use. Ports of the pod that this one replaces will become free, and a port that another pod declares is already
+ * reported as a refusal by the node.
  */
 async function findPorts(pod: Pod, host: PreflightHost): Promise<Found[]> {
   const isNamesake = (other: Pod) => namespacedName(other) === namespacedName(pod);
@@ -104,7 +104,7 @@ async function findAppArmor(pod: Pod, { host, signal }: Looking): Promise<Found[
   return await looked(look, { path: asked[0]!.path, what: LOADED_PROFILES, signal });
 }
 
-/** For `catch`: returns the value if the file is missing, and throws other errors. */
+/** For use with `catch`: returns the value if the file is missing, and rethrows other errors. */
 function ifMissing<T>(value: T): (error: unknown) => T {
   return (error) => {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return value;
@@ -112,7 +112,10 @@ function ifMissing<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** The findings of `look`, or a finding that explains why the check failed: no permission, or a file system such as NFS does not answer. */
+/**
+ * The findings of `look`; if the check fails, a finding that explains why: no permission, or a file system such as NFS that does not
+ * respond.
+ */
 async function looked(
   look: () => Promise<Found[]>,
   { path, what, signal }: { path: FieldPath; what: string; signal: AbortSignal },
@@ -150,7 +153,7 @@ function seccompProfiles({ spec }: Pod): NamedProfile[] {
   return [...of(spec.securityContext?.seccompProfile, ['spec']), ...ofContainers];
 }
 
-/** Localhost profiles from the container's field, the deprecated annotation, or the pod's field. */
+/** The Localhost profiles from the containers' fields, the deprecated annotations, or the pod's field. */
 function appArmorProfiles(pod: Pod): NamedProfile[] {
   const { spec } = pod;
   return (['initContainers', 'containers'] as const).flatMap((field) =>

@@ -7,7 +7,7 @@ import {
   parseImageReference,
 } from '@podwright/kube-api';
 
-/** Findings about the images of a pod. `local`: full names of the images on the host, if known. */
+/** Findings about a pod's images. `local`: the full names of the images on the host, if known. */
 export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined): Finding[] {
   const findings = new ObjectFindings(pod);
   for (const { path, image, policy } of imagesOf(pod)) {
@@ -23,7 +23,7 @@ export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined):
 
 type NamedImage = { path: FieldPath; image: string; policy: PullPolicy | undefined };
 
-/** Images of containers and of volumes. */
+/** The images of containers and of image volumes. */
 function imagesOf({ spec }: Pod): NamedImage[] {
   const ofContainers = (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).map(({ image, imagePullPolicy: policy }, index) => {
@@ -39,7 +39,10 @@ function imagesOf({ spec }: Pod): NamedImage[] {
   return [...ofContainers, ...ofVolumes];
 }
 
-/** The full name: `docker.io/library/nginx:latest` for `nginx`, without tag if there is a digest; `undefined` for an invalid name. */
+/**
+ * The full name of an image: `docker.io/library/nginx:latest` for `nginx`, without a tag if there is a digest; `undefined` for an invalid
+ * name.
+ */
 export function fullImageName(image: string): string | undefined {
   const reference = parseImageReference(image);
   if (reference === undefined) return undefined;

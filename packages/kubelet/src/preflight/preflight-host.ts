@@ -11,13 +11,13 @@ import { nodeFacts } from '../pod/node-offer.ts';
 import type { NodeFacts } from '../pod/pod-admission.ts';
 import type { PreflightHost } from './preflight.ts';
 
-/** The facts about this host for preflight checks, without a node's objects. */
+/** The facts about this host for preflight checks, without the objects of a running node. */
 export function hostOf(options: KubeletOptions, facts: NodeFacts): PreflightHost {
   return { nodeName: options.nodeName, facts, seccompRoot: seccompRoot(options) };
 }
 
 /**
- * The facts about this host, read without a running node. `unseen`: notes about paths that this user may not access. Rejects with
+ * Reads the facts about this host without a running node. `unseen`: notes about paths that this user may not access. Rejects with
  * `invalid_argument` if the options reserve everything.
  */
 export async function thisHost(options: KubeletOptions): Promise<{ host: PreflightHost; unseen: string[] }> {
@@ -32,7 +32,7 @@ export async function thisHost(options: KubeletOptions): Promise<{ host: Preflig
   return { host: hostOf(options, facts), unseen: directory.isBarred ? [unseen] : [] };
 }
 
-/** The directory, or its nearest parent that this user may access. */
+/** The directory, or its nearest ancestor that this user may access. */
 async function reachableDirectory(path: string): Promise<{ path: string; isBarred: boolean }> {
   let isBarred = false;
   for (let directory = path; ; directory = dirname(directory)) {

@@ -29,7 +29,7 @@ const findings = (text: string, on: PreflightHost = host) =>
     ({ severity, name, path, message }) => `${severity} ${name} ${formatFieldPath(path)}: ${message}`,
   );
 
-/** A host with a node that has the objects and pods of `manifest`, and these images. */
+/** A host with a node that has the objects and pods of `manifest`, and the given images. */
 function withNode(manifest: string, images: string[]): PreflightHost {
   const objects = new LocalObjects();
   const known = decode(manifest);

@@ -19,19 +19,19 @@ import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts
 import { makeRoom } from '../pod/preemption.ts';
 import { missingImages } from './images.ts';
 
-/** The host and node that manifests are checked against. */
+/** The host and the node against which manifests are checked. */
 export type PreflightHost = {
   nodeName: string;
   facts: NodeFacts;
-  /** The host's directory of localhost seccomp profiles. */
+  /** The host's directory of Localhost seccomp profiles. */
   seccompRoot: string;
-  /** Names of objects with errors in the manifests, such as `Secret default/a`: they are not reported as missing. */
+  /** Objects whose manifests have errors, such as `Secret default/a`. They are not reported as missing. */
   refused?: readonly string[];
-  /** Objects and pods of a running node, and its images if they were listed. Absent without a running node. */
+  /** A running node's objects and pods, and its images if they have been listed. Absent without a running node. */
   node?: { objects: ObjectLookup; pods: Pod[]; images?: ReadonlySet<string> };
 };
 
-/** Findings about the objects of manifests before they are applied together. Pure. */
+/** Checks manifest objects that are about to be applied together, and returns the findings. Pure. */
 export function preflight(objects: readonly ManifestObject[], host: PreflightHost): Finding[] {
   const pods = objects.filter((object) => object.kind === 'Pod');
   const names = new Set(pods.map(nameOf));
@@ -76,10 +76,10 @@ function hasKey(object: LocalObjectOf<'ConfigMap' | 'Secret'>, key: string): boo
   return [object.data, encoded].some((data) => data !== undefined && Object.hasOwn(data, key));
 }
 
-/** Resources of the node. Those of device plugins are known only if it `isRunning`. */
+/** The node's resources. Those of device plugins are known only if the node `isRunning`. */
 type Offer = { resources: Readonly<Record<string, bigint>>; isRunning: boolean };
 
-/** Extended resources that no device plugin offers: on a lone node the pod waits for them. */
+/** Findings about extended resources that no device plugin offers; on a lone node, the pod would wait for them. */
 function missingDevices(pod: Pod, { resources: offered, isRunning }: Offer): Finding[] {
   const findings = new ObjectFindings(pod);
   for (const field of ['initContainers', 'containers'] as const)
@@ -93,7 +93,7 @@ function missingDevices(pod: Pod, { resources: offered, isRunning }: Offer): Fin
   return findings.list;
 }
 
-/** The kernel forwards nothing from ::1 to a pod: it has no `route_localnet` for IPv6. */
+/** Findings about host ports on ::1: the kernel forwards nothing from there to a pod, because IPv6 has no `route_localnet`. */
 function unreachablePorts(pod: Pod): Finding[] {
   const findings = new ObjectFindings(pod);
   if (pod.spec.hostNetwork) return [];
@@ -104,14 +104,14 @@ function unreachablePorts(pod: Pod): Finding[] {
 
 const isIpv6Loopback = (ip: string) => isIPv6(ip) && /^[0:]*:0*1$/.test(ip);
 
-/** The field that causes a rejection, by the kubelet's reason. */
+/** The fields that cause a rejection, by the kubelet's reason. */
 const FIELDS: Record<string, string[]> = {
   SysctlForbidden: ['spec', 'securityContext', 'sysctls'],
   PodOSNotSupported: ['spec', 'os'],
   PodOSSelectorNodeLabelDoesNotMatch: ['metadata', 'labels', 'kubernetes.io/os'],
 };
 
-/** Why the node will reject the pod, given the others. */
+/** Why the node would reject the pod, given the other pods. */
 function refusals(pod: Pod, others: Pod[], { facts }: PreflightHost): Finding[] {
   const findings = new ObjectFindings(pod);
   const running = others.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
@@ -134,7 +134,7 @@ function blamed(pod: Pod, running: Pod[], { refusal: { reason, shortages }, fact
   return FIELDS[reason] ?? ['spec'];
 }
 
-/** The field of the container with the largest request. */
+/** The resources field of the container with the largest request. */
 function mostOf({ spec }: Pod, name: string): FieldPath {
   if (podLevelAmount(spec, 'requests', name) !== undefined) return ['spec', 'resources'];
   const fields = (['initContainers', 'containers'] as const).flatMap((field) =>

@@ -1,23 +1,23 @@
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Bytes passed to the parser at once: the connection can only be destroyed after the parser has processed them. */
+/** Number of bytes passed to the parser at once. Only after the parser has processed them can the connection be destroyed. */
 const SLICE_BYTES = 4 << 10;
 
-/** Length of the header of a TLS record, and of `HTTP/`. */
+/** Length of a TLS record's header, and of `HTTP/`. */
 const BEGINNING_BYTES = 5;
 
-/** Limits of one call, over all its connections. */
+/** Limits of one call, across all of its connections. */
 export type AnswerLimits = {
-  /** Bytes read from the network. */
+  /** Number of bytes read from the network. */
   bytes: number;
-  /** Reads from the network, and other events that the caller counts, such as body chunks and frames. */
+  /** Number of reads from the network and of other events that the caller counts, such as body chunks and frames. */
   events: number;
 };
 
 /**
- * The remaining limits of one call. Each read and each body chunk costs CPU time, however short it is, and the target of a probe
- * controls their number: with a deadline alone, it could keep a processor busy until then.
+ * What remains of one call's limits. Each read and each body chunk costs CPU time, however short it is, and the probed server controls
+ * their number: with only a deadline, it could keep a processor busy until then.
  */
 export class AnswerBudget {
   #bytes: number;
@@ -28,12 +28,12 @@ export class AnswerBudget {
     this.#events = events;
   }
 
-  /** True if the response exceeded the limits. */
+  /** True if the response has exceeded the limits. */
   get isSpent(): boolean {
     return this.#bytes < 0 || this.#events < 0;
   }
 
-  /** Counts one event with this number of bytes from the network; false if the limits are exceeded. */
+  /** Counts one event with this number of bytes from the network. Returns false if the limits are exceeded. */
   spend(bytes: number): boolean {
     this.#bytes -= bytes;
     this.#events--;
@@ -47,7 +47,7 @@ export class BoundedConnection extends Duplex {
   readonly #budget: AnswerBudget;
   #beginning = '';
 
-  /** `host` is a name or an address without brackets. */
+  /** `host`: a name, or an address without brackets. */
   constructor({ host, port }: { host: string; port: number }, budget: AnswerBudget) {
     super();
     this.#budget = budget;

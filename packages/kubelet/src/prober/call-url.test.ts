@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { handlerUrl, portOf, redirectUrl, requestTarget, urlText } from './call-url.ts';
 
-/** Path of a handler, request target, and the URL after the port as messages show it; from Go 1.26. */
+/** A handler's path, the request target, and the part of the URL after the port as messages show it; from Go 1.26. */
 const HANDLERS = [
   ['/', '/', '/'],
   ['ok?a=b', '/ok?a=b', '/ok?a=b'],
@@ -54,7 +54,7 @@ test('an invalid host has no URL, and a path with a scheme but no slashes has no
   assert.equal(urlText(handlerUrl({ scheme: 'http', host: '[::1]:80' }, '/')!), 'http://[::1]:80/');
 });
 
-/** A Location header, and the URL it resolves to from http://h:80/a/b/c?q#f. */
+/** A Location header, and the URL to which it resolves from http://h:80/a/b/c?q#f. */
 const REDIRECTS = [
   ['d', 'http://h:80/a/b/d'],
   ['../d', 'http://h:80/a/d'],

@@ -1,8 +1,8 @@
 /** URLs of httpGet handlers and redirects, parsed and formatted like Go's net/url. Pure. */
 
 /**
- * The query includes its `?`, the fragment its `#`; the path may be empty. `host` includes the port as written; it is empty in
- * `file:///x`, and in `mailto:x`, whose path is `x`.
+ * A parsed URL. The query includes its `?` and the fragment its `#`; the path may be empty. `host` includes the port as written; it is
+ * empty in `file:///x`, and in `mailto:x`, whose path is `x`.
  */
 export type CallUrl = { scheme: string; host: string; path: string; query: string; fragment: string };
 
@@ -19,8 +19,8 @@ const AUTHORITY = /^(?:[^@]*@)?(\[[\da-f:.]+\]|[^\0-\x20#%/:?@[\\\]^`{|}\x7f]*)(
 const MAX_PORT = 65_535;
 
 /**
- * The URL of an httpGet handler on a `host` with port. Of the handler's `path`, only path, query and fragment are used; if it is not
- * a valid URL reference, all of it is escaped as the path. `undefined` if the host is invalid.
+ * The URL of an httpGet handler on `host`, which includes the port. Only path, query and fragment of the handler's `path` are used; if it
+ * is not a valid URL reference, all of it is escaped as a path. `undefined` if the host is invalid.
  */
 export function handlerUrl({ scheme, host }: { scheme: string; host: string }, path: string): CallUrl | undefined {
   if (hostnameOf(host) === undefined) return undefined;
@@ -28,12 +28,12 @@ export function handlerUrl({ scheme, host }: { scheme: string; host: string }, p
   const whole = { scheme: undefined, host: undefined, path: escapeBytes(text, PATH), query: '', fragment: '' };
   const given = parseReference(text) ?? whole;
   const isRooted = given.path === '' || given.path.startsWith('/');
-  // like upstream, which turns `a:b` into the URL `http:b` without a host
+  // as in upstream, which turns `a:b` into the URL `http:b` without a host
   if (given.scheme !== undefined && given.host === '' && !isRooted) return { ...given, scheme };
   return { ...given, scheme, host, path: isRooted ? given.path : `/${given.path}` };
 }
 
-/** Resolves a Location header; `isAbsolute` if it has a scheme. `undefined` if it is invalid. */
+/** Resolves a Location header; `undefined` if it is invalid. `isAbsolute`: it has a scheme. */
 export function redirectUrl(location: ByteText, from: CallUrl): { url: CallUrl; isAbsolute: boolean } | undefined {
   const given = parseReference(location);
   if (given === undefined) return undefined;
@@ -48,23 +48,23 @@ export function redirectUrl(location: ByteText, from: CallUrl): { url: CallUrl; 
   return { url: { ...from, path: resolvePath(from.path, path), ...rest }, isAbsolute };
 }
 
-/** The target in the request line. */
+/** The request target for the request line. */
 export function requestTarget({ path, query }: CallUrl): string {
   return `${path || '/'}${query}`;
 }
 
-/** The URL for messages and the Referer header. */
+/** The URL as shown in messages and the Referer header. */
 export function urlText({ scheme, host, path, query, fragment }: CallUrl): string {
   const authority = host === '' && !path.startsWith('/') ? '' : `//${host}`;
   return `${scheme}:${authority}${path}${query}${fragment}`;
 }
 
-/** The host without port and brackets; `undefined` if it is invalid. */
+/** The host without its port and brackets; `undefined` if it is invalid. */
 export function hostnameOf(host: string): string | undefined {
   return AUTHORITY.exec(host)?.[1]?.replace(/^\[|\]$/g, '');
 }
 
-/** The explicit port, or the default of the scheme. */
+/** The explicit port, or the scheme's default. */
 export function portOf({ scheme, host }: CallUrl): number {
   return Number(AUTHORITY.exec(host)?.[2] || (scheme === 'https' ? 443 : 80));
 }
@@ -90,7 +90,7 @@ function parseReference(text: ByteText) {
   return { ...others, host, path: escapePart(path, PATH, VALID_PATH) };
 }
 
-/** Returns a validly escaped part unchanged; otherwise decodes it and escapes it again. */
+/** Returns a part that is validly escaped unchanged; otherwise decodes it and escapes it again. */
 function escapePart(part: ByteText, wrong: RegExp, valid: RegExp): string {
   if (valid.test(part)) return part;
   return escapeBytes(
@@ -103,7 +103,7 @@ function escapeBytes(text: ByteText, wrong: RegExp): string {
   return text.replace(wrong, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-/** Go's resolvePath (RFC 3986, 5.2): removes `.` and `..` from redirect targets. Handler paths are not normalized. */
+/** Go's resolvePath (RFC 3986, 5.2): removes `.` and `..` from the targets of redirects. Paths of handlers are not normalized. */
 function resolvePath(base: string, reference: string): string {
   const below = reference.startsWith('/') ? '' : base.slice(0, base.lastIndexOf('/') + 1);
   const full = reference === '' ? base : below + reference;

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { errorMessage } from '@podwright/base';
 
-/** Go's messages for system errors of connections, which users expect in events. */
+/** Go's messages for system errors of connections, because users expect these in events. */
 const WORDS: Record<string, string> = {
   ECONNREFUSED: 'connect: connection refused',
   EHOSTUNREACH: 'connect: no route to host',
@@ -10,12 +10,12 @@ const WORDS: Record<string, string> = {
   EADDRNOTAVAIL: 'connect: cannot assign requested address',
 };
 
-/** The address for URLs and messages. */
+/** Formats an address for URLs and messages. */
 export function hostAndPort(host: string, port: number): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-/** The error of a connection in the wording of upstream's events. */
+/** Describes a connection error in the wording of upstream's events. */
 export function connectionProblem(error: unknown, { host, port }: { host: string; port: number }): string {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (WORDS[code] !== undefined) return `dial tcp ${hostAndPort(host, port)}: ${WORDS[code]}`;

@@ -22,7 +22,7 @@ import { resolveHost, resolvePort } from './probe-target.ts';
 export type HttpAnswer = Omit<Reply, 'location'>;
 
 type Call = { headers: ProbeHeaders; budget: AnswerBudget; authorized: boolean; signal: AbortSignal };
-/** `host` is the handler's Host header, if it has one. */
+/** A request. `host`: the handler's Host header, if it has one. */
 type Request = { url: CallUrl; host?: string; referer?: string };
 type OnHead = { onHead: () => void };
 
@@ -31,18 +31,18 @@ export type HttpCallTarget = {
   container: Container;
   podIps: string[];
   client: HttpClient;
-  /** Omits the Authorization header. */
+  /** Whether to omit the Authorization header. */
   withoutAuthorization?: boolean;
 };
 
-/** Redirects that a GET follows. Like Go's client, other 3xx responses are returned. */
+/** Status codes of redirects that a GET follows. As in Go's client, other 3xx responses are returned. */
 const FOLLOWED = [301, 302, 303, 307, 308];
 
-/** Start of the response of a plain HTTP server to a TLS handshake. */
+/** How a plain HTTP server begins its response to a TLS handshake. */
 const PLAIN_HTTP = 'HTTP/';
 const PLAIN_HTTP_ERROR = 'http: server gave HTTP response to HTTPS client';
 
-/** The URL of an httpGet handler. Errors: `invalid_argument`, `failed_precondition`. */
+/** The URL of an httpGet handler. Throws `invalid_argument` or `failed_precondition`. */
 export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, 'client'>): CallUrl {
   const scheme = (action.scheme || 'HTTP').toLowerCase();
   const host = hostAndPort(resolveHost(action.host, podIps), resolvePort(action.port, container));
@@ -52,9 +52,9 @@ export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, '
 }
 
 /**
- * Sends the GET of an httpGet handler like upstream: certificates are not verified, and redirects are followed on the
- * same host; a redirect to another host is returned. Rejects with `unavailable` if there is no response, or if its header
- * exceeds the limits. A body that exceeds the limits is truncated.
+ * Sends an httpGet handler's GET as upstream does: certificates are not verified, and redirects are followed on the same host, while a
+ * redirect to another host is returned. Rejects with `unavailable` if there is no response, or if its header exceeds the limits. A body
+ * that exceeds the limits is truncated.
  */
 export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Promise<HttpAnswer> {
   const { action, client } = target;
@@ -77,7 +77,7 @@ export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Prom
   }
 }
 
-/** True if an HTTPS call failed because the server responded in plain HTTP. */
+/** Whether an HTTPS call failed because the server responded in plain HTTP. */
 export function isPlainHttpAnswer(error: unknown): boolean {
   return error instanceof PodwrightError && error.message.endsWith(PLAIN_HTTP_ERROR);
 }
@@ -121,7 +121,7 @@ async function send(request: Request, call: Call): Promise<Reply> {
 
 type Exchange = { url: CallUrl; host: string; fields: RequestFields };
 
-/** Sends the request on a new connection; like Go's client over HTTP/2 if a TLS server negotiates it. */
+/** Sends the request on a new connection. As in Go's client, it uses HTTP/2 if a TLS server negotiates it. */
 async function exchange(connection: BoundedConnection, request: Exchange, call: Call & OnHead): Promise<Reply> {
   if (request.url.scheme !== 'https') return requestOverHttp1(connection, request, call);
   const secured = tlsConnect({
@@ -146,7 +146,7 @@ async function requestOverHttp1(
   const reading = readAnswer(connection, { ...limits, onHead });
   connection.write(request, 'latin1');
   const { status, fields: answered, framing, body } = await reading;
-  // a body beyond the limits is truncated; a body delimited by the end of the connection may also end with a reset
+  // a body beyond the limits is truncated, and one that ends with its connection may also end with a reset
   const { error } = body;
   const bodyError =
     error === undefined || budget.isSpent || framing.until === 'close' ? {} : { bodyError: error.message };
@@ -154,7 +154,7 @@ async function requestOverHttp1(
   return { status, location, body: body.bytes.toString('utf8'), ...bodyError };
 }
 
-/** The error of a response that is missing or incomplete at the timeout. */
+/** The error if the response is missing or incomplete at the timeout. */
 function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   const what = answered
     ? 'Client.Timeout or context cancellation while reading body'
@@ -162,7 +162,7 @@ function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   return failure(url, `context deadline exceeded (${what})`);
 }
 
-/** The name for SNI: the name in the Host header, unless it is an address. */
+/** The name for SNI: the one in the Host header, unless that is an address. */
 function serverName(host: string): string {
   const name = hostnameOf(host) ?? '';
   return isIP(name) === 0 ? name : '';

@@ -1,13 +1,13 @@
 import type { RequestFields } from '@podwright/base';
 import type { HttpHeader } from '@podwright/kube-api';
 
-/** Header fields that Go's client ignores in a request and sets itself. */
+/** Request header fields that Go's client ignores and sets itself. */
 const NOT_SENT = ['Content-Length', 'Host', 'Trailer', 'Transfer-Encoding', 'User-Agent'];
 
-/** Upstream's two clients: probes send `Connection: close`, lifecycle hooks accept gzip and ignore the body. */
+/** Upstream's two clients: the one for probes sends `Connection: close`; the one for lifecycle hooks accepts gzip and ignores the body. */
 export type HttpClient = 'probe' | 'lifecycle';
 
-/** The header fields of an httpGet handler with Go's canonical names, and the default fields. */
+/** An httpGet handler's header fields under Go's canonical names, plus the default fields. */
 export class ProbeHeaders {
   readonly #fields = new Map<string, string[]>();
   readonly #client: HttpClient;
@@ -28,7 +28,7 @@ export class ProbeHeaders {
     return this.#first('Host') || undefined;
   }
 
-  /** The header of a request to `host`; `referer` is the URL of the redirect that led there. */
+  /** The header of a request to `host`; `referer` is the URL of the redirect that led to it. */
   for(host: string, { authorized, referer }: { authorized: boolean; referer?: string }): RequestFields {
     const userAgent = this.#first('User-Agent');
     const sent: RequestFields = { Host: host, ...(userAgent === '' ? {} : { 'User-Agent': userAgent! }) };
@@ -47,12 +47,12 @@ export class ProbeHeaders {
   }
 }
 
-/** Converts `x-request-ID` to `X-Request-Id` (Go's net/textproto, CanonicalMIMEHeaderKey). */
+/** Converts `x-request-ID` to `X-Request-Id` (CanonicalMIMEHeaderKey in Go's net/textproto). */
 function canonicalName(name: string): string {
   return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** Requests are written with one byte per character, so text is converted to its UTF-8 bytes, which Go sends. */
+/** Converts text to one character per UTF-8 byte, because requests are written with one byte per character; Go sends UTF-8. */
 function rawText(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1');
 }

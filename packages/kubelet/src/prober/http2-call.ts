@@ -16,12 +16,10 @@ const CONNECTION_FIELDS = [
   'Upgrade',
 ];
 
-/**
- * Status, Location header, and the beginning of the body; `bodyError` if the body ended prematurely.
- */
+/** Status, Location header, and the beginning of the body. `bodyError`: the body ended prematurely. */
 export type Reply = { status: number; location: string | undefined; body: string; bodyError?: string };
 
-/** Sends a GET on a connection that negotiated HTTP/2. The caller destroys the connection and enforces the timeout. */
+/** Sends a GET on a connection that has negotiated HTTP/2. The caller destroys the connection and enforces the timeout. */
 export function requestOverHttp2(
   connection: TLSSocket,
   { url, host, fields }: { url: CallUrl; host: string; fields: RequestFields },

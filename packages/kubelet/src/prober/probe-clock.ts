@@ -4,11 +4,11 @@ import { Timer } from '@podwright/base';
 export type Alarm = { readonly dueMs: number; readonly ring: () => void };
 
 /**
- * Calls back when probes are due (monotonic). All alarms share one timer: Node.js keeps a list per timer duration, so separate timers
- * with distinct durations for a hundred probes would cost several times as much.
+ * Calls back when probes are due (monotonic). All alarms share one timer: Node.js keeps a list per timer duration, so a hundred probes with
+ * separate timers of distinct durations would cost several times as much.
  */
 export class ProbeClock {
-  /** Ordered by time, the earliest first. */
+  /** Sorted by time, the earliest first. */
   readonly #alarms: Alarm[] = [];
   #timer: Timer | undefined;
   /** The time for which the timer is set. */
@@ -48,7 +48,7 @@ export class ProbeClock {
     this.#timer = new Timer(() => this.#ring(), waitMs);
   }
 
-  /** A timer of Node.js may fire slightly early. */
+  /** Rings the alarms that are due. A Node.js timer may fire slightly early. */
   #ring(): void {
     const nowMs = performance.now() + 1;
     while (this.#alarms.length > 0 && this.#alarms[0]!.dueMs <= nowMs) this.#alarms.shift()!.ring();

@@ -1,9 +1,9 @@
 export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
-/** `unknown` until a threshold is reached for the first time. */
+/** The result of a probe; `unknown` until it first reaches a threshold. */
 export type ProbeResult = 'unknown' | 'success' | 'failure';
 
-/** A changed result, or the initial result of a container. */
+/** A result that has changed, or a container's initial result. */
 export type ProbeResultUpdate = {
   kind: ProbeKind;
   podUid: string;
@@ -12,7 +12,7 @@ export type ProbeResultUpdate = {
   result: ProbeResult;
 };
 
-/** The last results of one kind of probe, by container id. Listeners are only called for changes. */
+/** The last results of one kind of probe, by container ID. Listeners are called only for changes. */
 export class ProbeResults {
   readonly #results = new Map<string, ProbeResult>();
   readonly #listeners = new Set<(update: ProbeResultUpdate) => void>();

@@ -11,7 +11,7 @@ export function resolvePort(port: IntOrString, container: Container): number {
   throw new PodwrightError('invalid_argument', `container ${container.name} has no port named "${port}"`);
 }
 
-/** The address to call: the handler's host, or the pod's primary address. */
+/** The address to call: the handler's host, or else the pod's primary address. */
 export function resolveHost(host: string | undefined, podIps: string[]): string {
   const found = host || podIps[0];
   if (found !== undefined) return found;

@@ -9,7 +9,7 @@ import type { Container, HttpGetAction, Probe } from '@podwright/kube-api';
 import { Prober } from './prober.ts';
 import { ThresholdCounter } from './worker.ts';
 
-/** The redirect of each path. */
+/** The redirect target of each path. */
 const redirects: Record<string, string> = {
   '/redirect': '/ok',
   '/away': 'http://other.invalid/',

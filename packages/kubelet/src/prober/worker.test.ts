@@ -9,7 +9,7 @@ type Given = {
   kind?: ProbeKind;
   /** Time of the first tick. */
   anchorMs?: number;
-  /** Verdicts of the probe, in order; the last one is repeated. */
+  /** The probe's verdicts, in order; the last one is repeated. */
   answers?: Answer[];
   tookMs?: number;
   isNew?: boolean;
@@ -21,7 +21,7 @@ type Given = {
 
 const PERIOD_MS = 10_000;
 
-/** A worker on a mocked clock. `attempts` and `results` contain their times in seconds. */
+/** A worker on a mocked clock. `attempts` and `results` record times in seconds. */
 function start(context: TestContext, given: Given) {
   const { kind = 'liveness', answers = ['success'], tookMs = 0, thresholds = {} } = given;
   context.mock.timers.enable({ apis: ['setTimeout'] });

@@ -3,7 +3,7 @@ import { EAGER_PROBE_INITIAL_MS } from './limits.ts';
 import type { Alarm, ProbeClock } from './probe-clock.ts';
 import type { ProbeKind, ProbeResult } from './probe-results.ts';
 
-/** A probe is due at `anchorMs` and every period after it, regardless of how long probes take. Times are monotonic. */
+/** A probe is due at `anchorMs` and every period after that, regardless of how long probes take. Times are monotonic. */
 export type ProbeTicks = { anchorMs: number; periodMs: number };
 
 /** The first tick at or after `fromMs`. */
@@ -12,8 +12,8 @@ export function tickFrom({ anchorMs, periodMs }: ProbeTicks, fromMs: number): nu
 }
 
 /**
- * The time of the next tick after the tick at `servedMs`. If several ticks passed meanwhile, only the last one is served: a probe that
- * takes longer than its period is repeated immediately, but missed ticks are not made up for.
+ * The time of the tick after the one at `servedMs`. If several ticks have passed meanwhile, only the last one is served: a probe that takes
+ * longer than its period is repeated immediately, but missed ticks are not made up for.
  */
 export function tickAfter({ periodMs }: ProbeTicks, servedMs: number, nowMs: number): number {
   return servedMs + Math.max(1, Math.floor((nowMs - servedMs) / periodMs)) * periodMs;
@@ -24,7 +24,7 @@ export class ThresholdCounter {
   #last: 'success' | 'failure' | undefined;
   #run = 0;
 
-  /** The result once its threshold is reached, otherwise `undefined`. */
+  /** Counts a verdict. Returns the result if its threshold is reached, otherwise `undefined`. */
   count(verdict: 'success' | 'failure', thresholds: { success: number; failure: number }): ProbeResult | undefined {
     this.#run = verdict === this.#last ? this.#run + 1 : 1;
     this.#last = verdict;
@@ -32,50 +32,50 @@ export class ThresholdCounter {
   }
 }
 
-/** A running container, as seen by the worker of one of its probes. */
+/** A running container as the worker of one of its probes sees it. */
 export type ProbedContainer = {
   id: string;
-  /** True if the container started while this kubelet ran, so that its readiness is awaited. */
+  /** Whether the container started while this kubelet ran, so that it is waited for to become ready. */
   isNew: boolean;
-  /** True if the container's startup probe has not succeeded yet, so that other probes must wait. */
+  /** Whether other probes must wait because the container's startup probe has not succeeded yet. */
   isGated: boolean;
-  /** End of its initial delay, monotonic. */
+  /** End of the container's initial delay (monotonic). */
   probedFromMs: number;
 };
 
-/** The worker's interface to the manager. */
+/** How the worker interacts with the manager. */
 export type WorkerOptions = {
   kind: ProbeKind;
-  /** The current probe of the pod's spec, with defaults. */
+  /** The current probe in the pod's spec, with defaults. */
   probe: () => Required<Pick<Probe, 'periodSeconds' | 'successThreshold' | 'failureThreshold'>>;
   /**
-   * Executes the probe once. With `quiet`, a failure does not count and emits no event. `undefined` if it could not be executed.
-   * Never rejects.
+   * Executes the probe once; `undefined` if it could not be executed. With `quiet`, a failure does not count and emits no event. Never
+   * rejects.
    */
   attempt: (id: string, how: { quiet: boolean; signal: AbortSignal }) => Promise<'success' | 'failure' | undefined>;
   result: (id: string) => ProbeResult | undefined;
   onResult: (id: string, result: ProbeResult) => void;
-  /** Time of the first tick, monotonic. */
+  /** Time of the first tick (monotonic). */
   anchorMs: number;
   clock: ProbeClock;
 };
 
-/** State of the container that is being probed, until it has a successor. */
+/** The state of the probed container, until it has a successor. */
 type Probing = {
   container: ProbedContainer;
   counter: ThresholdCounter;
   stop: AbortController;
-  /** The container's first tick. It is served late if an early attempt takes longer. */
+  /** The container's first tick, which is served late if an early attempt takes longer. */
   firstTickMs: number | undefined;
-  /** The last served tick; `undefined` before the first one. */
+  /** The tick served last; `undefined` before the first one. */
   servedMs: number | undefined;
-  /** Delay of the next early attempt; `undefined` if there are no more. */
+  /** Delay of the next early attempt; `undefined` if there is none. */
   eagerMs: number | undefined;
 };
 
 /**
- * `idle`: no container runs, or it is gated, or on hold: failed liveness probes and startup probes with a result are not repeated until
- * the container has a successor. `waiting`: for a tick or an early attempt. `busy`: a probe is running.
+ * `idle`: no container runs, or it is gated or on hold; failed liveness probes, and startup probes with a result, are not repeated until
+ * the container has a successor. `waiting`: the next tick or early attempt is scheduled. `busy`: a probe is running.
  */
 type State = { kind: 'idle' } | { kind: 'waiting'; alarm: Alarm } | { kind: 'busy' };
 
@@ -141,7 +141,9 @@ export class ProbeWorker {
     return isFinal(this.#options.kind, this.#options.result(container.id));
   }
 
-  /** Like upstream, an unready container is probed at each sync of its pod, and its ticks are counted from then on. */
+  /**
+   * Whether to probe now: as in upstream, an unready container is probed at each sync of its pod, and its ticks are counted from then on.
+   */
   #shouldHurry({ container, servedMs }: Probing): boolean {
     const waits = this.#state.kind === 'waiting' && servedMs !== undefined;
     return this.#options.kind === 'readiness' && waits && this.#options.result(container.id) !== 'success';
@@ -169,7 +171,7 @@ export class ProbeWorker {
     this.#state = { kind: 'waiting', alarm: this.#options.clock.set(dueMs, onTime) };
   }
 
-  /** Executes the probe for a tick or as an early attempt, and schedules the next one. */
+  /** Executes the probe, for a tick or as an early attempt, and schedules the next one. */
   async #run(probing: Probing, tickMs: number | undefined): Promise<void> {
     this.#state = { kind: 'busy' };
     const { container, stop } = probing;
@@ -187,7 +189,7 @@ export class ProbeWorker {
     if (!container.isGated && !this.#isOnHold(probing)) this.#schedule(probing, performance.now());
   }
 
-  /** After a successful early attempt, ticks are counted from it; otherwise the delay of the next one doubles. */
+  /** Ticks are counted from an early attempt that succeeded. Otherwise the delay of the next early attempt doubles. */
   #noteEarlyAttempt(
     probing: Probing,
     { verdict, startedMs }: { verdict: string | undefined; startedMs: number },

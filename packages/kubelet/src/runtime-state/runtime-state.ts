@@ -2,30 +2,33 @@
 import { errorMessage, type Logger, pause } from '@podwright/base';
 import type { CriClient, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '@podwright/cri';
 
-/** A runtime that has not been ready for this long counts as down (maxWaitForContainerRuntime). */
+/** Time without being ready after which the runtime counts as down (maxWaitForContainerRuntime). */
 const RUNTIME_DOWN_AFTER_MS = 30_000;
 
 const RUNTIME_STATUS_RETRY_MS = 1000;
 
-/** Interval of status calls; the same as upstream's. While there is a problem, `RUNTIME_STATUS_RETRY_MS` applies, so that pods start soon after it. */
+/**
+ * Interval of status calls; the same as upstream's. While there is a problem, it is `RUNTIME_STATUS_RETRY_MS`, so that pods start soon
+ * after the problem is gone.
+ */
 const RUNTIME_STATUS_PERIOD_MS = 5000;
 
 export type RuntimeStateOptions = {
   cri: CriClient;
   logger: Logger;
-  /** Called once for each message that Podwright's runtime attaches to a ready network. */
+  /** Called once for each message that Podwright's own runtime attaches to a ready network. */
   onNetworkNote?: (reason: string, message: string) => void;
 };
 
 /** Callbacks of components that are created after the runtime state. */
 export type RuntimeStateListeners = {
-  /** Called once when all problems are resolved, so that pods can be synced again. */
+  /** Called once when all problems are gone, so that pods can be synced again. */
   onRecovery: () => void;
-  /** Other checks that prevent the sync of pods; they return upstream's messages. */
+  /** Further checks that can prevent the sync of pods; each returns upstream's message, or `undefined`. */
   healthChecks?: (() => string | undefined)[];
 };
 
-/** Handlers and features that the runtime reports. */
+/** The handlers and features that the runtime reports. */
 export type RuntimeAbilities = { handlers: RuntimeHandler[]; features: RuntimeFeatures | undefined };
 
 export class RuntimeState {
@@ -34,7 +37,7 @@ export class RuntimeState {
   readonly #listeners = new Set<() => void>();
   #abilities: RuntimeAbilities | undefined;
   readonly #controller = new AbortController();
-  /** When the runtime was last ready, monotonic milliseconds. */
+  /** When the runtime was last ready (monotonic milliseconds). */
   #readyAtMs: number | undefined;
   /** When the last status call completed or failed. */
   #checkedAtMs: number | undefined;
@@ -43,7 +46,7 @@ export class RuntimeState {
   #networkNote = '';
   #failing = false;
   #listing = true;
-  /** There was a problem since the last call of `onRecovery`. */
+  /** Whether there has been a problem since the last call of `onRecovery`. */
   #hadProblem = false;
   #wake = new AbortController();
   #reported = '';
@@ -66,7 +69,7 @@ export class RuntimeState {
   }
 
   /**
-   * Called by the PLEG when listings start to fail and when they succeed again, which also detects outages between two checks. A recovery
+   * The PLEG calls this when listing pods starts to fail and when it works again, which also reveals outages between two checks. A recovery
    * triggers an immediate check.
    */
   noteListing(works: boolean): void {
@@ -75,7 +78,7 @@ export class RuntimeState {
     else this.#hadProblem = true;
   }
 
-  /** Problems that prevent the sync of pods; empty if there are none. */
+  /** The problems that prevent the sync of pods; empty for none. */
   runtimeErrors(): string[] {
     const sinceMs = this.#readyAtMs === undefined ? undefined : performance.now() - this.#readyAtMs;
     const checks = (this.#callbacks.healthChecks ?? []).map((check) => check());
@@ -87,17 +90,17 @@ export class RuntimeState {
     ].filter((error) => error !== undefined);
   }
 
-  /** Why pods cannot get a network now; `undefined` if they can. */
+  /** Why pods currently cannot get a network; `undefined` if they can. */
   networkError(): string | undefined {
     return this.#networkNotReady;
   }
 
-  /** The network error, or the message that the runtime attaches to a ready network. */
+  /** The network error, or else the message that the runtime attaches to a ready network. */
   networkNote(): string | undefined {
     return this.#networkNotReady ?? (this.#networkNote === '' ? undefined : this.#networkNote);
   }
 
-  /** Handlers and features, as reported when the runtime was last ready; `undefined` before. */
+  /** Handlers and features as reported when the runtime was last ready; `undefined` if it never was. */
   abilities(): RuntimeAbilities | undefined {
     return this.#abilities;
   }
@@ -108,7 +111,7 @@ export class RuntimeState {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Time since the last status call completed or failed. It keeps growing if the kubelet hangs. */
+  /** Time since the last status call completed or failed. It keeps growing while the kubelet hangs. */
   sinceCheckMs(): number {
     return this.#checkedAtMs === undefined ? 0 : performance.now() - this.#checkedAtMs;
   }
@@ -160,7 +163,7 @@ export class RuntimeState {
     this.#noteNetwork(conditions.find(({ type, status }) => type === 'NetworkReady' && status));
   }
 
-  /** Reports a new message that the runtime attaches to a ready network; only Podwright's runtime attaches one. */
+  /** Reports a new message that the runtime attaches to a ready network. Only Podwright's own runtime attaches one. */
   #noteNetwork({ reason, message }: Pick<RuntimeCondition, 'reason' | 'message'> = { reason: '', message: '' }): void {
     if (message !== '' && message !== this.#networkNote) this.#options.onNetworkNote?.(reason, message);
     this.#networkNote = message;
@@ -170,7 +173,7 @@ export class RuntimeState {
     return this.#listing && !this.#failing && this.runtimeErrors().length === 0 && this.#networkNotReady === undefined;
   }
 
-  /** Logs each change of the problems once, and notifies listeners. Unlike upstream, the initial state is not logged as an error. */
+  /** Logs each change of the problems once, and notifies listeners. Unlike in upstream, the initial state is not logged as an error. */
   #report(): void {
     const errors = this.runtimeErrors();
     const text = [...errors, this.#networkNotReady ?? ''].join('; ');
@@ -184,12 +187,12 @@ export class RuntimeState {
   }
 }
 
-/** Whether the error only means that the first check is still to come. */
+/** Whether the error only means that the first check has not completed yet. */
 function isInitial(error: string): boolean {
   return error.endsWith(' may not have completed yet') || error.endsWith(' has yet to be successful');
 }
 
-/** Upstream's format of a condition. */
+/** Formats a condition like upstream. */
 function shown({ type, status, reason, message }: RuntimeCondition): string {
   return `${type}=${status} reason:${reason} message:${message}`;
 }
