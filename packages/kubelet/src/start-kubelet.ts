@@ -1,4 +1,4 @@
-/** The kubelet's composition root. `assembly/kubelet-graph.ts` has its parts. */
+/** The kubelet's composition root, with the parts in `assembly/kubelet-graph.ts`. */
 import { describeUndoFailures, type StartedGraph, startGraph } from '@podwright/base';
 import { withoutLinks } from '@podwright/host';
 import type { RuntimeWait } from './assembly/connect-runtime.ts';
@@ -14,17 +14,17 @@ export type { RuntimeWait } from './assembly/connect-runtime.ts';
 export type { GivenParts } from './assembly/kubelet-graph.ts';
 
 /**
- * Runs the pods of the manifest directory (and URL) on a container runtime until the kubelet is closed. Containers then keep running, and
- * the next kubelet continues with them. Rejects with `already_exists` if another kubelet uses the root directory, with `unimplemented` if
- * no CRI runtime answers at the endpoint, and without `runtimeWait` with `unavailable` if the runtime is down. If the start rejects,
- * everything that it had started has been stopped.
+ * Runs the pods from the manifest directory and URL on a container runtime until the kubelet is closed. Containers then keep running, and
+ * the next kubelet takes over. Rejects with `already_exists` if another kubelet uses the root directory, with `unimplemented` if no CRI
+ * runtime responds at the endpoint, and with `unavailable` if the runtime is down and there is no `runtimeWait`. If the start rejects,
+ * everything that it started has been stopped.
  */
 export async function startKubelet(
   configured: KubeletOptions,
   given: GivenParts = {},
   runtimeWait?: RuntimeWait,
 ): Promise<Kubelet> {
-  // mounts below it are found by their paths in mountinfo
+  // resolve symlinks, because mounts below it are looked up in mountinfo by path
   const options = { ...configured, rootDir: withoutLinks(configured.rootDir) };
   const { requirements, oomScoreAdj, logger } = options;
   await requireOfHost(requirements);

@@ -1,4 +1,4 @@
-/** The order of the kubelet's start, and the cleanup after a failed start. */
+/** The order of the kubelet's start, and the cleanup after a start that fails. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -87,7 +87,7 @@ test('device plugins can register only after the pods with their devices have be
   await writeDeviceRecords(join(plugins, 'kubelet_internal_checkpoint'), { assignments, registered: {} });
   const { client } = new FakeRuntime();
   let isEarly: boolean | undefined;
-  // the last call before pods are synced
+  // this is the last call before pods are synced
   const runtimeConfig: typeof client.runtime.runtimeConfig = (...call) => {
     isEarly = existsSync(socket);
     return client.runtime.runtimeConfig(...call);

@@ -21,7 +21,7 @@ import { SavedManifests } from './saved-manifests.ts';
 
 const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: b}]}\n';
 
-/** A source that records the names of the pods in each report. */
+/** A source that records which pods each report contains, by name. */
 function sourceOf(context: TestContext, path: string, resyncMs = 60_000) {
   const reports: string[][] = [];
   const stop = new AbortController();
@@ -76,7 +76,7 @@ test('stopping aborts the wait for a directory that cannot be read', async (cont
 
 const named = (name: string) => pod.replace('web', name);
 
-/** Writes as editors and configuration management do: to a temporary file that is renamed over the old one. */
+/** Writes a file as editors and configuration management do: to a temporary file that is renamed over the old one. */
 function replace(path: string, text: string): void {
   writeFileSync(`${path}.new`, text);
   renameSync(`${path}.new`, path);
@@ -187,7 +187,7 @@ test('a file that is replaced by a rename takes effect at once', async (context)
   assert.ok(performance.now() - startedAtMs < 450);
 });
 
-/** Text of a file that may disappear at any moment. */
+/** The content of a file that may disappear at any moment. */
 function textIn(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -196,7 +196,7 @@ function textIn(path: string): string {
   }
 }
 
-/** Starts a source as a kubelet does that may have been killed before. */
+/** Starts a source as a kubelet does whose predecessor may have been killed. */
 async function start(context: TestContext, path: string, savedDirectory: string) {
   const snapshots: SourceSnapshot[] = [];
   const stop = new AbortController();

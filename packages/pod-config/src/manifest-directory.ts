@@ -25,47 +25,50 @@ const MAX_MANIFEST_FILES = 5000;
 
 const MANIFEST_START_PATIENCE_MS = 1000;
 
-/** A file with errors may still be being written, so it is reported only after this time without a change. */
+/** A file with errors may still be being written, so its errors are reported only if it does not change for this time. */
 const MANIFEST_PATIENCE_MS = 300;
 
-/** A file that changed within this time may still be being written, so it is read again. */
+/** A file that changed this recently may still be being written, so it is read again later. */
 const MANIFEST_QUIET_MS = 3;
 
 /**
- * A file that lacks or changes objects that it had may be being written in place, from its beginning: the objects stay until it has not
- * changed for this time.
+ * If objects of a file are missing or changed, it may be being rewritten in place, from its beginning. Its old objects are kept until it
+ * has not changed for this time.
  */
 const MANIFEST_REWRITE_QUIET_MS = 500;
 
-/** A warning lists at most this many pods of a file. */
+/** Maximum number of a file's pods that a warning names. */
 const MAX_NAMED_PODS = 5;
 
 export type ManifestDirectoryOptions = {
   path: string;
   logger: Logger;
-  /** Period of full rescans, in case an inotify event was lost (KubeletConfiguration `fileCheckFrequency`, 20 s). */
+  /** Interval of full rescans, in case an inotify event is lost (KubeletConfiguration `fileCheckFrequency`, 20 s). */
   resyncMs: number;
-  /** Period of rescans while the directory cannot be read or watched. */
+  /** Interval of rescans while the directory cannot be read or watched. */
   retryMs: number;
-  /** The last valid content of the files, saved across restarts. Absent: an invalid file has no pods after a restart. */
+  /** The last valid content of each file, kept across restarts. If absent, a file that is invalid after a restart has no pods. */
   saved?: SavedManifests;
-  /** Called with the full content at the start and after each change. */
+  /** Called with the full content, at the start and after each change. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
-/** State of one file. While its content has errors, `objects` are the objects of the last valid content. */
+/** The state of one file. While its content has errors, `objects` are those of the last valid content. */
 type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 /**
- * Pods from the manifest directory: all files except hidden and temporary ones, without subdirectories; or from a single file. inotify
- * reports changes within milliseconds. A file counts as a whole: with one error in it, its last good content stays, also across a restart.
+ * The pods from a manifest directory, or from a single file. All files in the directory are read, except hidden and temporary ones;
+ * subdirectories are ignored. inotify reports changes within milliseconds. A file is taken as a whole: if it has an error, its last valid
+ * content stays in effect, even across a restart.
  */
 export class ManifestDirectory {
   readonly #options: ManifestDirectoryOptions;
   /** Keyed by path, as are `#locks` and `#undecided`. */
   readonly #files = new Map<string, FileState>();
   readonly #locks = new KeyedLock();
-  /** Files that may still be being written: their stamp, and the time (monotonic milliseconds) at which it was first seen. */
+  /**
+   * Files that may still be being written, each with its stamp and the time (monotonic milliseconds) at which that stamp was first seen.
+   */
   readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
   #place: ManifestPlace | undefined;
   #watcher: { directory: string; identity: string; close: () => void } | undefined;
@@ -75,7 +78,7 @@ export class ManifestDirectory {
   #moved = new AbortController();
   #directoryError: ManifestError | undefined;
   #started = false;
-  /** Content that the previous kubelet saved, until the directory was read. */
+  /** The content that the previous kubelet saved, until the directory has been read. */
   #recalled: Map<string, PlacedObject[]> | undefined;
 
   constructor(options: ManifestDirectoryOptions) {
@@ -83,8 +86,8 @@ export class ManifestDirectory {
   }
 
   /**
-   * Reads the directory, reports its content, and follows it until the signal aborts. Nothing is reported until the directory could be
-   * read once, so that running pods from it do not look deleted.
+   * Reads the directory, reports its content, and follows it until the signal aborts. Reports nothing until the directory has been read
+   * once, so that running pods from it do not look deleted.
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#recalled = await this.#options.saved?.read();
@@ -97,7 +100,7 @@ export class ManifestDirectory {
       await this.#scan(signal);
     }
     using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
-    // the first report counts as complete: running pods that it lacks are killed
+    // the first report counts as complete: running pods that are not in it are killed
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
       () => undefined,
     );
@@ -131,7 +134,7 @@ export class ManifestDirectory {
     }
   }
 
-  /** Starts with the saved content of the files that still exist; each is then read as a changed file. */
+  /** Starts with the saved content of the files that still exist. Each file is then read as if it had changed. */
   async #recall(paths: string[]): Promise<void> {
     const [recalled, existing] = [this.#recalled ?? new Map<string, PlacedObject[]>(), new Set(paths)];
     this.#recalled = undefined;
@@ -141,7 +144,7 @@ export class ManifestDirectory {
     }
   }
 
-  /** At the start, a missing directory is created. */
+  /** Locates the manifests. At the start, a missing directory is created. */
   async #locate(): Promise<ManifestPlace> {
     const { path } = this.#options;
     const wasFile = this.#place?.only !== undefined;
@@ -153,14 +156,14 @@ export class ManifestDirectory {
     return this.#place;
   }
 
-  /** Watches the directory; renews the watch if another directory has replaced it. */
+  /** Watches the directory. Renews the watch if another directory has replaced it. */
   #watch({ directory, identity }: ManifestPlace, signal: AbortSignal): void {
     if (signal.aborted || (this.#watcher?.identity === identity && this.#watcher.directory === directory)) return;
     const { path, retryMs, logger } = this.#options;
     this.#watcher?.close();
     try {
       const watcher: FSWatcher = watch(directory, (event, name) => {
-        // events of the directory itself have its own name; a directory that replaces it may have the same inode
+        // events about the directory itself carry its own name; a directory that replaces it may have the same inode
         if (name === null || name === basename(directory)) this.#rescan();
         else if (this.#isWanted(name)) {
           const check = this.#check(join(directory, name), signal, { moved: event === 'rename' });
@@ -193,7 +196,7 @@ export class ManifestDirectory {
     this.#moved.abort();
   }
 
-  /** Reads one file again. `moved`: inotify has just reported that the name appeared or disappeared. */
+  /** Reads one file again. `moved`: inotify has just reported that its name appeared or disappeared. */
   #check(path: string, signal: AbortSignal, { moved = false } = {}): Promise<void> {
     return this.#locks.run(path, async () => {
       if (signal.aborted) return;
@@ -202,11 +205,11 @@ export class ManifestDirectory {
         if (file === 'unchanged') return;
         if (file === undefined && path.includes('\ufffd') && (await isNotUtf8(path)))
           throw new PodwrightError('invalid_argument', 'its name is not UTF-8: rename it');
-        // if the directory itself is missing, its files are not known to be deleted
+        // if the directory itself is missing, its files are not known to have been deleted
         if (file === undefined && (moved || (await isDirectory(dirname(path))))) await this.#forget(path);
         else if (file !== undefined) await this.#consider(path, file, signal);
       } catch (error) {
-        // the directory was replaced by another kind of file: the next scan determines which
+        // something that is not a directory has replaced the directory: the next scan finds out what
         if (isErrno(error, 'ENOTDIR')) return;
         await this.#take(path, { stamp: '', errors: [problem(path, error)], warnings: [] });
       }
@@ -241,7 +244,7 @@ export class ManifestDirectory {
     this.#files.set(path, { ...state, objects });
     this.#publish();
     const { saved } = this.#options;
-    // new pods do not wait for the disk; their first containers start much later
+    // do not delay new pods until the content is saved: their first containers start much later
     if (isValid) await saved?.save(path, objects);
     for (const one of replaced) if (one !== path) await saved?.remove(one);
   }
@@ -272,14 +275,17 @@ export class ManifestDirectory {
   }
 }
 
-/** Whether objects of a file would end or change while another process may still be writing it; not if another file has replaced it. */
+/**
+ * Whether another process may still be writing the file, and some of its objects would end or change. False if another file has replaced
+ * it.
+ */
 function mayBeRewritten(known: FileState | undefined, { stamp, manifest }: ManifestFile): boolean {
   if (known === undefined || (known.stamp !== '' && inodeOf(known.stamp) !== inodeOf(stamp))) return false;
   const now = new Set(manifest.objects.map(({ object }) => JSON.stringify(object)));
   return !known.objects.every(({ object }) => now.has(JSON.stringify(object)));
 }
 
-/** Says which pods an invalid file still has. */
+/** A message about the pods that an invalid file still has. */
 function unchangedPods([error]: ManifestError[], objects: PlacedObject[]): ManifestError[] {
   const pods = objects.flatMap(({ object }) => (object.kind === 'Pod' ? [namespacedName(object)] : []));
   if (error === undefined || pods.length === 0) return [];
@@ -297,7 +303,7 @@ async function isDirectory(path: string): Promise<boolean> {
   );
 }
 
-/** Whether `path` is Node.js's lossy decoding of a name that is not UTF-8; it cannot be opened. */
+/** Whether `path` is Node.js's lossy decoding of a name that is not UTF-8; such a file cannot be opened. */
 async function isNotUtf8(path: string): Promise<boolean> {
   const names = await readdir(dirname(path), 'buffer');
   return names.some((name) => !isUtf8(name) && name.toString() === basename(path));
@@ -307,7 +313,7 @@ function problem(path: string, error: unknown): ManifestError {
   return new ManifestError({ file: path, line: 1, column: 1 }, `read the file: ${errorMessage(error)}`);
 }
 
-/** Paths of the manifests, including that of a single file that does not exist. */
+/** The paths of all manifests, including a single file that does not exist. */
 async function pathsIn({ directory, only }: ManifestPlace): Promise<string[]> {
   if (only !== undefined) return [join(directory, only)];
   const names = (await readdir(directory)).filter(isManifestName);
@@ -316,7 +322,7 @@ async function pathsIn({ directory, only }: ManifestPlace): Promise<string[]> {
   return names.map((name) => join(directory, name));
 }
 
-/** Hidden files, editors' backups and temporary files of atomic writers are not manifests. */
+/** Excludes hidden files, editors' backups, and temporary files of programs that write atomically. */
 function isManifestName(name: string): boolean {
   return !name.startsWith('.') && !/(~|\.tmp|\.swp|\.bak|\.part)$/.test(name);
 }

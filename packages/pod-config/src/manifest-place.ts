@@ -3,18 +3,18 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { isErrno } from '@podwright/base';
 
-/** The location of manifests: all files of a directory, or a single file. */
+/** Where the manifests are: all files in a directory, or a single file. */
 export type ManifestPlace = {
   directory: string;
-  /** The directory's device and inode, to notice when another directory replaces it. */
+  /** The directory's device and inode, which reveal that another directory has replaced it. */
   identity: string;
-  /** The name of the single file, which need not exist. */
+  /** The name of the single file, which need not exist; `undefined` for all files. */
   only: string | undefined;
 };
 
 /**
- * Finds out whether a manifest path is a directory or a single file. A missing path counts as a file if its name looks like one, or if
- * `wasFile` is set; otherwise the promise rejects with ENOENT. It also rejects with ENOENT if the file's directory is missing.
+ * Finds out whether a manifest path is a directory or a single file. A missing path counts as a file if its name looks like one or
+ * `wasFile` is set; otherwise this rejects with ENOENT. It also rejects with ENOENT if the file's parent directory is missing.
  */
 export async function manifestPlace(path: string, wasFile = false): Promise<ManifestPlace> {
   const there = await stat(path).catch((error: unknown) => {
@@ -29,7 +29,7 @@ export async function manifestPlace(path: string, wasFile = false): Promise<Mani
 
 const identityOf = ({ dev, ino }: Stats) => `${dev}:${ino}`;
 
-/** Whether a manifest path is a single file, so that no manifests can be added to it. */
+/** Whether a manifest path is a single file, to which no manifests can be added. */
 export function isOneManifest(path: string): boolean {
   const there: Stats | undefined = statSync(path, { throwIfNoEntry: false });
   return there === undefined ? hasFileName(path) : there.isFile();

@@ -16,26 +16,33 @@ const MANIFEST_URL_TIMEOUT_MS = 10_000;
 
 export type ManifestUrlOptions = {
   url: string;
-  /** Sent with each request (KubeletConfiguration `staticPodURLHeader`). With headers a redirect is an error, so they are not leaked. */
+  /**
+   * Headers for each request (KubeletConfiguration `staticPodURLHeader`). If there are any, a redirect is an error, so that they are not
+   * leaked.
+   */
   headers: Record<string, string[]>;
   logger: Logger;
-  /** Time between two requests (KubeletConfiguration `httpCheckFrequency`, 20 s). */
+  /** Interval of requests (KubeletConfiguration `httpCheckFrequency`, 20 s). */
   periodMs: number;
-  /** The last valid content of the URL, saved across restarts. Absent: nothing is reported before the first successful read. */
+  /** The last valid content of the URL, kept across restarts. If absent, nothing is reported before the first successful read. */
   saved?: SavedManifests;
-  /** Called with the full content after the first successful read, or the first failed one if content was saved, and after each change. */
+  /**
+   * Called with the full content: first after the first successful read, or after the first failed one if there is saved content, then
+   * after each change.
+   */
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
 /**
- * Pods from a manifest URL. While it cannot be fetched or has errors, its last good content stays, also across a restart. If none is saved,
- * nothing is reported until it could be read once, so that running pods from it do not look deleted.
+ * The pods from a manifest URL. While the URL cannot be fetched or its content has errors, the last valid content stays in effect, even
+ * across a restart. Without saved content, nothing is reported until the URL has been read once, so that running pods from it do not look
+ * deleted.
  */
 export class ManifestUrl {
   readonly #options: ManifestUrlOptions;
   #last: { content: string; errors: string } | undefined;
   #good: Pick<SourceSnapshot, 'objects' | 'warnings'> = { objects: [], warnings: [] };
-  /** By this kubelet or by the previous one, which saved the content. */
+  /** Whether this kubelet has read the URL, or the previous one has and saved the content. */
   #hasBeenRead = false;
 
   constructor(options: ManifestUrlOptions) {

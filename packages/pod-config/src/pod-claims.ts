@@ -1,14 +1,14 @@
 import { type ExistingPod, namespacedName, type Pod } from '@podwright/kube-api';
 
 /**
- * Decides which pod gets a name or UID that several manifests claim: the pod that already has it, regardless of its file's name. A name
- * gives access to addresses and logs, a UID to volumes and containers, so neither may pass to another pod that merely claims it.
+ * Decides which pod gets a name or UID that several manifests claim: the pod that already has it, whatever its file is called. A name gives
+ * access to addresses and logs, and a UID to volumes and containers, so neither may pass to another pod that merely claims it.
  */
 export class PodClaims {
   readonly #byUid = new Map<string, ExistingPod>();
   readonly #filesOf = new Map<string, Set<string>>();
 
-  /** `desired`: pods of the manifests so far. `running`: pods of the runtime, the only record after a restart. */
+  /** `desired`: the pods from the manifests so far. `running`: the pods in the runtime, which after a restart are the only record. */
   constructor(desired: readonly ExistingPod[], running: readonly ExistingPod[]) {
     for (const pod of [...running, ...desired]) this.#byUid.set(pod.uid, pod);
     const named = new Set(desired.map(podKey));
@@ -18,8 +18,8 @@ export class PodClaims {
   }
 
   /**
-   * 0 for the existing pod; 1 for another pod with that name from the same file, as after an edit of the manifest; 2 for a pod with the
-   * same name and UID from another file, as after a rename; 3 for all others. The lowest rank wins.
+   * Ranks a claim; the lowest rank wins. 0: the existing pod. 1: another pod with that name from the same file, as after an edit of the
+   * manifest. 2: a pod with the same name and UID from another file, as after renaming the file. 3: all others.
    */
   rank(pod: Pod, file: string): number {
     const holder = this.#byUid.get(pod.metadata.uid);
@@ -29,7 +29,7 @@ export class PodClaims {
     return same ? 2 : 3;
   }
 
-  /** The existing pod of another name with this pod's UID. */
+  /** The existing pod with this pod's UID, if it has a different name. */
   holderOfUid({ metadata }: Pod): ExistingPod | undefined {
     const holder = this.#byUid.get(metadata.uid);
     return holder?.namespace === metadata.namespace && holder.name === metadata.name ? undefined : holder;

@@ -214,10 +214,10 @@ test('a pod keeps its name and UID, whatever the files of other pods are called'
     '2.yaml:1:1: metadata.name: Pod default/b is already defined at b.yaml:1:1',
     '1.yaml:1:1: metadata.uid: UID u is already that of pod default/b; leave it out',
   ]);
-  // An edited manifest is the same manifest, even if its UID changes.
+  // An edited manifest counts as the same manifest, even if its UID changes.
   config.set('file', snapshot({ ...thieves, 'b.yaml': podText('b', { uid: 'v' }) }));
   assert.deepEqual(take(), ['REMOVE b', 'ADD b thief']);
-  // But the edit may not claim the UID of another pod.
+  // But an edit must not claim another pod's UID.
   config.set('file', snapshot({ '1.yaml': podText('thief', { uid: 'v' }), 'b.yaml': podText('b', { uid: 'v' }) }));
   assert.deepEqual(take(), ['REMOVE thief']);
 });

@@ -25,17 +25,17 @@ import { PodClaims } from './pod-claims.ts';
 import { withRuntimeClass } from './runtime-class-pod.ts';
 import { identifyPod } from './static-pod.ts';
 
-/** All objects of a source at one time, errors of those that could not be decoded, and warnings of skipped objects and fields. */
+/** All objects of a source at one time, the errors of those that could not be decoded, and warnings about skipped objects and fields. */
 export type SourceSnapshot = { objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 export type PodConfigOptions = {
-  /** The sources that will report. Of two new pods with the same name, the pod of the earlier source is used. */
+  /** The sources that will report. If two new pods have the same name, the one from the earlier source wins. */
   sources: PodSourceName[];
   nodeName: string;
   objects: LocalObjects;
-  /** Pods of the runtime; they keep their names and UIDs across a restart of the kubelet. */
+  /** The pods in the runtime. They keep their names and UIDs across a kubelet restart. */
   runningPods: () => ExistingPod[];
-  /** The node is in a cluster: pods get the node's name as a suffix, and must not reference API objects. Default false. */
+  /** Whether the node is in a cluster. Pods then get the node's name as a suffix, and must not refer to API objects. Default false. */
   ofCluster?: boolean;
   logger: Logger;
 };
@@ -44,14 +44,14 @@ type Claim = { placed: PlacedObject; pod: Pod; source: PodSourceName; rank: numb
 type Desired = { pod: Pod; source: PodSourceName };
 
 /**
- * Merges the sources into one set of desired pods and notifies its listeners of changes. ConfigMaps, Secrets and RuntimeClasses of the
- * sources are stored in `LocalObjects` first, as pods may need them.
+ * Merges the sources into one set of desired pods, and notifies listeners of changes. ConfigMaps, Secrets and RuntimeClasses from the
+ * sources are stored in `LocalObjects` first, because pods may need them.
  */
 export class PodConfig {
   readonly #options: PodConfigOptions;
   readonly #snapshots = new Map<PodSourceName, SourceSnapshot>();
   readonly #listeners = new Set<(update: PodUpdate) => void>();
-  /** Cache of identified pods, keyed by the decoded object: unchanged manifests cost nothing. */
+  /** Caches pods with their identity, keyed by the decoded object, so that unchanged manifests cost nothing. */
   readonly #identified = new WeakMap<object, Pod>();
   #desired = new Map<string, Desired>();
   #errors: ManifestError[] = [];
@@ -61,7 +61,7 @@ export class PodConfig {
     this.#options = options;
   }
 
-  /** Sets a source's full content. The source calls this at its start and after each change. */
+  /** Sets a source's full content. Each source calls this at its start and after each change. */
   set(source: PodSourceName, snapshot: SourceSnapshot): void {
     this.#snapshots.set(source, snapshot);
     const errors: ManifestError[] = [];
@@ -71,19 +71,19 @@ export class PodConfig {
     this.#publish(pods);
   }
 
-  /** Calls `listener` with an ADD of the current pods, then for each change until the returned function is called. */
+  /** Calls `listener` with an ADD of the current pods, then with each change. The returned function unsubscribes. */
   onUpdate(listener: (update: PodUpdate) => void): () => void {
     for (const update of changes(new Map(), this.#desired)) listener(update);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The desired pods of all sources. */
+  /** The desired pods from all sources. */
   pods(): Pod[] {
     return [...this.#desired.values()].map(({ pod }) => pod);
   }
 
-  /** Current errors of the manifests. */
+  /** Current errors in the manifests. */
   errors(): ManifestError[] {
     return this.#errors;
   }
@@ -127,7 +127,7 @@ export class PodConfig {
     return reference === undefined;
   }
 
-  /** The object, or its stored version if that is immutable. */
+  /** The object from the manifest, or the stored version if that is immutable. */
   #localObject(placed: PlacedObject, errors: ManifestError[]): LocalObject[] {
     const { object } = placed;
     if (object.kind === 'Pod') return [];
@@ -149,7 +149,7 @@ export class PodConfig {
     return identified;
   }
 
-  /** An updated pod keeps its config.seen annotation. */
+  /** The pod with its existing config.seen annotation, which an update keeps. */
   #seenBefore(pod: Pod): Pod {
     const { metadata } = pod;
     const seen = this.#desired.get(metadata.uid)?.pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION];
@@ -160,14 +160,14 @@ export class PodConfig {
     };
   }
 
-  /** Of several pods with the same UID, the first is used. */
+  /** Adds a pod. If several pods have the same UID, the first one wins. */
   #addPod(
     pods: Map<string, Desired>,
     { placed, pod, source, holder }: Claim & { holder: ExistingPod | undefined },
     errors: ManifestError[],
   ): void {
     const { uid } = pod.metadata;
-    // a source that has not been read yet may have the pod that owns the UID
+    // the pod that owns the UID may be in a source that has not been read yet
     const undecided = holder !== undefined && this.#options.sources.some((name) => !this.#snapshots.has(name));
     const other = pods.get(uid)?.pod.metadata ?? (undecided ? holder : undefined);
     if (other === undefined) pods.set(uid, { pod, source });
@@ -177,7 +177,7 @@ export class PodConfig {
     }
   }
 
-  /** Logs each error and warning once, and again only after it was resolved in between. */
+  /** Logs each error and warning once; again only if it has been resolved in between. */
   #report(errors: ManifestError[]): void {
     this.#errors = errors;
     const logged = new Set<string>();
@@ -189,7 +189,7 @@ export class PodConfig {
     this.#logged = logged;
   }
 
-  /** Skipped objects of manifests, and fields of pods that only a cluster uses. */
+  /** Warnings about skipped objects in manifests, and about fields of pods that only a cluster uses. */
   #warnings(): ManifestError[] {
     return [...this.#snapshots.values()].flatMap(({ objects, warnings }) => [
       ...warnings,
@@ -214,8 +214,8 @@ function ignoredIn(placed: PlacedObject, nodeName: string): ManifestError[] {
 }
 
 /**
- * Updates from one set of desired pods to another, removals first. A UID that passes to another name is another pod, and so is one whose
- * QoS class changes: it needs another cgroup.
+ * The updates from one set of desired pods to another, removals first. A UID that passes to another name is a different pod. So is a pod
+ * whose QoS class changes, because it needs a different cgroup.
  */
 function changes(before: Map<string, Desired>, after: Map<string, Desired>): PodUpdate[] {
   const isSamePod = (uid: string) => {
@@ -231,7 +231,7 @@ function changes(before: Map<string, Desired>, after: Map<string, Desired>): Pod
   return [...bySource('REMOVE', removed), ...bySource('UPDATE', updated), ...bySource('ADD', added)];
 }
 
-/** The pod with the additions of its RuntimeClass; unchanged if the class does not exist yet. */
+/** The pod with what its RuntimeClass adds; unchanged if the class does not exist yet. */
 function classedPod(
   { placed, pod }: Claim,
   classes: ReadonlyMap<string, RuntimeClass>,
@@ -245,7 +245,7 @@ function classedPod(
   return undefined;
 }
 
-/** Compares the content of the manifest and the additions of the RuntimeClass. */
+/** Compares the content from the manifest and what the RuntimeClass adds. */
 function differs(before: Desired, after: Desired): boolean {
   const content = ({ pod: { metadata, spec } }: Desired) =>
     JSON.stringify([
@@ -257,7 +257,7 @@ function differs(before: Desired, after: Desired): boolean {
   return before.pod !== after.pod && content(before) !== content(after);
 }
 
-/** The record of a source's pod for `PodClaims`. */
+/** The record of a pod from a source, for `PodClaims`. */
 export function existingPod({ metadata }: Pod): ExistingPod {
   const { uid, namespace, name, annotations } = metadata;
   return { uid, namespace, name, file: annotations?.[CONFIG_FILE_ANNOTATION] ?? '' };

@@ -6,41 +6,41 @@ import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
 import { PodConfig } from './pod-config.ts';
 import { SavedManifests } from './saved-manifests.ts';
 
-/** Retry period of a manifest directory that could not be read yet. */
+/** Retry interval of a manifest directory that has not been readable yet. */
 const SOURCE_RETRY_MS = 1000;
 
-/** Receiver of pod updates, and source of the existing pods. */
+/** Receives pod updates, and provides the existing pods. */
 export type PodSourceListener = {
   onUpdate: (update: PodUpdate) => void;
-  /** Pods of the runtime. */
+  /** The pods in the runtime. */
   runningPods: () => ExistingPod[];
 };
 
 export type PodSources = {
-  /** Resolves when every source has been read once: from then on, pods of the runtime that are in no source are orphans. */
+  /** Resolves when every source has been read once. From then on, pods in the runtime that are in no source are orphans. */
   ready: Promise<void>;
-  /** Current errors of the manifests. */
+  /** Current errors in the manifests. */
   errors: () => ManifestError[];
   stop(): Promise<void>;
 };
 
 export type PodSourcesInput = PodSourceListener & {
   manifestDir: string;
-  /** Directory for the last valid content of manifest files and of the URL. */
+  /** Directory that keeps the last valid content of the manifest files and of the URL. */
   savedManifestsDir: string;
   manifestUrl: string | undefined;
   manifestUrlHeaders: Record<string, string[]>;
-  /** Periods between two reads of each source. */
+  /** The intervals at which the sources are read. */
   sourcePeriods: { fileMs: number; urlMs: number };
   nodeName: string;
   /** Whether the node is in a cluster. Default false. */
   ofCluster?: boolean;
-  /** Store for the ConfigMaps, Secrets and RuntimeClasses of the manifests. */
+  /** Stores the ConfigMaps, Secrets and RuntimeClasses from the manifests. */
   objects: LocalObjects;
   logger: Logger;
 };
 
-/** Starts to read the manifest directory and URL. Each source's first update has all of its pods. */
+/** Starts reading the manifest directory and URL. The first update of each source contains all of its pods. */
 export function startPodSources(input: PodSourcesInput): PodSources {
   const { manifestDir, manifestUrl, manifestUrlHeaders: headers, objects, runningPods, logger } = input;
   const { nodeName, ofCluster, savedManifestsDir } = input;

@@ -6,10 +6,10 @@ import {
   type Toleration,
 } from '@podwright/kube-api';
 
-/** A pod with the additions of its RuntimeClass, or the conflict between the pod and the class. */
+/** A pod with what its RuntimeClass adds, or the conflict between the two. */
 export type ClassedPod = { pod: Pod } | { path: string; problem: string };
 
-/** Adds overhead, node selector and tolerations as the API server's admission does (plugin/pkg/admission/runtimeclass). */
+/** Adds the class's overhead, node selector and tolerations, like the API server's admission (plugin/pkg/admission/runtimeclass). */
 export function withRuntimeClass(pod: Pod, { metadata, overhead, scheduling }: RuntimeClass): ClassedPod {
   const { spec } = pod;
   const fixed = overhead?.podFixed;

@@ -5,14 +5,15 @@ import { errorMessage, isRecord, type Logger, PRIVATE_DIRECTORY } from '@podwrig
 import { namesIn, readJsonFile, writeFileAtomic } from '@podwright/host';
 import { MAX_MANIFEST_BYTES, type PlacedObject } from '@podwright/kube-api';
 
-/** Defaults and JSON's quotation marks make objects larger than their manifest. */
+/** Maximum size of a saved file. Defaults and JSON's quotation marks make objects larger than their manifest. */
 const MAX_SAVED_BYTES = 4 * MAX_MANIFEST_BYTES;
 
 const SUFFIX = '.json';
 
 /**
- * The objects of the last valid content of each manifest of a source, in a file for each in the kubelet's root directory. After a restart they
- * stay in effect while the manifest has errors. Not synced: after a power cut no pod runs that could be without its manifest.
+ * Saves the objects of the last valid content of each of a source's manifests, one file per manifest in the kubelet's root directory. After
+ * a restart they stay in effect while the manifest has errors. The files are not synced to disk: after a power failure, no pod is running
+ * that could be left without its manifest.
  */
 export class SavedManifests {
   readonly #directory: string;
@@ -25,7 +26,7 @@ export class SavedManifests {
     this.#logger = logger;
   }
 
-  /** What the previous kubelet saved, keyed by the manifest's path. Unreadable files are logged and removed. */
+  /** The objects that the previous kubelet saved, keyed by the manifest's path. Unreadable files are logged and removed. */
   async read(): Promise<Map<string, PlacedObject[]>> {
     const manifests = new Map<string, PlacedObject[]>();
     const names = await namesIn(this.#directory).catch((error: unknown) => {
@@ -40,7 +41,7 @@ export class SavedManifests {
     return manifests;
   }
 
-  /** Saves valid content. A failure is logged: then nothing is saved for this file. */
+  /** Saves valid content. A failure is logged, and leaves nothing saved for this file. */
   async save(file: string, objects: PlacedObject[]): Promise<void> {
     const text = JSON.stringify({ file, objects });
     const hash = hashOf(text);

@@ -2,9 +2,9 @@ import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/b
 
 /** Metrics of the PLEG, with upstream's names. */
 export type PlegMetrics = {
-  /** Records a list of the pods: its duration, and the time since the previous one, if there was one. */
+  /** Records a relist: its duration, and the time since the previous one, if there was one. */
   relisted(seconds: number, sinceLastSeconds: number | undefined): void;
-  /** Records that a list that started at this Unix time succeeded. */
+  /** Records that a relist that started at this Unix time succeeded. */
   seen(atSeconds: number): void;
   /** Records that one pod was read. */
   podRead(seconds: number): void;

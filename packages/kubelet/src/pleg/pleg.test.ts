@@ -289,7 +289,7 @@ test('a PLEG that has not listed anything yet is a problem', (context) => {
   assert.equal(pleg.problem(), 'pleg has yet to be successful');
 });
 
-/** How often all pods have been listed. */
+/** Number of relists. */
 async function listings(metrics: Registry): Promise<number> {
   return Number(/^kubelet_pleg_relist_duration_seconds_count (.*)$/m.exec(await metrics.metrics())?.[1]);
 }
@@ -304,7 +304,7 @@ test('a runtime that takes long to list its pods is listed less often after a ch
   await sleep(800);
   const count = (await listings(metrics)) - before;
   assert.ok(count >= 1);
-  // one list may have started earlier
+  // one relist may have started earlier
   assert.ok(count <= 2 + (performance.now() - beginMs) / (20 * listingMs), `${count}`);
 });
 

@@ -1,7 +1,6 @@
 /**
  * The pod lifecycle event generator (PLEG), which detects changes of pods in the runtime. The runtime's events include the status of the
- * sandbox and its containers, and are used as snapshots. Periodic lists of all pods are authoritative, so that missed events are made up
- * for.
+ * sandbox and its containers, and are used as snapshots. Periodic relists are authoritative, so that missed events are made up for.
  */
 import {
   errorMessage,
@@ -27,7 +26,7 @@ import type { CachedStatus, PodStatusCache } from './pod-status-cache.ts';
 /** How long the kubelet's start waits for all pods to be read. */
 const PLEG_START_PATIENCE_MS = 10_000;
 
-/** Time without a successful list after which the kubelet is unhealthy (upstream's genericPlegRelistThreshold). */
+/** Time without a successful relist after which the kubelet is unhealthy (upstream's genericPlegRelistThreshold). */
 const PLEG_THRESHOLD_MS = 180_000;
 
 export type PlegOptions = {
@@ -37,7 +36,7 @@ export type PlegOptions = {
   logger: Logger;
   /** Registry for the `kubelet_pleg_*` and `kubelet_evented_pleg_*` metrics. */
   metrics?: Registry;
-  /** Interval of full lists without an event stream (`relistPeriodMs`) and with one. */
+  /** Interval of relists without an event stream (`relistPeriodMs`) and with one. */
   relistPeriodMs: number;
   eventedRelistPeriodMs: number;
   /** Called when a container or sandbox of the pod has been added, changed its state or been removed. */
@@ -52,11 +51,11 @@ const EVENT_MARGIN_MS = 5;
 const MAX_EVENT_AGE_MS = 5000;
 
 /**
- * Without events, the interval between lists is short after a change and then grows up to the period. The exit of a short-lived container
+ * Without events, the interval between relists is short after a change and then grows up to the period. The exit of a short-lived container
  * is thus detected quickly, and that of a long-running one within a fraction of its run time.
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
-/** Minimum pause between two lists, as a multiple of the duration of one, so that listing many pods does not load a busy host. */
+/** Minimum pause between two relists, as a multiple of the duration of one, so that listing many pods does not load a busy host. */
 const PAUSE_PER_LISTING = 20;
 const RECONNECT_AFTER_MS = 1000;
 
@@ -65,21 +64,21 @@ export class Pleg {
   readonly #controller = new AbortController();
   #records = new Map<string, ListedPod>();
   #evented = false;
-  /** Whether events may have been missed while there was no stream, so that the next list must come soon. */
+  /** Whether events may have been missed while there was no stream, so that the next relist must come soon. */
   #missedEvents = false;
   #lastRelistAtMs = performance.now();
-  /** Start of the last successful list (monotonic). */
+  /** Start of the last successful relist (monotonic). */
   #listedAtMs = 0;
-  /** The pods in the last list. */
+  /** The pods found by the last relist. */
   #listed: ReadonlyMap<string, ListedPod> = new Map();
   /** UIDs of listed pods that turned out to be removed when they were read afterwards. */
   readonly #removed = new Set<string>();
   #delayMs = afterChange.delayMs;
-  /** Duration of the last list. */
+  /** Duration of the last relist. */
   #listingMs = 0;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
-  /** Start of the last successful list, and of the last list of any outcome (monotonic). */
+  /** Start of the last successful relist, and of the last relist of any outcome (monotonic). */
   #seenAtMs: number | undefined;
   #relistedAtMs: number | undefined;
   readonly #metrics: PlegMetrics;
@@ -111,7 +110,7 @@ export class Pleg {
   async getNewerThan(pod: PodIdentity, sinceMs: number): Promise<RuntimePodStatus> {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined && cached.asOfMs >= sinceMs) return cached.status;
-    // A pod that was neither in the last list nor read since does not exist.
+    // A pod that the last relist did not find, and that was not read since, does not exist.
     const absent = this.#listedAtMs >= sinceMs && !this.#listed.has(pod.uid);
     if (cached === undefined && absent) return emptyRuntimePod(pod);
     return this.updateCache(pod);
@@ -177,7 +176,7 @@ export class Pleg {
     );
   }
 
-  /** Health check: the problem if no list has succeeded within the threshold, otherwise `undefined`. */
+  /** Health check: the problem if no relist has succeeded within the threshold, otherwise `undefined`. */
   problem(): string | undefined {
     if (this.#seenAtMs === undefined) return 'pleg has yet to be successful';
     const elapsedMs = performance.now() - this.#seenAtMs;
@@ -185,13 +184,13 @@ export class Pleg {
     return `pleg was last seen active ${formatDuration(elapsedMs)} ago; threshold is ${formatDuration(PLEG_THRESHOLD_MS)}`;
   }
 
-  /** The pods in the last list, including those that could not be read, but without those that have been removed since. */
+  /** The pods found by the last relist, including those that could not be read, but without those that have been removed since. */
   listedPods(): PodIdentity[] {
     const pods = [...this.#listed.values()].map(({ pod }) => pod);
     return pods.filter(({ uid }) => !this.#removed.has(uid));
   }
 
-  /** Whether the pod was in the last list. */
+  /** Whether the last relist found the pod. */
   lists(podUid: string): boolean {
     return this.#listed.has(podUid);
   }
@@ -229,7 +228,7 @@ export class Pleg {
     return updates;
   }
 
-  /** Whether the list of that time differs from the pod's record, and no read of the pod is pending. */
+  /** Whether the relist at `asOfMs` differs from the pod's record, and no read of the pod is pending. */
   #isOutOfDate(uid: string, asOfMs: number): boolean {
     const seen = this.#options.cache.get(uid);
     if (seen !== undefined && seen.asOfMs > asOfMs) return false;
@@ -268,7 +267,7 @@ export class Pleg {
     }
   }
 
-  /** Waits until the next list is due. A change restarts the wait with the short interval, because more changes may follow quickly. */
+  /** Waits until the next relist is due. A change restarts the wait with the short interval, because more changes may follow quickly. */
   async #pause(signal: AbortSignal): Promise<void> {
     do {
       this.#nudge = new AbortController();
@@ -277,7 +276,7 @@ export class Pleg {
     } while (this.#nudge.signal.aborted && !this.#missedEvents && !this.#isLate());
   }
 
-  /** Whether the list is overdue: changes must not delay it beyond its period. */
+  /** Whether the relist is overdue: changes must not delay it beyond its period. */
   #isLate(): boolean {
     const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
     return performance.now() - this.#lastRelistAtMs > (this.#evented ? eventedRelistPeriodMs : relistPeriodMs);
@@ -288,12 +287,12 @@ export class Pleg {
     if (this.#evented && !this.#missedEvents) return eventedRelistPeriodMs;
     const delayMs = Math.min(relistPeriodMs, this.#delayMs);
     this.#delayMs = delayMs * afterChange.growth;
-    // This pause counts from the last list, so that changes do not extend it.
+    // This pause counts from the last relist, so that changes do not extend it.
     const pauseMs = Math.min(relistPeriodMs, PAUSE_PER_LISTING * this.#listingMs);
     return Math.max(delayMs, pauseMs - (performance.now() - this.#lastRelistAtMs));
   }
 
-  /** Makes the next list come soon. Called when a stream ends and when the next one is established. */
+  /** Makes the next relist come soon. Called when a stream ends and when the next one is established. */
   #listSoon(): void {
     this.#missedEvents = true;
     this.#nudge.abort();
@@ -357,7 +356,7 @@ export class Pleg {
     return hasChanged(this.#records.get(pod.uid), listedFrom(status)) ? pod : undefined;
   }
 
-  /** The pod's cached status, or an empty one if the last list did not contain the pod. */
+  /** The pod's cached status, or an empty one if the last relist did not find the pod. */
   #known(pod: PodIdentity): CachedStatus | undefined {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined || this.#listed.has(pod.uid)) return cached;

@@ -99,7 +99,7 @@ function isNearer(pod: Pod, than: Pod, requirements: Requirement[]): boolean {
   return difference === 0 ? isSmaller(pod, than) : difference < 0;
 }
 
-/** Sum of the squared shares that would still be missing without the pod. */
+/** Sum of the squared shares that would still be missing once the pod has ended. */
 function distance(pod: Pod, requirements: Requirement[]): number {
   return requirements.reduce((sum, { resource, amount }) => {
     const missing = Number(amount - requestOf(pod, resource));

@@ -68,7 +68,7 @@ export type SyncLoopDependencies = {
   events: EventRecorder;
   /** Every pod in the runtime, with the last status read. */
   runtimePods: () => RuntimePodStatus[];
-  /** The pods in the last list, including those whose status could not be read. */
+  /** The pods found by the last relist, including those whose status could not be read. */
   listedPods: () => PodIdentity[];
   /** The ephemeral containers that clients have added to pods. */
   ephemeral: EphemeralContainers;

@@ -1,4 +1,4 @@
-/** An in-memory runtime with fault injection: it answers late, twice, wrongly or not at all, and restarts. */
+/** An in-memory runtime with fault injection: it responds late, twice, wrongly or not at all, and restarts. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
@@ -10,9 +10,9 @@ import type { VirtualTime } from './virtual-time.fixture.ts';
 /** A fault of the next events. */
 export type EventFault = { kind: 'lost' | 'twice' } | { kind: 'late'; ms: number };
 
-/** The CRI client's default timeout; a stop may take the grace period longer. */
+/** The CRI client's default timeout. A stop call may take longer, by the grace period. */
 const CALL_TIMEOUT_MS = 120_000;
-/** A container may ignore SIGTERM in this call, and be killed after its grace period. */
+/** The call during which a container may ignore SIGTERM and be killed after its grace period. */
 const STOP = 'stopContainer';
 
 export type RuntimeWatcher = {
@@ -27,7 +27,7 @@ export class FaultyRuntime {
   readonly #stages: Stages;
   readonly #watcher: RuntimeWatcher;
   readonly #eventFaults: EventFault[] = [];
-  /** Exited containers that are reported as running until this time. */
+  /** Exited containers that are reported as running, each until the given time. */
   readonly #hiddenUntilMs = new Map<string, number>();
   /** Containers that ignore SIGTERM. */
   readonly #stubborn = new Set<string>();
@@ -38,7 +38,7 @@ export class FaultyRuntime {
   evented = true;
   /** The registry is unavailable until this time. */
   registryUpAtMs = 0;
-  /** Calls that changed the runtime: their number, and start and method of the last one. */
+  /** Calls that have changed the runtime: their number, and the start and method of the last one. */
   changes = { count: 0, lastAtMs: 0, last: '' };
 
   constructor(time: VirtualTime, stages: Stages, watcher: RuntimeWatcher) {
@@ -135,7 +135,7 @@ export class FaultyRuntime {
     return this.#lie(method, response);
   }
 
-  /** A container that ignores SIGTERM runs until the end of its grace period. */
+  /** Lets a container that ignores SIGTERM run until the end of its grace period. */
   async #takeTime(
     { containerId, timeout }: Record<string, unknown>,
     { life, signal }: Pick<Work, 'life' | 'signal'>,

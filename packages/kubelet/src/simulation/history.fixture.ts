@@ -1,4 +1,4 @@
-/** The actions of a history, as data: a seed always gives the same history, and steps of it can be removed. */
+/** The actions of a history, as data: a seed always gives the same history, and steps can be removed from it. */
 import { POD_SHAPES, type PodRequest } from './pods.fixture.ts';
 import { Random } from './random.fixture.ts';
 import type { ArmedFault, StageFault } from './stages.fixture.ts';

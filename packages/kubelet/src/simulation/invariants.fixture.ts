@@ -1,4 +1,4 @@
-/** Invariants that must always hold. */
+/** Invariants that must hold at all times. */
 import type { FakeContainer } from '@podwright/cri/testing';
 import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
 import type { StatusRecord } from '../status/status-records.ts';
@@ -23,7 +23,7 @@ export class ShownPods {
     this.#pods.delete(uid);
   }
 
-  /** Restarts from the recorded statuses, as the next kubelet does. */
+  /** Starts over from the recorded statuses, as the next kubelet does. */
   seed(records: ReadonlyMap<string, StatusRecord>, isWanted: (uid: string) => boolean): void {
     this.#pods.clear();
     for (const [uid, { status, going }] of records)
@@ -54,7 +54,7 @@ export class ShownPods {
     }
   }
 
-  /** Checks the last status of a removed pod. One that was deleted before its first sync has no start time. */
+  /** Checks the last status of a removed pod. A pod that was deleted before its first sync has no start time. */
   gone(pod: Pod): void {
     const { metadata, status } = pod;
     this.#pods.delete(metadata.uid);

@@ -1,4 +1,4 @@
-/** The kubelet's core as `start-kubelet.ts` assembles it, in a simulated environment. */
+/** The kubelet's core, composed as in `start-kubelet.ts`, in a simulated environment. */
 import { silentLogger } from '@podwright/base';
 import { type CriClient, noSpanExporter } from '@podwright/cri';
 import { LocalObjects, type PlacedObject } from '@podwright/kube-api';
@@ -21,13 +21,13 @@ import { STATUS_RECORD_DELAY_MS, type StatusRecord } from '../status/status-reco
 import { PodTracer } from '../trace/pod-tracer.ts';
 import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
 
-/** State that outlives a kubelet process, besides the runtime's. */
+/** State of the node, besides the runtime's, that outlives a kubelet process. */
 export type NodeState = {
-  /** Pods with mounted volumes, and pods with only their directories. */
+  /** Pods whose volumes are mounted, and pods that only have their volume directories. */
   volumes: Map<string, 'mounted' | 'unmounted'>;
   cgroups: Set<string>;
   records: Map<string, StatusRecord>;
-  /** All pods that ever had a status record. */
+  /** All pods that have ever had a status record. */
   recorded: Set<string>;
 };
 
@@ -37,9 +37,9 @@ export type CoreInput = {
   cri: CriClient;
   stages: Stages;
   node: NodeState;
-  /** The pods of the source. */
+  /** The pods in the source. */
   desired: () => PlacedObject[];
-  /** Called before volumes of a pod are unmounted. */
+  /** Called before a pod's volumes are unmounted. */
   onUnmount: (podUid: string) => void;
   onStatuses: (statuses: StatusManager) => void;
 };
@@ -47,11 +47,11 @@ export type CoreInput = {
 export type KubeletCore = {
   sync: PodSync;
   probes: Pick<KubeletParts['probes'], 'liveness' | 'readiness' | 'startup'>;
-  /** Call when the source has changed. */
+  /** Call this when the source has changed. */
   applyDesired: () => void;
 };
 
-/** Rejects if the runtime is down, as the kubelet's start does. */
+/** Starts the core. Rejects if the runtime is down, like the kubelet's start. */
 export async function startCore(input: CoreInput): Promise<KubeletCore> {
   const { directory, cri, node, life } = input;
   const options = kubeletOptions({
@@ -143,7 +143,7 @@ function snapshot(objects: PlacedObject[]) {
 
 type Upkeep = { life: KubeletLife; cri: CriClient; sync: PodSync; orphanPeriodMs: number };
 
-/** The part of housekeeping that concerns pods. */
+/** The part of the housekeeping that concerns pods. */
 async function keepUp({ life, cri, sync, orphanPeriodMs }: Upkeep): Promise<void> {
   while (!life.dead) {
     await new Promise<void>((resolve) => setTimeout(resolve, orphanPeriodMs));
@@ -154,7 +154,7 @@ async function keepUp({ life, cri, sync, orphanPeriodMs }: Upkeep): Promise<void
   }
 }
 
-/** Records of statuses, which reach the disk with a delay, as in the real store. */
+/** Status records, which reach the disk with a delay, as in the real store. */
 function records({ life, node }: CoreInput) {
   const latest = new Map<string, StatusRecord>();
   const write = (change: () => void, delayMs: number) => {

@@ -50,20 +50,20 @@ export type PodShape = keyof typeof MANIFESTS;
 
 export const POD_SHAPES = Object.keys(MANIFESTS) as PodShape[];
 
-/** A pod to create from a manifest. */
+/** A request to create a pod from a manifest. */
 export type PodRequest = {
   name: string;
   shape: PodShape;
-  /** Another version has other content: another environment variable. */
+  /** Each version has a different content: another value of an environment variable. */
   version: number;
-  /** With a UID in the manifest, a change of the version updates the pod; without one it replaces it. */
+  /** Whether the manifest has a UID. If so, a change of the version updates the pod; otherwise it replaces the pod. */
   ownUid: boolean;
 };
 
-/** A pod in the source, and with the identity that the kubelet gives it. */
+/** A pod as placed in the source, and with the identity that the kubelet gives it. */
 export type DesiredPod = { placed: PlacedObject; pod: Pod };
 
-/** Creates pods; equal requests share one. */
+/** Creates pods. Equal requests share one pod. */
 export class PodMaker {
   readonly #made = new Map<string, DesiredPod>();
   readonly #decoded = new Map<PodShape, Pod>();

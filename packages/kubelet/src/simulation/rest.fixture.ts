@@ -5,7 +5,7 @@ import type { FaultyRuntime } from './faulty-runtime.fixture.ts';
 import { uidOf } from './invariants.fixture.ts';
 import type { NodeState } from './kubelet-core.fixture.ts';
 
-/** Problems of a desired pod, given its phase and running containers. Pure. */
+/** What is wrong with a desired pod, given its phase and its running containers. Pure. */
 export function unrestOf(pod: Pod, phase: string | undefined, running: ReadonlySet<string>): string[] {
   const { name } = pod.metadata;
   if (phase === 'Succeeded' || phase === 'Failed') {
@@ -21,7 +21,7 @@ export function unrestOf(pod: Pod, phase: string | undefined, running: ReadonlyS
 
 type Place = { runtime: FaultyRuntime; node: NodeState; directory: string; statuses: string[] };
 
-/** Leftovers of pods that are not in `wanted`. */
+/** What is left of pods that are not in `wanted`. */
 export function leftovers({ runtime, node, directory, statuses }: Place, wanted: ReadonlySet<string>): string[] {
   const logs = existsSync(directory) ? readdirSync(directory).map((path) => path.split('_')[2] ?? path) : [];
   const kinds = {
@@ -29,7 +29,7 @@ export function leftovers({ runtime, node, directory, statuses }: Place, wanted:
     container: runtime.fake.containers.map(uidOf),
     'volume directory': [...node.volumes.keys()],
     cgroup: [...node.cgroups],
-    // a kubelet that is killed before it has recorded a pod leaves an empty directory
+    // a kubelet that is killed before it has recorded a pod leaves an empty directory behind
     'log directory': logs.filter((uid) => node.recorded.has(uid)),
     status: statuses,
     'status record': [...node.records.keys()],

@@ -7,7 +7,7 @@ import { PodMaker } from './pods.fixture.ts';
 import { VirtualTime } from './virtual-time.fixture.ts';
 import { World } from './world.fixture.ts';
 
-/** Replaces the process's clocks and file operations with virtual time and synchronous files while `work` runs. */
+/** Runs `work` with virtual time instead of the process's clocks, and with synchronous file operations. */
 export async function simulate<T>(work: (run: RunHistory) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(IN_MEMORY);
   const time = new VirtualTime();
@@ -26,13 +26,13 @@ export async function simulate<T>(work: (run: RunHistory) => Promise<T>): Promis
   }
 }
 
-/** Runs a history and returns its problems, none if all went well. Reports events to `log`. */
+/** Runs a history and returns the problems found, none if all went well. Logs events with `log`. */
 export type RunHistory = (history: History, log?: (line: string) => void) => Promise<string[]>;
 
-/** Prefix of the nodes' temporary directories, in memory. */
+/** Prefix of the nodes' temporary directories, which are in memory. */
 const IN_MEMORY = '/dev/shm/pwk-simulation-';
 
-/** Disables stack traces, for speed: most errors here are expected. */
+/** Disables stack traces for speed, because most errors in a simulation are expected. Returns a function that undoes this. */
 function withoutStacks(): () => void {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -55,7 +55,7 @@ const NAMES = [
   'writeFile',
 ];
 
-/** Makes file operations synchronous, as the order of threads is not deterministic. Returns a function to undo it. */
+/** Makes file operations synchronous, because the order of threads is not deterministic. Returns a function that undoes this. */
 function immediateFiles(): () => void {
   const before = { ...files };
   const sync = fs as unknown as Record<string, (...given: unknown[]) => unknown>;
@@ -83,7 +83,7 @@ async function openDirectoryNow(path: string, options: { encoding: BufferEncodin
   })();
 }
 
-/** Finds a short history that fails in the same way, by removing steps, first in halves. */
+/** Finds a shorter history that fails in the same way, by removing steps: first half of them, then ever fewer. */
 export async function shrink(history: History, isWrong: (shorter: History) => Promise<boolean>): Promise<History> {
   let best = history;
   for (let size = Math.ceil(best.steps.length / 2); size >= 1; ) {

@@ -1,14 +1,14 @@
-/** Stages at which the kubelet interacts with its environment, and faults of these. */
+/** Stages at which the kubelet interacts with its environment, and their faults. */
 import { PodwrightError } from '@podwright/base';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** A fault of the next call of a stage. */
+/** A fault of the next call of a stage. `done`: whether the call takes effect first. */
 export type StageFault =
-  /** The call takes effect late, or takes effect at once and is answered late. */
+  /** The call takes effect late, or takes effect immediately and returns late. */
   | { kind: 'late'; ms: number; done: 'first' | 'last' }
-  /** The call fails with an error, whether it took effect or not. */
+  /** The call fails with an error, whether or not it took effect. */
   | { kind: 'error'; done: boolean }
-  /** The call is not answered until the caller's timeout. */
+  /** The call does not return until the caller's timeout. */
   | { kind: 'silence'; done: boolean }
   | { kind: 'twice' }
   /** The runtime restarts during the call. */
@@ -30,7 +30,7 @@ export type StageCall = {
   timeoutMs: number;
 };
 
-/** Effects of faults on the environment. */
+/** The effects of faults on the environment. */
 export type StageEffects = {
   restartRuntime: (ms: number) => void;
   killKubelet: (ms: number) => void;
@@ -41,9 +41,9 @@ export class Stages {
   readonly #time: VirtualTime;
   readonly #effects: StageEffects;
   #armed: ArmedFault[] = [];
-  /** Calls that are not answered. */
+  /** Fails a call that does not return, for each such call. */
   readonly #silent = new Set<() => void>();
-  /** Stages in the order of their calls. */
+  /** The stages of all calls, in order. */
   readonly seen: string[] = [];
 
   constructor(time: VirtualTime, effects: StageEffects) {
@@ -61,13 +61,13 @@ export class Stages {
     this.failSilent();
   }
 
-  /** Breaks connections: unanswered calls fail. */
+  /** Breaks connections, so that calls that do not return fail. */
   failSilent(): void {
     for (const fail of this.#silent) fail();
     this.#silent.clear();
   }
 
-  /** Runs the work of a stage, with the next armed fault of that stage. Never resolves for a dead kubelet. */
+  /** Does the work of a stage, applying the next armed fault of that stage. Never resolves for a dead kubelet. */
   async pass<T>(call: StageCall, work: () => Promise<T>): Promise<T> {
     this.seen.push(call.stage);
     if (call.life.dead) return never();
@@ -117,7 +117,7 @@ export class Stages {
   ): Promise<T> {
     if (done === 'last') {
       await this.#time.sleep(ms);
-      // the caller has gone
+      // the caller is gone
       if (call.life.dead || call.signal?.aborted) return never();
       return work();
     }
@@ -138,7 +138,7 @@ export class Stages {
   }
 }
 
-/** A duplicated request, whose second answer is discarded. */
+/** Sends a request twice; the second response is discarded. */
 async function twice<T>(work: () => Promise<T>): Promise<T> {
   const value = await work();
   await work().catch(() => undefined);

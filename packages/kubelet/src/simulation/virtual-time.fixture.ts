@@ -1,6 +1,6 @@
 /** Virtual time: timers, the monotonic clock, and a wall clock that can be set. It advances only in `pass`. */
 
-/** Timers of the kubelet are dropped when it is killed; those of its environment are kept. */
+/** Who set a timer. The kubelet's timers are dropped when it is killed; its environment's are kept. */
 type Owner = 'kubelet' | 'world';
 
 class Timer {
@@ -20,7 +20,7 @@ class Timer {
   unref = () => this;
 }
 
-/** 2026-01-01, long after the start of the monotonic clock. */
+/** The wall clock's start, 2026-01-01: long after the start of the monotonic clock. */
 const WALL_START_MS = Date.UTC(2026, 0, 1);
 const MONOTONIC_START_MS = 1_000_000;
 const TICK_MS = 0.001;
@@ -29,7 +29,7 @@ export class VirtualTime {
   #nowMs = MONOTONIC_START_MS;
   #wallMs = WALL_START_MS - MONOTONIC_START_MS;
   #order = 0;
-  /** Sorted, the earliest last. */
+  /** Sorted by time, the earliest last. */
   #timers: Timer[] = [];
 
   get nowMs(): number {
@@ -40,7 +40,7 @@ export class VirtualTime {
     return Math.floor(this.#nowMs + this.#wallMs);
   }
 
-  /** Sets the wall clock. */
+  /** Sets the wall clock forward or back. */
   jump(byMs: number): void {
     this.#wallMs += byMs;
   }
@@ -66,7 +66,7 @@ export class VirtualTime {
     this.#wallMs = WALL_START_MS - MONOTONIC_START_MS;
   }
 
-  /** Advances time, running the timers in it. */
+  /** Advances time, running the timers that are due meanwhile. */
   async pass(durationMs: number): Promise<void> {
     const untilMs = this.#nowMs + durationMs;
     await settled();
@@ -80,7 +80,7 @@ export class VirtualTime {
     this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
-  /** Replaces the process's clocks and timers; returns a function to undo it. */
+  /** Replaces the process's clocks and timers. Returns a function that undoes this. */
   install(): () => void {
     const { setTimeout, clearTimeout } = globalThis;
     const { now } = Date;
@@ -106,7 +106,7 @@ export class VirtualTime {
   }
 
   #add(delayMs: number, owner: Owner, run: () => void): Timer {
-    // at least a millisecond, as in Node.js
+    // at least one millisecond, as in Node.js
     const timer = new Timer({ atMs: this.#nowMs + Math.max(1, delayMs), order: this.#order++, owner, run });
     let at = this.#timers.length;
     while (at > 0 && comesBefore(this.#timers[at - 1]!, timer)) at--;

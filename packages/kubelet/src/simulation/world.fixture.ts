@@ -1,4 +1,4 @@
-/** A simulated node with a kubelet, which runs a history. */
+/** A simulated node with a kubelet, on which a history is run. */
 import { mkdirSync, rmSync } from 'node:fs';
 import type { FakeContainer } from '@podwright/cri/testing';
 import { allContainers, isSidecar, type Pod } from '@podwright/kube-api';
@@ -12,7 +12,7 @@ import { leftovers, unrestOf } from './rest.fixture.ts';
 import { type KubeletLife, Stages } from './stages.fixture.ts';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** Maximum number of checks until the node is at rest, and the time between them. */
+/** Maximum number of checks whether the node is at rest, and the time between two checks. */
 const REST_CHECKS = 24;
 const REST_CHECK_MS = 25_000;
 
@@ -33,7 +33,7 @@ export class World {
   readonly #runtime: FaultyRuntime;
   readonly #shown: ShownPods;
   readonly #node: NodeState = { volumes: new Map(), cgroups: new Set(), records: new Map(), recorded: new Set() };
-  /** Desired pods of the source, by name. */
+  /** The desired pods in the source, by name. */
   readonly #desired = new Map<string, DesiredPod>();
   /** The last start of each container of a pod, keyed by `uid/name`. */
   readonly #starts = new Map<string, { id: string; hash: string | undefined }>();
@@ -60,7 +60,7 @@ export class World {
     this.#shown = new ShownPods((problem) => this.#report(problem));
   }
 
-  /** Runs a history; returns its problems, none if all went well. */
+  /** Runs a history; returns the problems found, none if all went well. */
   async run({ evented, steps }: History): Promise<string[]> {
     mkdirSync(this.#directory, { recursive: true });
     this.#runtime.evented = evented;
@@ -185,7 +185,7 @@ export class World {
     if (running.length > 0) then(running[pick % running.length]!);
   }
 
-  /** Stops a sandbox without the kubelet. */
+  /** Stops a sandbox behind the kubelet's back. */
   #loseSandbox(pick: number): void {
     const { sandboxes, fake } = this.#runtime;
     if (sandboxes.length > 0)
@@ -206,7 +206,7 @@ export class World {
     });
   }
 
-  /** Lets all probes without a result succeed. */
+  /** Makes all probes without a result succeed. */
   #answerProbes(): void {
     for (const container of this.#runtime.running) {
       for (const kind of ['readiness', 'startup'] as const) {
@@ -238,7 +238,7 @@ export class World {
     await this.#rest('after the end', () => this.#leftovers());
   }
 
-  /** Waits until the runtime is not changed any more and `wrong` finds no problems; else reports them. */
+  /** Waits until the runtime no longer changes and `wrong` finds no problems; otherwise reports the problems. */
   async #rest(when: string, wrong: () => string[]): Promise<void> {
     let found: string[] = [];
     for (let check = 0; check < REST_CHECKS && this.problems.length === 0; check++) {
@@ -252,7 +252,7 @@ export class World {
     for (const problem of found) this.#report(`${when}: ${problem}`);
   }
 
-  /** Lets containers of jobs and init containers succeed. */
+  /** Makes the running containers of jobs and init containers succeed. */
   #finishJobs(): void {
     for (const container of this.#runtime.running) {
       const pod = this.#podOf(uidOf(container));
@@ -288,7 +288,7 @@ export class World {
     return this.#leftoversExcept(new Set());
   }
 
-  /** Everything that belongs to pods other than these. */
+  /** Everything that is left of pods other than `uids`. */
   #leftoversExcept(uids: ReadonlySet<string>): string[] {
     const statuses = this.#core?.sync.statuses.pods().map(({ metadata }) => metadata.uid) ?? [];
     const place = { runtime: this.#runtime, node: this.#node, directory: this.#directory };
@@ -321,7 +321,7 @@ export class World {
     const pod = this.#podOf(uidOf(container));
     const spec = this.#specOf(container);
     if (pod === undefined || spec === undefined || before === undefined) return;
-    // a changed container may start again
+    // a changed container may be started again
     if (before.hash !== hash || !pod.spec.containers.includes(spec)) return;
     if (pod.spec.restartPolicy === 'Never') this.#report(`${key} is started again, but must not be`);
     if (pod.spec.restartPolicy === 'OnFailure' && earlier?.exitCode === 0 && earlier.startedAt > 0n)
@@ -340,7 +340,7 @@ export class World {
     }
   }
 
-  /** The status must show that a pod is being deleted before its containers are stopped. */
+  /** Checks that the status shows a pod as being deleted before its containers are stopped. */
   #beforeStop(id: string): void {
     const container = this.#runtime.running.find((one) => one.id === id);
     if (container === undefined || this.#core === undefined) return;

@@ -5,7 +5,7 @@ import { CachedReading, STATISTICS_CACHED_MS, STATISTICS_DEMAND_MS } from './cac
 const always = () => true;
 const settled = () => new Promise(setImmediate);
 
-/** Numbered readings, with a clock that the test controls. */
+/** Readings that are numbered, with a clock that the test controls. */
 function numbered(t: TestContext) {
   let nowMs = 0;
   t.mock.timers.enable({ apis: ['setTimeout'] });

@@ -1,14 +1,14 @@
-/** Background refreshes stop after this time without a call: Prometheus scrapes once a minute by default. */
+/** Time without a call after which background refreshes stop. Prometheus scrapes once a minute by default. */
 export const STATISTICS_DEMAND_MS = 90_000;
 
-/** Maximum age of statistics, as in upstream: cAdvisor's housekeeping interval. */
+/** Maximum age of statistics: cAdvisor's housekeeping interval in upstream. */
 export const STATISTICS_CACHED_MS = 10_000;
 
 type Reading<T> = { value: T; atMs: number };
 
 /**
- * An expensive reading that is shared by concurrent callers, cached, and refreshed in the background while there is demand, so that
- * repeated callers do not wait. To clients it behaves like cAdvisor's housekeeping.
+ * An expensive reading that concurrent callers share. It is cached, and refreshed in the background while there is demand, so that repeated
+ * callers do not wait. To clients it behaves like cAdvisor's housekeeping.
  */
 export class CachedReading<T> {
   readonly #read: () => Promise<T>;
@@ -17,19 +17,19 @@ export class CachedReading<T> {
   #next: NodeJS.Timeout | undefined;
   #calledAtMs = 0;
 
-  /** `read` should include the times of measurement in its result, as that is returned unchanged until the next reading. */
+  /** The result of `read` should include its times of measurement, because it is returned unchanged until the next reading. */
   constructor(read: () => Promise<T>) {
     this.#read = read;
   }
 
-  /** The last reading if the caller accepts it, given its age; otherwise a new one. Rejects if that fails. */
+  /** The last reading if the caller accepts it, given its age; otherwise a new one. Rejects if the new one fails. */
   async get(isGood: (value: T, ageMs: number) => boolean): Promise<T> {
     this.#calledAtMs = performance.now();
     const last = this.#last;
     return last !== undefined && isGood(last.value, this.#calledAtMs - last.atMs) ? last.value : await this.#readNow();
   }
 
-  /** A reading that starts now; rejects if it fails. */
+  /** A reading that starts no earlier than this call. Rejects if it fails. */
   async takeNew(): Promise<T> {
     this.#calledAtMs = performance.now();
     await this.#running?.catch(() => undefined);
@@ -53,12 +53,12 @@ export class CachedReading<T> {
     const atMs = performance.now();
     const value = await this.#read();
     this.#last = { value, atMs };
-    // refresh it when it is too old
+    // refresh it when it has become too old
     this.#next = setTimeout(() => this.#refresh(), STATISTICS_CACHED_MS).unref();
     return value;
   }
 
-  /** A failed refresh clears the cache, so that the next caller gets a new reading or its error. */
+  /** Refreshes the cache. A failure clears it, so that the next caller gets a new reading or its error. */
   #refresh(): void {
     if (performance.now() - this.#calledAtMs > STATISTICS_DEMAND_MS) this.#last = undefined;
     else

@@ -5,13 +5,13 @@ type Sample = { usedNs: bigint; atNs: bigint };
 const LEAST_WINDOW_NS = BigInt(LEAST_USAGE_WINDOW_MS) * 1_000_000n;
 
 /**
- * CPU rates in nanocores from monotonic counters: between the newest sample and the last one that is at least half a second older.
- * There is no rate for the first sample.
+ * CPU rates in nanocores, computed from monotonic counters: between the newest sample and the latest one that is at least half a second
+ * older. The first sample gives no rate.
  */
 export class CpuRates {
   #samples = new Map<string, { before?: Sample; last: Sample }>();
 
-  /** Records a counter (nanoseconds of CPU) at `atNs` (nanoseconds since the epoch); returns the rate. */
+  /** Records a counter (nanoseconds of CPU time) at `atNs` (nanoseconds since the epoch). Returns the rate. */
   rate(key: string, usedNs: bigint, atNs: bigint): number | undefined {
     const now = { usedNs, atNs };
     const known = this.#samples.get(key);
@@ -26,13 +26,13 @@ export class CpuRates {
     return before && rateBetween(before, now);
   }
 
-  /** Removes all other keys. */
+  /** Removes all keys that are not in `keys`. */
   keep(keys: ReadonlySet<string>): void {
     for (const key of this.#samples.keys()) if (!keys.has(key)) this.#samples.delete(key);
   }
 }
 
-/** `undefined` if the counter was reset. */
+/** The rate between two samples; `undefined` if the counter was reset in between. */
 function rateBetween(before: Sample, now: Sample): number | undefined {
   const elapsed = now.atNs - before.atNs;
   const used = now.usedNs - before.usedNs;

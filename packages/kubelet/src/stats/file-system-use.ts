@@ -5,22 +5,22 @@ import { PodwrightError } from '@podwright/base';
 import { measureTree, runChecked, runProgram } from '@podwright/host';
 import { type FsStats, StatsTime } from './summary.ts';
 
-/** Timeout of measuring one volume. */
+/** Timeout for measuring one volume. */
 const MEASURE_TIMEOUT_MS = 60_000;
 
-/** Disk usage of files, by blocks of 512 bytes, as sparse files use less than their length (stat(2)). */
+/** Disk usage of files. Counted in blocks of 512 bytes, because sparse files use less than their length (stat(2)). */
 export type FileUse = { bytes: number; inodes: number };
 
 const BLOCK_BYTES = 512;
 
-/** Size and free space of the path's file system. */
+/** Size and free space of the file system that contains the path. */
 export async function fileSystemOf(path: string): Promise<FsStats> {
   return fsStats(await statfs(path));
 }
 
 /**
- * As `fileSystemOf`, for a file system that may wait for a server: measured by a program, as a hung statfs(2) of this process would block a
- * thread of libuv's pool. Settles when the program has exited, which may be never.
+ * Like `fileSystemOf`, for a file system that may wait for a server. A program takes the measurement, because a statfs(2) of this process
+ * that hangs would block a thread of libuv's pool. Settles when the program has exited, which may be never.
  */
 export async function remoteFileSystemOf(path: string): Promise<FsStats> {
   const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
@@ -51,12 +51,12 @@ export async function deviceUse(path: string): Promise<FsStats> {
   return { time: new StatsTime(Date.now()), ...unknown, capacityBytes: blocks * BLOCK_BYTES };
 }
 
-/** Usage of the files directly in a directory; `undefined` if the directory is missing. */
+/** Usage of the files directly in a directory; `undefined` if there is no such directory. */
 export async function filesIn(directory: string): Promise<FileUse | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => entry.isFile());
-  // a file that was deleted in the meantime uses nothing
+  // a file that has been deleted meanwhile counts as nothing
   const uses = await Promise.all(files.map(({ name }) => fileUse(join(directory, name))));
   return sumOf(uses);
 }
@@ -71,18 +71,20 @@ export function sumOf(uses: FileUse[]): FileUse {
   return { bytes, inodes: uses.reduce((sum, use) => sum + use.inodes, 0) };
 }
 
-/** `isPartial`: the tree has more. */
+/** Usage of a directory tree. `isPartial`: the tree has more files than were counted. */
 export type TreeUse = FileUse & { isPartial: boolean };
 
-/** Usage of a tree on a local disk, each file once, without other file systems below it, as far as it is counted in this time. */
+/**
+ * Usage of a tree on a local disk. Counts each file once, leaves out other file systems mounted below the path, and stops at the timeout.
+ */
 export async function treeUse(path: string, options: { signal: AbortSignal; timeoutMs?: number }): Promise<TreeUse> {
   const { usage, isPartial } = await measureTree(path, options);
   return { bytes: usage.sizeBytes, inodes: usage.inodes, isPartial };
 }
 
 /**
- * Like `treeUse`, for a tree that may wait for a server: measured by programs, which may hang instead of this process. Rejects if the tree
- * cannot be measured, as when a directory moves meanwhile.
+ * Like `treeUse`, for a tree that may wait for a server. Programs take the measurement, so that they hang instead of this process. Rejects
+ * if the tree cannot be measured, for example because a directory is moved meanwhile.
  */
 export async function remoteTreeUse(path: string, signal?: AbortSignal): Promise<TreeUse> {
   const [bytes, inodes] = await Promise.all([
@@ -92,7 +94,7 @@ export async function remoteTreeUse(path: string, signal?: AbortSignal): Promise
   return { bytes, inodes, isPartial: false };
 }
 
-/** `du` reports errors for files that vanish, but still counts the others, so the exit code is ignored if there is a total. */
+/** Runs `du`. It reports errors for files that vanish but still counts the others, so its exit code is ignored if it prints a total. */
 async function treeTotal(path: string, unit: string, stop?: AbortSignal): Promise<number> {
   const signal = AbortSignal.any([AbortSignal.timeout(MEASURE_TIMEOUT_MS), ...(stop ? [stop] : [])]);
   const options = ['--summarize', unit, '--one-file-system'];

@@ -38,7 +38,7 @@ const reads = new BoundedReads();
 const anywhere = { placeOf: () => ({ directory: 'layers' as const }), disks: noDisks, reads };
 const enough = () => new WorkBudget(60_000);
 
-/** Searches processes of a constant pod. */
+/** Searches the processes of a pod whose processes do not change. */
 const search = (pids: number[], ...rest: [PlaceOptions, WorkBudget?]) => heldFiles(async () => pids, ...rest);
 
 /** Opens a file of this size, and deletes it if `deleted`. */
@@ -79,7 +79,7 @@ test('an exited process holds no files open', async () => {
   assert.deepEqual(layers, { bytes: 0, inodes: 0 });
 });
 
-/** Starts a process in another mount namespace, with these descriptors from number 3 on. */
+/** Starts a process in another mount namespace that inherits these descriptors, numbered from 3. */
 async function elsewhere(context: TestContext, descriptors: number[]): Promise<ChildProcess & { pid: number }> {
   const stdio: StdioOptions = ['ignore', 'pipe', 'ignore', ...descriptors];
   const script = 'echo ready; exec sleep 60 >/dev/null';
@@ -119,7 +119,7 @@ test('a file in memory from another mount namespace is on no disk', async (conte
   assert.deepEqual(bytesOf(await search([pid], { placeOf: () => undefined, disks, reads })), [0, 0]);
 });
 
-/** Starts this Python program with the test's directory as its argument, and returns after its line `ready`. */
+/** Runs a Python program with the test's directory as its argument. Resolves when the program has printed `ready`. */
 async function python(context: TestContext, program: string): Promise<number> {
   const child = spawn('python3', ['-c', program, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
   context.after(() => child.kill('SIGKILL'));
@@ -129,7 +129,7 @@ async function python(context: TestContext, program: string): Promise<number> {
   return child.pid!;
 }
 
-/** First outputs of these programs. */
+/** First output of each program, by pid. */
 const outputs = new Map<number, string>();
 
 const HOLDER_OF_ONE = `
@@ -141,7 +141,7 @@ os.write(file, b'x' * 100000)
 print('ready', flush=True)
 time.sleep(60)`;
 
-/** Replaces stat(2) for the files that this process holds. */
+/** Replaces stat(2) for the files that the process `pid` holds. */
 function replaceStat(
   context: TestContext,
   pid: number,
@@ -206,7 +206,7 @@ ctypes.CDLL(None).pthread_exit(None)`,
   assert.deepEqual(bytesOf(await search([pid], anywhere)), [1, 0]);
 });
 
-/** Lines of Python that hold 100 kB or 100 inodes without an open file, in a directory \`d\` that is removed. */
+/** Python code that holds 100 kB or 100 inodes without an open file, in a directory \`d\` that is removed. */
 const HOLDERS: Record<string, { program: string; inodes?: number }> = {
   'a mapping, at an address that is padded in maps': {
     program: `
@@ -338,7 +338,7 @@ test('mappings that a process splits during the search are searched again', asyn
   assert.equal((await search([pid], anywhere, enough())).isPartial, true);
 });
 
-/** Whether this process has a file of /proc/PID open. */
+/** Whether this process has a file in /proc/PID open. */
 function hasFileOf(pid: number): boolean {
   return readdirSync('/proc/self/fd').some((number) => {
     try {
@@ -403,7 +403,7 @@ signal.pause()`,
   assert.ok(tookMs < 10_000, `${tookMs} ms`);
 });
 
-/** A search that needs this time of its budget for each pod, whose `pids` are only its number. */
+/** A search that needs `needMs` of its budget for each pod. A pod's `pids` consist of its number only. */
 function searchOf(needMs: (pod: number) => number): typeof heldFiles {
   return async (pids, _options, budget = enough()) => {
     const [pod] = await pids();
@@ -417,7 +417,7 @@ function searchOf(needMs: (pod: number) => number): typeof heldFiles {
 
 test('pods that need more than their share get equal parts of the rest, however many need more', async () => {
   const pods = Array.from({ length: 50 }, (_, index) => index);
-  // a share is 20 ms, and a part of the rest some 80 ms
+  // each pod's share is 20 ms, and an equal part of the rest about 80 ms
   const search = searchOf((pod) => (pod < 8 ? 60_000 : pod === 8 ? 40 : 0));
   const holders = new Map(pods.map((pod) => [pod, { ...anywhere, pids: async () => [pod] }]));
   const found = await new HeldFilesOfPods<number>({ search }).measure(holders);

@@ -1,4 +1,4 @@
-/** Deleted files that processes still hold: they use space, but no walk through directories finds them. */
+/** Finds deleted files that processes still hold. They use space, but no walk through directories finds them. */
 import { stat } from 'node:fs/promises';
 import { errorCode, ignoreFailure, isDeadlineExceeded, WorkBudget } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
@@ -15,21 +15,21 @@ import {
 } from '@podwright/system/open-files';
 import { type FileUse, sumOf } from './file-system-use.ts';
 
-/** Budget for the first measurement of each pod of a round, in which almost all pods are measured completely. */
+/** Time budget of each pod's first search in a round, in which almost all pods are searched completely. */
 const POD_BUDGET_MS = 50;
-/** Budget for all pods of a round. */
+/** Time budget of all pods together in a round. */
 const ROUND_BUDGET_MS = 1000;
-/** Time of a round, with all waits for file systems. */
+/** Maximum duration of a round, including waits for file systems. */
 const ROUND_MS = 5000;
-/** How often a search of a pod is repeated for its new processes and changed files. */
+/** How often the search of a pod is repeated because of new processes and changed files. */
 const MAX_REPEATS = 30;
-/** Bound of the mounts of a pod to read in one measurement: its processes may have any number of mount namespaces. */
+/** Maximum number of a pod's mounts to read in one search, because its processes may have any number of mount namespaces. */
 const MAX_MOUNTS_A_POD = 20_000;
 
 /**
- * Usage of deleted files in container layers and in the kubelet's directory. `emptyDirs` is the part of the latter in emptyDirs, by volume
- * name. `isPartial`: the pod holds more than its share of the time suffices for, a read of its files hangs, or removed directories above a
- * held file cannot be counted.
+ * Usage of deleted files in container layers and in the kubelet's directory. `emptyDirs`: the part of the latter that is in emptyDirs, by
+ * volume name. `isPartial`: the pod holds more files than can be searched in its share of the time, a read of its files hangs, or a held
+ * file has removed parent directories, which cannot be counted.
  */
 export type HeldFiles = {
   layers: FileUse;
@@ -42,31 +42,31 @@ const NO_FILES = sumOf([]);
 export const NOTHING_HELD: HeldFiles = { layers: NO_FILES, kubelet: NO_FILES, emptyDirs: new Map(), isPartial: false };
 
 /**
- * `emptyDir`: name of the volume, if the file is in an emptyDir. `isDetached`: the mount, as of an exited container, is not known, so
- * another link to the file may have a more precise place.
+ * Where a file is. `emptyDir`: the name of the volume, if it is in an emptyDir. `isDetached`: the file's mount is unknown (an exited
+ * container's, for example), so another link to the file may reveal a more precise place.
  */
 type Place = { directory: 'layers' | 'kubelet'; emptyDir?: string; isDetached?: boolean };
 
-/** The location of files in a mount; `undefined` if they do not belong to the pod, as in a hostPath. */
+/** The place of files in a mount; `undefined` if they do not belong to the pod, as in a hostPath. */
 export type PlaceOf = (mount: MountEntry) => Place | undefined;
 
-/** Directories on the disks of the kubelet and of containers' layers; '' if unknown. */
+/** A directory on the kubelet's disk and one on the disk of container layers; '' if unknown. */
 export type DiskDirectories = Record<Place['directory'], string>;
 
-/** `reads` are those of the pod. */
+/** How to find the places of files. `reads`: the pod's reads of files, which are bounded. */
 export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: BoundedReads };
 
-/** The processes that a pod has now, and the places of its files. */
+/** A pod whose processes are searched; `pids` returns its current processes. */
 export type Holder = PlaceOptions & { pids: () => Promise<readonly number[]> };
 
-/** `isInterrupted`: others ended the search, as they used the time of the round, or two reads of theirs hang. Not all files are found. */
+/** `isInterrupted`: not all files were found, because other pods used up the round's time, or two of their reads hang. */
 export type SearchedFiles = HeldFiles & { isInterrupted: boolean };
 
-/** Searches the files of all pods in rounds. `Key` identifies a pod. */
+/** Searches all pods for deleted files, in rounds. `Key` identifies a pod. */
 export class HeldFilesOfPods<Key> {
   readonly #search: typeof heldFiles;
   readonly #roundMs: number;
-  /** The last complete results. */
+  /** The last complete result of each pod. */
   #complete = new Map<Key, HeldFiles>();
 
   /** The parameters are replaced in tests. */
@@ -76,8 +76,8 @@ export class HeldFilesOfPods<Key> {
   }
 
   /**
-   * One round. Pods that hold few files are measured completely, whatever others hold. A pod whose search is interrupted keeps its last
-   * complete result.
+   * Runs one round. A pod that holds few files is searched completely, whatever others hold. A pod whose search is interrupted keeps its
+   * last complete result.
    */
   async measure(holders: ReadonlyMap<Key, Holder>): Promise<Map<Key, HeldFiles>> {
     const found = new Map<Key, SearchedFiles>();
@@ -94,7 +94,7 @@ export class HeldFilesOfPods<Key> {
     for (const key of fromAnywhere([...holders.keys()])) await search(key, firstMs, endMs);
     const partial = [...holders.keys()].filter((key) => found.get(key)!.isPartial);
     const secondMs = leftMs / partial.length;
-    // less than in the first search would not suffice either
+    // a search no longer than the first one would not be enough either
     for (const [index, key] of secondMs > firstMs ? partial.entries() : []) {
       const nowMs = performance.now();
       await search(key, secondMs, nowMs + (endMs - nowMs) / (partial.length - index));
@@ -117,10 +117,11 @@ export class HeldFilesOfPods<Key> {
 }
 
 /**
- * Usage of deleted files that the processes of a pod have open or mapped, or as their program, working or root directory. The search
- * includes processes that start meanwhile, and ends with the budget. A process may have received a descriptor from another container, in a socket
- * message or through /proc/PID/root: if no process of the pod has the file's mount, the file counts if it is on one of the `disks` or in an
- * overlay. Files that only a socket message, a socket's address or one thread's own tables hold are not found.
+ * Usage of deleted files that the processes of a pod hold: open, mapped, or as their program, working directory or root directory. The
+ * search includes processes that start meanwhile, and ends when the budget is spent. A process may have received a descriptor from another
+ * container, through a socket message or /proc/PID/root. Therefore, if no process of the pod has the file's mount, the file counts if it is
+ * on one of the `disks` or in an overlay. Not found are files held only by a socket message, by a socket's address, or in one thread's
+ * private tables.
  */
 export async function heldFiles(
   pids: Holder['pids'],
@@ -142,14 +143,16 @@ export async function heldFiles(
 
 type HeldFile = { place: Place; use: FileUse };
 
-/** One search through the processes of a pod. It rejects as `BoundedReads.take`; the methods return whether the budget suffices. */
+/** One search through the processes of a pod. Its methods return whether the budget was enough, and reject like `BoundedReads.take`. */
 class Search {
   readonly found = new Map<string, HeldFile>();
-  /** A found file may hold removed directories. */
+  /** Whether a file was found that may keep removed directories in use. */
   isDeep = false;
   readonly #pids: Holder['pids'];
   readonly #searched: number[] = [];
-  /** The process has closed or moved a file, or split a mapping, between the list and the read: it is searched again. */
+  /**
+   * Whether the process has closed or moved a file, or split a mapping, between listing and reading it. The process is then searched again.
+   */
   #isChanged = false;
   readonly #reads: BoundedReads;
   readonly #budget: WorkBudget;
@@ -162,7 +165,7 @@ class Search {
     this.#places = new Places(this.#searched, options, budget);
   }
 
-  /** Until the pod has only processes that have been searched: others may have inherited the files of those that have exited. */
+  /** Searches until all of the pod's processes have been searched: new ones may have inherited files from those that have exited. */
   async run(): Promise<boolean> {
     for (let repeats = 0; repeats < MAX_REPEATS; repeats++) {
       const searched = new Set(this.#searched);
@@ -233,7 +236,10 @@ function sumsOf(found: HeldFile[]): Omit<HeldFiles, 'isPartial'> {
   };
 }
 
-/** The kubelet's directories have the pod's UID in their paths; a runtime's directories have the container's id. Pure. */
+/**
+ * Finds places by directory names: the kubelet's directories have the pod's UID in their paths, and a runtime's have the container's ID.
+ * Pure.
+ */
 export function placesOf({ podUid, containerIds }: { podUid: string; containerIds: readonly string[] }): PlaceOf {
   return ({ root, type, mountPoint }) => {
     const directories = root.split('/');
@@ -247,14 +253,14 @@ export function placesOf({ podUid, containerIds }: { podUid: string; containerId
   };
 }
 
-/** Finds the locations of the files that processes of a pod hold, by their mounts. */
+/** Finds the places of the files that a pod's processes hold, by their mounts. */
 class Places {
   readonly #options: PlaceOptions;
   readonly #budget: WorkBudget;
   readonly #mounts: MountsOfProcesses;
-  /** Locations of mounts that no process of the pod has. */
+  /** Places of mounts that no process of the pod has, by mount ID. */
   readonly #detached = new Map<number, Place | undefined>();
-  /** Devices of file systems, and whether these are in memory only, as for memfd_create(2). */
+  /** Whether a device's file system is only in memory, as for memfd_create(2); by device number. */
   readonly #devices = new Map<number, boolean>();
   #disks: Record<Place['directory'], number | undefined> | undefined;
 
@@ -286,7 +292,7 @@ class Places {
     return this.#devices.get(device)!;
   }
 
-  /** The mount may belong to an exited container, or be unmounted. */
+  /** The place of a file whose mount no process of the pod has: the mount may belong to an exited container, or be unmounted. */
   async #placeOfDetached(link: string, device: number): Promise<Place | undefined> {
     const isOverlay = (await fileSystemKind(link)) === 'overlay';
     const disks = await this.#knownDisks();

@@ -22,10 +22,10 @@ import {
   type SwapStats,
 } from './summary.ts';
 
-/** A cgroup to measure. `availableBytes`: the memory that the cgroup may use; absent if that is the cgroup's limit. */
+/** A cgroup to measure. `availableBytes`: the memory that it may use; absent if that is the cgroup's own limit. */
 export type MeasuredCgroup = { path: string; availableBytes?: number };
 
-/** CPU, memory, pressure and swap of a cgroup; empty if it is missing. The pressure of `/` is the host's. */
+/** CPU, memory, pressure and swap of a cgroup; empty if there is no such cgroup. The pressure of `/` is the host's. */
 export function cgroupUse(
   hierarchy: CgroupHierarchy | undefined,
   { path, availableBytes }: MeasuredCgroup,
@@ -44,7 +44,7 @@ export function cgroupUse(
   };
 }
 
-/** For CPU of the whole host, kernels have no `full` pressure, or zeros. */
+/** Converts pressure statistics. For the CPU of the whole host, kernels report no `full` pressure, or only zeros. */
 function psiOf(pressure: PressureStats | undefined): PsiStats | undefined {
   const data = (
     { totalMicroseconds: total, ...averages } = { totalMicroseconds: 0, avg10: 0, avg60: 0, avg300: 0 },
@@ -80,12 +80,12 @@ function memoryOf({ memory, readAtMs }: CgroupStats, capacityBytes: number | und
   };
 }
 
-/** The boot time of the host. */
+/** The host's boot time. */
 export function bootTime(): StatsTime {
   return new StatsTime(Date.now() - uptime() * 1000);
 }
 
-/** Swap usage of the host; `undefined` if unknown. */
+/** The host's swap usage; `undefined` if unknown. */
 export async function hostSwap(): Promise<SwapStats | undefined> {
   const text = (await readIfThere('/proc/meminfo')) ?? '';
   const bytes = (name: string) =>
@@ -108,7 +108,7 @@ export async function processLimits(): Promise<RlimitStats> {
   };
 }
 
-/** The host's interfaces without loopback. The default interface is `eth0`, as in upstream, else the interface of the default route. */
+/** The host's interfaces without loopback. The default one is `eth0`, as in upstream, or else the interface with the default route. */
 export async function hostNetwork(): Promise<NetworkStats | undefined> {
   const [devices = '', routes = ''] = await Promise.all(['/proc/net/dev', '/proc/net/route'].map(readIfThere));
   const interfaces = parseDevices(devices);
@@ -118,7 +118,7 @@ export async function hostNetwork(): Promise<NetworkStats | undefined> {
   return first && { time: new StatsTime(Date.now()), ...first, interfaces };
 }
 
-/** Parses `/proc/net/dev`: numbers 1 and 3 of each line are received bytes and errors, 9 and 11 sent ones (proc(5)). */
+/** Parses `/proc/net/dev`. In each line, numbers 1 and 3 are received bytes and errors, and 9 and 11 sent ones (proc(5)). */
 function parseDevices(text: string): InterfaceStats[] {
   return text.split('\n').flatMap((line) => {
     const [, name, rest = ''] = /^\s*([^:\s]+):(.*)$/.exec(line) ?? [];
@@ -128,7 +128,7 @@ function parseDevices(text: string): InterfaceStats[] {
   });
 }
 
-/** Network, process limits and swap of the host. */
+/** The host's network, process limits and swap. */
 export async function hostFacts(): Promise<Pick<NodeStats, 'network' | 'rlimit' | 'swap'>> {
   const [network, rlimit, swap] = await Promise.all([hostNetwork(), processLimits(), hostSwap()]);
   return { network, rlimit, swap };

@@ -16,7 +16,7 @@ import {
 } from './summary.ts';
 import { isEphemeral } from './volume-use.ts';
 
-/** The runtime's statistics of a pod. Runtimes without pod statistics have only `containers`. */
+/** The runtime's statistics of a pod; only `containers` if the runtime has no statistics of pods. */
 export type SandboxUse = Partial<Pick<LinuxPodSandboxStats, 'cpu' | 'memory' | 'network' | 'process' | 'io'>> & {
   containers: CriContainerStats[];
 };
@@ -26,31 +26,31 @@ export type MeasuredPod = {
   runtime: RuntimePodStatus;
   sandbox: RuntimeSandbox;
   use: SandboxUse;
-  /** CPU rates in nanocores, by container id and, for pods, by sandbox id. */
+  /** CPU rates in nanocores: containers' by container ID, and pods' by sandbox ID. */
   rates: ReadonlyMap<string, number>;
 };
 
-/** The disk usage of a pod. */
+/** A pod's disk usage. */
 export type PodDisk = {
-  /** The file system of the kubelet's directory. */
+  /** The file system with the kubelet's directory. */
   root: FsStats;
-  /** File systems of writable layers, by mount point. */
+  /** The file systems with writable layers, by mount point. */
   layers: ReadonlyMap<string, FsStats>;
-  /** Log files of each container, by its name. */
+  /** Usage of each container's log files, by container name. */
   logs: ReadonlyMap<string, FileUse>;
-  /** Other files of the pod: its hosts file and those for termination messages. */
+  /** Usage of the pod's other files: its hosts file and message files. */
   others: FileUse;
   held: HeldFiles;
   volumes: VolumeStats[];
   pod: Pod | undefined;
-  /** Some of it was not measured. */
+  /** Whether some of it was not measured. */
   isPartial?: boolean;
 };
 
-/** A pod's disk usage by location: layers of its containers, and the kubelet's directory. */
+/** A pod's disk usage by place: its containers' layers, and the kubelet's directory. */
 export type PodDiskUse = { layers: FileUse; kubelet: FileUse };
 
-/** Pod statistics with disk usage by location, if that was measured. `isPartial`: the pod uses more than was found. */
+/** Pod statistics, with disk usage by place if that was measured. `isPartial`: the pod uses more than was found. */
 export type PodStatsByDisk = PodStats & { disks?: PodDiskUse; isPartial?: boolean };
 
 /** CPU, memory and swap of a pod and its running containers. Pure. */
@@ -77,7 +77,7 @@ export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
   return stats;
 }
 
-/** Like `fullPodStats`, with disk usage by location. Pure. */
+/** Like `fullPodStats`, with disk usage by place. Pure. */
 export function podStatsByDisk(
   measured: MeasuredPod,
   disk: PodDisk,
@@ -104,7 +104,7 @@ export function podStatsByDisk(
   };
 }
 
-/** The pod's number of processes. */
+/** The pod's process count. */
 export function processStats({ use }: Pick<MeasuredPod, 'use'>): Pick<PodStats, 'process_stats'> {
   const processes = use.process?.processCount;
   return { process_stats: processes && { process_count: Number(processes.value) } };
@@ -141,12 +141,12 @@ function diskOfContainer(
   return { rootfs, logs: log && { ...root, usedBytes: log.bytes, inodesUsed: log.inodes } };
 }
 
-/** A runtime that could not count all files of a layer reports no inodes. */
+/** Whether the layer was not counted completely: a runtime that could not count all of its files reports no inodes. */
 function isLayerPartial({ writableLayer }: CriContainerStats): boolean {
   return writableLayer !== undefined && writableLayer.inodesUsed === undefined;
 }
 
-/** Counts layers and logs, including those of exited containers, and ephemeral volumes. */
+/** Adds up layers and logs, including those of exited containers, and ephemeral volumes. */
 function podDiskUse({ containers }: SandboxUse, { pod, logs, volumes, others, held }: PodDisk): PodDiskUse {
   const ephemeral = new Set(pod?.spec.volumes?.filter(isEphemeral).map(({ name }) => name));
   const layers = containers.map(({ writableLayer }) => ({

@@ -25,7 +25,7 @@ const pod = { name: 'web', namespace: 'shop', uid: 'u' };
 
 const value = (bytes: number) => ({ value: BigInt(bytes) });
 
-/** CRI statistics of a container with this usage. */
+/** CRI statistics of a container with the given usage. */
 function container(id: string, name: string, used: { seconds: number; bytes: number }) {
   return {
     attributes: { id, metadata: { name, attempt: 0 } },

@@ -14,7 +14,7 @@ function podOf(name: string, ready: boolean): RuntimePodStatus {
   return { pod, sandboxes, containers } as unknown as RuntimePodStatus;
 }
 
-/** A provider for a running pod and an ended one. */
+/** A provider for one running pod and one that has ended. */
 function providerWith(runtime: object, logs = '/none', ready = ['runs']): SummaryProvider {
   const image = { imageFsInfo: () => new Promise<never>(() => undefined) };
   return new SummaryProvider({
@@ -35,7 +35,7 @@ function providerWith(runtime: object, logs = '/none', ready = ['runs']): Summar
   });
 }
 
-/** Names of the pods in the summary, with a runtime that cannot list the statistics of all sandboxes. */
+/** Names of the pods in the summary if the runtime cannot list the statistics of all sandboxes at once. */
 async function summaryWith(podSandboxStats: (id: string) => object) {
   const refuse = async () => {
     throw new PodwrightError('unknown', 'failed to load sandbox cgroup: cgroup deleted');

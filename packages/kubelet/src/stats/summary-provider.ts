@@ -37,61 +37,61 @@ export type SummaryParts = {
   cri: CriClient;
   nodeName: string;
   hierarchy: CgroupHierarchy | undefined;
-  /** Memory of the node, in bytes. */
+  /** The node's memory, in bytes. */
   memoryBytes: number;
-  /** The cgroup of all pods; '' if the runtime chooses. */
+  /** The cgroup of all pods; '' if the runtime chooses it. */
   podsCgroup: string;
   /** The kubelet's root directory. */
   rootDir: string;
-  /** Paths of a pod's logs and its hosts file. */
+  /** Paths of a pod's log directory and of its hosts file. */
   logDirectory: (pod: RuntimePodStatus['pod']) => string;
   hostsFile: (podUid: string) => string;
   /** Directory of a container's termination messages. */
   messageDirectory: (podUid: string, container: string) => string;
-  /** The pod's cgroup; '' if the runtime chooses. */
+  /** The pod's cgroup; '' if the runtime chooses it. */
   cgroupOf: (pod: Pod) => string;
   runtimePods: () => RuntimePodStatus[];
   podOf: (uid: string) => Pod | undefined;
   volumePaths: (podUid: string) => ReadonlyMap<string, string>;
-  /** `VolumeUseParts.driverUse`. */
+  /** See `VolumeUseParts.driverUse`. */
   driverUse?: VolumeUseParts['driverUse'];
   logger: Logger;
   metrics?: Registry;
 };
 
-/** The runtime's statistics by sandbox id, CPU rates, and the ids of all sandboxes and containers in them. */
+/** The runtime's statistics by sandbox ID, the CPU rates, and the IDs of all sandboxes and containers with a CPU counter. */
 type RuntimeUses = {
   uses: Map<string, SandboxUse>;
   rates: MeasuredPod['rates'];
   ids: ReadonlySet<string>;
-  /** False if some counters were sampled for the first time. */
+  /** False if some counters have been sampled only once. */
   hasAllRates: boolean;
 };
 
 const NO_USES: Pick<RuntimeUses, 'uses' | 'rates'> = { uses: new Map(), rates: new Map() };
 
-/** How long the first measurement of disks waits for the runtime's directory of layers. */
+/** How long the first measurement of disks waits for the runtime to report where its layers are. */
 const IMAGES_MS = 1000;
 
 type PodFiles = Pick<PodDisk, 'logs' | 'others' | 'held'>;
 
-/** The file system of the kubelet's directory, and the disk usage of pods by their uid. */
+/** The file system with the kubelet's directory, and the disk usage of pods by UID. */
 type Disks = { root: FsStats; pods: ReadonlyMap<string, PodFiles> };
 
-/** Usage of the node and its pods. Expensive parts are cached for ten seconds, and have the time of their measurement. */
+/** Resource usage of the node and its pods. Expensive parts are cached for ten seconds, and carry the time of their measurement. */
 export class SummaryProvider {
   readonly #parts: SummaryParts;
   readonly #rates = new CpuRates();
   readonly #volumes: VolumeUse;
   readonly #bootTime = bootTime();
-  /** A directory on the disk of containers' layers; '' until the runtime has reported one. */
+  /** A directory on the disk with container layers; '' until the runtime has reported one. */
   #layersDirectory = '';
   readonly #heldFiles = new HeldFilesOfPods<string>();
   readonly #heldInEmptyDirs = new HeldFilesOfPods<string>();
   readonly #readsOfAll = new ReadsOfProcess();
-  /** By the uid of the pod. */
+  /** Each pod's bounded reads of files, by pod UID. */
   #reads = new Map<string, BoundedReads>();
-  /** Whether the runtime has statistics of pods, not only of containers. */
+  /** Whether the runtime has statistics of pods, not just of containers. */
   #hasSandboxStats = true;
   readonly #uses = new CachedReading(() => this.#readUses());
   readonly #images = new CachedReading(() => this.#imageFileSystems());
@@ -130,9 +130,9 @@ export class SummaryProvider {
   }
 
   /**
-   * Usage of CPU, memory and processes of these pods. With `disk` also of the node's disks, as far as it is known when the signal aborts:
-   * a pod that was not measured by then, or only in part, is partial. With `fresh` everything is measured now. Rejects with the runtime's
-   * error without `disk`.
+   * CPU, memory and process usage of the given pods. With `disk` also their disk usage, as far as it is known when the signal aborts: a pod
+   * that was not fully measured by then is marked partial. With `fresh`, everything is measured now. Without `disk`, rejects with the
+   * runtime's error.
    */
   async podStats(
     podUids: ReadonlySet<string>,
@@ -149,7 +149,7 @@ export class SummaryProvider {
   ): Promise<PodStatsByDisk[]> {
     const sinceMs = fresh ? performance.now() : 0;
     const pods = this.#readyPods().filter(({ runtime }) => podUids.has(runtime.pod.uid));
-    // first, as a pod may free its files while the runtime is queried
+    // do this first, because a pod may free its files while the runtime is queried
     for (const { runtime } of pods) {
       const pod = this.#parts.podOf(runtime.pod.uid);
       if (pod !== undefined && fresh) this.#volumes.measureEphemeral(pod);
@@ -174,7 +174,7 @@ export class SummaryProvider {
     });
   }
 
-  /** The result of a measurement; `undefined` if it fails, or has none when the signal aborts. */
+  /** The result of a measurement; `undefined` if it fails, or is not available when the signal aborts. */
   #inTime<T>(measuring: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     return raceAbort(measuring, signal).catch((error: unknown) => {
       this.#parts.logger.debug({ error: errorMessage(error) }, 'a measurement of pods failed or is late');
@@ -182,7 +182,7 @@ export class SummaryProvider {
     });
   }
 
-  /** Stats of PVC volumes of running pods, as far as they were measured. */
+  /** Stats of running pods' PVC volumes, as far as they have been measured. */
   claimVolumes(): VolumeStats[] {
     const running = this.#parts.runtimePods().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
     const pods = running.flatMap(({ pod }) => this.#parts.podOf(pod.uid) ?? []);
@@ -190,7 +190,7 @@ export class SummaryProvider {
     return pods.flatMap((pod) => this.#volumes.ofClaims(pod));
   }
 
-  /** Log sizes of running containers, by pod and container name. */
+  /** Log sizes of running containers. */
   async containerLogs(): Promise<{ pod: RuntimePodStatus['pod']; container: string; bytes: number }[]> {
     const cached = this.#disks.last?.pods;
     const sizes = this.#readyPods().map(async ({ runtime }) => {
@@ -203,26 +203,26 @@ export class SummaryProvider {
     return (await Promise.all(sizes)).flat();
   }
 
-  /** Deleted files that these pods have open now, by the name of their emptyDir, of one round of searches. */
+  /** Usage of deleted files that the given pods hold in emptyDirs now, by pod UID and volume name. Runs one round of searches. */
   async heldInEmptyDirs(podUids: ReadonlySet<string>): Promise<Map<string, HeldFiles['emptyDirs']>> {
     const pods = this.#readyPods().filter(({ runtime }) => podUids.has(runtime.pod.uid));
     const found = await this.#heldInEmptyDirs.measure(this.#holders(pods));
     return new Map([...found].map(([uid, { emptyDirs }]) => [uid, emptyDirs]));
   }
 
-  /** Resolves when all started walks through volumes have ended. */
+  /** Resolves when all walks through volumes that have been started are over. */
   volumesMeasured(): Promise<void> {
     return this.#volumes.settled();
   }
 
-  /** CPU, memory and IO of the host; its swap is read elsewhere. */
+  /** The host's CPU, memory and IO. `hostFacts` reads its swap. */
   #root(): Pick<NodeStats, 'cpu' | 'memory' | 'io'> {
     const { hierarchy, memoryBytes } = this.#parts;
     const { cpu, memory, io } = cgroupUse(hierarchy, { path: '/', availableBytes: memoryBytes }, this.#rates);
     return { cpu, memory, io };
   }
 
-  /** The cgroup of all pods, if the kubelet manages it. */
+  /** Stats of the cgroup of all pods, if the kubelet manages it. */
   #systemContainers(): Pick<NodeStats, 'systemContainers'> {
     const { hierarchy, podsCgroup: path, memoryBytes } = this.#parts;
     if (path === '') return {};
@@ -231,7 +231,7 @@ export class SummaryProvider {
     return use.cpu === undefined && use.memory === undefined ? {} : { systemContainers: [pods] };
   }
 
-  /** The pods with a ready sandbox, each with its newest ready sandbox and the statistics of that sandbox. */
+  /** The pods with a ready sandbox, each with its newest ready sandbox and that sandbox's statistics. */
   async #measuredPods({ fresh } = { fresh: false }): Promise<MeasuredPod[]> {
     const { uses, rates } = await this.#knownUses({ fresh });
     return this.#readyPods().flatMap(({ runtime, sandbox }) => {
@@ -245,7 +245,10 @@ export class SummaryProvider {
     return fresh ? this.#uses.takeNew() : this.#uses.get(isGood);
   }
 
-  /** A reading that lacks a pod, a running container or a rate is accepted only if a new reading would lack rates as well. */
+  /**
+   * Whether a cached reading is good enough. One that lacks a pod, a running container or a rate is accepted only if it is so recent that a
+   * new reading would lack rates as well.
+   */
   #isGood({ ids, hasAllRates }: RuntimeUses, ageMs: number): boolean {
     if (ageMs < LEAST_USAGE_WINDOW_MS) return true;
     if (!hasAllRates) return false;
@@ -274,7 +277,7 @@ export class SummaryProvider {
     return { uses, rates, ids, hasAllRates: rates.size === counted.size };
   }
 
-  /** For a runtime without pod statistics: the containers of each pod. */
+  /** Reads the statistics of each pod's containers, for a runtime without statistics of pods. */
   async #readContainers(uses: Map<string, SandboxUse>): Promise<void> {
     const { runtime } = this.#parts.cri;
     const { stats } = await runtime.listContainerStats({}, { timeoutMs: STATISTICS_TIMEOUT_MS });
@@ -297,7 +300,7 @@ export class SummaryProvider {
     }
   }
 
-  /** containerd 1.6 fails to list the statistics of all pods while an ended one has no cgroup, so query each. */
+  /** Queries each pod's statistics: containerd 1.6 cannot list those of all pods while a pod that has ended has no cgroup. */
   async #readEachSandbox(byId: Map<string, SandboxUse>, error: unknown): Promise<void> {
     const { cri, runtimePods } = this.#parts;
     const ids = runtimePods().flatMap(({ sandboxes }) => sandboxes.filter(({ ready }) => ready).map(({ id }) => id));
@@ -341,7 +344,7 @@ export class SummaryProvider {
     return { imageFs: image, containerFs: container };
   }
 
-  /** The file systems of all writable layers, each once. */
+  /** The file systems with writable layers, without duplicates. */
   async #layers(pods: MeasuredPod[]): Promise<Map<string, FsStats>> {
     const all = pods.flatMap(({ use }) => use.containers.map(({ writableLayer }) => writableLayer?.fsId?.mountpoint));
     const layers = new Map<string, FsStats>();
@@ -352,7 +355,7 @@ export class SummaryProvider {
     return layers;
   }
 
-  /** A runtime may report a path that does not exist in our mount namespace. */
+  /** The stats of a file system. The path that a runtime reports may not exist in this process's mount namespace. */
   async #fileSystem(mountpoint: string): Promise<FsStats | undefined> {
     return mountpoint === '' ? undefined : await fileSystemOf(mountpoint).catch(() => undefined);
   }
@@ -398,13 +401,13 @@ export class SummaryProvider {
     return sumOf([await fileUse(hostsFile(pod.uid)), ...files.filter((use) => use !== undefined)]);
   }
 
-  /** By the uid of the pod. */
+  /** The pods to search for deleted files, by UID. */
   #holders(pods: { runtime: RuntimePodStatus }[]): Map<string, Holder> {
     const holders = pods.map(({ runtime }) => [runtime.pod.uid, this.#holder(runtime)] as const);
     return new Map(holders.flatMap(([uid, holder]) => (holder === undefined ? [] : [[uid, holder]])));
   }
 
-  /** `undefined` if the cgroup of the pod is unknown. */
+  /** A pod to search for deleted files; `undefined` if its cgroup is unknown. */
   #holder({ pod: { uid }, containers }: RuntimePodStatus): Holder | undefined {
     const { hierarchy, cgroupOf, podOf } = this.#parts;
     const pod = podOf(uid);
@@ -418,7 +421,7 @@ export class SummaryProvider {
     return { pids, placeOf, disks, reads };
   }
 
-  /** It is partial if volumes were not measured since `sinceMs`. */
+  /** A pod's disk usage. It is partial if volumes have not been measured since `sinceMs`. */
   #diskOf(
     { runtime }: MeasuredPod,
     { disks, layers }: { disks: Disks; layers: PodDisk['layers'] },

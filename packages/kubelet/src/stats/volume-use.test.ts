@@ -75,7 +75,7 @@ test('a volume whose server does not answer delays no other, and at most one pro
     process.env.PATH = PATH;
     await rm(scratch, { recursive: true });
   });
-  // a statfs(2) that does not return: it ends when the test does, by the exit of the FIFO's writer
+  // the script imitates a statfs(2) that never returns: it ends only with the test, when the FIFO's writer exits
   const script = `#!/bin/sh\nfor path; do :; done\ncase $path in */dead) echo "$1" >>${scratch}/started; read -r _ <${scratch}/fifo; exit 1;; esac\nPATH=${PATH} exec stat "$@"\n`;
   await mkdir(join(scratch, 'bin'));
   await writeFile(join(scratch, 'bin/stat'), script, { mode: 0o755 });

@@ -3,20 +3,20 @@ import type { Pod, Volume } from '@podwright/kube-api';
 import { deviceUse, fileSystemOf, remoteFileSystemOf, remoteTreeUse, treeUse } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 
-/** Maximum age of a walk through a volume: upstream's volumeStatsAggPeriod. */
+/** Maximum age of the last walk through a volume: upstream's volumeStatsAggPeriod. */
 const VOLUME_USE_CACHED_MS = 60_000;
 
-/** How long a volume whose file system may wait for a server delays the walks of others. */
+/** How long a volume whose file system may wait for a server may delay the walks through others. */
 const REMOTE_WALK_MS = 1000;
 
-/** Time of the first walks through the local volumes of a pod, and of the second one through each if that was not enough. */
+/** Timeout of the first walks through all local volumes of a pod, and of a second walk through each if the first ones were not enough. */
 const FIRST_WALKS_MS = 250;
 const SECOND_WALK_MS = 3000;
 
 export type VolumeUseParts = {
-  /** Host paths of a pod's volumes, by name. */
+  /** Host paths of a pod's volumes, by volume name. */
   pathsOf: (podUid: string) => ReadonlyMap<string, string>;
-  /** Usage reported by the CSI driver of the volume at a path; `undefined` for a volume without a driver. */
+  /** The usage that the CSI driver reports for the volume at a path; `undefined` for a volume without a driver. */
   driverUse?: (path: string) => Promise<Omit<FsStats, 'time'>> | undefined;
   logger: Logger;
   metrics?: Registry;
@@ -25,18 +25,18 @@ export type VolumeUseParts = {
 type Measured = { atMs: number; stats: VolumeStats; isPartial: boolean };
 
 /**
- * Usage of pods' volumes. A call starts a walk if the last one is older than a minute. Walks run one at a time, except those that wait for
- * a driver or for long for a server. The owner of a volume controls how long a walk takes: all volumes get a short one before any gets a
- * long one. Until a walk ends, callers get the previous values.
+ * Disk usage of pods' volumes, measured by walking through their files. A call starts a walk if the last one is older than a minute; until
+ * the walk ends, callers get the previous values. Walks run one at a time, except those that wait for a CSI driver, or take long because of
+ * a server. The owner of a volume controls how long a walk takes, so all volumes get a short walk before any gets a long one.
  */
 export class VolumeUse {
   readonly #parts: VolumeUseParts;
   #measured = new Map<string, Measured>();
   #walks: Promise<unknown> = Promise.resolve();
   #secondWalks: Promise<unknown> = Promise.resolve();
-  /** Paths of volumes whose walks have not ended: no other ones start for them. */
+  /** Paths of volumes whose walks have not ended; no other walk is started for them. */
   readonly #waiting = new Set<string>();
-  /** Paths of volumes whose last walk waited for long. */
+  /** Paths of volumes whose last walk took long because of a server. */
   readonly #slow = new Set<string>();
   readonly #seconds: Histogram<'metric_source'> | undefined;
 
@@ -52,12 +52,12 @@ export class VolumeUse {
       });
   }
 
-  /** Known usage of the pod's volumes; does not wait for walks, so the first call returns nothing. */
+  /** The known usage of the pod's volumes. Does not wait for walks, so the first call returns nothing. */
   of(pod: Pod): VolumeStats[] {
     return this.#known(pod, isMeasured);
   }
 
-  /** Whether an ephemeral volume of the pod has more files than `of` reports, or was not measured since this monotonic time. */
+  /** Whether an ephemeral volume of the pod has more files than `of` reports, or has not been measured since `sinceMs` (monotonic). */
   isPartial(pod: Pod, sinceMs: number): boolean {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
     return (pod.spec.volumes ?? []).filter(isEphemeral).some(({ name }) => {
@@ -66,7 +66,7 @@ export class VolumeUse {
     });
   }
 
-  /** Starts walks of the pod's ephemeral volumes, even if they were measured recently. */
+  /** Starts walks through the pod's ephemeral volumes, even if they were measured recently. */
   measureEphemeral(pod: Pod): void {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
     for (const volume of (pod.spec.volumes ?? []).filter(isEphemeral)) {
@@ -75,7 +75,7 @@ export class VolumeUse {
     }
   }
 
-  /** Like `of`, for PVC volumes only; other volumes are not walked. */
+  /** Like `of`, but only for PVC volumes; other volumes are not walked. */
   ofClaims(pod: Pod): VolumeStats[] {
     return this.#known(
       pod,
@@ -94,14 +94,14 @@ export class VolumeUse {
     });
   }
 
-  /** Removes the results of volumes of all other pods. */
+  /** Drops the results for volumes of all other pods. */
   keep(pods: Pod[]): void {
     const paths = new Set(pods.flatMap(({ metadata }) => [...this.#parts.pathsOf(metadata.uid).values()]));
     for (const path of this.#measured.keys()) if (!paths.has(path)) this.#measured.delete(path);
     for (const path of this.#slow) if (!paths.has(path)) this.#slow.delete(path);
   }
 
-  /** Resolves when all started walks have ended, except those that wait for a driver or for long for a server. */
+  /** Resolves when all walks that were started have ended, except those that wait for a CSI driver or take long because of a server. */
   async settled(): Promise<void> {
     await this.#walks;
     await this.#secondWalks;
@@ -140,30 +140,32 @@ export class VolumeUse {
       }
     };
     const first = () => walk(FIRST_WALKS_MS / pod.spec.volumes!.length);
-    // a driver or a server that hangs must not block walks
+    // a driver or a server that hangs must not block other walks
     if (reported !== undefined || this.#slow.has(path))
       background(this.#parts.logger, 'a volume could not be measured', first());
     else this.#walks = this.#walks.then(isOfNode ? first : () => briefly(first()));
   }
 }
 
-/** Resolves when the walk ends, or takes too long. */
+/** Resolves when the walk ends or takes too long. */
 const briefly = (walk: Promise<void>) => raceAbort(walk, AbortSignal.timeout(REMOTE_WALK_MS)).catch(() => undefined);
 
-/** NFS exports are not walked, as that would take long: they count as the usage of their whole file system. */
+/**
+ * Measures a volume without a CSI driver. An NFS export counts as the usage of its whole file system, because walking it would take long.
+ */
 async function measured(
   path: string,
   { isOfNode, byFiles, timeoutMs }: { isOfNode: boolean; byFiles: boolean; timeoutMs: number },
 ): Promise<{ use: FsStats; isPartial: boolean }> {
   const fileSystem = await (isOfNode ? fileSystemOf(path) : remoteFileSystemOf(path));
   if (!byFiles) return { use: fileSystem, isPartial: false };
-  // only the process can end the walk
+  // nothing aborts the walk: it ends by itself or with the process
   const signal = new AbortController().signal;
   const { bytes, inodes, isPartial } = await (isOfNode ? treeUse(path, { signal, timeoutMs }) : remoteTreeUse(path));
   return { use: { ...fileSystem, usedBytes: bytes, inodesUsed: inodes }, isPartial };
 }
 
-/** Whether the volume is in the kubelet's directory, and no container mounts a file system there. Others may wait for a server. */
+/** Whether the volume is in the kubelet's directory and no container mounts a file system there. Others may have to wait for a server. */
 export function isLocal({ spec }: Pod, { name, emptyDir, configMap, secret, projected, downwardAPI }: Volume): boolean {
   const mounts = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ volumeMounts }) => volumeMounts ?? []);
   return (
@@ -181,12 +183,12 @@ function claimOf({ name, persistentVolumeClaim, ephemeral }: Volume, { metadata 
   return claim === undefined ? {} : { pvcRef: { name: claim, namespace: metadata.namespace } };
 }
 
-/** hostPath volumes are not measured, as in upstream. */
+/** Whether the volume is measured: as in upstream, hostPath volumes are not. */
 function isMeasured(volume: Volume): boolean {
   return volume.hostPath === undefined;
 }
 
-/** Volumes whose files count as the pod's ephemeral storage (upstream's IsLocalEphemeralVolume). */
+/** Whether the volume's files count as the pod's ephemeral storage (upstream's IsLocalEphemeralVolume). */
 export function isEphemeral({ emptyDir, configMap }: Volume): boolean {
   return (emptyDir !== undefined && (emptyDir.medium ?? '') === '') || configMap !== undefined;
 }

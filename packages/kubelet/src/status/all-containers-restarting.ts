@@ -1,4 +1,4 @@
-/** Restart of all containers of a pod in its sandbox, by a RestartAllContainers rule that matches an exit code. Pure. */
+/** The restart of all of a pod's containers in its sandbox, by a RestartAllContainers rule that matches an exit code. Pure. */
 import {
   allContainers,
   type ContainerStatus,
@@ -10,7 +10,7 @@ import {
 } from '@podwright/kube-api';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
-/** Waiting reason of containers that were removed for the restart. */
+/** Waiting reason of containers that have been removed for the restart. */
 export const RESTARTING_ALL_CONTAINERS = 'RestartingAllContainers';
 
 const CONDITION = 'AllContainersRestarting';
@@ -39,7 +39,7 @@ export function restartingCondition({
   return { type: CONDITION, status: 'True', reason: 'RestartAllContainersStarted', message };
 }
 
-/** Whether the restart has begun, or must begin. */
+/** Whether the restart has begun or must begin. */
 export function isRestartingAll(pod: Pod, runtime: RuntimePodStatus, previous: PodCondition[]): boolean {
   if (isMarked(previous)) return true;
   return allContainers(pod.spec).some((container) => {
@@ -48,12 +48,12 @@ export function isRestartingAll(pod: Pod, runtime: RuntimePodStatus, previous: P
   });
 }
 
-/** Whether the conditions say that the restart has begun. */
+/** Whether the conditions show that the restart has begun. */
 export function isMarked(conditions: PodCondition[] | undefined): boolean {
   return conditions?.some(({ type, status }) => type === CONDITION && status === 'True') ?? false;
 }
 
-/** The status of a container that was removed for the restart. */
+/** The status of a container that has been removed for the restart. */
 export function removedStatus(old: ContainerStatus, blank: ContainerStatus): ContainerStatus {
   const why = {
     reason: RESTARTING_ALL_CONTAINERS,

@@ -18,17 +18,17 @@ import { removedStatus } from './all-containers-restarting.ts';
 export type StatusSources = {
   pod: Pod;
   runtime: RuntimePodStatus;
-  /** The previous statuses by name, for containers that the runtime has removed. */
+  /** The previous statuses by container name, for containers that have been removed from the runtime. */
   previous: Map<string, ContainerStatus>;
-  /** Why a container could not be started, by its name. */
+  /** Why the container with this name could not be started. */
   waitingReason(containerName: string): WaitingReason | undefined;
   readiness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
-  /** CPU and memory that were actuated for a running container. */
+  /** The actual CPU and memory of a running container. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
-  /** True when the pod is ending: no container will be started. */
+  /** True if the pod is ending, so that no container will be started. */
   terminal: boolean;
-  /** The pod restarts all containers: containers that the runtime does not have were removed for the restart. */
+  /** True if the pod is restarting all containers: those missing in the runtime have been removed for the restart. */
   restarting: boolean;
   /** Whether the runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;
@@ -36,7 +36,7 @@ export type StatusSources = {
   maxMessageBytes: number;
 };
 
-/** Statuses of these containers, in the same order. */
+/** The statuses of `containers`, in the same order. */
 export function containerStatuses(containers: Container[], sources: StatusSources): ContainerStatus[] {
   return containers.map((container) => containerStatus(container, sources));
 }
@@ -51,7 +51,7 @@ function containerStatus(container: Container, sources: StatusSources): Containe
   return status;
 }
 
-/** The status of a container that the runtime lacks: it was not created yet, or was removed. */
+/** The status of a container that is not in the runtime, because it has not been created yet or has been removed. */
 function neverSeen(
   container: Container,
   { pod, runtime, previous, terminal, restarting, recursiveReadOnly }: StatusSources,
@@ -71,7 +71,7 @@ function neverSeen(
   const runsOnce = isInit(pod, container) && !isSidecar(container);
   if (restarting && old !== undefined && !isEphemeral(pod, container) && old.state.waiting === undefined)
     return removedStatus(old, blank);
-  // it exited and was garbage collected
+  // it has exited and was garbage collected
   if (old?.state.terminated !== undefined)
     return { ...old, ready: runsOnce && old.state.terminated.exitCode === 0, started: false };
   if (runsOnce && pod.spec.containers.some(({ name }) => runtime.containers.some((one) => one.name === name)))
@@ -85,7 +85,7 @@ function neverSeen(
   return { ...blank, lastState, restartCount: blank.restartCount + restarts };
 }
 
-/** State of an init container without any record, of a pod whose main containers have been created. */
+/** The state of an init container of which nothing is left, in a pod whose main containers have been created. */
 const ASSUMED_DONE: ContainerStateTerminated = {
   exitCode: 0,
   reason: 'Completed',
@@ -97,7 +97,7 @@ const LOST_AT_END = 'The container could not be located when the pod was termina
 const LOST_WHILE_RUNNING =
   'The container could not be located when the pod was deleted.  The container used to be Running';
 
-/** The terminated state of a container whose exit was not observed: a failure. */
+/** The terminated state of a container whose exit was not observed; it counts as a failure. */
 export function lost(old: ContainerStatus | undefined, message = LOST_AT_END): ContainerStateTerminated {
   const containerID = old?.containerID === undefined ? {} : { containerID: old.containerID };
   return { exitCode: 137, reason: 'ContainerStatusUnknown', message, ...containerID };
@@ -133,7 +133,7 @@ function seen(
     lastState: lastState.terminated === undefined ? {} : { terminated: lastState.terminated },
     ready: false,
     started: false,
-    // a lost container will be replaced, and counts as restarted already
+    // a lost container will be replaced, so it counts as restarted already
     restartCount: Math.max(newest.restartCount, (old?.restartCount ?? 0) + (isLost(newest, old) ? 1 : 0)),
     image: newest.image === '' ? container.image : newest.image,
     imageID: newest.imageId,
@@ -147,7 +147,10 @@ function seen(
   };
 }
 
-/** Resources and requests of the container. If a running one has limits, those missing are shown from pod-level limits, as in upstream. */
+/**
+ * The container's resources and allocated requests. If a running container has limits, missing ones are filled in from pod-level limits, as
+ * in upstream.
+ */
 function allocated(
   container: Container,
   { spec }: Pod,
@@ -189,19 +192,22 @@ function containerState(pod: Pod, container: RuntimeContainer, { old, maxMessage
   };
 }
 
-/** A container that ran before is shown as terminated, so that the pod does not look as if it had not started. */
+/**
+ * The state shown for a container in the unknown state. If it ran before it is shown as terminated, so that the pod does not look as if it
+ * had never started.
+ */
 function unknownState(pod: Pod, container: RuntimeContainer, old: ContainerStatus | undefined): ContainerState {
   const same = old?.containerID === container.containerId ? old.state : {};
   if (isLost(container, old)) return { terminated: lost(old) };
   return same.terminated === undefined ? { waiting: { reason: defaultWaitingReason(pod) } } : same;
 }
 
-/** Whether a container in the unknown state was running before, and so may have exited. */
+/** Whether a container in the unknown state was running before, and may therefore have exited. */
 function isLost({ state, containerId }: RuntimeContainer, old: ContainerStatus | undefined): boolean {
   return state === 'unknown' && old?.containerID === containerId && old.state.running !== undefined;
 }
 
-/** A container that will be restarted but could not be started waits, and its terminated state moves to `lastState`. */
+/** Shows a container that will be restarted but could not be started as waiting, and moves its terminated state to `lastState`. */
 function applyWaitingReason(container: Container, status: ContainerStatus, sources: StatusSources): void {
   if (sources.terminal || status.state.running !== undefined) return;
   const reason = sources.waitingReason(container.name);
@@ -220,10 +226,10 @@ function applyProbes(container: Container, { status, newest }: Observed, sources
   status.ready = ready;
 }
 
-/** Probe results of containers, by their id in the runtime. */
+/** Probe results of containers, by the runtime's container ID. */
 export type ProbeAnswers = Pick<StatusSources, 'readiness' | 'startup'>;
 
-/** Whether the container has started and is ready. An init container is ready once it has succeeded. */
+/** Whether the container has started, and whether it is ready. An init container is ready once it has succeeded. */
 export function probed(
   pod: Pod,
   { state }: ContainerStatus,
@@ -237,7 +243,7 @@ export function probed(
   return { started, ready: started && answered };
 }
 
-/** Truncates a text, without cutting a character. */
+/** Truncates a text to a number of bytes without cutting a character in two. */
 function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;

@@ -3,13 +3,13 @@ import type { ConditionStatus, Pod, PodCondition, PodStatus } from '@podwright/k
 import { isRefused } from './generate-pod-status.ts';
 import { refreshedConditions, withCondition } from './pod-conditions.ts';
 
-/** A condition from a client. */
+/** A condition that a client sets. */
 export type GivenCondition = { type: string; status: ConditionStatus; reason?: string; message?: string };
 
-/** Changes of conditions that are not the kubelet's. `replace`: remove those that are not in `set`. */
+/** Changes of conditions that the kubelet does not own. `replace`: also removes the ones that are not in `set`. */
 export type ConditionsPatch = { set: GivenCondition[]; remove: string[]; replace: boolean };
 
-/** A condition type that the kubelet and other writers set. */
+/** A condition type that both the kubelet and other writers set. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';
 
 /** Condition types that only the kubelet sets. */
@@ -25,8 +25,8 @@ const OWN_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Applies changes of conditions of other writers, such as readiness gates, and updates the pod's readiness. Throws `invalid_argument`
- * if one of the kubelet's own conditions would change. Pure.
+ * Applies changes of other writers' conditions, such as readiness gates, and updates the pod's readiness. Throws `invalid_argument` if a
+ * condition that the kubelet owns would change. Pure.
  */
 export function withForeignConditions(
   pod: Pod,
@@ -49,7 +49,9 @@ export function isOwnCondition({ type }: Pick<PodCondition, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 
-/** The status with the API server's conditions of other writers. Both the kubelet and other writers may set DisruptionTarget. Pure. */
+/**
+ * The status with other writers' conditions from the API server. DisruptionTarget may come from the kubelet and from other writers. Pure.
+ */
 export function withForeign(status: PodStatus, theirs: PodStatus | undefined): PodStatus {
   if (theirs === undefined) return status;
   const foreign = (theirs.conditions ?? []).filter((one) => !isOwnCondition(one));
@@ -59,7 +61,7 @@ export function withForeign(status: PodStatus, theirs: PodStatus | undefined): P
   return { ...status, conditions: [...foreign, ...own] };
 }
 
-/** With `replace`, a client may send the kubelet's own conditions back unchanged. */
+/** Refuses changes of the kubelet's own conditions. With `replace`, a client may send them back unchanged. */
 function refuseOwn(before: PodCondition[], { set, remove, replace }: ConditionsPatch): void {
   const asRead = ({ type, status }: GivenCondition) =>
     replace && before.some((one) => one.type === type && one.status === status);

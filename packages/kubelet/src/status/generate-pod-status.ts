@@ -23,22 +23,22 @@ import { endedStatuses } from './pod-end.ts';
 import { podPhase } from './pod-phase.ts';
 import { podResourcesStatus } from './pod-resources-status.ts';
 
-/** Maximum length of all termination messages of a pod together (upstream's MaxPodTerminationMessageLogLength). */
+/** Maximum length of all of a pod's termination messages together (upstream's MaxPodTerminationMessageLogLength). */
 const MAX_POD_MESSAGE_BYTES = 12 << 10;
 
 export type PodStatusInput = {
   pod: Pod;
   runtime: RuntimePodStatus;
   previous: PodStatus | undefined;
-  /** Why a container could not be started, by its name. */
+  /** Why the container with this name could not be started. */
   waitingReason: (containerName: string) => WaitingReason | undefined;
   readiness: (containerId: string) => ProbeResult | undefined;
   startup: (containerId: string) => ProbeResult | undefined;
-  /** Why the kubelet ends the pod (`DeadlineExceeded`, …). */
+  /** Why the kubelet ends the pod (`DeadlineExceeded`, for example). */
   verdict?: PodVerdict;
-  /** Conditions of a pending or running resize. */
+  /** The conditions of a pending or running resize. */
   resize?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[];
-  /** CPU and memory that were actuated for a running container. */
+  /** The actual CPU and memory of a running container. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
   /** Whether the pod's runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;
@@ -49,9 +49,9 @@ export type PodStatusInput = {
 };
 
 /**
- * The pod's API status, and whether the pod has `ended`: its containers will not run again. An ended pod keeps its phase; while
- * containers still run, the previous phase is shown. A `terminal` pod is Succeeded or Failed, and all of its containers that may have
- * run are terminated.
+ * Computes the pod's API status, and whether the pod has `ended`, which means that its containers will not run again. An ended pod keeps
+ * its phase; while containers are still running, the previous phase is shown. A `terminal` pod is Succeeded or Failed, and all of its
+ * containers that may have run are terminated.
  */
 export function generatePodStatus(input: PodStatusInput): { status: PodStatus; ended: boolean } {
   const { pod, previous, runtime, terminal } = input;
@@ -69,7 +69,7 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
   const restarting = restartingCondition({ pod, phase, runtime, previous: before });
   const conditions = podConditions({
     pod,
-    // a pod with a verdict is not ready, even while its containers still run
+    // a pod with a verdict is not ready, even while its containers are still running
     phase: input.verdict === undefined ? phase : final,
     initStatuses: init,
     statuses: main,
@@ -95,17 +95,17 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
   return { status, ended };
 }
 
-/** Sorted by name, as in upstream; only init containers are in the order of the spec. */
+/** Sorts statuses by name, as upstream does; only init containers keep the order of the spec. */
 function byName(statuses: ContainerStatus[]): ContainerStatus[] {
   return [...statuses].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Ephemeral containers have no `started`, as in upstream. */
+/** Removes `started`, which ephemeral containers do not have, as in upstream. */
 function withoutStarted({ started: _, ...status }: ContainerStatus): ContainerStatus {
   return status;
 }
 
-/** The status of a rejected pod: none of its containers was or will be started. */
+/** The status of a rejected pod, none of whose containers has been or will be started. */
 export function refusedPodStatus(pod: Pod, refusal: WaitingReason, nowMs: number): PodStatus {
   return {
     ...observed(pod),
@@ -122,7 +122,7 @@ export function isRefused(status: PodStatus | undefined): status is PodStatus {
   return status?.phase === 'Failed' && status.containerStatuses === undefined;
 }
 
-/** The status after a sandbox with these addresses was created; all other fields are unchanged. */
+/** The status after the creation of a sandbox with the given addresses; other fields are unchanged. */
 export function withNewSandbox(pod: Pod, status: PodStatus, { ips, now }: { ips: string[]; now: string }): PodStatus {
   const ready = { type: 'PodReadyToStartContainers', status: 'True' } as const;
   const conditions = withCondition(status.conditions ?? [], ready, { pod, now });
@@ -160,7 +160,7 @@ function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], sta
   return podPhase({ pod, initStatuses, statuses, terminal, initialized: hasBegun(pod, runtime) });
 }
 
-/** Whether a main container was created in the ready sandbox. */
+/** Whether a main container has been created in the ready sandbox. */
 function hasBegun({ spec }: Pod, { sandboxes, containers }: RuntimePodStatus): boolean {
   const id = sandboxes[0]?.ready ? sandboxes[0].id : undefined;
   return containers.some((one) => one.sandboxId === id && spec.containers.some(({ name }) => name === one.name));
@@ -172,7 +172,7 @@ function why(
   return given?.reason === undefined ? undefined : { reason: given.reason, message: given.message };
 }
 
-/** After a restart of the kubelet, the start time is the start time of the oldest sandbox. */
+/** The start time after a kubelet restart: that of the oldest sandbox. */
 function startTime({ sandboxes }: RuntimePodStatus): string | undefined {
   const oldest = sandboxes.at(-1);
   return oldest === undefined ? undefined : formatTime(oldest.createdAtMs);

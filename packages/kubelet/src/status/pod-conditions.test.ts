@@ -5,7 +5,7 @@ import { type ConditionsInput, podConditions } from './pod-conditions.ts';
 
 const container = (name: string, rest: Partial<Container> = {}): Container => ({ name, image: 'busybox', ...rest });
 
-/** A status as `name`, `name:ready`, `name:started`, or `name:ran` for one that ran before. */
+/** Parses a status from `name`, `name:ready`, `name:started`, or `name:ran` for a container that ran before. */
 function statusOf(text: string): ContainerStatus {
   const [name = '', what] = text.split(':');
   const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
@@ -38,7 +38,7 @@ function conditions({ spec = {}, statuses = [], init = [], ...rest }: Given): Po
   });
 }
 
-/** Conditions as letters: upper case for True; Sandbox, Initialized, Ready, Containers, Planned (scheduled). */
+/** Checks conditions given as letters, upper case for True: Sandbox, Initialized, Ready, Containers, Planned (scheduled). */
 function check(given: Given, letters: string, reasons: Record<string, string> = {}): void {
   const all = conditions(given);
   const order = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];

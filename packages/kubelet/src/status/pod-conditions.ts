@@ -7,7 +7,7 @@ import {
   type PodStatus,
 } from '@podwright/kube-api';
 
-/** A condition without its times. */
+/** A condition without timestamps. */
 export type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 export type ConditionsInput = {
@@ -15,22 +15,22 @@ export type ConditionsInput = {
   phase: PodPhase;
   initStatuses: ContainerStatus[];
   statuses: ContainerStatus[];
-  /** The sandbox is ready and has its network. */
+  /** Whether the sandbox is ready and has its network. */
   sandboxReady: boolean;
-  /** Transient conditions: AllContainersRestarting for pods with such a rule, and a pending or running resize. */
+  /** The transient conditions that currently apply: AllContainersRestarting for pods with such a rule, and a pending or running resize. */
   passing: Verdict[];
   previous: PodCondition[];
-  /** RFC 3339, for conditions that change now. */
+  /** The current time in RFC 3339, for conditions that change now. */
   now: string;
 };
 
-/** Transient conditions of the kubelet, which are removed when they do not apply. */
+/** The kubelet's transient conditions, which are removed when they no longer apply. */
 const PASSING = new Set(['AllContainersRestarting', 'PodResizePending', 'PodResizeInProgress']);
 
-/** Conditions with a lastProbeTime, as in upstream; here it is the time of the last transition. */
+/** Conditions that have a lastProbeTime, as in upstream; here it is the time of the last transition. */
 const PROBED = new Set(['PodResizePending', 'PodResizeInProgress']);
 
-/** Existing conditions of other writers, followed by those that the kubelet owns. */
+/** The existing conditions of other writers, followed by the kubelet's own. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(input);
   const own = [
@@ -89,7 +89,7 @@ function verdict(type: string, holds: boolean, why?: { reason: string; message?:
   return { type, status: holds ? 'True' : 'False', ...why };
 }
 
-/** A pod that was initialized stays so, even while its init containers run again. */
+/** A pod that has been initialized remains so, even while its init containers run again. */
 function initializedVerdict({ pod, phase, initStatuses, statuses, previous }: ConditionsInput): Verdict {
   const all = pod.spec.initContainers ?? [];
   const anyStarted = statuses.some(({ state, lastState }) => state.running ?? state.terminated ?? lastState.terminated);

@@ -5,8 +5,8 @@ import { lost } from './container-statuses.ts';
 export type PodContainerStatuses = { init: ContainerStatus[]; main: ContainerStatus[] };
 
 /**
- * Container statuses of a terminated pod: a container whose exit was not observed has failed. Containers that never started stay
- * waiting, unless no other container would show that the pod failed (upstream's TerminatePod). Pure.
+ * The container statuses of a terminated pod: a container whose exit was not observed has failed. A container that never started stays
+ * waiting, unless then no container would show that the pod has failed (upstream's TerminatePod). Pure.
  */
 export function endedStatuses(pod: Pod, { init, main }: PodContainerStatuses): PodContainerStatuses {
   const begun = Math.max(1, init.findLastIndex(hasBegun) + 1);

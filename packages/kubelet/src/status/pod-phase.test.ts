@@ -5,7 +5,7 @@ import { podPhase } from './pod-phase.ts';
 
 type Course = 'running' | 'ok' | 'starved' | 'failed' | 'waiting' | 'restarting' | 'unstarted';
 
-/** A status by a short name; `restarting` waits after a failure. */
+/** A status by a short name; `restarting` is waiting after a failure. */
 function statusOf(name: string, course: Course): ContainerStatus {
   const exitCode = course === 'ok' || course === 'starved' ? 0 : 1;
   const terminated = course === 'starved' ? { exitCode, reason: 'OOMKilled' } : { exitCode };
@@ -26,7 +26,7 @@ type Case = {
   init?: Course[];
   sidecars?: Course[];
   main: Course[];
-  /** A main container was created in this sandbox. */
+  /** Whether a main container has been created in this sandbox. */
   initialized?: boolean;
   terminal?: boolean;
 };

@@ -14,7 +14,7 @@ export type PhaseInput = {
   pod: Pod;
   initStatuses: ContainerStatus[];
   statuses: ContainerStatus[];
-  /** True if a main container was created in the pod's current sandbox. */
+  /** True if a main container has been created in the pod's current sandbox. */
   initialized: boolean;
   /** True if no container of the pod will be started any more. */
   terminal: boolean;
@@ -22,12 +22,12 @@ export type PhaseInput = {
 
 type Tally = Record<'running' | 'waiting' | 'stopped' | 'restarting' | 'succeeded' | 'unknown', number>;
 
-/** Whether a pod of this phase has ended. */
+/** Whether a pod in this phase has ended. */
 export function isTerminal(phase: PodPhase | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** The pod's phase from its containers' states, by upstream's rules. */
+/** The pod's phase, computed from the states of its containers by upstream's rules. */
 export function podPhase({ pod, initStatuses, statuses, initialized, terminal }: PhaseInput): PodPhase {
   const init = tallyInit(pod, initStatuses);
   const main = tally(pod, statuses);
@@ -58,12 +58,14 @@ function tally(pod: Pod, statuses: ContainerStatus[]): Tally {
   return counts;
 }
 
-/** Whether an exited container is restarted. */
+/** Whether a container that has exited will be restarted. */
 function isRestarted(pod: Pod, container: Container, { exitCode, reason }: ContainerStateTerminated): boolean {
   return reason === RESTARTING_ALL_CONTAINERS || restartsAfter(pod, container, exitCode);
 }
 
-/** A starting sidecar keeps an uninitialized pod Pending; an exited sidecar does not matter. */
+/**
+ * Counts the states of init containers. A sidecar that is starting keeps an uninitialized pod Pending; one that has exited does not matter.
+ */
 function tallyInit(
   pod: Pod,
   statuses: ContainerStatus[],

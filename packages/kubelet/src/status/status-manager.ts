@@ -14,22 +14,22 @@ import { isRefused } from './generate-pod-status.ts';
 import { refreshedConditions } from './pod-conditions.ts';
 import type { StatusRecord, StatusRecords } from './status-records.ts';
 
-/** A pod's status was added, changed or deleted. Versions increase by one with each change of any pod. */
+/** The addition, change or deletion of a pod's status. Versions increase by one with each change of any pod. */
 export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; version: number };
 
 /** Holds the versioned statuses of all pods, and publishes their changes. */
 export class StatusManager {
-  /** `isNew`: no sync of the pod has published a status yet. */
+  /** `isNew`: no sync has published a status of the pod yet. */
   readonly #pods = new Map<string, { pod: Pod; version: number; isNew?: true }>();
   readonly #changes = new Broadcast<PodChange>();
-  /** The current labels and annotations: a sync that began earlier must not restore old ones. */
+  /** The current labels and annotations, so that a sync that began earlier does not restore old ones. */
   readonly #wanted = new Map<string, Pick<ObjectMeta, 'labels' | 'annotations'>>();
-  /** Statuses that an earlier kubelet process published. */
+  /** The statuses that an earlier kubelet process published. */
   readonly #recorded: Map<string, StatusRecord>;
   readonly #records: Pick<StatusRecords, 'save' | 'delete'> | undefined;
   #version = 0;
 
-  /** `recorded`: the records of an earlier kubelet process. `records`: the store; absent to record nothing. */
+  /** `recorded`: the records of an earlier kubelet process. `records`: the store; if absent, nothing is recorded. */
   constructor(recorded = new Map<string, StatusRecord>(), records?: Pick<StatusRecords, 'save' | 'delete'>) {
     this.#recorded = recorded;
     this.#records = records;
@@ -42,7 +42,7 @@ export class StatusManager {
   }
 
   /**
-   * Publishes a pod that has not been synced yet, and may have to wait for its first sync: with its last known status, or with `status`,
+   * Publishes a pod that has not been synced yet and may have to wait for its first sync, with its last known status or with `status`,
    * which explains the wait. Does not replace a status that a sync has published.
    */
   introduce(pod: Pod, status: PodStatus = this.lastKnown(pod) ?? { phase: 'Pending' }): void {
@@ -52,8 +52,9 @@ export class StatusManager {
   }
 
   /**
-   * The published status; else the record of an earlier process, merged with the API server's status; else the API server's status alone. A
-   * pod that was deleted and added again with the same UID starts over, and so does a static pod that was ended by a shutdown of the host.
+   * The published status; otherwise the record of an earlier process, merged with the API server's status; otherwise the API server's
+   * status alone. A pod that was deleted and added again with the same UID starts over, and so does a static pod that a host shutdown
+   * ended.
    */
   lastKnown(pod: Pod): PodStatus | undefined {
     const { uid, namespace, name, deletionTimestamp } = pod.metadata;
@@ -64,7 +65,7 @@ export class StatusManager {
     return this.get(uid) ?? (isOwn ? withForeign(withReported(recorded.status, pod.status), pod.status) : pod.status);
   }
 
-  /** Adopts conditions of other writers from the API server, such as readiness gates. */
+  /** Adopts other writers' conditions from the API server, such as readiness gates. */
   adoptForeign({ metadata, status: theirs }: Pod): void {
     const now = formatTime(Date.now());
     this.change(metadata.uid, (pod, status) => {
@@ -73,7 +74,7 @@ export class StatusManager {
     });
   }
 
-  /** The pod as users see it: spec, status, and its version as `resourceVersion`. */
+  /** The pod as clients see it: its spec, its status, and its version as `resourceVersion`. */
   pod(podUid: string): Pod | undefined {
     return this.#pods.get(podUid)?.pod;
   }
@@ -82,7 +83,7 @@ export class StatusManager {
     return [...this.#pods.values()].map(({ pod }) => pod);
   }
 
-  /** Publishes and records a pod with its status. Returns whether either has changed; if not, nothing happens. */
+  /** Publishes and records a pod with its status. Returns false, and does nothing, if neither has changed. */
   set(given: Pod, status: PodStatus): boolean {
     const { uid } = given.metadata;
     const pod = { ...given, metadata: { ...given.metadata, ...this.#wanted.get(uid) } };
@@ -105,13 +106,13 @@ export class StatusManager {
     this.#changes.publish({ type, pod: seen, version });
   }
 
-  /** Changes the published status of a pod at once, independent of running syncs. No effect before its first sync. */
+  /** Changes the published status of a pod immediately, independently of a running sync. Has no effect before the pod's first sync. */
   change(podUid: string, change: (pod: Pod, status: PodStatus) => PodStatus): void {
     const [pod, status] = [this.pod(podUid), this.get(podUid)];
     if (pod !== undefined && status !== undefined) this.set(pod, change(pod, status));
   }
 
-  /** Publishes changed labels and annotations at once, even for a pod that is no longer synced. */
+  /** Publishes changed labels and annotations immediately, even of a pod that is no longer synced. */
   relabel({ metadata: { uid, labels, annotations } }: Pod): void {
     this.#wanted.set(uid, { labels, annotations });
     const known = this.#pods.get(uid);
@@ -120,7 +121,7 @@ export class StatusManager {
     else if (known?.pod.status !== undefined) this.set(known.pod, known.pod.status);
   }
 
-  /** Deletes a removed pod. */
+  /** Deletes a pod that has been removed. */
   delete(podUid: string): void {
     this.#wanted.delete(podUid);
     this.#recorded.delete(podUid);
@@ -131,7 +132,7 @@ export class StatusManager {
     this.#changes.publish({ type: 'DELETED', pod: known.pod, version: ++this.#version });
   }
 
-  /** UIDs of recorded pods of an earlier process that no longer exist, according to `isKnown`. */
+  /** UIDs of pods that an earlier process recorded and that are no longer known. */
   orphans(isKnown: (podUid: string) => boolean): string[] {
     return [...this.#recorded.keys()].filter((uid) => !isKnown(uid));
   }
@@ -151,7 +152,7 @@ function isSame(known: Pod, pod: Pod, status: PodStatus): boolean {
   return isDeepStrictEqual(known.status, status) && isDeepStrictEqual(wanted(known), wanted(pod));
 }
 
-/** Removes undefined values, which do not count in comparisons. */
+/** Removes undefined values, so that they do not count in comparisons. */
 function dropUndefined(status: PodStatus): PodStatus {
   return JSON.parse(JSON.stringify(status)) as PodStatus;
 }
@@ -159,8 +160,8 @@ function dropUndefined(status: PodStatus): PodStatus {
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
 
 /**
- * The recorded status with newer container starts and exits that were reported to the API server: the kubelet may have been killed
- * before it recorded them. No reported exit is reverted, as API servers reject that. Pure.
+ * The recorded status, updated with later container starts and exits that were reported to the API server: the kubelet may have been killed
+ * before it recorded them. An exit that was reported is never reverted, because API servers reject that. Pure.
  */
 function withReported(status: PodStatus, reported: PodStatus | undefined): PodStatus {
   const result = { ...status };

@@ -4,29 +4,29 @@ import { errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY } from '@podwrigh
 import { namesIn, readJsonFile, removeIfEmpty, writeFileAtomic, writeFileDurable } from '@podwright/host';
 import type { PodStatus } from '@podwright/kube-api';
 
-/** Larger files are not read. A status has at most about 100 KiB: 12 KiB of messages, and conditions. */
+/** Maximum size of a record; larger files are not read. A status has at most about 100 KiB: 12 KiB of messages, plus conditions. */
 const MAX_STATUS_RECORD_BYTES = 4 << 20;
 
-/** Retry period of failed writes. */
+/** Retry interval of failed writes. */
 const STATUS_RECORD_RETRY_MS = 1000;
 
-/** Changes of a pod's status within this time are written together; a kubelet that is killed loses them. */
+/** Changes of a pod's status within this time are written together; if the kubelet is killed, they are lost. */
 export const STATUS_RECORD_DELAY_MS = 100;
 
-/** The last published status of a pod, with its name. `going`: the pod was being deleted. */
+/** The last published status of a pod, with the pod's name. `going`: the pod was being deleted. */
 export type StatusRecord = { namespace: string; name: string; status: PodStatus; going?: boolean };
 
 const SUFFIX = '.json';
 
 /**
- * Stores the published statuses of pods, in a file for each in the kubelet's root directory, so that a restart of the kubelet does not
- * change them. Changes are batched, except ends of pods, which are written at once. Failed writes, as on a full disk, are retried.
- * Unreadable files are ignored.
+ * Stores the published statuses of pods, one file per pod in the kubelet's root directory, so that a kubelet restart does not change them.
+ * Writes are batched, but the end of a pod is written immediately. Failed writes, for example on a full disk, are retried. Unreadable files
+ * are removed.
  */
 export class StatusRecords {
   readonly #directory: string;
   readonly #logger: Logger;
-  /** The last unwritten record of each pod; `deleted` to remove its file. */
+  /** The latest unwritten record of each pod; `deleted` if its file must be removed. */
   readonly #unwritten = new Map<string, StatusRecord | 'deleted'>();
   readonly #failing = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -37,7 +37,7 @@ export class StatusRecords {
     this.#logger = logger;
   }
 
-  /** The records that the previous kubelet wrote, by UID. */
+  /** The records that the previous kubelet wrote, by pod UID. */
   async read(): Promise<Map<string, StatusRecord>> {
     const records = new Map<string, StatusRecord>();
     for (const file of await namesIn(this.#directory)) {
@@ -58,7 +58,7 @@ export class StatusRecords {
     this.#schedule(STATUS_RECORD_DELAY_MS);
   }
 
-  /** Resolves when everything that was saved before has been written, or the write has failed. */
+  /** Resolves when everything saved so far has been written, or writing it has failed. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -69,7 +69,7 @@ export class StatusRecords {
     return this.#written;
   }
 
-  /** Writes pending records; removes the directory if it is empty. */
+  /** Writes pending records, and removes the directory if it is empty. */
   async close(): Promise<void> {
     await this.flush();
     clearTimeout(this.#timer);
@@ -87,7 +87,7 @@ export class StatusRecords {
       if (record === 'deleted') await rm(path, { force: true });
       else {
         await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
-        // this file alone records that the pod has ended: without it the pod would run again
+        // only this file records that the pod has ended: without it the pod would run again
         const write = hasEnded(record) ? writeFileDurable : writeFileAtomic;
         await write(path, JSON.stringify(record));
       }

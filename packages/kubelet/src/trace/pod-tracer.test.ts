@@ -4,7 +4,7 @@ import { PodwrightError, type Span } from '@podwright/base';
 import { PodTracer, type TraceSpan } from './pod-tracer.ts';
 import { runtimeSpans } from './runtime-spans.ts';
 
-/** A tracer that samples all traces, and its exported spans. */
+/** A tracer that samples all traces, and the spans that it exports. */
 function setUp() {
   const exported: Span[] = [];
   const add = (span: Span) => void exported.push(span);

@@ -5,35 +5,35 @@ const MAX_SPAN_DETAIL_LENGTH = 300;
 
 const MAX_SPANS_PER_POD = 500;
 
-/** Maximum numbers of traced pods and of spans per pod; the oldest ones are dropped first. */
+/** Maximum number of traced pods, and of spans per pod; the oldest are dropped first. */
 const MAX_TRACED_PODS = 500;
 
-/** A step in the life of a pod. Times are fractional Unix milliseconds. */
+/** A step in the life of a pod. Times are Unix milliseconds, with fractions. */
 export type TraceSpan = {
   name: string;
   startMs: number;
-  /** For an unfinished step (`open`), the time of the query. */
+  /** The end of the step; for an unfinished step (`open`), the time of the query. */
   endMs: number;
   open?: true;
   detail?: string;
-  /** Ids of the trace and the span; absent for marks, which have no duration. */
+  /** The trace and span IDs; absent for marks, which have no duration. */
   traceId?: string;
   id?: string;
-  /** Id of the enclosing span. */
+  /** The ID of the enclosing span. */
   parentId?: string;
 };
 
-/** OpenTelemetry's attribute for the pod UID. */
+/** OpenTelemetry's attribute for a pod's UID. */
 const POD_UID = 'k8s.pod.uid';
 
 /**
- * Records start and end of each step of a pod, for `podwright trace`. Each sync of a pod is a trace, whose context is propagated to the
- * runtime in CRI calls.
+ * Records when each step of a pod starts and ends, for `podwright trace`. Each sync of a pod is a trace, whose context is passed to the
+ * runtime with CRI calls.
  */
 export class PodTracer {
-  /** Context of calls to the runtime. */
+  /** The context of calls to the runtime. */
   readonly tracer = new Tracer((span) => this.#ended(span));
-  /** Context of syncs, which are the parents of steps. Calls outside of steps, such as those of probes, are not traced. */
+  /** The context of syncs, which are the parents of steps. Calls outside steps, such as those of probes, are not traced. */
   readonly #syncs = new Tracer(() => undefined);
   readonly #pods = new Map<string, TraceSpan[]>();
   readonly #exporter: SpanExporter;
@@ -43,7 +43,7 @@ export class PodTracer {
     this.#exporter = exporter;
   }
 
-  /** Sets the observer, which is called for each finished step. */
+  /** Sets the observer, which is called with each finished step. */
   observe(observe: (podUid: string, span: TraceSpan) => void): void {
     this.#observe = observe;
   }
@@ -61,19 +61,19 @@ export class PodTracer {
     }
   }
 
-  /** Runs `work` as a step of the pod; the error of a failed step is recorded. */
+  /** Runs `work` as a step of the pod. If the step fails, its error is recorded. */
   span<T>(podUid: string, name: string, work: () => Promise<T>): Promise<T> {
     const parent = this.tracer.current() ?? this.#syncs.current() ?? newTrace(this.#exporter.samples());
     return this.tracer.record({ parent, name, attributes: { [POD_UID]: podUid } }, work);
   }
 
-  /** Records an event without duration. */
+  /** Records an event that has no duration. */
   mark(podUid: string, name: string, detail?: string): void {
     const atMs = nowMs();
     this.#add(podUid, { name, startMs: atMs, endMs: atMs, ...(detail === undefined ? {} : { detail }) });
   }
 
-  /** The pod's finished steps, in the order of their ends, followed by the unfinished ones. */
+  /** The pod's finished steps, in the order of their ends, then the unfinished ones. */
   spans(podUid: string): TraceSpan[] {
     const open = this.tracer.open().filter(({ attributes }) => attributes?.[POD_UID] === podUid);
     return [...(this.#pods.get(podUid) ?? []), ...open.map((span) => underWay(stepOf({ ...span, endMs: 0 })))];
@@ -103,12 +103,12 @@ function stepOf({ traceId, spanId: id, parentId, name, startMs, endMs, error }: 
   return { name, startMs, endMs, ...failure(error), traceId, id, ...(parentId === undefined ? {} : { parentId }) };
 }
 
-/** Marks a step as unfinished, with the current time as its end. */
+/** The step marked as unfinished, with the current time as its end. */
 export function underWay(step: TraceSpan): TraceSpan {
   return { ...step, endMs: nowMs(), open: true };
 }
 
-/** The detail of a failed step. */
+/** The detail for a step that has failed. */
 export function failure(error: string | undefined): Pick<TraceSpan, 'detail'> {
   return error === undefined || error === '' ? {} : { detail: `failed: ${error}`.slice(0, MAX_SPAN_DETAIL_LENGTH) };
 }

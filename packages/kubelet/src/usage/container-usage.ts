@@ -2,23 +2,23 @@ import { sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { LEAST_USAGE_WINDOW_MS } from './limits.ts';
 
-/** Maximum age of the first of the two samples of a report. */
+/** Maximum age of the first of a report's two samples. */
 const USAGE_SAMPLE_CACHED_MS = 30_000;
 
-/** Usage of a container: CPU in nanocores over the window, and its working set. */
+/** A container's CPU usage in nanocores over the window, and its working set. */
 export type ContainerUse = { cpuNanoCores: number; memoryBytes: number };
 
-/** Usage by container id, and the length of the CPU window. */
+/** Usage by container ID, and the length of the CPU window. */
 export type UsageReport = { containers: Map<string, ContainerUse>; atMs: number; windowMs: number };
 
 type Sample = {
   atMs: number;
-  /** The time of a sample on the monotonic clock. */
+  /** When the sample was taken (monotonic). */
   monotonicMs: number;
   containers: Map<string, { cpuNanoseconds: bigint; cpuAtNs: bigint; memoryBytes: number }>;
 };
 
-/** Usage of containers from two samples of the CRI's statistics; the first may be from an earlier call. */
+/** Computes the usage of containers from two samples of the CRI's statistics, the first of which may be from an earlier call. */
 export class ContainerUsage {
   readonly #cri: CriClient;
   #last: Sample | undefined;
@@ -27,7 +27,7 @@ export class ContainerUsage {
     this.#cri = cri;
   }
 
-  /** Takes `LEAST_USAGE_WINDOW_MS` if there was no call recently. */
+  /** Takes `LEAST_USAGE_WINDOW_MS` unless there was another call recently. */
   async report(signal: AbortSignal): Promise<UsageReport> {
     const fresh = this.#last !== undefined && performance.now() - this.#last.monotonicMs < USAGE_SAMPLE_CACHED_MS;
     const before = fresh ? this.#last! : await this.#sample(signal);
@@ -53,7 +53,7 @@ export class ContainerUsage {
   }
 }
 
-/** A container that started in between has only one sample, and so no CPU usage yet. */
+/** The usage between two samples. A container that started in between is in only one of them, so it has no CPU usage yet. */
 function usesBetween(before: Sample, now: Sample): Pick<UsageReport, 'containers' | 'windowMs'> {
   const containers = new Map<string, ContainerUse>();
   for (const [id, { cpuNanoseconds, cpuAtNs, memoryBytes }] of now.containers) {

@@ -3,7 +3,7 @@ import { sleep } from '@podwright/base';
 import type { ContainerUse } from './container-usage.ts';
 import { LEAST_USAGE_WINDOW_MS } from './limits.ts';
 
-/** Usage of the whole host: CPU time that was not idle, and memory that is not free. */
+/** Usage of the whole host: CPU time that was not idle, and memory that is not available. */
 export async function hostUsage(signal: AbortSignal): Promise<ContainerUse> {
   const before = processorTimes();
   await sleep(LEAST_USAGE_WINDOW_MS, signal);
@@ -13,7 +13,7 @@ export async function hostUsage(signal: AbortSignal): Promise<ContainerUse> {
   return { cpuNanoCores: Math.round(share * cpus().length * 1e9), memoryBytes: totalmem() - freemem() };
 }
 
-/** Milliseconds of all CPUs since boot. */
+/** CPU time of all CPUs since boot, in milliseconds. */
 function processorTimes(): { all: number; busy: number } {
   const times = cpus().map(({ times }) => times);
   const all = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
