@@ -19,8 +19,8 @@ const AUTHORITY = /^(?:[^@]*@)?(\[[\da-f:.]+\]|[^\0-\x20#%/:?@[\\\]^`{|}\x7f]*)(
 const MAX_PORT = 65_535;
 
 /**
- * The URL of an httpGet handler on `host`, which includes the port. Only path, query and fragment of the handler's `path` are used; if it
- * is not a valid URL reference, all of it is escaped as a path. `undefined` if the host is invalid.
+ * The URL of an httpGet handler on a `host` with port. Of the handler's `path`, only path, query and fragment are used; if it is not
+ * a valid URL reference, all of it is escaped as the path. `undefined` if the host is invalid.
  */
 export function handlerUrl({ scheme, host }: { scheme: string; host: string }, path: string): CallUrl | undefined {
   if (hostnameOf(host) === undefined) return undefined;
@@ -28,12 +28,12 @@ export function handlerUrl({ scheme, host }: { scheme: string; host: string }, p
   const whole = { scheme: undefined, host: undefined, path: escapeBytes(text, PATH), query: '', fragment: '' };
   const given = parseReference(text) ?? whole;
   const isRooted = given.path === '' || given.path.startsWith('/');
-  // as in upstream, which turns `a:b` into the URL `http:b` without a host
+  // like upstream, which turns `a:b` into the URL `http:b` without a host
   if (given.scheme !== undefined && given.host === '' && !isRooted) return { ...given, scheme };
   return { ...given, scheme, host, path: isRooted ? given.path : `/${given.path}` };
 }
 
-/** Resolves a Location header; `undefined` if it is invalid. `isAbsolute`: it has a scheme. */
+/** Resolves a Location header; `isAbsolute` if it has a scheme. `undefined` if it is invalid. */
 export function redirectUrl(location: ByteText, from: CallUrl): { url: CallUrl; isAbsolute: boolean } | undefined {
   const given = parseReference(location);
   if (given === undefined) return undefined;
@@ -48,12 +48,12 @@ export function redirectUrl(location: ByteText, from: CallUrl): { url: CallUrl; 
   return { url: { ...from, path: resolvePath(from.path, path), ...rest }, isAbsolute };
 }
 
-/** The request target for the request line. */
+/** The target in the request line. */
 export function requestTarget({ path, query }: CallUrl): string {
   return `${path || '/'}${query}`;
 }
 
-/** The URL as shown in messages and the Referer header. */
+/** The URL for messages and the Referer header. */
 export function urlText({ scheme, host, path, query, fragment }: CallUrl): string {
   const authority = host === '' && !path.startsWith('/') ? '' : `//${host}`;
   return `${scheme}:${authority}${path}${query}${fragment}`;
