@@ -40,7 +40,7 @@ export type StatusSyncOptions = {
 type Known = { metadata: KnownMetadata; status: PodStatus | undefined };
 type KnownMetadata = Pick<KubeObject['metadata'], 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
 
-/** The last patch of a pod: the kubelet's status that it was made from, and the resulting pod at the API server. */
+/** The last patch of a pod: the kubelet's status from which it was made, and the resulting pod at the API server. */
 type Exchange = { own: PodStatus; answer: Known };
 
 /** A response of the API server before validation. */
@@ -231,7 +231,7 @@ export class StatusSync {
     return read.metadata.uid === uid ? await from(read) : undefined;
   }
 
-  /** The newest known version of the pod, from the watch or the answer to the last patch. */
+  /** The newest known version of the pod, from the watch or from the response to the last patch. */
   #newest(podUid: string, { pod }: ShownPod): Known {
     const answer = this.#exchanges.get(podUid)?.answer;
     const isNewer = (compareVersions(answer?.metadata.resourceVersion, pod.metadata.resourceVersion) ?? 0) > 0;

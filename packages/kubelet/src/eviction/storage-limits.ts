@@ -34,7 +34,8 @@ export type StorageLimitsDependencies = {
 export type PodExcess = { pod: Pod; excess: LocalStorageExcess };
 
 /**
- * Finds pods over their storage limits. A measurement that takes long or hangs is not started a second time, and delays no other for long.
+ * Finds pods over their storage limits. A measurement that takes long or hangs is not started a second time, and delays others only
+ * briefly.
  */
 export class StorageLimits {
   readonly #deps: StorageLimitsDependencies;

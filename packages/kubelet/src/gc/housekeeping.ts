@@ -13,7 +13,7 @@ const CGROUP_REFRESH_PERIOD_MS = 60_000;
 
 const IMAGE_GC_PERIOD_MS = 300_000;
 
-/** Upstream's interval of container garbage collection; the one of images is above. */
+/** Upstream's interval of container garbage collection; `IMAGE_GC_PERIOD_MS` is that of images. */
 const CONTAINER_GC_PERIOD_MS = 60_000;
 
 export type HousekeepingInput = {

@@ -115,7 +115,7 @@ class FollowedLog {
   readonly #growth: LogGrowth;
   /** The `order` of the newest rotated file, if known. */
   #newest: string | undefined;
-  /** False if all rotated files are known to be compressed. */
+  /** False if no rotated file is left to compress. */
   #hasUncompressed = true;
 
   constructor(input: LogInput) {

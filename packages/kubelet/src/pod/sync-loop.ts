@@ -290,7 +290,7 @@ export class SyncLoop {
     }
   }
 
-  /** Logs the failure of an end for which no caller waits. */
+  /** Logs an error if a pod that no caller waits for could not be ended. */
   #settle(ended: Promise<void>): void {
     ended.catch((error: unknown) => this.#deps.logger.error({ error: errorMessage(error) }, 'ending a pod failed'));
   }
