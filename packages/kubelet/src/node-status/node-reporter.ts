@@ -82,8 +82,8 @@ export class NodeReporter {
   }
 
   /**
-   * Whether the informer's object is older than `#latest`: the informer lags, or the server was restored from a backup. Only a read can
-   * tell.
+   * Whether the informer's object is older than `#latest`: the informer lags, or the server was restored from a backup. Only a read shows
+   * which.
    */
   #isInDoubt(): boolean {
     const known = this.#informed();
