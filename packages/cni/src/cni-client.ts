@@ -49,7 +49,7 @@ const defaultDeadlines: CniDeadlines = {
 
 /**
  * Runs the plugins of network configurations (CNI 0.1.0 to 1.1.0). Operations on the same container are serialized, operations on different
- * containers run concurrently, and GC runs alone. A record is retained until DEL has succeeded.
+ * containers run concurrently, and GC runs alone. The cached record of an attachment is kept until its DEL has succeeded.
  */
 export class CniClient {
   readonly #directories: string[];

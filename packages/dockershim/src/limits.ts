@@ -25,7 +25,7 @@ export const VERSION_TIMEOUT_MS = 10_000;
 /** Timeout of `lookAtEngine`, which requests version and info. */
 export const LOOK_TIMEOUT_MS = 15_000;
 
-/** How long the Engine's version and info are cached: for `GET /info` the Engine counts all containers and images. */
+/** How long the Engine's version and info are cached, because `GET /info` makes the Engine count all containers and images. */
 export const FACTS_CACHE_MS = 60_000;
 
 /** Interval between attempts to reach the Engine at the start. */

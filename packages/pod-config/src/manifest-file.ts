@@ -45,7 +45,7 @@ export async function readManifestFile(
     return {
       stamp,
       modifiedAtMs: Number(stats.mtimeMs),
-      // moving a file changes only its ctime, while writing changes both times
+      // a rename changes only the ctime, a write changes both times; chmod, chown and link look like a rename, too
       movedHere: stats.ctimeNs > stats.mtimeNs,
       manifest: decodeBytes(buffer.subarray(0, bytesRead), path),
     };

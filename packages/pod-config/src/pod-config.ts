@@ -35,7 +35,10 @@ export type PodConfigOptions = {
   objects: LocalObjects;
   /** The pods in the runtime. They keep their names and UIDs across a kubelet restart. */
   runningPods: () => ExistingPod[];
-  /** Whether the node is in a cluster. Pods then get the node's name as a suffix, and must not refer to API objects. Default false. */
+  /**
+   * Whether the node is part of a cluster. If so, the node's name is appended to pod names, and pods must not refer to API objects. Default
+   * false.
+   */
   ofCluster?: boolean;
   logger: Logger;
 };
@@ -231,7 +234,10 @@ function changes(before: Map<string, Desired>, after: Map<string, Desired>): Pod
   return [...bySource('REMOVE', removed), ...bySource('UPDATE', updated), ...bySource('ADD', added)];
 }
 
-/** The pod with what its RuntimeClass adds; unchanged if the class does not exist yet. */
+/**
+ * Applies the pod's RuntimeClass (overhead, node selector, tolerations). Returns the pod unchanged if it names no class or the class does
+ * not exist yet, and `undefined`, with an error in `errors`, if the two conflict.
+ */
 function classedPod(
   { placed, pod }: Claim,
   classes: ReadonlyMap<string, RuntimeClass>,
@@ -245,7 +251,7 @@ function classedPod(
   return undefined;
 }
 
-/** Compares the content from the manifest and what the RuntimeClass adds. */
+/** Whether the manifest's content differs, or a field that the RuntimeClass sets. */
 function differs(before: Desired, after: Desired): boolean {
   const content = ({ pod: { metadata, spec } }: Desired) =>
     JSON.stringify([

@@ -6,7 +6,7 @@ import {
   type Toleration,
 } from '@podwright/kube-api';
 
-/** A pod with what its RuntimeClass adds, or the conflict between the two. */
+/** A pod with its RuntimeClass applied, or the conflict between the two. */
 export type ClassedPod = { pod: Pod } | { path: string; problem: string };
 
 /** Adds the class's overhead, node selector and tolerations, like the API server's admission (plugin/pkg/admission/runtimeclass). */

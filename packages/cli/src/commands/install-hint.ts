@@ -46,7 +46,7 @@ const PACKAGE_MANAGERS: PackageManager[] = [
   { families: ['alpine'], command: 'apk add', commands: (packages) => [['apk', 'add', '--update-cache', ...packages]] },
 ];
 
-/** The package manager of this host by its os-release(5), `undefined` for an unknown distribution. */
+/** This host's package manager according to os-release(5); `undefined` if the distribution is unknown. */
 export function packageManager(osRelease = readOsRelease()): PackageManager | undefined {
   const names = [...osRelease.matchAll(/^ID(?:_LIKE)?=(.*)$/gm)].flatMap(([, value]) =>
     value!.replaceAll(/['"]/g, '').split(/[\s-]/),

@@ -10,9 +10,9 @@ import { onStopSignal } from './stop-signals.ts';
 import { raiseUserLimits } from './user-limits.ts';
 
 /**
- * Sets up a daemon's process. Throws `failed_precondition` if a newer version has written the records in `root`, and `invalid_argument` if
- * the path of a socket is too long to bind. `stopped` resolves at the first signal of `onStopSignal`, or when `request` is called. With
- * `system`, freed memory is returned to the kernel; pass it if the daemon loads the FFI anyway.
+ * Sets up a daemon's process. Throws `failed_precondition` if the records in `root` were written by a newer version, and `invalid_argument`
+ * if a socket path is too long to bind. The returned `stopped` resolves on the first stop signal (`onStopSignal`) or call of `request`.
+ * With `system`, freed memory is returned to the kernel; pass it if the daemon loads the FFI in any case.
  */
 export function beginDaemon(
   {

@@ -6,7 +6,7 @@ import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 import { netnsPathOf } from './sandbox-netns.ts';
 
-/** A sandbox as its container and its checkpoint describe it. One of them may be missing. */
+/** A sandbox as its container and its checkpoint describe it. Either or both may be missing. */
 export type FoundSandbox = {
   id: string;
   /** `undefined` if there is no container, or if it belongs to another client. */

@@ -10,7 +10,11 @@ const BATCH_ENTRIES = 1024;
  */
 const CLOCK_TICK_MS = 100;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Errors for a directory that was moved, removed or replaced since it was listed, or for which no descriptor is free. */
+/**
+ * Errors from opening or reading a directory that was moved, removed or replaced since it was listed (ENOENT, ENOTDIR, ELOOP, ESTALE),
+ * or that this process may not open, as on NFS with root_squash (EACCES), or when the process or host is out of descriptors (EMFILE,
+ * ENFILE).
+ */
 const UNREADABLE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EACCES', 'EMFILE', 'ENFILE'];
 
 /**

@@ -34,7 +34,7 @@ export function paxInteger({ keyword, value }: PaxRecord): number {
   return number;
 }
 
-/** Parses a time of a PAX record, in seconds, truncated to microseconds, the precision of node:fs. */
+/** Parses a PAX timestamp. Returns seconds, truncated to microseconds because node:fs is no more precise. */
 export function paxTime({ keyword, value }: PaxRecord): number {
   const match = /^(-?[0-9]{1,13})(?:\.([0-9]{0,30}))?$/.exec(value.toString('latin1'));
   if (match === null) throw malformed(`PAX ${keyword} is not a time`);

@@ -34,7 +34,10 @@ const fromTemplate = (kind: string, template: string) =>
   `${kind} needs the controllers of a cluster, which a single node does not have; ${SUPPORTED}: ` +
   `put the content of ${template} into a Pod`;
 
-/** Kinds without which pods would not work as intended, with advice. They are never ignored. */
+/**
+ * Kinds that need a cluster's controllers, with advice on what to use instead. They are refused rather than ignored, because the pods that
+ * they describe would be missing, or pods would lack their volumes.
+ */
 const REFUSED_KINDS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(TEMPLATES).map(([kind, path]) => [kind, fromTemplate(kind, path.join('.'))])),
   PersistentVolume: `PersistentVolume needs a cluster, which binds claims to it; ${SUPPORTED}: use a PersistentVolumeClaim alone, which is a directory of the node, or a hostPath or nfs volume`,

@@ -8,7 +8,7 @@ export type DecodeStruct = (type: string, reader: WireReader) => unknown;
 export type EncodeContext = {
   /** The field's name, for errors. */
   name: string;
-  /** Encodes a JSON value as the content of a message of another type. */
+  /** Encodes a JSON value as the fields of a nested message of the given type. */
   encodeStruct(type: string, value: unknown): void;
 };
 

@@ -51,8 +51,8 @@ export class ImageGarbageCollector {
   }
 
   /**
-   * Rejects if the images or the disk cannot be read, or if too little was freed. From the second failure in a row on, each one also emits
-   * an event.
+   * Removes unused images that are too old, and more unused images if the disk is too full. Rejects if the images or the disk cannot be
+   * read, or if too little was freed. The second and later consecutive failures also emit an event.
    */
   async run(): Promise<void> {
     try {

@@ -290,7 +290,7 @@ async function compress(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** Whether the runtime may still process the abandoned call, and would then replace the file at the log's path. */
+/** Whether the runtime may still carry out a ReopenContainerLog call that failed with this error, and so create a file at the log path. */
 const mayYetReopen = (error: unknown) => ['cancelled', 'deadline_exceeded', 'unavailable'].includes(errorCode(error));
 
 /** Renames a log back unless a new file exists: the runtime may have opened that one and failed afterwards. */

@@ -26,7 +26,7 @@ export class SystemBus {
   readonly #onSignal: (signal: DBusMessage) => void;
   #serial = 0;
   #unread: Buffer = Buffer.alloc(0);
-  /** Number of bytes still to be skipped of a message that is too long. */
+  /** Number of bytes of an oversized message that are still to be skipped. */
   #skip = 0;
 
   private constructor(socket: Socket, onSignal: (signal: DBusMessage) => void) {

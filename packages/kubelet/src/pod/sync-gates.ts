@@ -95,7 +95,7 @@ export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome |
   return { ended: false, retryAtMs: Date.now() };
 }
 
-/** Publishes the status. The pod has ended if all of its containers have finished. */
+/** Publishes the status. Ends the sync only if all of the pod's containers have finished, and so the pod has ended. */
 export function reportStatus(context: SyncContext): SyncOutcome | undefined {
   const { pod, status, reports } = context;
   reports.keepProbeAnswers(pod);
@@ -113,7 +113,7 @@ export function endIfOverdue({ pod, publishedStatus, deadlines, deps }: SyncCont
   return { ended: true, verdict: { reason: 'DeadlineExceeded', message } };
 }
 
-/** Plans the actions. The pod has ended if its sandbox is to be stopped and not recreated. */
+/** Plans the actions. Ends the sync only if the plan stops the sandbox without creating a new one, and so the pod has ended. */
 export function planActions(context: SyncContext): SyncOutcome | undefined {
   const { pod, status, publishedStatus, deps } = context;
   const { probes, restarts, runtime } = deps;

@@ -26,7 +26,7 @@ test(`pods keep all invariants and reach their desired state after any faults ($
   assert.equal(failure, undefined);
 });
 
-/** Describes a short history that fails in the same way, with its log. */
+/** Shrinks a failing history to a short one with the same failure, and describes that one with its log. */
 async function tale(run: RunHistory, history: History): Promise<string> {
   const [problem = ''] = await run(history);
   const short = await shrink(history, async (one) => (await run(one)).some((other) => rule(other) === rule(problem)));

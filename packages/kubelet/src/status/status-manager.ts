@@ -137,7 +137,7 @@ export class StatusManager {
     return [...this.#recorded.keys()].filter((uid) => !isKnown(uid));
   }
 
-  /** Changes from this call on, until the signal aborts. */
+  /** Subscribes to pod changes made after this call, until the signal aborts. */
   subscribe(signal: AbortSignal): Subscription<PodChange> {
     return this.#changes.subscribe(signal);
   }

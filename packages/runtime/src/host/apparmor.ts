@@ -82,8 +82,8 @@ export class AppArmor {
   }
 
   /**
-   * Whether the default profile is loaded or can be loaded. If not, because a host with AppArmor may lack apparmor_parser, containers that
-   * name no profile run without one.
+   * Whether the default profile is loaded or can be loaded. A host with AppArmor may lack apparmor_parser; containers that name no profile
+   * then run without one.
    */
   async #canLoad(): Promise<boolean> {
     return (await this.#isLoaded(DEFAULT_PROFILE)) || findProgram(this.#paths.parser) !== undefined;

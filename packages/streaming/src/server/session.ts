@@ -65,7 +65,10 @@ function resize(process: RemoteProcess, { Width, Height }: TerminalSize): void {
   }
 }
 
-/** Forwards input with back-pressure, and its end unless the client has disconnected. Input that the process does not read is discarded. */
+/**
+ * Forwards input with back-pressure. Closes the process's stdin at the end of input, unless the client has disconnected. Once the process
+ * has closed its stdin, further input is discarded.
+ */
 function passInput({ stdin, gone }: CommandStreams, target: Writable): void {
   const source = stdin!;
   const drop = () => {

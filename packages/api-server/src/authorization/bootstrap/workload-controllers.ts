@@ -1,6 +1,6 @@
 import type { RoleTable } from './role-table.ts';
 
-/** Cluster roles of the workload and service controllers. The names lack the common prefix. */
+/** Cluster roles of the workload and service controllers, by name without the prefix `system:controller:`. */
 export const WORKLOAD_CONTROLLERS: RoleTable = {
   'cronjob-controller': [
     'read,update batch cronjobs',

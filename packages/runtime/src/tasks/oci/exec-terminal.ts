@@ -69,7 +69,7 @@ function makeGate(system: System, bundle: string): { descriptor: number; pass():
   return { descriptor, pass, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
-/** conmon's report on a pipe: a pid or an exit code, or -1 and the runtime's message. */
+/** A message that conmon writes to its sync or attach pipe. `data`: a PID or an exit code, or -1 with the OCI runtime's `message`. */
 type Report = { data: number; message?: string };
 
 /** A conmon that is a child of this process, so that this process gets conmon's exit code, which is the command's. */
