@@ -37,7 +37,8 @@ const EVICTION_UNEXPLAINED_MS = 1000;
 const EVICTION_MEASURE_REST_MS = 250;
 
 /**
- * Number of consecutive checks without more free space after which removed files count as freed; file systems free them in the background.
+ * Number of consecutive checks that must find no more free space before removed files count as freed, because file systems free them in the
+ * background.
  */
 const EVICTION_CHECKS_IN_VAIN = 4;
 
@@ -216,7 +217,10 @@ export class EvictionManager {
     return this.#disks;
   }
 
-  /** Pods control how long their volumes take to walk, so this waits at most a second; later results count for a later round. */
+  /**
+   * Evicts the pods that exceed their own storage limits. Waits at most a second for their measurement, because a pod controls how long its
+   * volumes take to walk; later results count for a later round.
+   */
   async #enforceStorageLimits(disks: Disks): Promise<Pod[]> {
     const measuring = this.#limits.measure(this.#deps.activePods(), disks.layout);
     await Promise.race([measuring, pause(EVICTION_MEASURE_MS, this.#stopping)]);
@@ -299,7 +303,10 @@ export class EvictionManager {
     );
   }
 
-  /** Rejects if the memory or processes of no pod are known: then no pod is evicted, as in upstream. */
+  /**
+   * Measures the pods to rank them. For a shortage of memory or processes, rejects if no pod's usage is known; no pod is then evicted, as
+   * in upstream.
+   */
   async #measureForRank(pods: Pod[], signal: Threshold['signal']): Promise<void> {
     const { rankMs = EVICTION_RANK_MS, logger } = this.#deps;
     await this.#measureUse(pods, signal, rankMs).catch((error: unknown) => {
@@ -344,7 +351,7 @@ export class EvictionManager {
     return running;
   }
 
-  /** The thresholds that are still met once the file systems have freed removed files, which happens in the background. */
+  /** Waits for the file systems to free removed files in the background. Returns the thresholds that are still met. */
   async #shortAfterAll({ thresholds }: Disks): Promise<Threshold[]> {
     const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
     const most = new Map<Threshold, bigint>();
@@ -368,7 +375,7 @@ export class EvictionManager {
     return Math.max(EVICTION_GRACE_SECONDS, wanted);
   }
 
-  /** Returns false for a critical pod, and for a pod that has been removed meanwhile. */
+  /** Evicts the pod and waits for it to stop. Returns false if the pod is critical or has been removed meanwhile. */
   async #evict(pod: Pod, signal: string, { annotations, ...eviction }: Ended): Promise<boolean> {
     const { isExempt, isCleanedUp, evict, events, metrics, logger } = this.#deps;
     if (isCleanedUp(pod)) return false;

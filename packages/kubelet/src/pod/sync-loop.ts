@@ -172,7 +172,7 @@ export class SyncLoop {
     this.#settle(this.#decideAgain(pod, readNode));
   }
 
-  /** The cached Node object may be older than the scheduler's, so this reads it once and decides again (predicate.go, generalFilter). */
+  /** Reads the Node object and decides again, because the cached one may be older than the scheduler's (predicate.go, generalFilter). */
   async #decideAgain({ metadata: { uid } }: Pod, readNode: () => Promise<Node>): Promise<void> {
     const { manager, admission, workers, logger } = this.#deps;
     admission.forget(uid);
@@ -240,8 +240,8 @@ export class SyncLoop {
   }
 
   /**
-   * Ends pods with the same name and source that an earlier kubelet left running, so that the new pod waits for them. Pods from the other
-   * kind of source are spared, because that source may not have been read yet.
+   * Ends pods with the same name that an earlier kubelet left running, so that the new pod waits for them. If the new pod is from a URL,
+   * pods from files are spared, and vice versa, because the other source may not have been read yet.
    */
   #endNamesakes({ metadata: { uid, namespace, name } }: Pod, source: PodSourceName): void {
     const { workers, runtimePods, listedPods } = this.#deps;
@@ -282,7 +282,7 @@ export class SyncLoop {
     statuses.change(podUid, (pod, status) => withProbeAnswers(pod, status, { probes, now: formatTime(Date.now()) }));
   }
 
-  /** Retries the pods that may use a changed object: waiting pods can then proceed, and volumes get the new content. */
+  /** Retries the pods that may use a changed object, so that waiting pods can proceed and volumes get the new content. */
   handleObject({ kind, namespace, users }: LocalObjectChange): void {
     for (const { metadata } of this.#deps.manager.list()) {
       const mayUse = users?.has(metadata.uid) ?? (kind === 'RuntimeClass' || metadata.namespace === namespace);

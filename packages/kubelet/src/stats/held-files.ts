@@ -15,13 +15,13 @@ import {
 } from '@podwright/system/open-files';
 import { type FileUse, sumOf } from './file-system-use.ts';
 
-/** Time budget of each pod's first search in a round, in which almost all pods are searched completely. */
+/** Time budget of each pod's first search in a round. It is enough to search almost any pod completely. */
 const POD_BUDGET_MS = 50;
 /** Time budget of all pods together in a round. */
 const ROUND_BUDGET_MS = 1000;
 /** Maximum duration of a round, including waits for file systems. */
 const ROUND_MS = 5000;
-/** How often the search of a pod is repeated because of new processes and changed files. */
+/** Maximum number of passes over a pod's processes in one search. New processes and changed files require another pass. */
 const MAX_REPEATS = 30;
 /** Maximum number of a pod's mounts to read in one search, because its processes may have any number of mount namespaces. */
 const MAX_MOUNTS_A_POD = 20_000;
@@ -47,19 +47,19 @@ export const NOTHING_HELD: HeldFiles = { layers: NO_FILES, kubelet: NO_FILES, em
  */
 type Place = { directory: 'layers' | 'kubelet'; emptyDir?: string; isDetached?: boolean };
 
-/** The place of files in a mount; `undefined` if they do not belong to the pod, as in a hostPath. */
+/** Returns the place of the files in a mount; `undefined` if they do not belong to the pod, for example in a hostPath. */
 export type PlaceOf = (mount: MountEntry) => Place | undefined;
 
 /** A directory on the kubelet's disk and one on the disk of container layers; '' if unknown. */
 export type DiskDirectories = Record<Place['directory'], string>;
 
-/** How to find the places of files. `reads`: the pod's reads of files, which are bounded. */
+/** Options for finding the places of a pod's files. `reads` runs all reads of these files, and bounds how many may hang. */
 export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: BoundedReads };
 
 /** A pod whose processes are searched; `pids` returns its current processes. */
 export type Holder = PlaceOptions & { pids: () => Promise<readonly number[]> };
 
-/** `isInterrupted`: not all files were found, because other pods used up the round's time, or two of their reads hang. */
+/** The result of one search. `isInterrupted`: it missed files, because other pods used up the round's time, or two of their reads hang. */
 export type SearchedFiles = HeldFiles & { isInterrupted: boolean };
 
 /** Searches all pods for deleted files, in rounds. `Key` identifies a pod. */
@@ -76,8 +76,8 @@ export class HeldFilesOfPods<Key> {
   }
 
   /**
-   * Runs one round. A pod that holds few files is searched completely, whatever others hold. A pod whose search is interrupted keeps its
-   * last complete result.
+   * Runs one round. A pod that holds few files is searched completely, however many other pods hold. A pod whose search is interrupted
+   * keeps its last complete result.
    */
   async measure(holders: ReadonlyMap<Key, Holder>): Promise<Map<Key, HeldFiles>> {
     const found = new Map<Key, SearchedFiles>();
@@ -120,8 +120,8 @@ export class HeldFilesOfPods<Key> {
  * Usage of deleted files that the processes of a pod hold: open, mapped, or as their program, working directory or root directory. The
  * search includes processes that start meanwhile, and ends when the budget is spent. A process may have received a descriptor from another
  * container, through a socket message or /proc/PID/root. Therefore, if no process of the pod has the file's mount, the file counts if it is
- * on one of the `disks` or in an overlay. Not found are files held only by a socket message, by a socket's address, or in one thread's
- * private tables.
+ * on one of the `disks` or in an overlay. The search does not find files held only by a socket message, by a socket's address, or in one
+ * thread's private tables.
  */
 export async function heldFiles(
   pids: Holder['pids'],
@@ -165,7 +165,7 @@ class Search {
     this.#places = new Places(this.#searched, options, budget);
   }
 
-  /** Searches until all of the pod's processes have been searched: new ones may have inherited files from those that have exited. */
+  /** Searches all of the pod's processes, including new ones, because they may have inherited files from processes that have exited. */
   async run(): Promise<boolean> {
     for (let repeats = 0; repeats < MAX_REPEATS; repeats++) {
       const searched = new Set(this.#searched);
@@ -292,7 +292,7 @@ class Places {
     return this.#devices.get(device)!;
   }
 
-  /** The place of a file whose mount no process of the pod has: the mount may belong to an exited container, or be unmounted. */
+  /** The place of a file whose mount no process of the pod has, because its container has exited or the mount was unmounted. */
   async #placeOfDetached(link: string, device: number): Promise<Place | undefined> {
     const isOverlay = (await fileSystemKind(link)) === 'overlay';
     const disks = await this.#knownDisks();

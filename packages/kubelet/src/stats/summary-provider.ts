@@ -119,7 +119,7 @@ export class SummaryProvider {
     return { node: { nodeName, ...own, ...facts, fs: disks.root, runtime: images }, pods };
   }
 
-  /** CPU, memory and swap only, which is cheaper. */
+  /** A summary of CPU, memory and swap only, which is cheaper than the full one. */
   async cpuAndMemory(): Promise<Summary> {
     const [pods, { swap }] = await Promise.all([this.#measuredPods(), hostFacts()]);
     const { nodeName } = this.#parts;
@@ -300,7 +300,7 @@ export class SummaryProvider {
     }
   }
 
-  /** Queries each pod's statistics: containerd 1.6 cannot list those of all pods while a pod that has ended has no cgroup. */
+  /** Queries each pod's statistics, because containerd 1.6 cannot list the statistics of all pods while an ended pod has no cgroup. */
   async #readEachSandbox(byId: Map<string, SandboxUse>, error: unknown): Promise<void> {
     const { cri, runtimePods } = this.#parts;
     const ids = runtimePods().flatMap(({ sandboxes }) => sandboxes.filter(({ ready }) => ready).map(({ id }) => id));
@@ -355,7 +355,10 @@ export class SummaryProvider {
     return layers;
   }
 
-  /** The stats of a file system. The path that a runtime reports may not exist in this process's mount namespace. */
+  /**
+   * The stats of the file system at a path that the runtime reports. `undefined` if they cannot be read, for example because this process's
+   * mount namespace lacks the path.
+   */
   async #fileSystem(mountpoint: string): Promise<FsStats | undefined> {
     return mountpoint === '' ? undefined : await fileSystemOf(mountpoint).catch(() => undefined);
   }

@@ -21,12 +21,12 @@ import { ExitWatch } from './exit-watch.ts';
 
 /** How long a stop waits for a start in progress before it aborts the start. */
 const START_PATIENCE_MS = 5000;
-/** Limit for the rollback of an aborted start. */
+/** Timeout for the rollback of an aborted start. */
 const START_ENDS_TIMEOUT_MS = 120_000;
-/** Limit for stopping or removing all containers of a sandbox, in addition to the limit for each container. */
+/** Timeout for stopping or removing all containers of a sandbox, in addition to the timeout for each container. */
 const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
-/** Delay of the clean-up after an exited or removed container, which gives precedence to calls in progress. */
+/** Delay before the clean-up after an exited or removed container, so that calls in progress go first. */
 const LATER_MS = 30;
 /** Delay before the service retries a failed removal. */
 const REMOVE_AGAIN_MS = 60_000;
@@ -152,8 +152,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Finishes operations that the restart interrupted, and records exits that happened since. Removes containers whose sandbox has lost its
-   * record, because a pod can only be created again as a whole. If a container cannot be recovered, its record stays.
+   * Finishes operations that a restart of the runtime interrupted, and records exits that happened meanwhile. Removes containers whose
+   * sandbox has lost its record, because a pod can only be recreated as a whole. If a container cannot be recovered, its record stays.
    */
   recover(): Promise<void> {
     const { logger, sandboxes } = this.#context;
@@ -201,7 +201,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Removes the container's files and record after the call has returned. If that fails, the record stays, and a timer or the next start of
+   * Removes the container's files and record after `remove` has returned. If that fails, the record stays, and a timer or the next start of
    * the runtime retries.
    */
   #removeRest(id: string): void {

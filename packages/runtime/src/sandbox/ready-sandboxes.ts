@@ -35,9 +35,9 @@ export type ReadySandboxesDependencies = {
 type ReadySandbox = { readonly id: string; netnsPath: string; attached: boolean };
 
 /**
- * Prepares a few sandboxes while the runtime is idle: pods then get their namespaces without waiting for the kernel, and already attached
- * to the network if it supports that (`Network.prepare`). A ready sandbox has an id, but no record. When a pod takes it, the id goes into
- * the pod's record, and everything else is found by id. After a crash, the next start removes them like any id without a record.
+ * Prepares a few sandboxes while the runtime is idle, so that pods get their namespaces without waiting for the kernel, and already
+ * attached to the network if it supports that (`Network.prepare`). A ready sandbox has an id, but no record. When a pod takes it, the id
+ * goes into the pod's record, and everything else is found by id. After a crash, the next start removes all sandboxes without a record.
  *
  * No pod waits for a ready sandbox or fails because of one: if there is none, the pod's sandbox is created on request.
  */
@@ -221,8 +221,8 @@ export class ReadySandboxes {
   }
 
   /**
-   * Checks whether all ready sandboxes are attached to the network that pods use now, by means of one of them, which no pod can take
-   * meanwhile.
+   * Checks whether the ready sandboxes are attached to the network that pods use now, by attaching one of them again. No pod can take that
+   * one meanwhile.
    */
   async #checkNetwork(): Promise<void> {
     this.#mustCheckNetwork = false;
@@ -243,7 +243,7 @@ export class ReadySandboxes {
     this.#ready.push(sandbox);
   }
 
-  /** Returns whether the sandbox is attached to the current network. */
+  /** Attaches the sandbox to the current network if the network supports that. Returns whether the sandbox is attached to it. */
   async #prepareNetwork(sandbox: ReadySandbox): Promise<boolean> {
     const { network } = this.#dependencies;
     const before = sandbox.attached;
@@ -264,12 +264,12 @@ export class ReadySandboxes {
   }
 }
 
-/** Target number of ready sandboxes after this many pod starts in the last minute. */
+/** Target number of ready sandboxes for the given number of pod starts in the last minute. */
 export function readyTarget(starts: number, most: number): number {
   return Math.min(most, Math.max(LEAST, starts));
 }
 
-/** Sysctls of network interfaces, including defaults for new interfaces. They rule out a ready sandbox, which already has its interface. */
+/** Interface sysctls, including defaults for new interfaces. A pod that sets one gets no ready sandbox, whose interface already exists. */
 const INTERFACE_SYSCTL = /^net[./][^./]+[./](conf|neigh)[./]/;
 
 function fits(config: SandboxConfig, { takesReadySandboxes = false }: SandboxController): boolean {

@@ -106,7 +106,7 @@ export interface TaskRuntime {
    * the session ends.
    */
   attach(id: string, signal: AbortSignal, options?: { stdin?: boolean }): Promise<Omit<ExecSession, 'exit'>>;
-  /** Makes the monitor close its log file and reopen `logPath`, the path from the create. */
+  /** Makes the monitor close its log file and reopen `logPath`, which must be the path passed to `create`. */
   reopenLog(id: string, logPath: string): Promise<void>;
   update(id: string, resources: OciLinuxResources): Promise<void>;
   /** Checkpoints a running task, which continues afterwards. Needs CRIU. Optional, because not all runtimes support it. */
@@ -114,13 +114,13 @@ export interface TaskRuntime {
   /** Thaws a task that an interrupted checkpoint left frozen. No error for a task that is not frozen. */
   thaw?(id: string): Promise<void>;
   /**
-   * The task's resource usage as measured by its runtime: for tasks without a cgroup on the host, such as those in virtual machines.
+   * Asks the runtime for the task's resource usage, for tasks without a cgroup on the host, such as tasks in virtual machines. Returns
    * `undefined` if the task is not running or is not measured.
    */
   use?(id: string): Promise<CgroupStats | undefined>;
   /** Ids of all tasks that have any resource on the host: monitor, files, runtime state. */
   list(): Promise<string[]>;
-  /** Whether `list` includes the id, without the cost of a list. Optional. */
+  /** Whether `list` includes the id, without the cost of listing all tasks. Optional. */
   has?(id: string): Promise<boolean>;
   /** Stops watching and listening; tasks keep running. */
   close(): void;

@@ -99,7 +99,7 @@ function beginSession(
     try {
       const process = pid();
       if (process !== undefined && setProcessTerminalSize(system, process, { columns, rows })) return;
-      // conmon drops all but the first of several sizes that arrive together, so it is only the fallback.
+      // only the fallback, because conmon drops all but the first of several sizes that arrive together
       resizeMonitorTerminal(record, columns, rows);
     } catch {
       // the task has just exited
