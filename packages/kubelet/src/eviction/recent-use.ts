@@ -1,10 +1,10 @@
-/** The usage of pods during recent shortages: a pod may free the resource before an eviction can measure it. */
+/** Records pods' usage during recent shortages, because a pod may free the resource before an eviction can measure it. */
 import type { Pod } from '@podwright/kube-api';
 import { conditionOf, isOfDisk, type PressureCondition, type Signal } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { type Candidate, type Resource, type Shortage, useOf } from './rank-pods.ts';
 
-/** Number of recent shortages, over before an eviction or not explained by the usage of pods, after which a pod is evicted anyway. */
+/** A pod is evicted after this many recent shortages, even if they ended before an eviction or pods' usage does not explain them. */
 const EVICTION_SHORTAGES = 3;
 
 /** Maximum number of stored measurements, and of stored shortages. */
@@ -93,8 +93,8 @@ function byUse(pod: Pod, measurements: readonly Measurement[], resource: Resourc
 }
 
 /**
- * The measurements with all disks and volumes that the resource needs: measurements for memory lack disks, and those taken during the first
- * walk of a volume lack that volume.
+ * The measurements that include all disks and volumes that count for the resource. Measurements for memory lack disks, and measurements
+ * during the first walk through a volume lack that volume.
  */
 function completeOf(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
   const measured = measuredOf(pod, measurements, resource);

@@ -45,7 +45,7 @@ export class CrashBackoff {
     return { waiting: { reason: 'CrashLoopBackOff', message }, retryAtMs: this.#clocks.wallMs() + remainingMs };
   }
 
-  /** Counts a restart. Call this before the container is created: the next, longer delay applies from its next exit on. */
+  /** Counts a restart. Call this before the container is created, so that the next, longer delay applies from its next exit on. */
   count(restart: Restart): void {
     const endedAtMs = this.#endOf(restart);
     if (endedAtMs !== undefined) this.#backoff.next(crashKey(restart.pod, restart.container), endedAtMs);

@@ -161,7 +161,7 @@ export class RuntimePodReader {
     return [sandboxes.items, containers.containers];
   }
 
-  /** Reads the network only of the newest sandbox; for the others, the list is enough. */
+  /** Reads a sandbox. Only the newest one's network is read from the runtime; for the others, the list is enough. */
   async #sandbox(listed: PodSandbox, newest: boolean, signal?: AbortSignal): Promise<RuntimeSandbox | undefined> {
     if (!newest) return { ...sandboxFacts(listed), hostNetwork: false, ips: [] };
     const network = await this.#options.networks.of(listed.id, signal);
@@ -243,7 +243,7 @@ function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
   return known.container;
 }
 
-/** Whether the reason may still become OOMKilled: containerd receives the OOM event and the exit separately, in no fixed order. */
+/** Whether the reason may still become OOMKilled, because containerd receives the OOM event and the exit separately, in no fixed order. */
 function mayBeOutOfMemory({ exitCode, reason }: RuntimeContainer): boolean {
   return exitCode === EXIT_CODE_KILLED && reason === 'Error';
 }
@@ -318,7 +318,7 @@ function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };
 
-/** Compares attempts first: unlike creation times, they always increase, even if the host's clock is set back. */
+/** Compares attempts first, because unlike creation times they always increase, even if the host's clock is set back. */
 function newestFirst(a: Dated, b: Dated): number {
   const attempts = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
   if (attempts !== 0 || a.createdAt === b.createdAt) return attempts;

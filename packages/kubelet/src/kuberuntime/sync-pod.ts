@@ -25,7 +25,7 @@ import {
   startContainer,
 } from './start-container.ts';
 
-/** A shorter wait for a sandbox turn is not recorded in the pod's trace. */
+/** Minimum wait for a sandbox turn that is recorded in the pod's trace. */
 export const MIN_TRACED_TURN_MS = 5;
 
 /** Dependencies of a sync. */
@@ -142,7 +142,7 @@ function isRequested(plan: PodActions, container: Container): boolean {
   return plan.containersToKill.some(({ name, reason }) => name === container.name && reason === 'restartRequested');
 }
 
-/** Ephemeral containers come first, because they must start even if an init container fails. */
+/** The pod's containers in start order. Ephemeral containers come first, because they must start even if an init container fails. */
 function startOrder({ spec }: Pod): Container[] {
   return [...(spec.ephemeralContainers ?? []), ...(spec.initContainers ?? []), ...spec.containers];
 }

@@ -75,7 +75,7 @@ export class PodAllocations {
     return allocated;
   }
 
-  /** Resolves once the allocations have been written, or a write has failed, which will be retried. */
+  /** Resolves once the allocations have been written, or a write has failed; failed writes are retried. */
   saved(): Promise<void> {
     return this.#checkpoint.flush();
   }

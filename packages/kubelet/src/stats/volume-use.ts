@@ -6,7 +6,7 @@ import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 /** Maximum age of the last walk through a volume: upstream's volumeStatsAggPeriod. */
 const VOLUME_USE_CACHED_MS = 60_000;
 
-/** How long a volume whose file system may wait for a server may delay the walks through others. */
+/** Maximum delay of other walks by the walk through a volume whose file system may wait for a server. */
 const REMOTE_WALK_MS = 1000;
 
 /** Timeout of the first walks through all local volumes of a pod, and of a second walk through each if the first ones were not enough. */
@@ -159,7 +159,7 @@ async function measured(
 ): Promise<{ use: FsStats; isPartial: boolean }> {
   const fileSystem = await (isOfNode ? fileSystemOf(path) : remoteFileSystemOf(path));
   if (!byFiles) return { use: fileSystem, isPartial: false };
-  // nothing aborts the walk: it ends by itself or with the process
+  // nothing aborts the walk, which ends by itself or with the process
   const signal = new AbortController().signal;
   const { bytes, inodes, isPartial } = await (isOfNode ? treeUse(path, { signal, timeoutMs }) : remoteTreeUse(path));
   return { use: { ...fileSystem, usedBytes: bytes, inodesUsed: inodes }, isPartial };
@@ -183,7 +183,7 @@ function claimOf({ name, persistentVolumeClaim, ephemeral }: Volume, { metadata 
   return claim === undefined ? {} : { pvcRef: { name: claim, namespace: metadata.namespace } };
 }
 
-/** Whether the volume is measured: as in upstream, hostPath volumes are not. */
+/** Whether the volume is measured. As in upstream, hostPath volumes are not. */
 function isMeasured(volume: Volume): boolean {
   return volume.hostPath === undefined;
 }

@@ -100,7 +100,7 @@ export class ExecProcess {
       // The process that crun starts is in the session of an intermediate process, which has exited.
       const session = readProcess(pid)?.session ?? pid;
       await killProcessTrees([pid, session]);
-      // Wait until its parent has reaped it: a zombie that is left to the host's init delays the end of the task's PID namespace.
+      // Wait until its parent has reaped it, because a zombie left to the host's init delays the end of the task's PID namespace.
       using soon = withTimeout(undefined, EXEC_END_TIMEOUT_MS, this.what);
       await raceAbort(this.exited, soon).catch(() => undefined);
     }

@@ -77,12 +77,12 @@ export class TaskFiles {
     return join(this.exits, id);
   }
 
-  /** Path for the pid file of another command in a task. */
+  /** A new path for the pid file of a command that runs in a task. */
   newExec(id: string): string {
     return join(this.execs, `${id}:${randomUUID()}`);
   }
 
-  /** The id of the task in the name of a pid file. */
+  /** The task id in a pid file's name. */
   taskOfExec(name: string): string {
     return name.split(':', 1)[0] ?? '';
   }
