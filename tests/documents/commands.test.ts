@@ -22,8 +22,8 @@ const ON_DOCKER = 'needs a host with Docker at its usual socket; tests/dockershi
 
 /** Blocks that are marked `host`, by their first command: they need a whole host and are not run here, for this reason. */
 const MARKED: Record<string, string> = {
-  'README.md: make run': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
   'README.md: sh install.sh SOURCE && podwright doctor --fix': 'needs a release: tests/install',
+  'README.md: make run': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
   'docs/cluster.md: kubeadm token create --print-join-command': IN_CLUSTER,
   'docs/cluster.md: podwright join 192.0.2.1:6443 --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:1f3c…':
     IN_CLUSTER,

@@ -91,10 +91,13 @@ test('a node or its containers keep --uninstall from removing anything, and it s
     /pods run, and only a node can end them; nothing was removed\n {2}containers run: 1/,
   );
   guest.ok('podwright run --detach /root/web.yaml && podwright stop --delete');
+  const below = '/var/lib/podwright/below';
+  guest.ok(`mkdir ${below} && mount -t tmpfs tmpfs ${below}`);
   guest.fails(
     `${INSTALL} --uninstall --purge-data`,
-    /file systems are mounted below the data.*\n {2}\/var\/lib\/podwright\n/,
+    /file systems are mounted below the data.*\n {2}\/var\/lib\/podwright\/below\n/,
   );
+  guest.ok(`umount ${below} && rmdir ${below}`);
   assert.match(
     guest.ok(`${INSTALL} --uninstall`),
     /removed \/usr\/local\/bin\/podwright\n.*kept {4}\/etc\/podwright /s,

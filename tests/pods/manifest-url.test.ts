@@ -14,8 +14,10 @@ test('the pods of a URL run, and keep running over a restart while the URL does 
   context.after(() => place.remove());
   await place.loadImage();
   let away = false;
+  const requests = { served: 0, refused: 0 };
   const server = createServer(({ headers }, response) => {
     const allowed = headers['x-token'] === 'one, two' && !away;
+    requests[allowed ? 'served' : 'refused']++;
     response.writeHead(allowed ? 200 : 403).end(allowed ? podManifest('web', forever) : '');
   }).listen(0, '127.0.0.1');
   context.after(() => server.close());
@@ -35,9 +37,10 @@ test('the pods of a URL run, and keep running over a restart while the URL does 
 
   away = true;
   const second = await daemon();
-  await place.until(() => /could not be read yet/.test(second.out + second.err));
+  await place.until(async () => requests.refused > 0 && (await isRunning()));
+  const { served } = requests;
   away = false;
-  await place.until(isRunning);
+  await place.until(async () => requests.served > served && (await isRunning()));
   const [after] = await place.pods();
   const containerOf = (pod = before) => pod!.status!.containerStatuses![0]!.containerID;
   assert.deepEqual([after!.metadata.uid, containerOf(after)], [before!.metadata.uid, containerOf(before)]);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { Limiter, sleep, waitFor } from '@podwright/base';
 import { connectSpdy } from '@podwright/streaming';
 import { type Random, seededRandom } from '../../packages/base/src/fuzz.fixture.ts';
@@ -110,10 +111,23 @@ async function oneStream(index: number): Promise<void> {
 }
 
 /** Descriptors of the runtime, and processes of its containers. */
-function holdings(): string {
+function holdings(): string[] {
   const processes = takeInventory(place.scope).processes.map((line) => line.replace(/^\d+ /, ''));
-  const commands = processes.filter((line) => !/nc -l|runtime-child/.test(line)).sort();
-  return JSON.stringify({ descriptors: lookAt(daemon.pid).descriptors, commands }, undefined, 1);
+  const commands = processes.filter((line) => !/nc -l|runtime-child/.test(line));
+  return [...lookAt(daemon.pid).descriptors, ...commands].sort();
+}
+
+/**
+ * What is held now and was not before, except as many sockets as attach sessions at once: the runtime reuses connections to a silent
+ * task's monitor (`TaskAttachments`), and closes them at the task's next output.
+ */
+function added(before: string[]): string[] {
+  const known = [...before, ...Array.from({ length: AT_ONCE }, () => 'socket')];
+  return holdings().filter((one) => {
+    const at = known.indexOf(one);
+    if (at >= 0) known.splice(at, 1);
+    return at < 0;
+  });
 }
 
 test(`${STREAMS} streams leave no process and no descriptor (TEST_SEED=${seed})`, async () => {
@@ -122,14 +136,14 @@ test(`${STREAMS} streams leave no process and no descriptor (TEST_SEED=${seed})`
   const settled = () => {
     const earlier = before;
     before = holdings();
-    return earlier === before || undefined;
+    return isDeepStrictEqual(earlier, before) || undefined;
   };
   await waitFor(settled, { intervalMs: 1500, signal: AbortSignal.timeout(60_000) });
   const limiter = new Limiter(AT_ONCE);
   await Promise.all(Array.from({ length: STREAMS }, (_, index) => limiter.run(() => oneStream(index))));
-  const clean = () => holdings() === before || undefined;
+  const clean = () => added(before).length === 0 || undefined;
   await waitFor(clean, { intervalMs: 250, signal: AbortSignal.timeout(60_000) }).catch(() =>
-    assert.equal(holdings(), before),
+    assert.deepEqual(added(before), []),
   );
   const answer = await daemon.cri.runtime.execSync({ containerId, cmd: ['echo', 'well'], timeout: 60n });
   assert.equal(Buffer.from(answer.stdout).toString(), 'well\n');

@@ -15,7 +15,7 @@ test('the unit protects the node from the OOM killer but limits its memory, and 
   assert.equal(settings.get('OOMScoreAdjust'), '-999');
   assert.match(settings.get('MemoryMax') ?? 'none', /^\d+[MG]$/);
   const together = ['OOMPolicy', 'KillMode', 'Delegate', 'Restart'].map((name) => settings.get(name));
-  assert.deepEqual(together, ['continue', 'process', 'yes', 'always']);
+  assert.deepEqual(together, ['continue', 'process', 'yes', 'on-failure']);
 });
 
 test('the unit has no settings that containers would inherit, or that would hide their mounts', () => {

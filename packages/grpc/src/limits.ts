@@ -22,7 +22,7 @@ export const CLIENT_CLOCK_AHEAD_MS = 200;
 /** How long a client may take to send the HTTP/2 preface and settings; then it is disconnected. */
 export const PREFACE_TIMEOUT_MS = 10_000;
 
-/** Maximum number of connections per listener. A kubelet has one or two. */
+/** Maximum number of connections over TCP. A kubelet has one or two. Only root reaches the unix socket, which has no bound. */
 export const MAX_CONNECTIONS = 500;
 
 /** Maximum number of TLS connections whose clients have not authenticated yet; above it, the oldest is closed. */

@@ -1,6 +1,6 @@
 /** Patches of the API server, with its errors. */
 import { errorCode, errorMessage } from '@podwright/base';
-import { decodeJson, jsonPatch, mergePatch, Schema, strategicMerge } from '@podwright/kube-schema';
+import { jsonPatch, mergePatch, Schema, strategicMerge } from '@podwright/kube-schema';
 import { type ApiObject, isObject, type JsonObject } from './json.ts';
 import type { ResourceKind } from './resource-kinds.ts';
 import { ApiError, badRequest, internalError, unsupportedMediaType } from './status-error.ts';
@@ -16,12 +16,12 @@ const PATCHES: Record<string, (patch: Patch) => JsonObject> = {
     strategicMerge(old, patchObject(patch), { schema, type: schema.kind(kind)! }),
 };
 
-/** The object after a patch of a media type, as Go decodes it. */
+/** The object after a patch of a media type. Unknown fields remain, as on a server of a newer version. */
 export function applyPatch(mediaType: string, patch: Patch): ApiObject {
   const apply = PATCHES[mediaType];
   if (apply === undefined) throw unsupportedMediaType(mediaType, Object.keys(PATCHES));
   try {
-    return decodeJson(apply(patch), { schema, type: schema.kind(patch.kind)! }).object as ApiObject;
+    return apply(patch) as ApiObject;
   } catch (error) {
     throw error instanceof ApiError ? error : asApiError(error);
   }

@@ -55,7 +55,6 @@ export class Listeners {
       onConnection(socket);
       server.accept(socket);
     });
-    unix.maxConnections = MAX_CONNECTIONS;
     const socketFile = await listenUnix(unix, socketPath(options.socket), options.mode ?? PRIVATE_FILE);
     try {
       const servers =
