@@ -119,7 +119,10 @@ test('commands load only what they need', async (t) => {
   assert.match(ps.out, /^default +web +0\/0 +Pending/m);
   assert.deepEqual(ps.packages, ['commander']);
   const others = ps.sources.filter((path) => !/^packages\/(?:base|cli)\/src\//.test(path));
-  assert.deepEqual(others.sort(), ['packages/host/src/network/socket-path.ts', 'packages/kube-api/src/pods/pod-summary.ts']);
+  assert.deepEqual(others.sort(), [
+    'packages/host/src/network/socket-path.ts',
+    'packages/kube-api/src/pods/pod-summary.ts',
+  ]);
   const settings = ps.sources.filter((path) => path.startsWith('packages/cli/src/settings/'));
   assert.deepEqual(settings.map((path) => path.split('/').at(-1)).sort(), [
     'command-context.ts',
