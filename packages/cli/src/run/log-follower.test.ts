@@ -104,3 +104,34 @@ test('only the last lines of an existing pod are requested', async () => {
   ends.get('x://1')!();
   await follow.drain();
 });
+
+test('a log is followed again if the node restarts, which does not find the pod at first', async () => {
+  const refused = new PodwrightError('not_found', 'there is no pod');
+  const answers: (Error | string)[] = [
+    '1\n',
+    Object.assign(new Error('lost'), { code: 'ECONNRESET' }),
+    refused,
+    refused,
+    '1\n2\n',
+  ];
+  const log = async () => {
+    const answer = answers.shift()!;
+    if (typeof answer !== 'string') throw answer;
+    return (async function* () {
+      yield Buffer.from(answer);
+      if (answers[0] instanceof Error) throw answers.shift();
+    })();
+  };
+  const shown: string[] = [];
+  const follow = new LogFollower({
+    client: { log },
+    write: (line) => shown.push(line),
+    prefixed: false,
+    stream: new PassThrough() as unknown as NodeJS.WriteStream,
+    old: new Set(),
+    signal: AbortSignal.timeout(30_000),
+  });
+  follow.update(podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })] }));
+  await follow.drain();
+  assert.deepEqual(shown, ['1', '2']);
+});

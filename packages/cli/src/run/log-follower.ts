@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { errorMessage, isNotFound, linesOf } from '@podwright/base';
+import { errorMessage, isNotFound, linesOf, pause } from '@podwright/base';
 import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { isLostConnection, isNoNode } from '../client/unix-http.ts';
@@ -12,6 +12,10 @@ import { podLabel } from './pod-rows.ts';
 const MAX_LINE_BYTES = 64 << 10;
 /** How many lines are shown of the log of a container that ran before this command. */
 const OLD_LINES = 10;
+
+/** How long a node that has restarted may take to find its pods again, and the pause between the requests meanwhile. */
+const RESTART_MS = 10_000;
+const RESTART_PAUSE_MS = 100;
 
 /** No blue and no yellow: they are unreadable on black or on white. */
 const COLOURS = ['cyan', 'magenta', 'green'] as const;
@@ -90,17 +94,24 @@ export class LogFollower {
     const isOld = old.has(pod.metadata.uid);
     const progress = { lines: 0 };
     let from: LogStart = { tailLines: isOld ? OLD_LINES : undefined };
+    let restartedAtMs = Number.NEGATIVE_INFINITY;
     for (let lost: unknown; ; ) {
       try {
         return await this.#follow(pod, log, { from, progress });
       } catch (error) {
-        if (signal.aborted || isNotFound(error)) return;
+        if (signal.aborted) return;
+        if (isNotFound(error)) {
+          if (performance.now() - restartedAtMs > RESTART_MS) return;
+          await pause(RESTART_PAUSE_MS, signal);
+          continue;
+        }
         if (!isLostConnection(error)) {
           const why = lost !== undefined && isNoNode(error) ? lost : error;
           return write(`${log.prefix}the log cannot be read: ${escapeLine(errorMessage(why))}`);
         }
         // the node may restart; then it still has the rest of the log
         lost = error;
+        restartedAtMs = performance.now();
         from = isOld ? { sinceTime: new Date().toISOString() } : { skippedLines: progress.lines };
       }
     }
