@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { PRIVATE_FILE } from '@podwright/base';
-import { removeUnfinished, syncDirectory } from '@podwright/host';
+import { removeUnfinished, replaceFile, syncDirectory } from '@podwright/host';
 import { storeFileError } from './sqlite-errors.ts';
 import type { SqliteJournalOptions } from './sqlite-journal.ts';
 
@@ -22,18 +20,17 @@ export async function backupStoreFile(
   path: string,
   { database, failpoint }: Omit<SqliteJournalOptions, 'path'>,
 ): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     await removeUnfinished(path);
-    closeSync(openSync(temporary, 'wx', PRIVATE_FILE));
-    await backup(database, temporary);
-    failpoint('backup/copied');
-    raiseRevision(temporary);
-    failpoint('backup/complete');
-    await rename(temporary, path);
+    await replaceFile(path, async (temporary) => {
+      closeSync(openSync(temporary, 'wx', PRIVATE_FILE));
+      await backup(database, temporary);
+      failpoint('backup/copied');
+      raiseRevision(temporary);
+      failpoint('backup/complete');
+    });
     await syncDirectory(dirname(path));
   } catch (error) {
-    await rm(temporary, { force: true });
     throw storeFileError(`back up the objects of the API server to ${path}`, error);
   }
 }

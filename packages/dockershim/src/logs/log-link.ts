@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { mkdir, readlink, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isErrno, LOG_DIRECTORY, wrapError } from '@podwright/base';
+import { replaceFile } from '@podwright/host';
 import type { ContainerInspection } from '../engine/engine-types.ts';
 import { isCriLogDriver } from '../engine/log-driver.ts';
 
@@ -23,13 +23,10 @@ function logFileBelow(id: string): string {
 /** Makes `link` a link to the Engine's log. Atomically replaces an existing file or link. */
 export async function linkLog(link: string, target: string): Promise<void> {
   if ((await readLink(link)) === target) return;
-  const temporary = `${link}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     await mkdir(dirname(link), { recursive: true, mode: LOG_DIRECTORY });
-    await symlink(target, temporary);
-    await rename(temporary, link);
+    await replaceFile(link, (temporary) => symlink(target, temporary));
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
     throw wrapError(`link the log ${link}`, error);
   }
 }

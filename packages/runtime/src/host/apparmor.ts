@@ -1,8 +1,8 @@
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeyedLock, PodwrightError, wrapError } from '@podwright/base';
-import { findProgram, runChecked } from '@podwright/host';
+import { findProgram, pathExists, runChecked } from '@podwright/host';
 import { type AppArmorSurroundings, defaultAppArmorProfile } from '../oci/apparmor-profile.ts';
 
 /** Paths of AppArmor in the kernel and in the distribution. */
@@ -114,11 +114,7 @@ export class AppArmor {
   }
 
   async #surroundings(): Promise<AppArmorSurroundings> {
-    const has = (name: string) =>
-      access(join(this.#paths.policies, name)).then(
-        () => true,
-        () => false,
-      );
+    const has = (name: string) => pathExists(join(this.#paths.policies, name));
     const own = await readFile('/proc/self/attr/current', 'utf8').catch(() => '');
     return {
       abi: await has('abi/3.0'),

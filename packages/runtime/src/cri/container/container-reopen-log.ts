@@ -1,6 +1,6 @@
-import { access } from 'node:fs/promises';
 import { waitFor, withTimeout } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
+import { pathExists } from '@podwright/host';
 import { REOPEN_LOG_TIMEOUT_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
 
@@ -19,10 +19,6 @@ export function containerReopenLog({
 
 async function waitForFile(path: string, parent: AbortSignal): Promise<void> {
   using signal = withTimeout(parent, REOPEN_LOG_TIMEOUT_MS, `reopen log ${path}`);
-  const found = () =>
-    access(path).then(
-      () => true,
-      () => undefined,
-    );
+  const found = async () => (await pathExists(path)) || undefined;
   await waitFor(found, { intervalMs: 2, signal });
 }
