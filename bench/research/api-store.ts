@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ApiObject, type Durability, itemParts, openSqliteStore, type SqliteStore } from '@podwright/api-server';
+import { type Durability, itemParts, openSqliteStore, type SqliteStore } from '@podwright/api-server';
+import type { ApiObject } from '@podwright/kube-kinds';
 
 const PODS = 5_000;
 const POD_BYTES = 4_000;

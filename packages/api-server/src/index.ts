@@ -1,4 +1,3 @@
-export type { ApiObject } from './api-object.ts';
 export { type AggregatedRules, planAggregation } from './authorization/aggregation.ts';
 export {
   type AuthorizationAttributes,
@@ -8,7 +7,6 @@ export {
   type PolicyRule,
   type ResolvedRules,
   type RuleResolver,
-  type UserInfo,
   type Verdict,
 } from './authorization/authorizer.ts';
 export { type BootstrapPolicy, bootstrapPolicy } from './authorization/bootstrap/bootstrap-policy.ts';
@@ -27,6 +25,31 @@ export type { AppliedBinding, RbacSource } from './authorization/rbac-source.ts'
 export { type RulesReviewStatus, rulesReviewStatus } from './authorization/rules-review.ts';
 export { StoreRbacSource } from './authorization/store-rbac-source.ts';
 export { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
+export {
+  ApiError,
+  alreadyExists,
+  badRequest,
+  conflict,
+  expired,
+  type FailureStatus,
+  forbidden,
+  formatKind,
+  type GroupResource,
+  groupResource,
+  internalError,
+  invalid,
+  MODIFIED,
+  methodNotAllowed,
+  notAcceptable,
+  notFound,
+  pageNotFound,
+  type StatusCause,
+  type StatusDetails,
+  tooLarge,
+  tooManyRequests,
+  unauthorized,
+  unsupportedMediaType,
+} from './status/api-error.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export type {
   Continuation,

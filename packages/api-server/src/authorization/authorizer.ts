@@ -1,10 +1,4 @@
-/** An authenticated user, with the fields of TokenReview and SubjectAccessReview. */
-export type UserInfo = {
-  username: string;
-  groups: readonly string[];
-  uid?: string;
-  extra?: Readonly<Record<string, readonly string[]>>;
-};
+import type { UserInfo } from '@podwright/kube-kinds';
 
 /** The request to authorize. Fields that do not apply are ''. */
 export type AuthorizationAttributes = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 import { MASTERS } from './authorizer.ts';
 import { EscalationCheck, type RbacWrite } from './escalation-check.ts';
 import { RbacAuthorizer } from './rbac-authorizer.ts';

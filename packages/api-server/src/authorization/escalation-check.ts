@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiObject } from '../api-object.ts';
-import { type Authorizer, MASTERS, type PolicyRule, type RuleResolver, type UserInfo } from './authorizer.ts';
+import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
+import { type Authorizer, MASTERS, type PolicyRule, type RuleResolver } from './authorizer.ts';
 import { escalationMessage } from './escalation-message.ts';
 import { quoted } from './go-text.ts';
 import { roleRules } from './rbac-authorizer.ts';

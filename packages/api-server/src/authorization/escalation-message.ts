@@ -1,4 +1,5 @@
-import type { PolicyRule, UserInfo } from './authorizer.ts';
+import type { UserInfo } from '@podwright/kube-kinds';
+import type { PolicyRule } from './authorizer.ts';
 import { aggregated, quoted, quotedList } from './go-text.ts';
 import type { Coverage } from './rule-coverage.ts';
 

@@ -1,10 +1,10 @@
+import type { UserInfo } from '@podwright/kube-kinds';
 import type {
   AuthorizationAttributes,
   Authorizer,
   PolicyRule,
   ResolvedRules,
   RuleResolver,
-  UserInfo,
   Verdict,
 } from './authorizer.ts';
 import { aggregated, quoted } from './go-text.ts';

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 import type { PolicyRule } from './authorizer.ts';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';

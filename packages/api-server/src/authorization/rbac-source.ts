@@ -1,4 +1,4 @@
-import type { UserInfo } from './authorizer.ts';
+import type { UserInfo } from '@podwright/kube-kinds';
 import type { Role, RoleRef, Subject } from './rbac-objects.ts';
 
 /** A binding that applies to a user. `subject` is its first subject that matches the user. */

@@ -1,4 +1,5 @@
-import type { PolicyRule, RuleResolver, UserInfo } from './authorizer.ts';
+import type { UserInfo } from '@podwright/kube-kinds';
+import type { PolicyRule, RuleResolver } from './authorizer.ts';
 import { aggregated } from './go-text.ts';
 import { isEmpty } from './rule-matching.ts';
 

@@ -1,6 +1,6 @@
+import type { UserInfo } from '@podwright/kube-kinds';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import type { UserInfo } from './authorizer.ts';
 import { RBAC_GROUP, type Role, type RoleBinding } from './rbac-objects.ts';
 import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { SubjectIndex } from './subject-index.ts';

@@ -1,4 +1,4 @@
-import type { UserInfo } from './authorizer.ts';
+import type { UserInfo } from '@podwright/kube-kinds';
 import { accountUser, type RoleBinding, type Subject } from './rbac-objects.ts';
 import type { AppliedBinding } from './rbac-source.ts';
 

@@ -1,7 +1,7 @@
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
 import { MemoryStore } from '../store/memory-store.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import type { AuthorizationAttributes, PolicyRule, UserInfo } from './authorizer.ts';
+import type { AuthorizationAttributes, PolicyRule } from './authorizer.ts';
 import { ruleOfLine } from './bootstrap/role-table.ts';
 import { subjectOfLine } from './bootstrap/subject-table.ts';
 import { RBAC_GROUP, type Role, type RoleBinding } from './rbac-objects.ts';

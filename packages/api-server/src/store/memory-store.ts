@@ -1,4 +1,4 @@
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 import { type Journal, NO_JOURNAL } from './journal.ts';
 import type {
   ListOptions,

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 import type { StoredObject } from './stored-object.ts';
 
 /** Identifies an object. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 import { itemParts, StoredObject } from './stored-object.ts';
 
 /** Strings that look like the start of the metadata, or are not ASCII. */

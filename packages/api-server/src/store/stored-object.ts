@@ -1,4 +1,4 @@
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 
 /** The start of an encoded object's metadata. Only strings with escaped quotes precede it, so this is its first occurrence. */
 const METADATA = '"metadata":{"resourceVersion":"';

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 import type { ObjectKey, StoreEvent, StoreWatch } from './object-store.ts';
 
 export const podKey = (name: string, namespace = 'default'): ObjectKey => ({ resource: 'pods', namespace, name });

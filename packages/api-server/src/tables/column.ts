@@ -1,5 +1,5 @@
 import { humanDuration, type KubeMetadata, type KubeObject } from '@podwright/kube-api';
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 
 export type Cell = string | number | boolean;
 

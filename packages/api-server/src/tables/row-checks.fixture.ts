@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 import type { Cell } from './column.ts';
 import { type Table, tableOf } from './table-of.ts';
 

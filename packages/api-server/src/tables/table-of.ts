@@ -1,5 +1,5 @@
 import type { Resource } from '@podwright/kube-api';
-import type { ApiObject } from '../api-object.ts';
+import type { ApiObject } from '@podwright/kube-kinds';
 import { ACCESS } from './access.ts';
 import { ADMISSION } from './admission.ts';
 import { API_MACHINERY } from './api-machinery.ts';

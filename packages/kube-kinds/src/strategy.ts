@@ -1,0 +1,58 @@
+/** The rules of a kind: what the server fills in, what it validates, what clients may change (apiserver, registry/rest). */
+import type { ApiObject } from './api-object.ts';
+import type { FieldError } from './field-error.ts';
+import type { UserInfo } from './user-info.ts';
+
+export type CreateContext = { user: UserInfo; nowMs: number };
+
+/** The rules for writes of a subresource. They are called with complete objects of the main kind. */
+export type SubresourceStrategy = {
+  /** The object to store: `object` with the fields that this subresource cannot change taken from `old`. */
+  prepareForUpdate: (object: ApiObject, old: ApiObject) => ApiObject;
+  validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
+};
+
+/**
+ * The rules of one kind, in the version in which its objects are stored. Objects are decoded, have the kind's defaults and valid metadata;
+ * no function modifies them. Metadata (names, labels, finalizers, generation, immutable fields) is validated and maintained by the registry.
+ */
+export type Strategy = {
+  /** Fills in the defaults that the kind's version has in upstream. Called for each decoded object, also before updates. */
+  applyDefaults?: (object: ApiObject) => ApiObject;
+  /** Sets and removes fields of a new object, such as its status. Default: removes `status` if the kind has a status subresource. */
+  prepareForCreate?: (object: ApiObject, context: CreateContext) => ApiObject;
+  /** Default: retains the status of `old` if the kind has a status subresource. */
+  prepareForUpdate?: (object: ApiObject, old: ApiObject) => ApiObject;
+  validate?: (object: ApiObject) => readonly FieldError[];
+  /** All errors of an updated object: upstream validates the object itself and the change. */
+  validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
+  /** Warnings for the client, as in upstream's WarningsOnCreate and WarningsOnUpdate. */
+  warnings?: (object: ApiObject, old: ApiObject | undefined) => readonly string[];
+  /** Returns the problems of a name, without the field. Default: a DNS subdomain. */
+  nameProblems?: (name: string, isPrefix: boolean) => readonly string[];
+  /** `status` and any other subresource that writes the object itself. Default: `status` if the kind has it. */
+  subresources?: Readonly<Record<string, SubresourceStrategy>>;
+  /** The fields for field selectors besides metadata.name and metadata.namespace, with their values as text. */
+  selectableFields?: Readonly<Record<string, (object: ApiObject) => string>>;
+  /** Whether a PUT of a missing object creates it. Default false. */
+  allowCreateOnUpdate?: boolean;
+  /** Whether a PUT without a resourceVersion is accepted. Default true. */
+  allowUnconditionalUpdate?: boolean;
+  /** Whether `metadata.generation` counts the changes of everything but metadata and status. Default false. */
+  hasGeneration?: boolean;
+  /** The propagation policy of a DELETE that names none. Default: `background`. */
+  defaultDeletion?: 'orphan' | 'background';
+  /** The grace period in seconds after which an object is deleted; undefined for an object that is deleted at once. */
+  gracePeriodSeconds?: (object: ApiObject, requested: number | undefined) => number | undefined;
+  /** Fields that an apply or update of the main resource may not own: `status` by default where it is a subresource. */
+  resetFields?: readonly (readonly string[])[];
+};
+
+/** Strategies by group resource, such as `deployments.apps`. */
+export type Strategies = Readonly<Record<string, Strategy>>;
+
+/** Converts the objects of a version that is not the stored one. Both functions return new objects. */
+export type Conversion = {
+  toStored: (object: ApiObject) => ApiObject;
+  fromStored: (object: ApiObject) => ApiObject;
+};

@@ -1,0 +1,7 @@
+/** An authenticated user, with the fields of TokenReview and SubjectAccessReview. */
+export type UserInfo = {
+  username: string;
+  groups: readonly string[];
+  uid?: string;
+  extra?: Readonly<Record<string, readonly string[]>>;
+};
