@@ -48,7 +48,10 @@ import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import { runtimeSpans } from './trace/runtime-spans.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
 
-/** The kubelet is unhealthy if its last status request to the runtime is older than this (upstream's minimum for its `syncloop` check). */
+/**
+ * The kubelet is unhealthy if its last status request to the container runtime is older than this (upstream's minimum for its `syncloop`
+ * check).
+ */
 const SYNC_LOOP_THRESHOLD_MS = 120_000;
 
 export type KubeletDependencies = {
@@ -67,7 +70,7 @@ export type KubeletDependencies = {
   claims: ClaimVolumes;
   cgroups: PodCgroups;
   node: NodeFacts;
-  /** DNS names and addresses of the node object; empty without a cluster. */
+  /** DNS names and addresses listed in the Node object; empty without a cluster. */
   servingNames: () => string[];
   usage: ContainerUsage;
   summary: SummaryProvider;
@@ -75,44 +78,46 @@ export type KubeletDependencies = {
   runtimeState: Pick<RuntimeState, 'sinceCheckMs' | 'networkNote'>;
   /** Why the node is not ready for pods. */
   problems: () => string[];
-  /** Current errors in the manifests. */
   manifestErrors: () => ManifestError[];
   crashBackoff: CrashBackoff;
-  /** The pod with the resources allocated to it. A deferred resize does not change these. */
+  /** Returns the pod with its allocated resources, which a deferred resize does not change. */
   allocated: (pod: Pod) => Pod;
   restarts: RestartRequests;
   ephemeral: EphemeralContainers;
-  /** Handles a change of a pod by a client rather than a pod source. */
+  /** Handles a pod change that comes from a client rather than a pod source. */
   update: (update: PodUpdate) => void;
   sourcesReady: Promise<void>;
   endPods: (how: EndPods) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
-/** Which pods to end: pods from manifests, with `ofApi` also pods from an API server. Without a grace period, each pod's own applies. */
+/**
+ * Which pods to stop: those from manifests and, with `ofApi`, also those from an API server. Without a grace period, each pod's own
+ * applies.
+ */
 export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
 
-/** Node settings for pods that do not specify their own: the default seccomp profile of containers, and limits. */
+/** Node-level defaults for pods that do not set their own: the default seccomp profile of containers, and the limits. */
 export type PodDefaults = EnforcedLimits & {
   seccomp: 'RuntimeDefault' | 'Unconfined';
-  /** Whether containers have the NET_RAW capability unless they drop it. Nodes of earlier versions do not report this. */
+  /** Whether containers get the NET_RAW capability unless they drop it. Earlier versions do not report this. */
   netRaw?: boolean;
 };
 
-/** Throws `failed_precondition` for a pod from an API server, because it must be changed there. */
+/** Throws `failed_precondition` if the pod comes from an API server, because it must then be changed there. */
 function refuseOfApiServer(pod: Pod, what: string): void {
   if (isStaticPod(pod)) return;
   const message = `${what} pod ${namespacedName(pod)}: it is the API server's, so do it there, by kubectl for example`;
   throw new PodwrightError('failed_precondition', message);
 }
 
-/** The streams to open to a container; at least one is true. */
+/** The streams to open to a container; at least one of stdin, stdout and stderr is true. */
 export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean };
 
-/** A running kubelet, for the servers of its API. Errors name the requested object; a missing one is `not_found`. */
+/** A running kubelet, as used by its API servers. Errors name the requested object; a missing object is `not_found`. */
 export class Kubelet {
   readonly #parts: KubeletDependencies;
-  /** Resolves when every source has been read once, and leftovers of other pods from before the start have been removed. */
+  /** Resolves once every pod source has been read and leftovers of other pods from before the start have been removed. */
   readonly sourcesReady: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;
@@ -131,19 +136,19 @@ export class Kubelet {
     this.podDefaults = { seccomp, netRaw: parts.options.netRawDefault, ...parts.cgroups.enforced };
   }
 
-  /** Why the node is not ready, in upstream's wording: errors of the runtime and its network, and a host shutdown. */
+  /** Why the node is not ready, in upstream's wording: errors of the container runtime and its network, or a node shutdown. */
   get problems(): string[] {
     return this.#parts.problems();
   }
 
-  /** The error of the pod network, or the runtime's note about it; `undefined` for neither. */
+  /** The pod network's error, or the container runtime's note about the network; `undefined` if there is neither. */
   get networkNote(): string | undefined {
     return this.#parts.runtimeState.networkNote();
   }
 
   /**
-   * The node's pressure conditions, which cause pods to be refused and evicted. `reasons` is empty while a condition persists only for its
-   * transition period, because no threshold is met any more.
+   * The node's pressure conditions, under which pods are rejected and evicted. `reasons` is empty while a condition persists only because
+   * of its transition period and no threshold is met any more.
    */
   get pressure(): { conditions: readonly string[]; reasons: readonly string[] } {
     const { conditions, reasons } = this.#parts.pressure;
@@ -161,7 +166,7 @@ export class Kubelet {
     return this.#areSourcesReady;
   }
 
-  /** The node's PersistentVolumeClaims: those from manifests, and those that pods use without an object. */
+  /** The node's PersistentVolumeClaims: those from manifests, and those that pods use without a claim object. */
   claims(): PersistentVolumeClaim[] {
     return claimObjects(this.objects.list(), this.#parts.claims.list());
   }
@@ -171,7 +176,7 @@ export class Kubelet {
     refuseUsedClaim(this.pods(), claim);
   }
 
-  /** Deletes a claim's directory and its content. */
+  /** Deletes a claim's directory and its contents. */
   removeClaim({ namespace, name }: { namespace: string; name: string }): void {
     this.#parts.claims.remove(namespace, name);
   }
@@ -180,17 +185,16 @@ export class Kubelet {
     return this.#parts.objects;
   }
 
-  /** The kubelet's CRI connection. */
   get cri(): CriClient {
     return this.#parts.cri;
   }
 
-  /** Every pod with its status. Pods that have ended are included as long as their manifests exist. */
+  /** Every pod with its status. Pods that have finished are included while their manifests exist. */
   pods(): Pod[] {
     return this.#parts.statuses.pods();
   }
 
-  /** The pod with this name. If there are two, the one that is not being deleted. */
+  /** Returns the pod with this name. If there are two, returns the one that is not being deleted. */
   findPod(namespace: string, name: string): Pod | undefined {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
@@ -203,21 +207,21 @@ export class Kubelet {
     throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
 
-  /** The pod with this UID: a pod with a worker, or a pod that is still in the runtime. */
+  /** Returns the pod with this UID: a pod with a worker, or one that still exists in the container runtime. */
   podOfUid(uid: string): ExistingPod | undefined {
     const { workers, cache } = this.#parts;
     const known = workers.podOf(uid);
     return known === undefined ? cache.get(uid)?.status.sandboxes[0]?.owner : existingPod(known);
   }
 
-  /** The pod with this name in the sources. */
+  /** Returns the pod with this name from the pod sources. */
   wantedPod(namespace: string, name: string): ExistingPod | undefined {
     const pods = this.#parts.manager.list();
     const found = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     return found && existingPod(found);
   }
 
-  /** Changes of pods from this call on. Call `pods()` right afterwards to get the initial state. */
+  /** Subscribes to pod changes from this call on. Call `pods()` right afterwards to get the initial state. */
   watch(signal: AbortSignal): Subscription<PodChange> {
     return this.#parts.statuses.subscribe(signal);
   }
@@ -230,12 +234,12 @@ export class Kubelet {
     return this.#parts.events.subscribe(signal);
   }
 
-  /** Current errors in the sources' manifests. */
+  /** Current errors in the manifests of the pod sources. */
   manifestErrors(): ManifestError[] {
     return this.#parts.manifestErrors();
   }
 
-  /** The node's state for checking pods before they are applied. Lists images only with `withImages`. */
+  /** Returns the node's state for checking pods before they are applied. Images are listed only with `withImages`. */
   async preflightHost({ withImages }: { withImages: boolean }): Promise<PreflightHost> {
     const { options, cri, objects, offer } = this.#parts;
     const { images } = withImages ? await cri.image.listImages({}) : {};
@@ -247,7 +251,7 @@ export class Kubelet {
   }
 
   /**
-   * Ends a pod, and resolves when all of its containers, files and records have been removed. If its manifest still exists, the pod is
+   * Stops a pod, and resolves once all of its containers, files and records have been removed. If its manifest still exists, the pod is
    * created again. A second call may shorten the grace period.
    */
   deletePod(uid: string, gracePeriodSeconds?: number): Promise<void> {
@@ -267,12 +271,12 @@ export class Kubelet {
     return this.#parts.usage.report(signal);
   }
 
-  /** Provides the resource usage of the node, its pods and their containers: all resources, or only CPU, memory and swap. */
+  /** Provides the resource usage of the node, its pods and their containers: either all resources, or only CPU, memory and swap. */
   get summary(): SummaryProvider {
     return this.#parts.summary;
   }
 
-  /** The options given at the start, with `systemReserved` resolved to numbers. */
+  /** The options passed at startup, with `systemReserved` resolved to numbers. */
   get options(): KubeletOptions {
     return this.#parts.options;
   }
@@ -282,55 +286,54 @@ export class Kubelet {
     return this.#parts.node.addresses;
   }
 
-  /** The node object's current DNS names and addresses, for the API's serving certificate; empty without a cluster. */
+  /** The Node object's current DNS names and addresses, for the serving certificate of the kubelet's API; empty without a cluster. */
   get servingNames(): string[] {
     return this.#parts.servingNames();
   }
 
-  /** The node's memory, in bytes. */
   get memoryBytes(): number {
     return Number(this.#parts.node.capacity.memory);
   }
 
-  /** The pods in the runtime. */
   runtimePods(): RuntimePodStatus[] {
     return this.#parts.cache.list();
   }
 
-  /** Spans of the pod's steps, and the runtime's own spans of the calls in them. */
+  /** Returns the spans of the pod's steps, along with the container runtime's own spans of the calls made in those steps. */
   async traces(podUid: string): Promise<TraceSpan[]> {
     const steps = this.#parts.tracer.spans(podUid);
     return [...steps, ...(await runtimeSpans(this.#parts.cri, steps))];
   }
 
-  /** Where a container's log is. Throws like `containerLog`. */
+  /** Returns the location of a container's log. Throws like `containerLog`. */
   containerLog(pod: Pod, which: LogOfContainer): LogSource & { running: boolean } {
     const { podLogsDir, legacyLogs } = this.#parts.options;
     return containerLog(pod, this.#runtimePod(pod), { ...which, podLogsDir, legacyLogs });
   }
 
-  /** The running container with this name; '' for the first ordinary container. Throws like `runningContainer`. */
+  /** Returns the running container with this name; '' selects the first ordinary container. Throws like `runningContainer`. */
   runningContainer(pod: Pod, name: string): RuntimeContainer {
     return runningContainer(pod, this.#runtimePod(pod), name);
   }
 
-  /** The sandbox that has the pod's network. Throws `failed_precondition` if the pod does not run. */
+  /** Returns the sandbox that holds the pod's network. Throws `failed_precondition` if the pod is not running. */
   readySandbox(pod: Pod): RuntimeSandbox {
     return readySandbox(pod, this.#runtimePod(pod));
   }
 
   /**
-   * Ends the pods from manifests gracefully, with `ofApi` also pods from an API server, and starts no further pods. Resolves when they have
-   * been removed, with true if no pod is left. The manifests are kept, and so are the statuses of pods that had already ended. If this is
-   * called again, the shorter grace period applies.
+   * Gracefully stops the pods from manifests and, with `ofApi`, also pods from an API server; no further pods are started. Resolves once
+   * they have been removed, with true if no pod is left. The manifests are kept, and so are the statuses of pods that had already finished.
+   * If called again, the shorter grace period applies.
    */
   endPods(how: EndPods): Promise<boolean> {
     return this.#parts.endPods(how);
   }
 
   /**
-   * Restarts one container of a pod in place, or all except init and ephemeral containers. The kubelet stops them as after a failed
-   * liveness probe, and starts them again without a crash backoff. Returns their names without waiting. Throws like `planRestart`.
+   * Restarts one container of a pod in place, or all of them except init and ephemeral containers. The kubelet stops them as it does after
+   * a failed liveness probe, and starts them again without a crash back-off. Returns their names without waiting. Throws like
+   * `planRestart`.
    */
   restartContainers(shown: Pod, containerName: string | undefined): string[] {
     const { restarts, workers, crashBackoff, allocated } = this.#parts;
@@ -346,8 +349,8 @@ export class Kubelet {
   }
 
   /**
-   * Replaces a pod's ephemeral containers with the result of `change` for the current ones, and returns it. Rejects with
-   * `failed_precondition` if the pod has ended or is being deleted, and with `invalid_argument` for invalid containers.
+   * Replaces a pod's ephemeral containers with the result of applying `change` to the current ones, and returns them. Rejects with
+   * `failed_precondition` if the pod has finished or is being deleted, and with `invalid_argument` for invalid containers.
    */
   async changeEphemeralContainers(pod: Pod, change: EphemeralChange): Promise<EphemeralContainer[]> {
     const { manager, ephemeral, update } = this.#parts;
@@ -362,7 +365,7 @@ export class Kubelet {
   }
 
   /**
-   * Sets conditions of a pod that the kubelet does not own, and returns the pod. Throws `invalid_argument` for a condition that the kubelet
+   * Sets pod conditions that the kubelet does not own, and returns the pod. Throws `invalid_argument` for a condition that the kubelet
    * owns.
    */
   patchConditions(pod: Pod, patch: ConditionsPatch): Pod {

@@ -1,5 +1,5 @@
 /**
- * Version of the format of the kubelet's files: checkpoints, pod statuses, pull records. Increase it when the previous version of Podwright
- * could no longer read them; that version then refuses to start.
+ * Format version of the kubelet's files: checkpoints, pod statuses and image pull records. Increase it when the previous version of
+ * Podwright could no longer read them; that version then refuses to start.
  */
 export const KUBELET_FORMAT = 1;

@@ -1,4 +1,4 @@
-/** The kubelet's composition root, with the parts in `assembly/kubelet-graph.ts`. */
+/** The kubelet's composition root; its components are wired in `assembly/kubelet-graph.ts`. */
 import { describeUndoFailures, type StartedGraph, startGraph } from '@podwright/base';
 import { withoutLinks } from '@podwright/host';
 import type { RuntimeWait } from './assembly/connect-runtime.ts';
@@ -15,16 +15,16 @@ export type { GivenParts } from './assembly/kubelet-graph.ts';
 
 /**
  * Runs the pods from the manifest directory and URL on a container runtime until the kubelet is closed. Containers then keep running, and
- * the next kubelet takes over. Rejects with `already_exists` if another kubelet uses the root directory, with `unimplemented` if no CRI
- * runtime responds at the endpoint, and with `unavailable` if the runtime is down and there is no `runtimeWait`. If the start rejects,
- * everything that it started has been stopped.
+ * the next kubelet takes them over. Rejects with `already_exists` if another kubelet uses the root directory, with `unimplemented` if no
+ * CRI runtime responds at the endpoint, and with `unavailable` if the container runtime is down and `runtimeWait` is not set. If startup
+ * fails, everything that was started has been stopped by the time the promise rejects.
  */
 export async function startKubelet(
   configured: KubeletOptions,
   given: GivenParts = {},
   runtimeWait?: RuntimeWait,
 ): Promise<Kubelet> {
-  // resolve symlinks, because mounts below it are looked up in mountinfo by path
+  // resolve symlinks, because mounts below the root directory are looked up in mountinfo by path
   const options = { ...configured, rootDir: withoutLinks(configured.rootDir) };
   const { requirements, oomScoreAdj, logger } = options;
   await requireOfHost(requirements);

@@ -2,40 +2,40 @@ import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, statSync, wri
 import { isErrno, isRecord, wrapError } from '@podwright/base';
 import { writeFileAtomicSync } from '@podwright/host';
 
-/** A statement that changed records, with its values. Without `values`, `sql` may consist of several statements. */
+/** An SQL statement that changed records, and its bound values. Without `values`, `sql` may consist of several statements. */
 export type Change = { sql: string; values?: unknown[]; replaces?: string };
 
 /**
- * The changes of one transaction. They supersede earlier transactions whose first change has the same `replaces`, which then need not be
- * written.
+ * The changes of one transaction. They supersede any earlier transaction whose first change has the same `replaces`; that transaction then
+ * no longer needs to be written.
  */
 export type Changes = Change[];
 
-/** The journal is damaged, or its changes cannot be applied. */
+/** Thrown if the journal is damaged or its changes cannot be applied. */
 export class DamagedJournal extends Error {}
 
 /** The file is rewritten when superseded entries outnumber current ones by this many. */
 const SPARE_ENTRIES = 64;
 
 /**
- * A file on another file system with the changes that could not be written to the database yet. Its first line has the number of the
- * journal; each further line is one `Changes` in JSON. Superseded entries stay in the file until there are many of them.
+ * A file on another file system that holds the changes that could not be written to the database yet. Its first line contains the journal's
+ * number; each further line is one `Changes` as JSON. Superseded entries stay in the file until there are many of them.
  */
 export class ChangeJournal {
   readonly #path: string | undefined;
   #descriptor: number | undefined;
-  /** The entries that are in the file, and the file's size. */
+  /** The entries that are in the file; `#bytes` is the file's size. */
   #saved = new Set<Changes>();
   #bytes = 0;
 
-  /** Without a path, changes are only in memory and do not survive a crash. */
+  /** Without a path, changes are kept only in memory and do not survive a crash. */
   constructor(path: string | undefined) {
     this.#path = path;
   }
 
   /**
-   * Reads the changes that an earlier process left in the journal with this number. Ignores an incomplete last line, which a crash leaves.
-   * Throws `DamagedJournal` for any other invalid line.
+   * Reads the changes that an earlier process left in the journal with this number. Ignores an incomplete last line, which a crash can
+   * leave behind. Throws `DamagedJournal` for any other invalid line.
    */
   read(number: number): Changes[] {
     const text = this.#text();
@@ -50,7 +50,7 @@ export class ChangeJournal {
     return all;
   }
 
-  /** Appends the changes that are not in the file yet. If that fails, it throws, and the next call tries again. */
+  /** Appends the changes that are not in the file yet. Throws if that fails; the next call tries again. */
   save(number: number, all: readonly Changes[]): void {
     if (this.#path === undefined) return;
     const isNew = this.#bytes === 0;
@@ -80,7 +80,7 @@ export class ChangeJournal {
     this.#bytes += text.length;
   }
 
-  /** Removes the journal, once its changes are in the database. */
+  /** Removes the journal. Called once its changes are in the database. */
   remove(): void {
     this.#saved.clear();
     this.#bytes = 0;

@@ -6,9 +6,9 @@ import Database from 'better-sqlite3';
 const IN_MEMORY = ':memory:';
 
 /**
- * Opens a database for writing, with a write-ahead log and without an fsync per commit. A crash of this process loses nothing. A power
- * failure may lose records, but it also ends the containers that they describe. The database is locked exclusively, because SQLite then
- * needs no shared-memory file, which it could not create on a full disk.
+ * Opens a database for writing, with a write-ahead log but without an fsync per commit. A crash of this process loses nothing. A power
+ * failure may lose records, but it also kills the containers they describe. The database is locked exclusively, because SQLite then needs
+ * no shared-memory file, which it could not create on a full disk.
  */
 export function openFile(path: string): Database.Database {
   if (path !== IN_MEMORY) restrictRecordFiles(path);
@@ -28,7 +28,7 @@ export function openFile(path: string): Database.Database {
   }
 }
 
-/** Reads the database into memory, for a disk without space for the write-ahead log that SQLite creates when it opens a database. */
+/** Reads the database into memory. Used when the disk has no space for the write-ahead log that SQLite creates when it opens a database. */
 export function readIntoMemory(path: string): Database.Database {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   if (log !== undefined && log.size > 0)
@@ -37,8 +37,8 @@ export function readIntoMemory(path: string): Database.Database {
 }
 
 /**
- * Opens an in-memory database with this content. The format version in the file's header requires a write-ahead log, which a database in
- * memory cannot have, so the version is changed.
+ * Opens an in-memory database with this content. The format version in the file header requires a write-ahead log, which an in-memory
+ * database cannot have, so the version is changed.
  */
 export function copyInMemory(content: Buffer): Database.Database {
   const LEGACY_FORMAT = 1; // https://www.sqlite.org/fileformat.html, 1.3.3
@@ -55,7 +55,7 @@ export function isRefusedWrite(error: unknown): boolean {
   return /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(code);
 }
 
-/** Whether a statement or its values do not match the tables. */
+/** Whether a statement or its bound values do not match the database schema. */
 export function isMisfit(error: unknown): boolean {
   if (error instanceof RangeError || error instanceof TypeError) return true; // better-sqlite3, for wrong values
   const code = error instanceof Error ? String((error as NodeJS.ErrnoException).code) : '';
@@ -69,8 +69,8 @@ export function isDamage(error: unknown): boolean {
 const DAMAGE = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
 
 /**
- * Makes the database's files readable only for root. Files that SQLite creates later get the mode of the database. Earlier versions of
- * Podwright made the files world-readable and had a reserve file, which is removed.
+ * Makes the database files readable only by root. Files that SQLite creates later get the mode of the database file. Earlier versions of
+ * Podwright made the files world-readable and kept a reserve file, which is removed here.
  */
 function restrictRecordFiles(path: string): void {
   // opening a FIFO would block

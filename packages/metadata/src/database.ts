@@ -5,14 +5,14 @@ import { MetadataDatabase } from './metadata-database.ts';
 
 export type OpenDatabaseOptions = {
   /**
-   * Path of a file on another file system, for changes that must be recorded even while the disk of the records is full. By default such
-   * changes are only in memory.
+   * Path of a file on another file system, for changes that must be recorded even while the disk with the records is full. By default, such
+   * changes are only kept in memory.
    */
   journal?: string;
   logger?: Logger;
 };
 
-/** Opens the records. Throws `data_loss` for a damaged file, which is left unchanged. A full disk is not an error. */
+/** Opens the record database. Throws `data_loss` if the file is damaged, and leaves it unchanged. A full disk is not an error. */
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): MetadataDatabase {
   try {
     const database = new MetadataDatabase({
@@ -30,8 +30,8 @@ export function openDatabase(path: string, options: OpenDatabaseOptions = {}): M
 }
 
 /**
- * Creates the table of schema versions, or renames it from its former name, `rooms`. An earlier Podwright fails on newer tables, but its
- * start leaves behind an empty table named `rooms`, which is dropped.
+ * Creates the table of schema versions, or renames it from its former name, `rooms`. An earlier version of Podwright fails on newer tables,
+ * but leaves behind an empty `rooms` table when it starts; this table is dropped.
  */
 function openVersions(database: MetadataDatabase): void {
   const exists = (table: string) =>
@@ -60,8 +60,8 @@ function damaged(path: string, cause: unknown): PodwrightError {
 }
 
 /**
- * Migrates the tables of one component (`room`) to the newest version: `steps[i]` is the SQL that upgrades version i to i+1. Throws
- * `failed_precondition` if the tables have a newer version, and leaves them unchanged.
+ * Migrates the tables of one component (`room`) to the latest schema version: `steps[i]` is the SQL that upgrades version i to i+1. If the
+ * tables have a newer version, throws `failed_precondition` and leaves them unchanged.
  */
 export function migrate(database: MetadataDatabase, room: string, steps: string[]): void {
   const row = database.prepare('SELECT version FROM schema_versions WHERE name = ?').get(room) as

@@ -7,21 +7,21 @@ import { copyInMemory, isMisfit, isRefusedWrite } from './database-file.ts';
 const RETRY_MS = 1000;
 
 export type MetadataDatabaseOptions = {
-  /** Path of the file, or `:memory:`. */
+  /** Path of the database file, or `:memory:`. */
   name: string;
-  /** Opens the database for writing. If the disk has no space for that, throws an error for which `isRefusedWrite` is true. */
+  /** Opens the database for writing. If the disk has no space for that, throws an error for which `isRefusedWrite` returns true. */
   open: () => Database.Database;
-  /** Reads the database into memory when it cannot be opened. */
+  /** Reads the database into memory. Called if it cannot be opened for writing. */
   read: () => Database.Database;
   journal: ChangeJournal;
   logger: Logger;
 };
 
 /**
- * The database of all records: images, snapshots, sandboxes and containers. Every component has tables of its own in it.
+ * The database that holds all records: images, snapshots, sandboxes and containers. Each component has its own tables in it.
  *
- * While the disk cannot be written, a copy in memory replaces the file. Changes that must not wait for space are made in the copy and in
- * the journal, which is on another file system; all other changes fail. Once there is space, the pending changes are written to the file,
+ * While the disk cannot be written, an in-memory copy replaces the file. Changes that must not wait for space are made in the copy and in
+ * the journal, which is on another file system; all other changes fail. Once there is space, the pending changes are written to the file
  * and the copy is dropped.
  */
 export class MetadataDatabase {
@@ -29,9 +29,9 @@ export class MetadataDatabase {
   readonly #options: MetadataDatabaseOptions;
   #file: Database.Database | undefined;
   #copy: Database.Database | undefined;
-  /** Changes that are in the copy but not yet in the file. */
+  /** Changes that are in the in-memory copy but not yet in the file. */
   #pending: Changes[] = [];
-  /** Collects the statements of the current transaction on the copy. */
+  /** Collects the statements of the current transaction on the in-memory copy. */
   #recording: Change[] | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -52,7 +52,7 @@ export class MetadataDatabase {
     }
   }
 
-  /** Applies the changes that an earlier process could not write to the file: all of them, or none. */
+  /** Applies the changes that an earlier process could not write to the file: either all of them or none. */
   #applyJournal(): void {
     const { journal, logger } = this.#options;
     try {
@@ -72,7 +72,7 @@ export class MetadataDatabase {
     }
   }
 
-  /** Prepares a statement, which prepares itself again when the records have moved to or from the copy. */
+  /** Prepares a statement. It prepares itself again whenever the records have moved to or from the in-memory copy. */
   prepare(sql: string): MetadataStatement {
     return new MetadataStatement(sql, {
       database: () => this.#current(),
@@ -86,7 +86,7 @@ export class MetadataDatabase {
     this.#current().exec(sql);
   }
 
-  /** Runs `change` in a transaction. Throws `resource_exhausted` on a full disk. */
+  /** Runs `change` in a transaction. Throws `resource_exhausted` if the disk is full. */
   write<T>(change: () => T): T {
     this.#refuseNested();
     this.#needSpace();
@@ -94,8 +94,8 @@ export class MetadataDatabase {
   }
 
   /**
-   * Runs `change` in a transaction, even on a full disk. This is for changes that must not wait for space: exits and removals. `change` may
-   * be called twice, because the first attempt fails if the disk has just become full, so it must do nothing but change records. A change
+   * Runs `change` in a transaction, even if the disk is full. For changes that must not wait for space: exits and removals. `change` may be
+   * called twice, because the first attempt fails if the disk has only just become full, so it must do nothing but change records. A change
    * supersedes earlier ones with the same `replaces`, which are then dropped from the journal.
    */
   writeEvenIfFull<T>(change: () => T, { replaces }: { replaces?: string } = {}): T {
@@ -131,7 +131,7 @@ export class MetadataDatabase {
     return result;
   }
 
-  /** Closes the file. Changes that cannot be written to it stay in the journal. */
+  /** Closes the database. Changes that cannot be written to its file stay in the journal. */
   close(): void {
     try {
       if (this.#copy?.open) this.#writePending();
@@ -152,14 +152,15 @@ export class MetadataDatabase {
   }
 
   /**
-   * Called before each change. Records the change if a transaction on the copy is running; otherwise requires that the file is writable.
+   * Called before each change. Records the change if a transaction on the in-memory copy is running; otherwise throws unless the file is
+   * writable.
    */
   #beforeChange(change: Change): void {
     if (this.#recording !== undefined) this.#recording.push(change);
     else this.#needSpace();
   }
 
-  /** Rejects a change within another change: the inner one could drop the copy that the outer one is changing. */
+  /** Rejects nested changes: the inner one could drop the in-memory copy that the outer one is changing. */
   #refuseNested(): void {
     if (!this.#current().inTransaction) return;
     throw new PodwrightError('internal', `write to ${this.name}: a change is nested within another change`);
@@ -170,7 +171,7 @@ export class MetadataDatabase {
     throw new PodwrightError('resource_exhausted', `write to ${this.name}: the disk is full; free some disk space`);
   }
 
-  /** Switches to a copy in memory. Throws if the records cannot be read. */
+  /** Switches to an in-memory copy. Throws if the records cannot be read. */
   #switchToCopy(reason: unknown): void {
     const { read, logger, name } = this.#options;
     const copy = this.#file === undefined ? read() : copyInMemory(this.#file.serialize());
@@ -213,7 +214,7 @@ export class MetadataDatabase {
     this.#writeLater();
   }
 
-  /** Writes the pending changes to the file and drops the copy. Returns false if the disk still cannot be written. */
+  /** Writes the pending changes to the file and drops the in-memory copy. Returns false if the disk still cannot be written. */
   #writePending(): boolean {
     const { open, logger, name } = this.#options;
     try {
@@ -247,7 +248,7 @@ export class MetadataDatabase {
     }
   }
 
-  /** The number of the next journal: the number of the last applied journal plus one. */
+  /** Returns the number of the next journal: that of the last applied journal plus one. */
   #journalNumber(): number {
     const database = this.#file ?? this.#copy!;
     return (database.pragma('user_version', { simple: true }) as number) + 1;
@@ -256,7 +257,7 @@ export class MetadataDatabase {
 
 type StatementOwner = { database: () => Database.Database; change: (values: unknown[]) => void };
 
-/** A prepared statement with the interface of better-sqlite3. */
+/** A prepared statement with better-sqlite3's interface. */
 export class MetadataStatement {
   readonly #sql: string;
   readonly #owner: StatementOwner;
@@ -275,7 +276,7 @@ export class MetadataStatement {
     return this.#statement().all(...values);
   }
 
-  /** Changes records. Throws `resource_exhausted` on a full disk, except within `writeEvenIfFull`. */
+  /** Executes a statement that changes records. Throws `resource_exhausted` if the disk is full, except within `writeEvenIfFull`. */
   run(...values: unknown[]): Database.RunResult {
     this.#owner.change(values);
     return this.#statement().run(...values);

@@ -4,34 +4,34 @@ import type { MetadataDatabase } from './metadata-database.ts';
 /** The fields that all records have. Ids and names are unique within a table. */
 export type NamedRecord = { id: string; name: string };
 
-/** A damaged row. `reason` begins with the name of the invalid field. */
+/** A damaged row. `reason` starts with the name of the invalid field. */
 export type DamagedRecord = { table: string; id: string; reason: string };
 
 export type RecordTableOptions<T> = {
-  /** Name of the table, which has the columns id, name and record (JSON). */
+  /** Name of the table, whose columns are id, name and record (JSON). */
   table: string;
-  /** The noun for a record in messages, such as `sandbox`. */
+  /** What messages call a record, for example `sandbox`. */
   noun: string;
-  /** Version of the record format, which each record stores. */
+  /** Version of the record format, stored in each record. */
   version: number;
   /**
-   * Validates and converts a stored record. Errors must name the field. `version` is the version of the record's format; 0 if the record
-   * stores none.
+   * Validates and converts a stored record. Errors must name the invalid field. `version`: the format version stored in the record, or 0 if
+   * there is none.
    */
   decode: (value: unknown, version: number) => T;
   /**
-   * Called for each damaged row after its deletion. The caller must remove the resources of the record, which no record describes any
-   * longer.
+   * Called for each damaged row after it has been deleted. The caller must clean up the record's resources, because no record describes
+   * them any more.
    */
   onDamaged: (damaged: DamagedRecord) => void;
 };
 
-/** The JSON field with a record's format version. */
+/** The JSON field that holds a record's format version. */
 const VERSION_FIELD = 'recordVersion';
 
 /**
  * The records of one component, all cached in memory. Each change is written to SQLite before it becomes visible. Records are immutable: a
- * change replaces the record, so a list needs neither a system call nor copies. On a full disk only new records are rejected
+ * change replaces the record, so listing needs neither system calls nor copies. If the disk is full, only new records are rejected
  * (`resource_exhausted`).
  */
 export class RecordTable<T extends NamedRecord> {
@@ -39,12 +39,11 @@ export class RecordTable<T extends NamedRecord> {
   readonly #names = new Map<string, string>();
   readonly #put: (record: T) => void;
   readonly #delete: (id: string) => void;
-  /** The noun for a record in messages. */
   readonly noun: string;
 
   /**
-   * Reads all records. Throws `failed_precondition` if a record has a newer version, and `data_loss` if more records are damaged than
-   * valid; in both cases nothing is changed.
+   * Reads all records. Throws `failed_precondition` if a record has a newer version, and `data_loss` if damaged records outnumber valid
+   * ones; nothing is changed in either case.
    */
   constructor(database: MetadataDatabase, options: RecordTableOptions<T>) {
     const { table, noun, version } = options;
@@ -80,7 +79,7 @@ export class RecordTable<T extends NamedRecord> {
     return record;
   }
 
-  /** Replaces a record with the result of `change`; returns undefined if the record does not exist. */
+  /** Replaces a record with the result of `change`; returns `undefined` if the record does not exist. */
   update(id: string, change: (record: T) => T): T | undefined {
     const record = this.#records.get(id);
     return record === undefined ? undefined : this.put(change(record));
@@ -102,12 +101,12 @@ export class RecordTable<T extends NamedRecord> {
     return id === undefined ? undefined : this.#records.get(id);
   }
 
-  /** All records in order of creation. */
+  /** Returns all records in creation order. */
   list(): T[] {
     return [...this.#records.values()];
   }
 
-  /** Finds a record by id or by a prefix of it. Throws `invalid_argument` if the prefix is ambiguous. */
+  /** Finds a record by its ID or a prefix of it. Throws `invalid_argument` if the prefix is ambiguous. */
   find(idOrPrefix: string): T | undefined {
     const exact = this.#records.get(idOrPrefix);
     if (exact !== undefined || idOrPrefix === '') return exact;
@@ -121,7 +120,7 @@ export class RecordTable<T extends NamedRecord> {
     return matches[0];
   }
 
-  /** Like `find`, but throws `not_found` if there is none. */
+  /** Like `find`, but throws `not_found` if there is no such record. */
   require(idOrPrefix: string): T {
     const record = this.find(idOrPrefix);
     if (record === undefined) throw new PodwrightError('not_found', `${this.noun} "${idOrPrefix}" not found`);
@@ -136,7 +135,10 @@ export class RecordTable<T extends NamedRecord> {
 
 type Row = { id: string; name: string; record: string };
 
-/** Reads all rows. Throws `data_loss` if most are damaged, because then the fault is probably in this program, not in the rows. */
+/**
+ * Reads all rows. Throws `data_loss` if most of them are damaged, because then the fault is probably in this program rather than in the
+ * rows.
+ */
 function readRecords<T extends NamedRecord>(
   database: MetadataDatabase,
   options: RecordTableOptions<T>,
@@ -178,7 +180,7 @@ function readRecord<T extends NamedRecord>(row: Row, { noun, version, decode }: 
   return record;
 }
 
-/** Parses a JSON object. Does not pass on the parser's error, which would quote the record and the secrets in it. */
+/** Parses a JSON object. Does not pass on the parser's error, because it would quote the record and any secrets in it. */
 function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

@@ -25,46 +25,49 @@ import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.t
 import type { ObjectName } from './node-backend.ts';
 import { type ResizePatch, resizedPod } from './pod-patch.ts';
 
-/** Maximum size of a file: an object of the longest manifest plus an annotation that repeats the manifest's text, both with escapes. */
+/**
+ * Maximum size of an applied object's file: the object of the longest possible manifest, plus an annotation that repeats the manifest's
+ * text, both with escapes.
+ */
 const MAX_OBJECT_BYTES = 16 * MAX_MANIFEST_BYTES;
 
 type Applied = ApplyResult['objects'][number];
 export type Applicable = Pod | LocalObject;
 
 /**
- * The actions of an apply on the objects of a manifest, and warnings about ignored parts of the manifest. `planOnly`: nothing was written,
- * for a dry run or because it would have replaced an object without permission.
+ * What an apply did to each object of a manifest, and warnings about ignored parts of the manifest. `planOnly`: nothing was written, either
+ * because it was a dry run or because an object would have been replaced without permission.
  */
 export type AppliedManifest = { done: Applied[]; planOnly: boolean; objects: ManifestObject[]; warnings: string[] };
 
 /** One write of an object's file. Writes are compared by identity. */
 export type Written = { uid: string | undefined };
 
-/** A patch, and the write that carried it out. */
+/** A patch, and the write that applied it. */
 type Patched<P> = { patch: P; written: Written };
 
-/** The pods with which an apply must not conflict. */
+/** Looks up the pods that an apply must not conflict with. */
 export interface ExistingPods {
-  /** Returns the pod with this UID: from a manifest, or one that the runtime still has. */
+  /** Returns the pod with this UID, either from a manifest or still present in the container runtime. */
   podOfUid(uid: string): ExistingPod | undefined;
-  /** Returns the pod of this name in the manifests. */
+  /** Returns the pod with this name from the manifests. */
   wantedPod(namespace: string, name: string): ExistingPod | undefined;
 }
 
 const PREFIX = 'applied-';
-/** Maximum length of a file name without `.json` and the suffix of `writeFileAtomic`: file systems allow 255 bytes. */
+/** Maximum length of a file name without `.json` and the suffix added by `writeFileAtomic`; file systems allow 255 bytes. */
 const MAX_FILE_NAME = 233;
 
 /**
- * The objects that clients applied, one file each in the manifest directory, next to the users' manifests. The directory is the only
- * source of the node's pods, so applied objects survive restarts. Each pod gets a UID, and a new one when its manifest changes: a
- * changed pod is a new pod.
+ * The objects that clients have applied, stored one per file in the manifest directory, next to the users' own manifests. The directory is
+ * the only source of the node's pods, so applied objects survive restarts. Each pod is assigned a UID, and a new one whenever its manifest
+ * changes: a changed pod is a new pod.
  */
 export class AppliedObjects {
   readonly #directory: string;
   readonly #existing: ExistingPods;
   readonly #lock = new KeyedLock();
-  /** The last write of each file, by the file's name: the kubelet may not have read it yet. */
+  /** The last write to each file, by file name. The kubelet may not have read the file yet. */
   readonly #written = new Map<string, Written>();
 
   constructor(manifestDirectory: string, existing: ExistingPods) {
@@ -72,7 +75,7 @@ export class AppliedObjects {
     this.#existing = existing;
   }
 
-  /** Removes temporary files which a killed node left. Must not run during an apply. */
+  /** Removes temporary files left by a node that was killed. Must not run during an apply. */
   async removeUnfinished(): Promise<void> {
     if (isOneManifest(this.#directory)) return;
     await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -82,9 +85,9 @@ export class AppliedObjects {
   }
 
   /**
-   * Writes the objects that differ from their files. Throws `invalid_argument` with every error of the manifest, `already_exists` if a
-   * UID belongs to another pod, `failed_precondition` if a pod of that name comes from another file, an object is immutable, or
-   * staticPodPath is a file. It writes nothing if it throws, with `dryRun`, and without `replace` if it would replace an object.
+   * Writes the objects that differ from their files. Throws `invalid_argument` listing every error in the manifest; `already_exists` if a
+   * UID belongs to another pod; and `failed_precondition` if a pod with the same name comes from another file, an object is immutable, or
+   * staticPodPath is a file. Nothing is written if it throws, if `dryRun` is set, or if an object would be replaced and `replace` is false.
    */
   apply(manifest: string, { dryRun = false, replace = true }: ApplyOptions = {}): Promise<AppliedManifest> {
     const decoded = decodeManifest(manifest, { file: 'manifest' });
@@ -113,7 +116,7 @@ export class AppliedObjects {
     });
   }
 
-  /** Removes the file of an applied object; returns false if there is none. `mayRemove` may throw to prevent it. */
+  /** Removes an applied object's file; returns false if there is none. `mayRemove` may throw to prevent the removal. */
   remove(object: ObjectName, mayRemove: () => void = () => undefined): Promise<boolean> {
     return this.#lock.run('apply', async () => {
       mayRemove();
@@ -129,8 +132,8 @@ export class AppliedObjects {
   }
 
   /**
-   * Patches labels and annotations of an applied object; returns `undefined` if the object has no file. `change` gets the object and runs
-   * under the lock of all writes. Throws `invalid_argument` for an invalid label.
+   * Patches the labels and annotations of an applied object; returns `undefined` if the object has no file. `change` is called with the
+   * object while the lock that serializes all writes is held. Throws `invalid_argument` for an invalid label.
    */
   patch(name: ObjectName, change: (before: Applicable) => MetadataPatch): Promise<Patched<MetadataPatch> | undefined> {
     return this.#lock.run('apply', async () => {
@@ -142,7 +145,7 @@ export class AppliedObjects {
     });
   }
 
-  /** Changes the CPU and memory of an applied pod, like `patch`. Throws `invalid_argument` for any other change. */
+  /** Like `patch`, but changes the CPU and memory of an applied pod. Throws `invalid_argument` for any other change. */
   resize(name: ObjectName, change: (before: Pod) => ResizePatch): Promise<Patched<ResizePatch> | undefined> {
     return this.#lock.run('apply', async () => {
       const before = await readObject(this.pathOf(name));
@@ -169,12 +172,12 @@ export class AppliedObjects {
     return this.#written.get(fileName(object)) === written;
   }
 
-  /** Whether the last write of the object's file was the pod with this UID. */
+  /** Whether the last write of the object's file wrote the pod with this UID. */
   hasPod(object: ObjectName, uid: string): boolean {
     return this.#written.get(fileName(object))?.uid === uid;
   }
 
-  /** The path of an applied object's file, whether it exists or not. */
+  /** Returns the path of an applied object's file, whether or not it exists. */
   pathOf(object: ObjectName): string {
     return join(this.#directory, fileName(object));
   }
@@ -228,7 +231,7 @@ export class AppliedObjects {
     const action = before === undefined ? 'created' : resized ? 'resized' : 'replaced';
     const previousUid = resized ? before.metadata.uid : '';
     const uid = object.kind === 'Pod' ? object.metadata.uid || previousUid || randomUUID() : undefined;
-    // a pod with any change but a resize is a new pod; other objects keep their creation time
+    // any change to a pod other than a resize creates a new pod; other objects keep their creation time
     const createdBefore = (object.kind !== 'Pod' || resized) && before?.metadata.creationTimestamp;
     const creationTimestamp = createdBefore || formatTime(Date.now());
     const own: Partial<ObjectMeta> = { ...(uid !== undefined && { uid }), creationTimestamp };
@@ -252,7 +255,7 @@ export class AppliedObjects {
   }
 }
 
-/** The object to write, and the previously applied one. */
+/** An object to write, and the previously applied version of it. */
 type Change = { object: Applicable; name: ObjectName; before: Applicable | undefined };
 
 const isReplacement = ({ before, object }: Change) => before !== undefined && !sameSpec(before, object);
@@ -266,7 +269,7 @@ function refuseImmutable(changes: Change[]): void {
   if (problems.length > 0) throw new PodwrightError('failed_precondition', problems.join('\n'));
 }
 
-/** Throws if the kubelet could not read `text` as a file: YAML aliases expand, so the JSON may be much larger than the manifest. */
+/** Throws if the kubelet could not read `text` back from a file. YAML aliases expand, so the JSON may be much larger than the manifest. */
 function checkReadable(text: string, what: string): void {
   if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES)
     throw new PodwrightError('invalid_argument', `${what}: it is larger than ${MAX_MANIFEST_BYTES >> 20} MiB as JSON`);
@@ -274,7 +277,9 @@ function checkReadable(text: string, what: string): void {
   if (problem !== undefined) throw new PodwrightError('invalid_argument', `${what}: ${problem.message}`);
 }
 
-/** Object names may have 253 characters: if the file name would be too long, a digest replaces its end. */
+/**
+ * Returns an object's file name. Object names may have 253 characters; if the file name would be too long, its end is replaced by a digest.
+ */
 function fileName({ kind, namespace, name }: ObjectName): string {
   const whole = `${PREFIX}${kind.toLowerCase()}_${namespace}_${name}`;
   if (whole.length <= MAX_FILE_NAME) return `${whole}.json`;
@@ -286,19 +291,19 @@ async function readObject(path: string): Promise<Applicable | undefined> {
   try {
     return (await readJsonFile(path, MAX_OBJECT_BYTES)) as Applicable;
   } catch (error) {
-    // a file without valid JSON is treated as absent, so it is replaced
+    // a file that is not valid JSON is treated as absent, so it is replaced
     if (isNothingThere(error) || errorCode(error) === 'data_loss') return undefined;
     throw error;
   }
 }
 
-/** Whether the two pods differ only in CPU and memory, which can change in place. */
+/** Whether the two pods differ only in CPU and memory, which can be changed in place. */
 function isResize(before: Applicable, after: Applicable): boolean {
   if (before.kind !== 'Pod' || after.kind !== 'Pod') return false;
   return sameSpec(unresizable(before) as Applicable, unresizable(after) as Applicable);
 }
 
-/** Whether `given` is `before` with the node's additions, such as the output of `get -o yaml`, so that applying it changes nothing. */
+/** Whether `given` is `before` plus what the node adds to it, such as the output of `get -o yaml`. Applying it then changes nothing. */
 function isAsShown(given: Applicable, before: Applicable, file: string): boolean {
   if (given.kind !== 'Pod' || before.kind !== 'Pod' || given.spec.nodeName === undefined) return false;
   const identity = { source: 'file', nodeName: given.spec.nodeName, seenAtMs: 0 } as const;
@@ -311,7 +316,7 @@ function isAsShown(given: Applicable, before: Applicable, file: string): boolean
   return sameSpec(comparable(shown), comparable(given));
 }
 
-/** Compares objects without creation time and version, which the node sets; a UID counts only if `after` has one. */
+/** Compares objects, ignoring the creation time and version, which the node sets. The UID is compared only if `after` has one. */
 function sameSpec(before: Applicable, after: Applicable): boolean {
   if (after.metadata.uid && after.metadata.uid !== before.metadata.uid) return false;
   const own = { uid: '', creationTimestamp: '', resourceVersion: '' };

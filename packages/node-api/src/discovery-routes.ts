@@ -1,19 +1,19 @@
 import { VERSION } from '@podwright/base';
 import { type Route, sendJson } from '@podwright/kubelet-server';
 
-/** A resource of the discovery API. */
+/** A resource as served by the discovery API. */
 export type DiscoveredResource = {
   kind: string;
   apiVersion: string;
   plural: string;
-  /** The kind in lower case by default; '' for a subresource. */
+  /** Defaults to the lowercased kind; '' for a subresource. */
   singular?: string;
   shortNames: string[];
   namespaced: boolean;
   verbs: string[];
 };
 
-/** The discovery API: groups, versions and resources for Kubernetes' clients. */
+/** Serves the discovery API: the groups, versions and resources that Kubernetes clients look up. */
 export function discoveryRoutes(resources: DiscoveredResource[]): Route[] {
   const versions = [...new Set(resources.map(({ apiVersion }) => apiVersion))];
   const groups = Map.groupBy(

@@ -2,61 +2,64 @@ import type { Event, Finding, Pod } from '@podwright/kube-api';
 import type { PodDefaults } from '@podwright/kubelet';
 
 /**
- * The HTTP API of a lone node, on a unix socket that only root may open. Paths and objects are the Kubernetes
- * API's where it has them, so that Kubernetes' clients can use this API; the rest is below `/podwright/v1`.
+ * The HTTP API of a standalone node, served on a Unix socket that only root may open. Paths and objects are those of the Kubernetes API
+ * where it has an equivalent, so Kubernetes clients can use this API; everything else is under `/podwright/v1`.
  *
- * | method, path | answer |
+ * | method, path | response |
  * | --- | --- |
- * | the kubelet's own API (`/pods`, `/metrics`, `/stats/summary`, `/exec/…`, `/healthz`) | upstream's formats, see `kubelet-api` |
+ * | the kubelet's own API (`/pods`, `/metrics`, `/stats/summary`, `/exec/…`, `/healthz`) | same formats as upstream; see `kubelet-api` |
  * | GET /version, /api, /api/v1, /apis, /apis/GROUP/VERSION | the discovery API |
- * | GET /api/v1/PLURAL, /api/v1/namespaces/NS/PLURAL ?labelSelector= &fieldSelector= &watch= &sendInitialEvents= | of pods, configmaps, secrets, events: a list; or with watch a line of `WatchEvent` JSON for each existing object and each change |
+ * | GET /api/v1/PLURAL, /api/v1/namespaces/NS/PLURAL ?labelSelector= &fieldSelector= &watch= &sendInitialEvents= | for pods, configmaps, secrets and events: a list; with watch, one line of `WatchEvent` JSON for each existing object and each change |
  * | GET /api/v1/nodes, /apis/node.k8s.io/v1/runtimeclasses | likewise, without namespaces |
  * | GET …/NAME | one object |
- * | the same, with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io` | kubectl's tables; `&includeObject=None`, `Metadata` or `Object` in each row |
- * | DELETE …/NAME [?gracePeriodSeconds=N] | for applied pods, configmaps, secrets and runtimeclasses; the response does not wait for the end of a pod |
- * | PATCH …/NAME | body: a merge, strategic merge or JSON patch of `metadata.labels` and `metadata.annotations`; returns the object; only for applied objects |
- * | GET, PUT, PATCH …/pods/NAME/ephemeralcontainers | body: a pod, or a merge patch or JSON patch of `spec.ephemeralContainers`; the pod |
- * | GET, PUT, PATCH …/pods/NAME/resize | body: a pod, or a merge patch or JSON patch of the resources of `spec.containers` and `spec.initContainers`; the pod; only for applied pods |
- * | GET, PATCH …/pods/NAME/status | the pod; body of PATCH: a merge, strategic merge or JSON patch of `status.conditions`, of which clients may set the ones that the kubelet does not set itself, such as readiness gates |
+ * | the same, with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io` | a table for kubectl; `&includeObject=None`, `Metadata` or `Object` selects what each row includes |
+ * | DELETE …/NAME [?gracePeriodSeconds=N] | for applied pods, configmaps, secrets and runtimeclasses; the response does not wait for a pod to terminate |
+ * | PATCH …/NAME | request body: a merge, strategic merge or JSON patch of `metadata.labels` and `metadata.annotations`; returns the object; only for applied objects |
+ * | GET, PUT, PATCH …/pods/NAME/ephemeralcontainers | request body: a pod, or a merge patch or JSON patch of `spec.ephemeralContainers`; returns the pod |
+ * | GET, PUT, PATCH …/pods/NAME/resize | request body: a pod, or a merge patch or JSON patch of the resources of `spec.containers` and `spec.initContainers`; returns the pod; only for applied pods |
+ * | GET, PATCH …/pods/NAME/status | returns the pod; request body of PATCH: a merge, strategic merge or JSON patch of `status.conditions`; clients may only set conditions that the kubelet does not set itself, such as readiness gates |
  * | GET /apis/metrics.k8s.io/v1/pods, …/namespaces/NS/pods, …/nodes | PodMetricsList, NodeMetricsList |
  * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &sinceTime= &timestamps= &limitBytes= &stream= | text |
- * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |
+ * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the container runtime |
  * | POST …/pods/NAME/attach, …/portforward | likewise |
- * | POST /podwright/v1/apply [?dryRun=All] [?replace=false] | body: a manifest; `ApplyResult`: the actions taken, or planned with dryRun; with replace=false nothing is written if an object would be replaced |
+ * | POST /podwright/v1/apply [?dryRun=All] [?replace=false] | request body: a manifest; `ApplyResult`: the actions taken, or planned with dryRun; with replace=false nothing is written if an object would be replaced |
  * | POST /podwright/v1/namespaces/NS/pods/NAME/restart [?container=] | `RestartAnswer`; the response does not wait for the restart |
  * | GET /podwright/v1/node | `NodeInfo` |
  * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
  * | POST /podwright/v1/stop [?endPods=true] [?gracePeriodSeconds=5] [?endApiPods=true] [?removeHostState=true] [?restart=true] | the daemon exits; containers keep running unless endPods or endApiPods is set; with restart=true it executes its program again |
  *
- * Errors are a Kubernetes `Status` object with `message`, `reason` and `code`.
+ * Errors are returned as a Kubernetes `Status` object with `message`, `reason` and `code`.
  */
 export type WatchEvent<T> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T };
 
 export type PodWatchEvent = WatchEvent<Pod>;
 export type EventWatchEvent = WatchEvent<Event>;
 
-/** Progress of the transfer of an image. Sizes are in bytes of the compressed blobs known so far. */
+/** Progress of an image transfer. Sizes are in bytes of the compressed blobs known so far. */
 export type ImageTransfer = {
   reference: string;
   phase: string;
   doneBytes: number;
-  /** 0 while unknown, like `layersTotal`. */
+  /** 0 while unknown; the same goes for `layersTotal`. */
   totalBytes: number;
   layersDone: number;
   layersTotal: number;
-  /** The reason, in the phase `failed`. */
+  /** The failure reason, in phase `failed`. */
   error: string;
 };
 
 export type ApplyOptions = {
-  /** Report the actions without writing; false by default. */
+  /** Report the actions without writing anything. Default: false. */
   dryRun?: boolean;
-  /** Whether existing objects with other content may be replaced; true by default. If not, nothing is written. */
+  /**
+   * Whether existing objects with different content may be replaced. If not, and the manifest would replace one, nothing is written.
+   * Default: true.
+   */
   replace?: boolean;
 };
 
-/** The action of an apply on each object of the manifest. */
+/** What an apply did to each object of the manifest. */
 export type ApplyResult = {
   objects: {
     kind: string;
@@ -65,42 +68,45 @@ export type ApplyResult = {
     uid?: string;
     action: 'created' | 'replaced' | 'resized' | 'unchanged';
   }[];
-  /** Problems which the pods will have on this host, and fields that this node ignores; with `dryRun=All` also problems of their images. */
+  /**
+   * Problems that the pods will have on this host, and fields that this node ignores. With `dryRun=All`, also problems with the pods'
+   * images.
+   */
   findings: Finding[];
-  /** Ignored parts of the manifest, with their positions. */
+  /** Ignored parts of the manifest, with their positions in it. */
   warnings: string[];
 };
 
 /** How the daemon stops. */
 export type StopOptions = {
-  /** Also remove the state of an empty node from the host. */
+  /** If the node is empty, also remove its state from the host. */
   removeHostState: boolean;
-  /** First terminate the pods of manifests gracefully; the next start of the daemon creates them again. */
+  /** First terminate the pods from manifests gracefully; they are created again the next time the daemon starts. */
   endPods: boolean;
-  /** Grace period of the pods; by default each pod's own. A second stop request can shorten it. */
+  /** Grace period for terminating the pods; defaults to each pod's own. A second stop request can shorten it. */
   gracePeriodSeconds?: number;
-  /** Also terminate the pods of an API server; the next start creates them again unless they have been deleted there. */
+  /** Also terminate the pods from an API server; they are created again on the next start unless they have been deleted there. */
   endApiPods?: boolean;
-  /** Then execute the program again in the same process; the program may be of another version now. */
+  /** After stopping, execute the program again in the same process. It may have been replaced by another version in the meantime. */
   restart?: boolean;
 };
 
-/** The version of the paths below `/podwright/v1`. It is increased by changes that an earlier client or node would misunderstand. */
+/** Version of the API under `/podwright/v1`. Increased by changes that an earlier client or node would misunderstand. */
 export const LOCAL_API_VERSION = 1;
 
 /** The containers that are being restarted. */
 export type RestartAnswer = { containers: string[] };
 
-/** The node that serves the socket. */
+/** Describes the node that serves the socket. */
 export type NodeInfo = {
   name: string;
   version: string;
-  /** The commit and the digest of the sources. Nodes of earlier versions omit them, like `localApiVersion`. */
+  /** `commit`: the source commit; `build`: a digest of the sources. Nodes of earlier versions omit them, as well as `localApiVersion`. */
   commit?: string;
   build?: string;
   localApiVersion?: number;
   pid: number;
-  /** RFC 3339. Nodes of earlier versions omit this and the directories. */
+  /** In RFC 3339 format. Nodes of earlier versions omit this field and the directories. */
   startedAt?: string;
   rootDir?: string;
   stateDir?: string;
@@ -109,12 +115,12 @@ export type NodeInfo = {
   podLogsDir: string;
   podDefaults?: PodDefaults;
   /**
-   * The node's pressure conditions, and the eviction thresholds that are currently met, as text. Meanwhile the node refuses and evicts
-   * pods.
+   * The node's pressure conditions, and the eviction thresholds that are currently met, as text. While there are any, the node rejects and
+   * evicts pods.
    */
   pressure?: { conditions: readonly string[]; reasons: readonly string[] };
-  /** Why pods cannot have a network, or a note on it. */
+  /** Why pods cannot get a network, or a note about the network. */
   network?: string;
-  /** Errors in the files of the manifest directory, each with its position; the first hundred. */
+  /** Errors in the files of the manifest directory, each with its position. At most the first hundred. */
   manifestErrors?: string[];
 };

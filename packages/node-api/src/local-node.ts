@@ -36,7 +36,7 @@ import type {
 import { NodeObjects } from './node-objects.ts';
 import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize } from './pod-patch.ts';
 
-/** How long an apply waits until the kubelet has read the written files. */
+/** How long an apply waits for the kubelet to read the written files. */
 const SEEN_TIMEOUT_MS = 5000;
 
 /** Maximum number of manifest errors in `NodeInfo`. */
@@ -45,7 +45,7 @@ const MAX_MANIFEST_ERRORS = 100;
 export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
-  /** The facts that are known before the node runs. */
+  /** The parts of `NodeInfo` that are known before the node runs. */
   info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults' | 'pressure'>;
   stop: (options: StopOptions) => void;
   logger: Logger;
@@ -53,7 +53,7 @@ export type LocalNodeParts = {
 
 type PodName = { namespace: string; name: string };
 
-/** The backend of the local API: a kubelet, and the objects that clients applied. */
+/** The backend of the local API: a kubelet, plus the objects that clients have applied. */
 export class LocalNode implements NodeBackend {
   readonly #parts: LocalNodeParts;
   readonly #objects: NodeObjects;
@@ -97,7 +97,7 @@ export class LocalNode implements NodeBackend {
     const { done, planOnly, objects, warnings } = await this.#parts.applied.apply(manifest, options);
     if (planOnly) return { objects: done, warnings, findings: await this.#findings(objects, { withImages: true }) };
     await this.#seen(done);
-    // without images: problems with them show when the pods start
+    // images are not checked: problems with them show up when the pods start
     const findings = await this.#findings(objects, { withImages: false }).catch((error: unknown) => {
       this.#parts.logger.warn({ error: errorMessage(error) }, 'failed to check the host after an apply');
       return [];
@@ -110,13 +110,13 @@ export class LocalNode implements NodeBackend {
     const removed = await applied.remove(object, () => {
       if (object.kind === 'PersistentVolumeClaim') kubelet.refuseUsedClaim(object);
     });
-    // look up the object after the removal of its file: until then an apply may replace the pod
+    // look up the object only after its file has been removed: until then, an apply may replace the pod
     const found = this.#objects.find(object);
     if (found === undefined) {
       if (!removed) this.#objects.get(object); // throws
       return;
     }
-    // an earlier call may have removed the file of an applied pod, and the kubelet may not have noticed yet
+    // an earlier call may have removed an applied pod's file without the kubelet having noticed yet
     const file = found.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
     // a claim that pods use without a manifest has no file
     const isBare = found.kind === 'PersistentVolumeClaim' && !this.#objects.isStaticObject(object);
@@ -182,7 +182,7 @@ export class LocalNode implements NodeBackend {
     return kubelet.patchConditions(kubelet.pod(namespace, name), patch);
   }
 
-  /** Makes the error for an object without an applied file: it is being deleted, or comes from a user's manifest. */
+  /** Returns the error for an object that has no applied file, because it is being deleted or comes from a user's manifest. */
   #fromFile(verb: string, object: ApiObject, advice: string): PodwrightError {
     const { kind, metadata } = object;
     const file = metadata.annotations?.[CONFIG_FILE_ANNOTATION] ?? `a file in ${this.#parts.info.manifestDir}`;
@@ -237,7 +237,7 @@ export class LocalNode implements NodeBackend {
     return await allFindings(objects, await this.#parts.kubelet.preflightHost(options));
   }
 
-  /** Waits until the kubelet has read these pods, except those that another call has replaced or deleted meanwhile. */
+  /** Waits until the kubelet has read these pods, except those that another call has since replaced or deleted. */
   async #seen(objects: ApplyResult['objects']): Promise<void> {
     const { kubelet, applied } = this.#parts;
     let missing = objects.filter(({ uid }) => uid !== undefined);

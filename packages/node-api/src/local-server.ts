@@ -30,14 +30,14 @@ export type LocalServerOptions = {
   socketPath: string;
   backend: NodeBackend;
   logger: Logger;
-  /** The kubelet's own API, which handles all paths that are not the local API's. */
+  /** The kubelet's own API, which handles all paths that do not belong to the local API. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
-  /** Counts the buffers of streams to other servers. */
+  /** Counts the buffers of streams that are proxied to other servers. */
   countBuffer?: CountBuffer;
 };
 
-/** The HTTP API of a lone node (see `local-api.ts`) on its unix socket. */
+/** Serves the HTTP API of a standalone node (see `local-api.ts`) on its Unix socket. */
 export class LocalServer {
   readonly #options: LocalServerOptions;
   readonly #router = findMyWay({

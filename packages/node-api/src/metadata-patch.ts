@@ -1,19 +1,19 @@
 import { isRecord, PodwrightError } from '@podwright/base';
 import type { ObjectMeta } from '@podwright/kube-api';
 
-/** A merge patch (RFC 7386) of an object's labels and annotations: null removes one. */
+/** A merge patch (RFC 7386) of an object's labels and annotations; null removes an entry. */
 export type MetadataPatch = {
   labels?: Record<string, string | null>;
   annotations?: Record<string, string | null>;
 };
 
-/** Records the patches of clients in an applied object, so that applying its manifest again does not undo them. */
+/** Records clients' patches in an applied object, so that applying its manifest again does not undo them. */
 const PATCH_ANNOTATION = 'podwright.dev/metadata-patch';
-/** Annotations that the node sets: the source of a pod, and the recorded patch. */
+/** Matches annotations that the node sets itself: a pod's source, and the recorded patch. */
 const RESERVED = /^(podwright\.dev\/|kubernetes\.io\/config\.)/;
 const MAPS = ['labels', 'annotations'] as const;
 
-/** Reads `{"metadata":{"labels":{…},"annotations":{…}}}`. Throws `invalid_argument` for any other field. */
+/** Parses `{"metadata":{"labels":{…},"annotations":{…}}}`. Throws `invalid_argument` for any other field. */
 export function parseMetadataPatch(text: string): MetadataPatch {
   const { metadata = {}, ...others } = mapOf(parse(text), 'the patch');
   const unknown = Object.keys(others).find((key) => key !== 'apiVersion' && key !== 'kind');
@@ -36,7 +36,7 @@ function readMap(value: unknown, path: string): Record<string, string | null> {
   return map as Record<string, string | null>;
 }
 
-/** Patches metadata, and records the patch in an annotation together with the earlier ones. */
+/** Patches the metadata, and records the patch in an annotation, merged with the earlier ones. */
 export function patchMetadata(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
   const recorded = recordedPatch(metadata);
   const all = {
@@ -48,21 +48,21 @@ export function patchMetadata(metadata: ObjectMeta, patch: MetadataPatch): Objec
   return { ...patched, annotations };
 }
 
-/** Adds the patches recorded in the existing object to the metadata of its new manifest. */
+/** Applies the patches recorded in the existing object to the metadata of its new manifest. */
 export function keepPatch(manifest: ObjectMeta, existing: ObjectMeta | undefined): ObjectMeta {
   const { [PATCH_ANNOTATION]: _, ...annotations } = manifest.annotations ?? {};
   const own = manifest.annotations === undefined ? manifest : { ...manifest, annotations };
   return existing?.annotations?.[PATCH_ANNOTATION] === undefined ? own : patchMetadata(own, recordedPatch(existing));
 }
 
-/** Whether the metadata has the labels and annotations of a patch. */
+/** Whether the metadata reflects the labels and annotations of a patch. */
 export function showsPatch(metadata: ObjectMeta, patch: MetadataPatch): boolean {
   return MAPS.every((map) =>
     Object.entries(patch[map] ?? {}).every(([key, value]) => (ownValue(metadata[map], key) ?? null) === value),
   );
 }
 
-/** Reads an own property of the map: a key may be `constructor`. */
+/** Reads an own property of the map; a key may be `constructor`, for example. */
 function ownValue(map: Record<string, string> | undefined, key: string): string | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }

@@ -21,7 +21,7 @@ import { parseStatusPatch } from './status-patch.ts';
 import { type IncludedObject, requestedTable, tableOf } from './table-answer.ts';
 import { METRICS_VERSIONS } from './usage-routes.ts';
 
-/** A kind of the API: its path, its verbs, and its selectable fields. */
+/** A resource type of the API: its kind, path, verbs and selectable fields. */
 type Resource = {
   kind: ApiKind;
   apiVersion: string;
@@ -106,7 +106,7 @@ const RESOURCES: Resource[] = [
   { kind: 'Node', apiVersion: 'v1', plural: 'nodes', short: 'no', namespaced: false, applied: false, fields: NAMES },
 ];
 
-/** The status subresource, where clients set their own conditions: `kubectl patch --subresource=status`. */
+/** The status subresource, through which clients set their own conditions (`kubectl patch --subresource=status`). */
 const POD_STATUS = {
   kind: 'Pod',
   apiVersion: 'v1',
@@ -117,13 +117,13 @@ const POD_STATUS = {
   verbs: ['get', 'patch'],
 };
 
-/** The kinds of the resource metrics API, which `usageRoutes` serves. */
+/** The resource types of the resource metrics API, which `usageRoutes` serves. */
 const METRICS = METRICS_VERSIONS.flatMap((apiVersion) => [
   { apiVersion, kind: 'PodMetrics', plural: 'pods', namespaced: true, shortNames: [], verbs: ['list'] },
   { apiVersion, kind: 'NodeMetrics', plural: 'nodes', namespaced: false, shortNames: [], verbs: ['list'] },
 ]);
 
-/** Lists, watches, gets, deletes and patches objects at Kubernetes' paths, and serves their discovery. */
+/** Serves list, watch, get, delete and patch of objects at the same paths as Kubernetes, and the corresponding discovery documents. */
 export function objectRoutes(backend: NodeBackend): Route[] {
   const discovered = RESOURCES.map(({ short, applied, ...resource }) => ({
     ...resource,
@@ -200,7 +200,7 @@ async function list(resource: Resource, backend: NodeBackend, call: Call): Promi
   sendJson(call.response, { apiVersion, kind: `${kind}List`, metadata: {}, items });
 }
 
-/** Returns the selection by the namespace in the path and the selectors in the query. */
+/** Returns a filter for the namespace in the path and the selectors in the query. */
 function selectorOf({ fields }: Resource, { query, params }: Call): (object: ApiObject) => boolean {
   const byLabels = parseLabelSelector(query.get('labelSelector') ?? '');
   const byFields = parseFieldSelector(query.get('fieldSelector') ?? '', fields);
@@ -213,8 +213,8 @@ function selectorOf({ fields }: Resource, { query, params }: Call): (object: Api
 type Watched = { resource: Resource; backend: NodeBackend; selects: (object: ApiObject) => boolean };
 
 /**
- * Sends the existing objects as ADDED, then the changes. A change that brings an object into the selection is ADDED, one that removes
- * it from the selection is DELETED. With `sendInitialEvents=true` a BOOKMARK follows the existing objects (streaming lists).
+ * Sends the existing objects as ADDED, then the changes. A change that makes an object match the selectors is sent as ADDED; one that makes
+ * it stop matching is sent as DELETED. With `sendInitialEvents=true`, a BOOKMARK follows the existing objects (streaming lists).
  */
 async function watch(
   { resource, backend, selects }: Watched,
@@ -242,7 +242,7 @@ async function watch(
   response.end();
 }
 
-/** Ends the watch of a client that reads too slowly with 410 Expired, after which Kubernetes' clients list and watch again. */
+/** Ends the watch of a client that reads too slowly with 410 Expired, upon which Kubernetes clients list and watch again. */
 async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResponse): AsyncGenerator<T> {
   try {
     yield* changes;
@@ -252,7 +252,10 @@ async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResp
   }
 }
 
-/** Returns the formatter of a watch: plain objects, or a table for each object; only the first table has the column definitions. */
+/**
+ * Returns a function that formats the objects of a watch: either plain objects or one table per object, of which only the first has the
+ * column definitions.
+ */
 function shownObjects(kind: ApiKind, included: IncludedObject | undefined): (object: ApiObject) => object {
   if (included === undefined) return (object) => object;
   let columnsKnown = false;
@@ -263,7 +266,7 @@ function shownObjects(kind: ApiKind, included: IncludedObject | undefined): (obj
   };
 }
 
-/** Includes the UID: a pod with the name of an earlier pod is another object. */
+/** Includes the UID, because a pod that has the same name as an earlier pod is a different object. */
 function keyOf({ metadata: { uid, namespace, name } }: ApiObject): string {
   return `${uid} ${namespace}/${name}`;
 }

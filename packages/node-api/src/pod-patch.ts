@@ -16,15 +16,15 @@ import {
   string,
 } from '@podwright/kube-api';
 
-/** Whether the list in a patch replaces the existing one, or is merged into it by the names of the elements. */
+/** Whether the list in a patch replaces the existing one or is merged into it by element name. */
 export type PatchKind = 'merge-by-name' | 'replace';
 
 /** A patch of a pod's ephemeral containers. */
 export type EphemeralPatch = { kind: PatchKind; containers: EphemeralContainer[] };
 
 /**
- * Reads the ephemeral containers of `{"spec":{"ephemeralContainers":[…]}}` or of a whole pod, and ignores its other fields. Throws
- * `invalid_argument` for an invalid container.
+ * Reads the ephemeral containers from `{"spec":{"ephemeralContainers":[…]}}` or from a whole pod, ignoring other fields. Throws
+ * `invalid_argument` if a container is invalid.
  */
 export function parseEphemeralPatch(text: string, kind: PatchKind): EphemeralPatch {
   const containers = specOf(text).ephemeralContainers ?? [];
@@ -37,12 +37,12 @@ export function parseEphemeralPatch(text: string, kind: PatchKind): EphemeralPat
   return { kind, containers: decoded };
 }
 
-/** Requests and limits of the pod as a whole, and by the names of its containers. */
+/** Pod-level requests and limits, and those of containers by name. */
 export type ResizePatch = { pod?: ResourceRequirements; containers: Map<string, ResourceRequirements> };
 
 /**
- * Reads the resources of `{"spec":{"resources":…,"containers":[{"name":…,"resources":…}],"initContainers":…}}` or of a whole pod, and
- * ignores its other fields.
+ * Reads the resources from `{"spec":{"resources":…,"containers":[{"name":…,"resources":…}],"initContainers":…}}` or from a whole pod,
+ * ignoring other fields.
  */
 export function parseResizePatch(text: string): ResizePatch {
   const { containers = [], initContainers = [], resources: whole } = specOf(text);
@@ -59,7 +59,7 @@ export function parseResizePatch(text: string): ResizePatch {
   return { pod, containers: new Map(decoded.map(({ name, resources = {} }) => [name, resources])) };
 }
 
-/** Returns the pod with the requests and limits of a patch. It keeps the ones that the patch does not contain. */
+/** Returns the pod with a patch's requests and limits. Those that the patch does not contain are kept. */
 export function resizedPod(pod: Pod, { pod: whole, containers: named }: ResizePatch): Pod {
   const resize = (container: Container): Container => withAmounts(container, named.get(container.name));
   const { initContainers, containers } = pod.spec;
@@ -87,12 +87,12 @@ export function showsResize(pod: Pod, patch: ResizePatch): boolean {
 
 type Resized = { name: string; resources?: ResourceRequirements };
 
-/** Decodes the name and resources of a container, and ignores its other fields. */
+/** Decodes a container's name and resources, ignoring other fields. */
 const resized: Decoder<Resized> = (value, issues) =>
   RESIZED(isRecord(value) ? { name: value.name, resources: value.resources } : value, issues);
 const RESIZED = object<Resized>({ name: string, resources }, { required: ['name'] });
 
-/** Returns the ephemeral containers of a pod after a patch. */
+/** Returns a pod's ephemeral containers as they are after a patch. */
 export function patchedContainers(before: EphemeralContainer[], { kind, containers }: EphemeralPatch) {
   if (kind === 'replace') return containers;
   const named = new Map(before.map((one) => [one.name, one]));

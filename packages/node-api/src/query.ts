@@ -12,7 +12,7 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   return Number(value);
 }
 
-/** The parameters of a stop request. */
+/** Decodes the parameters of a stop request. */
 export function stopOptions(query: URLSearchParams): StopOptions {
   const [removeHostState, endPods] = [isSet(query, 'removeHostState'), isSet(query, 'endPods')];
   const [endApiPods, restart] = [isSet(query, 'endApiPods'), isSet(query, 'restart')];
@@ -23,7 +23,7 @@ export function deleteGrace(query: URLSearchParams): number | undefined {
   return wholeNumber(query, 'gracePeriodSeconds');
 }
 
-/** The parameters of the Kubernetes API's exec, attach and portforward. */
+/** Decodes the parameters of the Kubernetes API's exec, attach and portforward requests. */
 export function streamingCall(kind: string, query: URLSearchParams): StreamingCall {
   if (kind === 'portforward') {
     const ports = [...query.getAll('ports'), ...query.getAll('port')]
@@ -54,7 +54,7 @@ function readPort(text: string): number {
   throw new PodwrightError('invalid_argument', `ports: "${text.slice(0, 40)}" is not a port number`);
 }
 
-/** The parameters of an apply; `replace=false` forbids replacing objects. */
+/** Decodes the parameters of an apply request; `replace=false` forbids replacing objects. */
 export function applyOptions(query: URLSearchParams): ApplyOptions {
   return { dryRun: isDryRun(query), replace: query.get('replace') !== 'false' };
 }
@@ -67,7 +67,7 @@ function isDryRun(query: URLSearchParams): boolean {
   return value !== null;
 }
 
-/** The parameters of the Kubernetes API's pod log. Throws `invalid_argument` with the problem. */
+/** Decodes the parameters of a Kubernetes pod log request. Throws `invalid_argument` describing the problem. */
 export function logQuery(query: URLSearchParams, nowMs: number): LogQuery & LogChoice {
   const options = logOptions(query, nowMs);
   if (options.kind !== 'log') throw new PodwrightError('invalid_argument', options.problem);

@@ -1,17 +1,17 @@
-/** Label and field selectors of the Kubernetes API (apimachinery, pkg/labels and pkg/fields). */
+/** Parses the label and field selectors of the Kubernetes API (apimachinery, pkg/labels and pkg/fields). */
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { IssueList, labelValue, qualifiedName } from '@podwright/kube-api';
 
-/** Maximum number of characters of a selector; no person or client writes longer ones. */
+/** Maximum number of characters in a selector; neither people nor clients write longer ones. */
 export const MAX_SELECTOR_LENGTH = 4096;
 
 /** Whether an object's labels match. */
 export type LabelSelector = (labels: Record<string, string> | undefined) => boolean;
 
-/** Reads the selectable fields of an object as text. */
+/** The selectable fields of an object; each function returns a field's value as text. */
 export type SelectableFields<T> = Record<string, (object: T) => string>;
 
-/** One requirement `key operator values`, with Kubernetes' operators. */
+/** A single requirement `key operator values`, with Kubernetes' operators. */
 type Requirement = { key: string; operator: Operator; values: string[] };
 type Operator = 'exists' | 'absent' | 'in' | 'notin' | 'gt' | 'lt';
 
@@ -20,7 +20,7 @@ const COMPARED = /^(?<key>[^=!<>\s]+)\s*(?<operator>==|=|!=|>|<)\s*(?<value>[^=!
 const OPERATORS: Record<string, Operator> = { '=': 'in', '==': 'in', '!=': 'notin', '>': 'gt', '<': 'lt' };
 
 /**
- * Reads `a=b,c!=d,e,!f,g in (h,i),j notin (k),l>1`. The empty text selects every object. Throws `invalid_argument` with the invalid
+ * Parses `a=b,c!=d,e,!f,g in (h,i),j notin (k),l>1`. An empty selector matches every object. Throws `invalid_argument` naming the invalid
  * requirement.
  */
 export function parseLabelSelector(text: string): LabelSelector {
@@ -62,8 +62,8 @@ function isMet({ key, operator, values }: Requirement, labels: Record<string, st
 }
 
 /**
- * Reads `metadata.name=a,status.phase!=Running`; `\` escapes a comma, an equals sign or a backslash in a value. Throws
- * `invalid_argument` for a field that is not selectable.
+ * Parses `metadata.name=a,status.phase!=Running`. In values, `\` escapes a comma, an equals sign or a backslash. Throws `invalid_argument`
+ * for a field that is not selectable.
  */
 export function parseFieldSelector<T>(text: string, fields: SelectableFields<T>): (object: T) => boolean {
   const terms = (bounded(text, 'field selector').match(/(?:\\.|[^\\,])+/gs) ?? []).map((term) =>

@@ -1,4 +1,4 @@
-/** Decodes the patches of clients by their content type. */
+/** Decodes clients' patches according to their content type. */
 import { isDeepStrictEqual } from 'node:util';
 import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
@@ -13,7 +13,7 @@ import {
   resizedPod,
 } from './pod-patch.ts';
 
-/** Kubernetes' patch types; `whole` is a complete object, as PUT sends it. */
+/** Kubernetes' patch types, plus `whole`: a complete object, as sent by PUT. */
 export type SentKind = 'merge' | 'strategic' | 'json' | 'whole';
 
 const TYPES: Record<string, SentKind> = {
@@ -22,7 +22,7 @@ const TYPES: Record<string, SentKind> = {
   'application/json-patch+json': 'json',
 };
 
-/** Returns the patch type of a request's content type; `others` are additional types. Throws `invalid_argument`. */
+/** Returns the patch type for a request's content type; `others` are additional types. Throws `invalid_argument`. */
 export function sentKind(contentType: string | undefined, others: Record<string, SentKind> = {}): SentKind {
   const known = { ...TYPES, ...others };
   const type = (contentType ?? '').split(';')[0]!.trim();
@@ -33,17 +33,18 @@ export function sentKind(contentType: string | undefined, others: Record<string,
 }
 
 /**
- * Reads a patch of labels and annotations. Throws `invalid_argument`; an invalid JSON patch throws only when it is applied to the object.
+ * Decodes a patch of labels and annotations. Throws `invalid_argument`, except that an invalid JSON patch throws only once it is applied to
+ * the object.
  */
 export function metadataChange(kind: SentKind, text: string): PatchOf<object, MetadataPatch> {
-  // labels and annotations have no lists, so both kinds of merge patches are equivalent
+  // labels and annotations contain no lists, so both kinds of merge patches are equivalent
   return changeBy(kind, {
     json: (current) => parseMetadataPatch(asMergePatch(text, current)),
     other: () => parseMetadataPatch(text),
   });
 }
 
-/** Like `metadataChange`, for ephemeral containers. */
+/** Like `metadataChange`, but for ephemeral containers. */
 export function ephemeralChange(kind: SentKind, text: string): PatchOf<Pod, EphemeralPatch> {
   const listed = kind === 'strategic' ? 'merge-by-name' : 'replace';
   return changeBy(kind, {
@@ -52,24 +53,24 @@ export function ephemeralChange(kind: SentKind, text: string): PatchOf<Pod, Ephe
   });
 }
 
-/** Like `metadataChange`, for the resources of a pod. */
+/** Like `metadataChange`, but for a pod's resources. */
 export function resizeChange(kind: SentKind, text: string): PatchOf<Pod, ResizePatch> {
   return changeBy(kind, { json: (current) => jsonResizePatch(text, current), other: () => parseResizePatch(text) });
 }
 
-/** Defers a JSON patch until the current object is known, and reads every other patch at once. */
+/** Defers a JSON patch until the current object is known; decodes any other patch immediately. */
 function changeBy<O, P>(kind: SentKind, { json, other }: { json: PatchOf<O, P>; other: () => P }): PatchOf<O, P> {
   if (kind === 'json') return json;
   const patch = other();
   return () => patch;
 }
 
-/** Converts a JSON patch of an object to a merge patch. */
+/** Converts a JSON patch to a merge patch of the object. */
 export function asMergePatch(text: string, object: object): string {
   return JSON.stringify(mergePatchBetween(plain(object), jsonPatch(object, text)));
 }
 
-/** Converts a JSON patch of a pod's conditions to a strategic merge patch, which names only the changed ones. */
+/** Converts a JSON patch of a pod's conditions to a strategic merge patch that contains only the changed conditions. */
 export function asStatusPatch(text: string, pod: Pod): string {
   const after = jsonPatch(pod, text);
   const { status = {}, ...patch } = mergePatchBetween(plain(pod), after);
@@ -86,7 +87,7 @@ function conditionsOf({ status }: Record<string, unknown>): Record<string, unkno
   return Array.isArray(conditions) ? conditions.filter(isRecord) : [];
 }
 
-/** Returns the resources of a pod after a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
+/** Returns a pod's resources after applying a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
 export function jsonResizePatch(text: string, pod: Pod): ResizePatch {
   const after = jsonPatch(pod, text);
   const patch = parseResizePatch(JSON.stringify(after));
@@ -97,7 +98,7 @@ export function jsonResizePatch(text: string, pod: Pod): ResizePatch {
   );
 }
 
-/** Returns the ephemeral containers of a pod after a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
+/** Returns a pod's ephemeral containers after applying a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
 export function jsonEphemeralPatch(text: string, pod: Pod): EphemeralPatch {
   const after = jsonPatch(pod, text);
   const patch = parseEphemeralPatch(JSON.stringify(after), 'replace');
@@ -109,7 +110,7 @@ export function jsonEphemeralPatch(text: string, pod: Pod): EphemeralPatch {
   throw new PodwrightError('invalid_argument', 'read the ephemeral containers: no other field can be changed here');
 }
 
-/** Copies an object without undefined fields, as clients see it. */
+/** Copies an object without its undefined fields, the way clients see it. */
 export function plain(object: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(object)) as Record<string, unknown>;
 }

@@ -11,16 +11,16 @@ export type LocalApiOptions = {
   socketPath: string;
   kubelet: Kubelet;
   info: LocalNodeParts['info'];
-  /** Called when a client requests a stop of the daemon. */
+  /** Called when a client asks the daemon to stop. */
   onStop: (options: StopOptions) => void;
   logger: Logger;
-  /** The kubelet's own API, which handles all paths that are not the local API's. */
+  /** The kubelet's own API, which handles all paths that do not belong to the local API. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
   countBuffer?: CountBuffer;
 };
 
-/** Serves the local API of a kubelet on its socket until the result is closed. */
+/** Serves a kubelet's local API on its socket until the returned server is closed. */
 export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServer> {
   const { socketPath, kubelet, info, onStop, logger, kubeletApi, serveStream, countBuffer } = options;
   const applied = new AppliedObjects(info.manifestDir, kubelet);

@@ -14,10 +14,10 @@ import { type ConditionsPatch, MAX_CONDITION_REASON_LENGTH } from '@podwright/ku
 
 const MAX_CONDITION_MESSAGE_LENGTH = 32_768;
 
-/** Maximum number of conditions in one patch. The lengths of their fields are limited as in meta/v1's Condition. */
+/** Maximum number of conditions in one patch. Their field lengths are limited as in meta/v1's Condition. */
 const MAX_PATCHED_CONDITIONS = 50;
 
-/** One element of a patch's list of conditions; `$patch: delete` removes it in a strategic merge patch. */
+/** An element of the condition list in a patch; in a strategic merge patch, `$patch: delete` removes the condition. */
 type PatchedCondition = {
   type: string;
   status?: 'True' | 'False' | 'Unknown';
@@ -50,8 +50,8 @@ const patch: Decoder<Patch> = object<Patch>({
 });
 
 /**
- * Reads `{"status":{"conditions":[{"type":…,"status":…}]}}`. A strategic merge patch merges the list by type, a merge patch (RFC
- * 7386) replaces the list. Throws `invalid_argument` for any other field.
+ * Parses `{"status":{"conditions":[{"type":…,"status":…}]}}`. A strategic merge patch merges the list by type; a merge patch (RFC 7386)
+ * replaces the list. Throws `invalid_argument` for any other field.
  */
 export function parseStatusPatch(text: string, kind: 'merge' | 'strategic'): ConditionsPatch {
   const issues = new IssueList([], 1);
@@ -78,7 +78,7 @@ export function parseStatusPatch(text: string, kind: 'merge' | 'strategic'): Con
   };
 }
 
-/** Whether the patch has the field, even as an empty list or null, which the decoder drops. */
+/** Whether the patch contains the conditions field at all. The decoder drops an empty list or null. */
 const hasConditions = (sent: unknown): boolean =>
   isRecord(sent) && isRecord(sent.status) && sent.status.conditions !== undefined;
 

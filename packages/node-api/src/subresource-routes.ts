@@ -2,7 +2,7 @@ import { type Call, type Handler, type Route, readBody, sendJson } from '@podwri
 import type { NodeBackend } from './node-backend.ts';
 import { ephemeralChange, resizeChange, type SentKind, sentKind } from './sent-patch.ts';
 
-/** The pod's subresources `ephemeralcontainers` and `resize`, as in the Kubernetes API. */
+/** Serves the pod subresources `ephemeralcontainers` and `resize`, as in the Kubernetes API. */
 export function subresourceRoutes(backend: NodeBackend): Route[] {
   const read: Handler = async (call) => sendJson(call.response, backend.get({ kind: 'Pod', ...nameOf(call) }));
   const routes = (subresource: string, change: Handler): Route[] => {
@@ -30,7 +30,7 @@ function nameOf({ params }: Call): { namespace: string; name: string } {
   return { namespace: params.namespace!, name: params.name! };
 }
 
-/** Returns the patch type; a body of plain JSON is a whole pod (PUT). */
+/** Returns the patch type; a plain JSON body is a whole pod (PUT). */
 function kindOf({ request }: Call): SentKind {
   return sentKind(request.headers['content-type'] ?? 'application/json', { 'application/json': 'whole' });
 }

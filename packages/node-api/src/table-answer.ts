@@ -14,7 +14,7 @@ import {
 import type { NodeObject } from '@podwright/kubelet';
 import type { ApiKind, ApiObject } from './node-backend.ts';
 
-/** A meta/v1 Table, which describes its own columns; later tables of a watch omit the column definitions. */
+/** A meta/v1 Table. It describes its own columns; later tables in a watch omit the column definitions. */
 type Table = {
   apiVersion: 'meta.k8s.io/v1';
   kind: 'Table';
@@ -24,7 +24,7 @@ type Table = {
 };
 
 type Cell = string | number;
-/** `wide` columns are shown only with `-o wide`. */
+/** A table column. `wide` columns are shown only with `-o wide`. */
 type Column<T> = { name: string; wide: boolean; cell: (object: T, nowMs: number) => Cell };
 
 const NONE = '<none>';
@@ -36,7 +36,7 @@ const age = (since: string | undefined, nowMs: number): string =>
 const keys = (map: object = {}): number => Object.keys(map).length;
 
 const NAME = column('Name', ({ metadata }) => metadata.name);
-/** Pods from users' manifest files have no creationTimestamp. */
+/** Falls back to the start time, because pods from users' manifest files have no creationTimestamp. */
 const AGE = column('Age', (object, nowMs) =>
   age(object.metadata.creationTimestamp ?? (object.kind === 'Pod' ? object.status?.startTime : undefined), nowMs),
 );
@@ -109,7 +109,7 @@ const NODE: Column<NodeObject>[] = [
   wide('Container-Runtime', ({ status }) => status.nodeInfo.containerRuntimeVersion || '<unknown>'),
 ];
 
-/** The API server's columns of each kind (its internal printers). */
+/** The API server's columns for each kind (from its internal printers). */
 const COLUMNS = {
   Pod: POD,
   ConfigMap: CONFIG_MAP,
@@ -120,12 +120,12 @@ const COLUMNS = {
   Node: NODE,
 } as unknown as Record<ApiKind, Column<ApiObject>[]>;
 
-/** How much of each object a row includes; the metadata by default (meta/v1 TableOptions). */
+/** How much of each object a table row includes; defaults to the metadata (meta/v1 TableOptions). */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 /**
- * Decodes `includeObject` if the client prefers tables, which it lists first in `Accept` as kubectl does; otherwise `undefined`.
- * Throws `invalid_argument`.
+ * Decodes `includeObject` if the client prefers tables, that is, lists them first in `Accept` as kubectl does; otherwise returns
+ * `undefined`. Throws `invalid_argument`.
  */
 export function requestedTable(
   { accept = '' }: IncomingHttpHeaders,

@@ -4,10 +4,10 @@ import { type Call, type Route, sendJson } from '@podwright/kubelet-server';
 import type { NodeBackend } from './node-backend.ts';
 import { parseLabelSelector } from './selectors.ts';
 
-/** Versions of the resource metrics API, with equal formats; Kubernetes 1.37 adds v1. */
+/** Served versions of the resource metrics API, which share one format; Kubernetes 1.37 adds v1. */
 export const METRICS_VERSIONS = ['metrics.k8s.io/v1', 'metrics.k8s.io/v1beta1'];
 
-/** Serves the resource usage of pods and the node at the paths of Kubernetes' resource metrics API. */
+/** Serves the resource usage of the node and its pods at the paths of the Kubernetes resource metrics API. */
 export function usageRoutes(backend: NodeBackend): Route[] {
   return METRICS_VERSIONS.flatMap((apiVersion) => usageRoutesOf(backend, apiVersion));
 }
@@ -38,7 +38,7 @@ function usageRoutesOf(backend: NodeBackend, apiVersion: string): Route[] {
   ];
 }
 
-/** Returns a PodMetrics, or an empty list for a pod without a running container, which clients' lists omit. */
+/** Returns a PodMetrics object, or nothing for a pod without running containers, which is omitted from lists. */
 function podMetrics({ metadata, status }: Pod, { containers, atMs, windowMs }: UsageReport): object[] {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const used = statuses.flatMap(({ name, containerID, state }) => {

@@ -1,2 +1,2 @@
-/** The protocol of device plugins, generated from `proto/deviceplugin`. */
+/** The device plugin API, generated from `proto/deviceplugin`. */
 export * from './gen/deviceplugin/v1beta1/deviceplugin_pb.js';

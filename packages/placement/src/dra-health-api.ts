@@ -1,2 +1,2 @@
-/** The health service of DRA drivers' devices, generated from `proto/dra-health`. */
+/** The service through which DRA drivers report device health, generated from `proto/dra-health`. */
 export * from './gen/dra-health/v1alpha1/dra-health_pb.js';

@@ -6,15 +6,15 @@ const RETRY_MS = 5000;
 
 export type LateServerOptions = {
   serve: () => Promise<Server>;
-  /** The consequence while the server is not running, for the log message. */
+  /** What does not work while the server is not running; used in log messages. */
   consequence: string;
   logger: Logger;
   retryMs?: number;
 };
 
 /**
- * Starts a server. If the disk is too full to create its socket, retries until the start succeeds or the result is closed. Rejects if the
- * first start fails for another reason.
+ * Starts a server. If the disk is too full to create its socket, retries until it starts or the returned server is closed. Rejects if the
+ * first attempt fails for any other reason.
  */
 export async function startOnceThereIsSpace(options: LateServerOptions): Promise<Server> {
   const { serve, consequence, logger } = options;
@@ -34,7 +34,7 @@ export async function startOnceThereIsSpace(options: LateServerOptions): Promise
   };
 }
 
-/** Retries the start; resolves to undefined if it is stopped or fails for another reason. Never rejects. */
+/** Keeps trying to start the server. Resolves with `undefined` if it is stopped or fails for another reason. Never rejects. */
 async function startLater(options: LateServerOptions, signal: AbortSignal): Promise<Server | undefined> {
   const { serve, consequence, logger, retryMs = RETRY_MS } = options;
   for (;;) {

@@ -1,2 +1,2 @@
-/** The registration protocol of plugins, generated from `proto/pluginregistration`. */
+/** The plugin registration API, generated from `proto/pluginregistration`. */
 export * from './gen/pluginregistration/registration_pb.js';

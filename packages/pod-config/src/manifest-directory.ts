@@ -25,49 +25,52 @@ const MAX_MANIFEST_FILES = 5000;
 
 const MANIFEST_START_PATIENCE_MS = 1000;
 
-/** A file with errors may still be being written, so its errors are reported only if it does not change for this time. */
+/**
+ * A file with errors may still be in the process of being written, so its errors are reported only once it has not changed for this long.
+ */
 const MANIFEST_PATIENCE_MS = 300;
 
 /** A file that changed this recently may still be being written, so it is read again later. */
 const MANIFEST_QUIET_MS = 3;
 
 /**
- * If objects of a file are missing or changed, it may be being rewritten in place, from its beginning. Its old objects are kept until it
- * has not changed for this time.
+ * If objects in a file are missing or have changed, the file may be being rewritten in place, from its beginning. Its old objects are kept
+ * until it has not changed for this long.
  */
 const MANIFEST_REWRITE_QUIET_MS = 500;
 
-/** Maximum number of a file's pods that a warning names. */
+/** Maximum number of a file's pods to name in a warning. */
 const MAX_NAMED_PODS = 5;
 
 export type ManifestDirectoryOptions = {
   path: string;
   logger: Logger;
-  /** Interval of full rescans, in case an inotify event is lost (KubeletConfiguration `fileCheckFrequency`, 20 s). */
+  /** Interval between full rescans, in case an inotify event is lost (KubeletConfiguration `fileCheckFrequency`, 20 s). */
   resyncMs: number;
   /** Interval of rescans while the directory cannot be read or watched. */
   retryMs: number;
-  /** The last valid content of each file, kept across restarts. If absent, a file that is invalid after a restart has no pods. */
+  /** The last valid content of each file, kept across restarts. If unset, a file that is invalid after a restart provides no pods. */
   saved?: SavedManifests;
-  /** Called with the full content, at the start and after each change. */
+  /** Called with the full content on startup and after each change. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
-/** The state of one file. While its content has errors, `objects` are those of the last valid content. */
+/** The state of one file. While its content has errors, `objects` come from its last valid content. */
 type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 /**
- * The pods from a manifest directory, or from a single file. All files in the directory are read, except hidden and temporary ones;
- * subdirectories are ignored. inotify reports changes within milliseconds. A file is taken as a whole: if it has an error, its last valid
- * content stays in effect, even across a restart.
+ * Provides the pods from a manifest directory or a single file. All files in the directory are read, except hidden and temporary ones;
+ * subdirectories are ignored. inotify reports changes within milliseconds. A file is processed as a whole: if it has an error, its last
+ * valid content stays in effect, even across a restart.
  */
 export class ManifestDirectory {
   readonly #options: ManifestDirectoryOptions;
-  /** Keyed by path, as are `#locks` and `#undecided`. */
+  /** The state of each file, by path. `#locks` and `#undecided` are also keyed by path. */
   readonly #files = new Map<string, FileState>();
   readonly #locks = new KeyedLock();
   /**
-   * Files that may still be being written, each with its stamp and the time (monotonic milliseconds) at which that stamp was first seen.
+   * Files that may still be in the process of being written, each with its stamp and the time (monotonic milliseconds) when that stamp was
+   * first seen.
    */
   readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
   #place: ManifestPlace | undefined;
@@ -78,7 +81,7 @@ export class ManifestDirectory {
   #moved = new AbortController();
   #directoryError: ManifestError | undefined;
   #started = false;
-  /** The content that the previous kubelet saved, until the directory has been read. */
+  /** The content saved by the previous kubelet; kept until the directory has been read. */
   #recalled: Map<string, PlacedObject[]> | undefined;
 
   constructor(options: ManifestDirectoryOptions) {
@@ -86,8 +89,8 @@ export class ManifestDirectory {
   }
 
   /**
-   * Reads the directory, reports its content, and follows it until the signal aborts. Reports nothing until the directory has been read
-   * once, so that running pods from it do not look deleted.
+   * Reads the directory, reports its content, and follows changes until the signal aborts. Nothing is reported until the directory has been
+   * read once; otherwise running pods from it would look deleted.
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#recalled = await this.#options.saved?.read();
@@ -100,7 +103,7 @@ export class ManifestDirectory {
       await this.#scan(signal);
     }
     using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
-    // the first report counts as complete: running pods that are not in it are killed
+    // the first report is taken as complete: running pods that are not in it are killed
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
       () => undefined,
     );
@@ -134,7 +137,7 @@ export class ManifestDirectory {
     }
   }
 
-  /** Starts with the saved content of the files that still exist. Each file is then read as if it had changed. */
+  /** Starts from the saved content of the files that still exist. Each file is then read as if it had changed. */
   async #recall(paths: string[]): Promise<void> {
     const [recalled, existing] = [this.#recalled ?? new Map<string, PlacedObject[]>(), new Set(paths)];
     this.#recalled = undefined;
@@ -144,7 +147,7 @@ export class ManifestDirectory {
     }
   }
 
-  /** Locates the manifests. At the start, a missing directory is created. */
+  /** Locates the manifests. On startup, a missing directory is created. */
   async #locate(): Promise<ManifestPlace> {
     const { path } = this.#options;
     const wasFile = this.#place?.only !== undefined;
@@ -156,7 +159,7 @@ export class ManifestDirectory {
     return this.#place;
   }
 
-  /** Watches the directory. Renews the watch if another directory has replaced it. */
+  /** Watches the directory. Replaces the watch if the directory has been replaced. */
   #watch({ directory, identity }: ManifestPlace, signal: AbortSignal): void {
     if (signal.aborted || (this.#watcher?.identity === identity && this.#watcher.directory === directory)) return;
     const { path, retryMs, logger } = this.#options;
@@ -196,7 +199,7 @@ export class ManifestDirectory {
     this.#moved.abort();
   }
 
-  /** Reads one file again. `moved`: inotify has just reported that its name appeared or disappeared. */
+  /** Rereads one file. `moved`: inotify has just reported that its name appeared or disappeared. */
   #check(path: string, signal: AbortSignal, { moved = false } = {}): Promise<void> {
     return this.#locks.run(path, async () => {
       if (signal.aborted) return;
@@ -205,11 +208,11 @@ export class ManifestDirectory {
         if (file === 'unchanged') return;
         if (file === undefined && path.includes('\ufffd') && (await isNotUtf8(path)))
           throw new PodwrightError('invalid_argument', 'its name is not UTF-8: rename it');
-        // if the directory itself is missing, its files are not known to have been deleted
+        // if the directory itself is missing, that does not mean that its files were deleted
         if (file === undefined && (moved || (await isDirectory(dirname(path))))) await this.#forget(path);
         else if (file !== undefined) await this.#consider(path, file, signal);
       } catch (error) {
-        // something that is not a directory has replaced the directory: the next scan finds out what
+        // the directory was replaced by something that is not a directory; the next scan finds out what
         if (isErrno(error, 'ENOTDIR')) return;
         await this.#take(path, { stamp: '', errors: [problem(path, error)], warnings: [] });
       }
@@ -238,13 +241,13 @@ export class ManifestDirectory {
     const lastGood = this.#files.get(path)?.objects;
     const isValid = state.errors.length === 0;
     const objects = (isValid ? state.objects : lastGood) ?? [];
-    // a single file has replaced the directory, so the directory's files no longer exist
+    // the directory was replaced by a single file, so the directory's files no longer exist
     const replaced = this.#place?.only !== undefined && isValid ? [...this.#files.keys()] : [];
     for (const one of replaced) this.#files.delete(one);
     this.#files.set(path, { ...state, objects });
     this.#publish();
     const { saved } = this.#options;
-    // do not delay new pods until the content is saved: their first containers start much later
+    // publish new pods before their content is saved: their first containers start much later anyway
     if (isValid) await saved?.save(path, objects);
     for (const one of replaced) if (one !== path) await saved?.remove(one);
   }
@@ -276,8 +279,8 @@ export class ManifestDirectory {
 }
 
 /**
- * Whether another process may still be writing the file, and some of its objects would end or change. False if another file has replaced
- * it.
+ * Whether the file may still be being written by another process, and some of its objects would be removed or changed. False if the file
+ * was replaced by another one.
  */
 function mayBeRewritten(known: FileState | undefined, { stamp, manifest }: ManifestFile): boolean {
   if (known === undefined || (known.stamp !== '' && inodeOf(known.stamp) !== inodeOf(stamp))) return false;
@@ -285,7 +288,7 @@ function mayBeRewritten(known: FileState | undefined, { stamp, manifest }: Manif
   return !known.objects.every(({ object }) => now.has(JSON.stringify(object)));
 }
 
-/** A message about the pods that an invalid file still has. */
+/** Returns a message naming the pods that an invalid file still provides. */
 function unchangedPods([error]: ManifestError[], objects: PlacedObject[]): ManifestError[] {
   const pods = objects.flatMap(({ object }) => (object.kind === 'Pod' ? [namespacedName(object)] : []));
   if (error === undefined || pods.length === 0) return [];
@@ -313,7 +316,7 @@ function problem(path: string, error: unknown): ManifestError {
   return new ManifestError({ file: path, line: 1, column: 1 }, `read the file: ${errorMessage(error)}`);
 }
 
-/** The paths of all manifests, including a single file that does not exist. */
+/** Returns the paths of all manifests, including that of a single file that does not exist. */
 async function pathsIn({ directory, only }: ManifestPlace): Promise<string[]> {
   if (only !== undefined) return [join(directory, only)];
   const names = (await readdir(directory)).filter(isManifestName);

@@ -11,12 +11,12 @@ import {
   textOfManifest,
 } from '@podwright/kube-api';
 
-/** A file's content, with a stamp that identifies this version of the file. */
+/** A file's content, and a stamp that identifies this version of the file. */
 export type ManifestFile = {
-  /** Device, inode, size and times; the same as long as the file does not change. */
+  /** Device, inode, size and times; unchanged as long as the file does not change. */
   stamp: string;
   modifiedAtMs: number;
-  /** Whether the file was renamed after its last write, which means that its writer has finished. */
+  /** Whether the file was renamed after its last write, which means that the writer has finished. */
   movedHere: boolean;
   manifest: DecodedManifest;
 };
@@ -29,7 +29,7 @@ export async function readManifestFile(
   path: string,
   knownStamp?: string,
 ): Promise<ManifestFile | 'unchanged' | undefined> {
-  // usually the file is unchanged, which a stat shows without opening it
+  // usually the file is unchanged, which stat shows without opening it
   const seen = knownStamp === undefined ? undefined : await stat(path, { bigint: true }).catch(() => undefined);
   if (seen !== undefined && stampOf(seen) === knownStamp) return 'unchanged';
   const file = await openExisting(path);
@@ -45,7 +45,7 @@ export async function readManifestFile(
     return {
       stamp,
       modifiedAtMs: Number(stats.mtimeMs),
-      // a rename changes only the ctime, a write changes both times; chmod, chown and link look like a rename, too
+      // a rename changes only the ctime, a write changes both times; chmod, chown and link also look like a rename
       movedHere: stats.ctimeNs > stats.mtimeNs,
       manifest: decodeBytes(buffer.subarray(0, bytesRead), path),
     };
@@ -56,12 +56,12 @@ export async function readManifestFile(
 
 const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats) => [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
-/** The device and inode in a stamp. A file that is replaced with `rename` gets another inode. */
+/** Returns the device and inode from a stamp. A file that is replaced using `rename` gets a different inode. */
 export const inodeOf = (stamp: string): string => stamp.split(':', 2).join(':');
 
 async function openExisting(path: string): Promise<FileHandle | undefined> {
   try {
-    // O_NONBLOCK, because opening a FIFO must not wait for its writer
+    // O_NONBLOCK, because opening a FIFO must not block until it has a writer
     return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO')) return undefined;
@@ -69,7 +69,7 @@ async function openExisting(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Decodes bytes from a file or a server. Bytes that are not UTF-8 are rejected instead of being replaced. */
+/** Decodes bytes from a file or a server. Invalid UTF-8 is rejected rather than replaced. */
 export function decodeBytes(bytes: Uint8Array, file: string): DecodedManifest {
   const text = textOfManifest(bytes);
   if (text !== undefined) return decodeManifest(text, { file });

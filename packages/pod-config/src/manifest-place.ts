@@ -3,18 +3,18 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { isErrno } from '@podwright/base';
 
-/** Where the manifests are: all files in a directory, or a single file. */
+/** The location of the manifests: all files in a directory, or a single file. */
 export type ManifestPlace = {
   directory: string;
-  /** The directory's device and inode, which reveal that another directory has replaced it. */
+  /** The directory's device and inode, which reveal whether it was replaced by another directory. */
   identity: string;
-  /** The name of the single file, which need not exist; `undefined` for all files. */
+  /** Name of the single file, which need not exist; `undefined` if all files are read. */
   only: string | undefined;
 };
 
 /**
- * Finds out whether a manifest path is a directory or a single file. A missing path counts as a file if its name looks like one or
- * `wasFile` is set; otherwise this rejects with ENOENT. It also rejects with ENOENT if the file's parent directory is missing.
+ * Determines whether a manifest path is a directory or a single file. A missing path counts as a file if its name looks like one or
+ * `wasFile` is set; otherwise, rejects with ENOENT. Also rejects with ENOENT if the file's parent directory is missing.
  */
 export async function manifestPlace(path: string, wasFile = false): Promise<ManifestPlace> {
   const there = await stat(path).catch((error: unknown) => {

@@ -17,32 +17,32 @@ const MANIFEST_URL_TIMEOUT_MS = 10_000;
 export type ManifestUrlOptions = {
   url: string;
   /**
-   * Headers for each request (KubeletConfiguration `staticPodURLHeader`). If there are any, a redirect is an error, so that they are not
-   * leaked.
+   * Headers sent with each request (KubeletConfiguration `staticPodURLHeader`). If there are any, redirects are treated as errors, so that
+   * the headers are not leaked.
    */
   headers: Record<string, string[]>;
   logger: Logger;
-  /** Interval of requests (KubeletConfiguration `httpCheckFrequency`, 20 s). */
+  /** Interval between requests (KubeletConfiguration `httpCheckFrequency`, 20 s). */
   periodMs: number;
-  /** The last valid content of the URL, kept across restarts. If absent, nothing is reported before the first successful read. */
+  /** The last valid content of the URL, kept across restarts. If unset, nothing is reported before the first successful read. */
   saved?: SavedManifests;
   /**
-   * Called with the full content: first after the first successful read, or after the first failed one if there is saved content, then
-   * after each change.
+   * Called with the full content. The first call follows the first successful read or, if there is saved content, the first read even if it
+   * failed; after that, it is called after each change.
    */
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
 /**
- * The pods from a manifest URL. While the URL cannot be fetched or its content has errors, the last valid content stays in effect, even
- * across a restart. Without saved content, nothing is reported until the URL has been read once, so that running pods from it do not look
- * deleted.
+ * Provides the pods from a manifest URL. While the URL cannot be fetched or its content has errors, the last valid content stays in effect,
+ * even across a restart. Without saved content, nothing is reported until the URL has been read once; otherwise running pods from it would
+ * look deleted.
  */
 export class ManifestUrl {
   readonly #options: ManifestUrlOptions;
   #last: { content: string; errors: string } | undefined;
   #good: Pick<SourceSnapshot, 'objects' | 'warnings'> = { objects: [], warnings: [] };
-  /** Whether this kubelet has read the URL, or the previous one has and saved the content. */
+  /** Whether the URL has been read by this kubelet, or by the previous one, which saved the content. */
   #hasBeenRead = false;
 
   constructor(options: ManifestUrlOptions) {

@@ -1,14 +1,16 @@
 import { type ExistingPod, namespacedName, type Pod } from '@podwright/kube-api';
 
 /**
- * Decides which pod gets a name or UID that several manifests claim: the pod that already has it, whatever its file is called. A name gives
+ * Decides which pod gets a name or UID that several manifests claim: the pod that already has it, regardless of its file name. A name gives
  * access to addresses and logs, and a UID to volumes and containers, so neither may pass to another pod that merely claims it.
  */
 export class PodClaims {
   readonly #byUid = new Map<string, ExistingPod>();
   readonly #filesOf = new Map<string, Set<string>>();
 
-  /** `desired`: the pods from the manifests so far. `running`: the pods in the runtime, which after a restart are the only record. */
+  /**
+   * `desired`: the pods from the manifests so far. `running`: the pods in the container runtime, which are the only record after a restart.
+   */
   constructor(desired: readonly ExistingPod[], running: readonly ExistingPod[]) {
     for (const pod of [...running, ...desired]) this.#byUid.set(pod.uid, pod);
     const named = new Set(desired.map(podKey));
@@ -18,8 +20,8 @@ export class PodClaims {
   }
 
   /**
-   * Ranks a claim; the lowest rank wins. 0: the existing pod. 1: another pod with that name from the same file, as after an edit of the
-   * manifest. 2: a pod with the same name and UID from another file, as after renaming the file. 3: all others.
+   * Ranks a claim; the lowest rank wins. 0: the existing pod. 1: another pod with that name from the same file, as after editing the
+   * manifest. 2: a pod with the same name and UID from another file, as after renaming the file. 3: any other pod.
    */
   rank(pod: Pod, file: string): number {
     const holder = this.#byUid.get(pod.metadata.uid);
@@ -29,7 +31,7 @@ export class PodClaims {
     return same ? 2 : 3;
   }
 
-  /** The existing pod with this pod's UID, if it has a different name. */
+  /** Returns the existing pod with this pod's UID, if it has a different name. */
   holderOfUid({ metadata }: Pod): ExistingPod | undefined {
     const holder = this.#byUid.get(metadata.uid);
     return holder?.namespace === metadata.namespace && holder.name === metadata.name ? undefined : holder;

@@ -25,18 +25,21 @@ import { PodClaims } from './pod-claims.ts';
 import { withRuntimeClass } from './runtime-class-pod.ts';
 import { identifyPod } from './static-pod.ts';
 
-/** All objects of a source at one time, the errors of those that could not be decoded, and warnings about skipped objects and fields. */
+/**
+ * All objects of a source at one point in time, the errors of objects that could not be decoded, and warnings about skipped objects and
+ * fields.
+ */
 export type SourceSnapshot = { objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 export type PodConfigOptions = {
-  /** The sources that will report. If two new pods have the same name, the one from the earlier source wins. */
+  /** The sources that will report. If two new pods have the same name, the one from the source listed first wins. */
   sources: PodSourceName[];
   nodeName: string;
   objects: LocalObjects;
-  /** The pods in the runtime. They keep their names and UIDs across a kubelet restart. */
+  /** Returns the pods in the container runtime. They keep their names and UIDs across a kubelet restart. */
   runningPods: () => ExistingPod[];
   /**
-   * Whether the node is part of a cluster. If so, the node's name is appended to pod names, and pods must not refer to API objects. Default
+   * Whether the node is part of a cluster. If so, the node name is appended to pod names, and pods must not reference API objects. Default:
    * false.
    */
   ofCluster?: boolean;
@@ -54,7 +57,7 @@ export class PodConfig {
   readonly #options: PodConfigOptions;
   readonly #snapshots = new Map<PodSourceName, SourceSnapshot>();
   readonly #listeners = new Set<(update: PodUpdate) => void>();
-  /** Caches pods with their identity, keyed by the decoded object, so that unchanged manifests cost nothing. */
+  /** Caches identified pods by decoded object, so that unchanged manifests cost nothing. */
   readonly #identified = new WeakMap<object, Pod>();
   #desired = new Map<string, Desired>();
   #errors: ManifestError[] = [];
@@ -64,7 +67,7 @@ export class PodConfig {
     this.#options = options;
   }
 
-  /** Sets a source's full content. Each source calls this at its start and after each change. */
+  /** Sets a source's full content. Each source calls this on startup and after each change. */
   set(source: PodSourceName, snapshot: SourceSnapshot): void {
     this.#snapshots.set(source, snapshot);
     const errors: ManifestError[] = [];
@@ -81,12 +84,12 @@ export class PodConfig {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The desired pods from all sources. */
+  /** Returns the desired pods from all sources. */
   pods(): Pod[] {
     return [...this.#desired.values()].map(({ pod }) => pod);
   }
 
-  /** Current errors in the manifests. */
+  /** Returns the current errors in the manifests. */
   errors(): ManifestError[] {
     return this.#errors;
   }
@@ -130,7 +133,7 @@ export class PodConfig {
     return reference === undefined;
   }
 
-  /** The object from the manifest, or the stored version if that is immutable. */
+  /** Returns the object from the manifest, or the stored version if that is immutable. */
   #localObject(placed: PlacedObject, errors: ManifestError[]): LocalObject[] {
     const { object } = placed;
     if (object.kind === 'Pod') return [];
@@ -152,7 +155,7 @@ export class PodConfig {
     return identified;
   }
 
-  /** The pod with its existing config.seen annotation, which an update keeps. */
+  /** Returns the pod with its previous config.seen annotation, which must not change on an update. */
   #seenBefore(pod: Pod): Pod {
     const { metadata } = pod;
     const seen = this.#desired.get(metadata.uid)?.pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION];
@@ -180,7 +183,7 @@ export class PodConfig {
     }
   }
 
-  /** Logs each error and warning once; again only if it has been resolved in between. */
+  /** Logs each error and warning once, and again only if it was resolved in between. */
   #report(errors: ManifestError[]): void {
     this.#errors = errors;
     const logged = new Set<string>();
@@ -192,7 +195,7 @@ export class PodConfig {
     this.#logged = logged;
   }
 
-  /** Warnings about skipped objects in manifests, and about fields of pods that only a cluster uses. */
+  /** Returns warnings about objects skipped in manifests, and about pod fields that only a cluster uses. */
   #warnings(): ManifestError[] {
     return [...this.#snapshots.values()].flatMap(({ objects, warnings }) => [
       ...warnings,
@@ -217,8 +220,8 @@ function ignoredIn(placed: PlacedObject, nodeName: string): ManifestError[] {
 }
 
 /**
- * The updates from one set of desired pods to another, removals first. A UID that passes to another name is a different pod. So is a pod
- * whose QoS class changes, because it needs a different cgroup.
+ * Returns the updates that lead from one set of desired pods to another, removals first. If the pod with a given UID has a new name, it is
+ * a different pod. The same goes for a pod whose QoS class changes, because it needs a different cgroup.
  */
 function changes(before: Map<string, Desired>, after: Map<string, Desired>): PodUpdate[] {
   const isSamePod = (uid: string) => {
@@ -235,8 +238,8 @@ function changes(before: Map<string, Desired>, after: Map<string, Desired>): Pod
 }
 
 /**
- * Applies the pod's RuntimeClass (overhead, node selector, tolerations). Returns the pod unchanged if it names no class or the class does
- * not exist yet, and `undefined`, with an error in `errors`, if the two conflict.
+ * Applies the pod's RuntimeClass (overhead, node selector, tolerations). Returns the pod unchanged if it does not name a class or the class
+ * does not exist yet. If the pod and its class conflict, returns `undefined` and adds an error to `errors`.
  */
 function classedPod(
   { placed, pod }: Claim,
@@ -251,7 +254,7 @@ function classedPod(
   return undefined;
 }
 
-/** Whether the manifest's content differs, or a field that the RuntimeClass sets. */
+/** Whether the manifest's content or any field set by the RuntimeClass differs. */
 function differs(before: Desired, after: Desired): boolean {
   const content = ({ pod: { metadata, spec } }: Desired) =>
     JSON.stringify([
@@ -263,7 +266,7 @@ function differs(before: Desired, after: Desired): boolean {
   return before.pod !== after.pod && content(before) !== content(after);
 }
 
-/** The record of a pod from a source, for `PodClaims`. */
+/** Converts a pod from a source to what `PodClaims` compares. */
 export function existingPod({ metadata }: Pod): ExistingPod {
   const { uid, namespace, name, annotations } = metadata;
   return { uid, namespace, name, file: annotations?.[CONFIG_FILE_ANNOTATION] ?? '' };

@@ -6,41 +6,41 @@ import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
 import { PodConfig } from './pod-config.ts';
 import { SavedManifests } from './saved-manifests.ts';
 
-/** Retry interval of a manifest directory that has not been readable yet. */
+/** Interval between attempts to read a manifest directory that has not been readable yet. */
 const SOURCE_RETRY_MS = 1000;
 
 /** Receives pod updates, and provides the existing pods. */
 export type PodSourceListener = {
   onUpdate: (update: PodUpdate) => void;
-  /** The pods in the runtime. */
+  /** Returns the pods in the container runtime. */
   runningPods: () => ExistingPod[];
 };
 
 export type PodSources = {
-  /** Resolves when every source has been read once. From then on, pods in the runtime that are in no source are orphans. */
+  /** Resolves once every source has been read. From then on, pods in the container runtime that belong to no source are orphans. */
   ready: Promise<void>;
-  /** Current errors in the manifests. */
+  /** Returns the current errors in the manifests. */
   errors: () => ManifestError[];
   stop(): Promise<void>;
 };
 
 export type PodSourcesInput = PodSourceListener & {
   manifestDir: string;
-  /** Directory that keeps the last valid content of the manifest files and of the URL. */
+  /** Directory that stores the last valid content of the manifest files and of the URL. */
   savedManifestsDir: string;
   manifestUrl: string | undefined;
   manifestUrlHeaders: Record<string, string[]>;
-  /** The intervals at which the sources are read. */
+  /** How often the sources are read. */
   sourcePeriods: { fileMs: number; urlMs: number };
   nodeName: string;
-  /** Whether the node is in a cluster. Default false. */
+  /** Whether the node is part of a cluster. Default: false. */
   ofCluster?: boolean;
-  /** Stores the ConfigMaps, Secrets and RuntimeClasses from the manifests. */
+  /** Where the ConfigMaps, Secrets and RuntimeClasses from the manifests are stored. */
   objects: LocalObjects;
   logger: Logger;
 };
 
-/** Starts reading the manifest directory and URL. The first update of each source contains all of its pods. */
+/** Starts reading the manifest directory and URL. The first update from each source contains all of its pods. */
 export function startPodSources(input: PodSourcesInput): PodSources {
   const { manifestDir, manifestUrl, manifestUrlHeaders: headers, objects, runningPods, logger } = input;
   const { nodeName, ofCluster, savedManifestsDir } = input;
@@ -79,7 +79,7 @@ export function startPodSources(input: PodSourcesInput): PodSources {
   };
 }
 
-/** Follows a manifest URL; resolves when its content is known. */
+/** Follows a manifest URL. Resolves once its content is known. */
 function readUrl(
   url: string,
   {

@@ -9,7 +9,7 @@ import {
 /** A pod with its RuntimeClass applied, or the conflict between the two. */
 export type ClassedPod = { pod: Pod } | { path: string; problem: string };
 
-/** Adds the class's overhead, node selector and tolerations, like the API server's admission (plugin/pkg/admission/runtimeclass). */
+/** Adds the class's overhead, node selector and tolerations, like the API server's admission plugin (plugin/pkg/admission/runtimeclass). */
 export function withRuntimeClass(pod: Pod, { metadata, overhead, scheduling }: RuntimeClass): ClassedPod {
   const { spec } = pod;
   const fixed = overhead?.podFixed;

@@ -5,20 +5,20 @@ import { errorMessage, isRecord, type Logger, PRIVATE_DIRECTORY } from '@podwrig
 import { namesIn, readJsonFile, writeFileAtomic } from '@podwright/host';
 import { MAX_MANIFEST_BYTES, type PlacedObject } from '@podwright/kube-api';
 
-/** Maximum size of a saved file. Defaults and JSON's quotation marks make objects larger than their manifest. */
+/** Maximum size of a saved file. Default values and JSON quotation marks make objects larger than their manifest. */
 const MAX_SAVED_BYTES = 4 * MAX_MANIFEST_BYTES;
 
 const SUFFIX = '.json';
 
 /**
- * Saves the objects of the last valid content of each of a source's manifests, one file per manifest in the kubelet's root directory. After
- * a restart they stay in effect while the manifest has errors. The files are not synced to disk: after a power failure, no pod is running
- * that could be left without its manifest.
+ * Saves the objects from the last valid content of each of a source's manifests, one file per manifest, in the kubelet's root directory.
+ * After a restart, they stay in effect while the manifest has errors. The files are not synced to disk: after a power failure, no pods are
+ * running that could be left without their manifest.
  */
 export class SavedManifests {
   readonly #directory: string;
   readonly #logger: Logger;
-  /** Hashes of the saved texts, keyed by the manifest's path. */
+  /** Hashes of the saved texts, by manifest path. */
   readonly #saved = new Map<string, string>();
 
   constructor(directory: string, logger: Logger) {
@@ -26,7 +26,7 @@ export class SavedManifests {
     this.#logger = logger;
   }
 
-  /** The objects that the previous kubelet saved, keyed by the manifest's path. Unreadable files are logged and removed. */
+  /** Returns the objects that the previous kubelet saved, by manifest path. Unreadable files are logged and removed. */
   async read(): Promise<Map<string, PlacedObject[]>> {
     const manifests = new Map<string, PlacedObject[]>();
     const names = await namesIn(this.#directory).catch((error: unknown) => {
@@ -88,7 +88,7 @@ export class SavedManifests {
   }
 }
 
-/** Checks only the fields that all readers need: the objects were valid when they were saved. */
+/** Decodes a saved manifest. Checks only the fields that all readers need, because the objects were valid when they were saved. */
 function decode(value: unknown): { file: string; objects: PlacedObject[] } {
   const { file, objects } = isRecord(value) ? value : {};
   const valid = typeof file === 'string' && Array.isArray(objects) && objects.every(isPlaced);

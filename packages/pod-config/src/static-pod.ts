@@ -15,9 +15,9 @@ import {
 } from '@podwright/kube-api';
 
 /**
- * Gives a static pod its identity. If the manifest has no UID, the UID is a hash of the node, the file and the content, so that it is
+ * Gives a static pod its identity. If the manifest has no UID, the UID is a hash of the node name, the file and the content, so it is
  * stable across restarts and changes with the manifest, as in upstream. CPU and memory amounts are not hashed, because a running pod can be
- * resized. In a cluster, the node's name is appended to the pod's name.
+ * resized. In a cluster, the node name is appended to the pod name.
  */
 export function identifyPod(
   placed: PlacedObject & { object: Pod },
@@ -51,14 +51,14 @@ export function identifyPod(
   };
 }
 
-/** The source and node of a static pod. `ofCluster`: its mirror pod is shown among the pods of other nodes. */
+/** The source and node of a static pod. `ofCluster`: its mirror pod is listed together with the pods of other nodes. */
 type StaticPodContext = { source: PodSourceName; nodeName: string; seenAtMs: number; ofCluster?: boolean };
 
 function nameInCluster({ metadata }: Pod, nodeName: string): string {
   return `${metadata.name}-${nodeName.toLowerCase()}`;
 }
 
-/** Pods from manifests tolerate every NoExecute taint, as in upstream. */
+/** Pods from manifests tolerate all NoExecute taints, as in upstream. */
 function withStaticToleration({ tolerations = [] }: PodSpec): Toleration[] {
   const isThere = tolerations.some(
     ({ key, operator, effect }) => (key ?? '') === '' && operator === 'Exists' && effect === 'NoExecute',

@@ -35,13 +35,13 @@ import { findShimPrograms, SHIM_DIRECTORIES } from './tasks/shim/handler-shims.t
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** The oom_score_adj of infra processes, as in containerd and CRI-O: the OOM killer kills them last. */
+/** oom_score_adj of infra processes, as in containerd and CRI-O: the OOM killer kills them last. */
 const INFRA_OOM_SCORE_ADJ = -998;
 
-/** Subdirectories of the state directory that sandbox controllers use. */
+/** Subdirectories of the state directory that are used by sandbox controllers. */
 const SANDBOX_STATE = [NAMESPACES_DIRECTORY, SANDBOXES_DIRECTORY];
 
-/** The network's subdirectory of both the state directory and the root directory. */
+/** The pod network's subdirectory, in both the state directory and the root directory. */
 const NETWORK_DIRECTORY = 'network';
 
 /** Dependencies that all built-in plugins share. */
@@ -56,7 +56,7 @@ type Environment = {
   directories: SandboxDirectories;
 };
 
-/** Opens the built-in implementation of each part. Only this file names implementations. */
+/** Opens the built-in implementation of each part of the container runtime. Only this file names the implementations. */
 export async function openBuiltins(options: RuntimeOptions, given: GivenParts): Promise<RuntimeParts> {
   const others = await loadPlugins(options);
   const environment = environmentOf(options, given);
@@ -71,8 +71,8 @@ export async function openBuiltins(options: RuntimeOptions, given: GivenParts): 
 }
 
 /**
- * Starts the plugins that these options configure, closes them, and returns their states. A failed plugin is not an error, even if every
- * pod needs it.
+ * Starts the plugins configured by these options, closes them, and returns their states. A plugin failure is not an error, even if every
+ * pod needs the plugin.
  */
 export async function tryBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<PluginState[]> {
   const given = { records, trace: untraced, fastPaths: fastPathsOf(options) };
@@ -111,7 +111,7 @@ function builtinPlugins(environment: Environment): RuntimePlugin[] {
   ];
 }
 
-/** Plugins that the default handler needs. If one of them fails, the runtime does not start. */
+/** Returns the plugins that the default handler needs. If any of them fails, the container runtime does not start. */
 function neededPlugins({ handlers = {}, defaultHandler = '' }: RuntimeOptions) {
   const { task, sandbox } = handlers[defaultHandler] ?? { task: 'oci', sandbox: 'pinned' };
   return [
@@ -200,7 +200,10 @@ function networkPlugin(environment: Environment): RuntimePlugin<'network'> {
   };
 }
 
-/** Describes the pod network of a runtime with these options, and changes nothing. The runtime may be running. Needs root. */
+/**
+ * Describes the pod network of a container runtime with these options without changing anything. The container runtime may be running at
+ * the same time. Requires root.
+ */
 export async function lookAtNetwork(running: RuntimeOptions): Promise<NetworkDescription> {
   const options = { ...running, logger: silentLogger };
   const own = await BridgeNetwork.openReadOnly(bridgeOptions(options, loadSystem()));
@@ -296,13 +299,13 @@ function pausePlugin(environment: Environment): RuntimePlugin<'sandbox-controlle
   };
 }
 
-/** Routes a pod's infra process to the task runtime that runs the containers of the pod's handler. */
+/** Routes a pod's infra process to the task runtime that runs the containers of the pod's runtime handler. */
 function infraTasks({ options }: Environment, host: HostAbilities, runtimes: ReadonlyMap<string, TaskRuntime>) {
   const handlers = [...runtimeHandlers(options, host.ociRuntimes)];
   return new TaskRuntimes({ runtimes, handlers: new Map(handlers.map(([name, { task }]) => [name, task])) });
 }
 
-/** The dependencies of sandbox controllers that run infra processes. */
+/** Builds the dependencies of sandbox controllers that run infra processes. */
 function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRuntime) {
   const { state } = options;
   return {
@@ -314,8 +317,8 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
 }
 
 /**
- * Opens containerd's shims. Loads their package only if a handler uses a shim, or if pods of a shim from before the restart remain, which
- * the runtime must still stop and remove.
+ * Opens containerd's shims. Loads their package only if a handler uses a shim, or if there are still pods from before a restart that run in
+ * a shim and must be stopped and removed.
  */
 function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;
@@ -328,7 +331,7 @@ function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'s
     async init({ get, note }) {
       const handlers = runtimeHandlers(options, get('host', 'linux').ociRuntimes);
       const programs = await findShimPrograms(handlers, join(state, SHIM_DIRECTORIES.runc));
-      // a reboot removes the directory, but not the records
+      // the directory does not survive a reboot, but the records do
       const hadShims =
         existsSync(directory) || records.sandboxes.list().some(({ controller }) => controller === 'shim');
       if (programs.size === 0 && !hadShims)

@@ -23,10 +23,10 @@ import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** Subdirectory of the state directory into which directories of exited containers are moved, to be deleted in the background. */
+/** Subdirectory of the state directory to which the directories of exited containers are moved, to be deleted in the background. */
 const STATE_TRASH = 'trash';
 
-/** The parts' dependencies other than plugins. */
+/** What the parts of a container runtime depend on, other than plugins. */
 export type PartsEnvironment = {
   options: RuntimeOptions;
   records: RuntimeRecords;
@@ -34,7 +34,7 @@ export type PartsEnvironment = {
   namespaces: SandboxNamespaces;
 };
 
-/** Builds the parts of a runtime from the instances of its plugins. */
+/** Builds the parts of a container runtime from its plugin instances. */
 export function composeParts(
   { options, records, system, namespaces }: PartsEnvironment,
   graph: PluginGraph<RuntimePluginTypes>,
@@ -119,7 +119,7 @@ export function composeParts(
   };
 }
 
-/** Paths of the programs that run the pods of the default handler. */
+/** Returns the paths of the programs that run the default handler's pods. */
 function programsOf({ usable }: UsableHandlers, graph: PluginGraph<RuntimePluginTypes>): string[] {
   const { ociRuntimes, conmon } = graph.get('host', 'linux');
   const handler = usable.get('');
@@ -128,7 +128,7 @@ function programsOf({ usable }: UsableHandlers, graph: PluginGraph<RuntimePlugin
   return [chooseOciRuntime(ociRuntimes, handler.program).path, conmon?.path ?? []].flat();
 }
 
-/** Routes each new task to the task runtime of its handler. A single task runtime needs no routing. */
+/** Routes each new task to its handler's task runtime. A single task runtime needs no routing. */
 function routeTasks({ usable }: UsableHandlers, runtimes: ReadonlyMap<string, TaskRuntime>): TaskRuntime {
   const [only] = runtimes.values();
   if (only !== undefined && runtimes.size === 1) return only;

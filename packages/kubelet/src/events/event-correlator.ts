@@ -4,14 +4,14 @@ import { formatTime, type RecordedEvent } from '@podwright/kube-api';
 import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
 
 /**
- * Size of each LRU cache: of groups, of events and of rate limits. This constant and the next two are from client-go
+ * Size of each LRU cache (event groups, sent events, and rate-limit buckets). This constant and the next two are from client-go
  * (tools/record/events_cache.go).
  */
 const MAX_CORRELATED_EVENTS = 4096;
 
 const EVENT_SPAM_REFILL_MS = 300_000;
 
-/** Number of events that one object may emit in a burst; after that, one more every five minutes. */
+/** Burst of events allowed per object; after that, one more every five minutes. */
 const EVENT_SPAM_BURST = 25;
 
 /** core/v1 Event, with the fields that upstream's kubelet sets. */
@@ -39,12 +39,13 @@ export type ApiEvent = {
   reportingInstance: string;
 };
 
-/** An event to send. It is created, or if `isRepeat` the existing event at the API server is patched. */
+/** An event to send to the API server. It is created as a new event or, if `isRepeat` is set, patched into the existing one. */
 export type CorrelatedEvent = { event: ApiEvent; isRepeat: boolean };
 
 /**
- * Decides which recorded events are sent to the API server, by the rules of client-go's tools/record: repeats are counted; events that
- * differ only in their message are combined from the tenth on; an object may emit 25 events in a burst, then one every five minutes.
+ * Decides which recorded events are sent to the API server, following the rules of client-go's tools/record: repeated events are counted,
+ * events that differ only in their message are combined from the tenth on, and each object may emit a burst of 25 events, then one every
+ * five minutes.
  */
 export class EventCorrelator {
   readonly #nodeName: string;
@@ -56,7 +57,7 @@ export class EventCorrelator {
     this.#nodeName = nodeName;
   }
 
-  /** Returns `undefined` if the event exceeds the rate limit; it is then dropped. */
+  /** Returns the event to send, or `undefined` if it exceeds the rate limit and must be dropped. */
   correlate(recorded: RecordedEvent): CorrelatedEvent | undefined {
     const { about, type, atMs } = recorded;
     const subject = [about.kind, about.namespace, about.name, about.uid, type];
@@ -133,8 +134,8 @@ export class EventCorrelator {
 }
 
 /**
- * The object's name and a hexadecimal time in nanoseconds. The digits below a millisecond come from the monotonic clock, to make the name
- * unique.
+ * Builds the event's name from the involved object's name and a hexadecimal timestamp in nanoseconds. The sub-millisecond digits come from
+ * the monotonic clock, to make the name unique.
  */
 function eventName(about: string, atMs: number): string {
   const nanoseconds = BigInt(Math.floor(atMs)) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n);

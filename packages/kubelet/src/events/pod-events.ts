@@ -10,7 +10,7 @@ import {
 } from '@podwright/kube-api';
 import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
 
-/** Maximum number of events in memory. The event whose last repeat is the oldest is evicted first. */
+/** Maximum number of events kept in memory; the least recently repeated event is evicted first. */
 const MAX_EVENTS = 2000;
 
 const COMBINED_PREFIX = '(combined from similar events): ';
@@ -20,7 +20,7 @@ export class PodEvents implements EventRecorder {
   readonly #host: string;
   readonly #now: () => number;
   readonly #events = new Map<string, { event: Event; group: string }>();
-  /** Keys of the events that differ only in their message, by group. */
+  /** Keys of the events that differ only in their message, by group (object, type and reason). */
   readonly #similar = new Map<string, Set<string>>();
   readonly #changes = new Broadcast<Event>();
   readonly #listeners = new Set<(event: RecordedEvent) => void>();
@@ -71,12 +71,12 @@ export class PodEvents implements EventRecorder {
     if (keys?.size === 0) this.#similar.delete(group);
   }
 
-  /** All events in memory, latest last. */
+  /** All events in memory, most recent last. */
   list(): Event[] {
     return [...this.#events.values()].map(({ event }) => event);
   }
 
-  /** Events from this call on, until the signal aborts. */
+  /** Subscribes to the events recorded after this call, until the signal aborts. */
   subscribe(signal: AbortSignal): Subscription<Event> {
     return this.#changes.subscribe(signal);
   }

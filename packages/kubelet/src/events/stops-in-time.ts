@@ -1,10 +1,10 @@
 import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
 
-/** Minimum wait; the wait is one and a half grace periods (killPodNow). */
+/** Minimum time to wait for a pod to stop. The wait is normally one and a half times the grace period (upstream's killPodNow). */
 const LEAST_KILL_PATIENCE_MS = 10_000;
 
 export type PodEnd = {
-  /** Resolves when none of the pod's processes run. */
+  /** Resolves once none of the pod's processes are running. */
   stopped: Promise<void>;
   gracePeriodSeconds: number;
   /** Aborts the wait. */
@@ -15,8 +15,8 @@ export type PodEnd = {
 };
 
 /**
- * Waits for a pod that is being stopped for an eviction or a host shutdown (upstream's killPodNow). Returns true if the pod stopped or the
- * signal aborted. If the pod takes too long, emits an event and returns false.
+ * Waits for a pod that is being stopped because of an eviction or a node shutdown (upstream's killPodNow). Returns true if the pod stopped
+ * or the signal aborted. If the pod takes too long, emits an event and returns false.
  */
 export async function stopsInTime(pod: Pod, { stopped, gracePeriodSeconds, signal, sleep, events }: PodEnd) {
   const over = new AbortController();

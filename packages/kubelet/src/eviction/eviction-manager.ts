@@ -21,44 +21,43 @@ import { type Candidate, rankPods, type Shortage, useOf } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
 import { StorageLimits, type StorageLimitsDependencies } from './storage-limits.ts';
 
-/** How long a round waits for volumes to be measured; later results count for a later round. */
+/** How long an eviction round waits for volume usage to be measured. Results that arrive later are used by a later round. */
 const EVICTION_MEASURE_MS = 1000;
 
 /**
- * How long an eviction waits for pods to be measured, after which they are ranked by their last known usage; also how long it waits for
+ * How long an eviction waits for pod usage to be measured before it ranks the pods by their last known usage. It also waits this long for
  * each step that removes unused containers or images.
  */
 const EVICTION_RANK_MS = 5000;
 
-/** Time to the next round if the measured usage does not explain the shortage and some pods could only be measured in part. */
+/** Delay before the next eviction round if measured usage does not account for the shortage and some pods could only be partly measured. */
 const EVICTION_UNEXPLAINED_MS = 1000;
 
-/** Additional time for a measurement to return its partial results after its deadline. */
+/** Extra time after its deadline for a measurement to return its partial results. */
 const EVICTION_MEASURE_REST_MS = 250;
 
 /**
- * Number of consecutive checks that must find no more free space before removed files count as freed, because file systems free them in the
- * background.
+ * Number of consecutive checks without newly freed space after which removed files are assumed to be completely freed. File systems free
+ * the space in the background.
  */
 const EVICTION_CHECKS_IN_VAIN = 4;
 
-/** Poll interval while waiting for pods to be cleaned up and for removed files to be freed. */
+/** Poll interval while waiting for pods to be cleaned up and for the space of removed files to be freed. */
 const EVICTION_CLEAN_UP_LOOK_MS = 250;
 
 /** How long to wait for evicted pods to be cleaned up before the next round (podCleanupTimeout). */
 const EVICTION_CLEAN_UP_MS = 30_000;
 
-/** Grace period of hard evictions, as in upstream; preStop hooks can still start. */
+/** Grace period of hard evictions, as in upstream; it is long enough for preStop hooks to start. */
 const EVICTION_GRACE_SECONDS = 1;
 
 /** How a pod is evicted: the reason and message of its failure, and its grace period. */
 export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
 
-/** Steps that free resources without killing pods. Each rejects if something could not be removed. */
+/** Node-level reclaim steps, which free resources without killing pods. Each rejects if something could not be removed. */
 export type NodeReclaim = {
   /** Removes all exited containers, including the ones kept for inspection. */
   deleteUnusedContainers(signal: AbortSignal): Promise<void>;
-  /** Removes all images that no container uses. */
   deleteUnusedImages(): Promise<void>;
 };
 
@@ -69,16 +68,16 @@ export type EvictionManagerDependencies = Pick<StorageLimitsDependencies, 'volum
   /** Maximum grace period of soft evictions, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;
   periodMs: number;
-  /** How long an eviction waits for pods to be measured, and for each step that reclaims space. Default five seconds. */
+  /** How long an eviction waits for pod usage to be measured, and for each node-level reclaim step. Default: five seconds. */
   rankMs?: number;
   nodeName: string;
   signals: Pick<NodeSignals, 'diskLayout' | 'observe' | 'observeDisks'>;
   pressure: NodePressure;
-  /** Pods that run or may start, with the resources allocated to them. */
+  /** Pods that are running or may start, with their allocated resources. */
   activePods: () => Pod[];
   /**
-   * Usage of the given pods. With `disk` it includes disk usage, as far as that is known when the signal aborts. With `fresh` it is
-   * measured now instead of taken from a cache.
+   * Returns the usage of the given pods. With `disk`, includes whatever disk usage is known by the time the signal aborts. With `fresh`,
+   * usage is measured now rather than read from a cache.
    */
   podStats: (
     pods: readonly Pod[],
@@ -87,7 +86,10 @@ export type EvictionManagerDependencies = Pick<StorageLimitsDependencies, 'volum
   ) => Promise<PodStatsByDisk[]>;
   isExempt: (pod: Pod) => boolean;
   reclaim: NodeReclaim;
-  /** Fails and kills the pod. Resolves when none of its containers run, or when the signal aborts; rejects if that takes too long. */
+  /**
+   * Marks the pod as failed and kills it. Resolves once none of its containers are running or the signal aborts; rejects if that takes too
+   * long.
+   */
   evict: (pod: Pod, eviction: PodEviction, signal: AbortSignal) => Promise<void>;
   /** Whether all resources of the pod have been reclaimed. */
   isCleanedUp: (pod: Pod) => boolean;
@@ -96,28 +98,27 @@ export type EvictionManagerDependencies = Pick<StorageLimitsDependencies, 'volum
   logger: Logger;
 };
 
-/** The disk layout, which is detected once, and the thresholds for this layout. */
+/** The disk layout, which is detected only once, and the thresholds that apply to it. */
 type Disks = { layout: DiskLayout; thresholds: readonly Threshold[] };
 
-/** Results of one round. */
+/** The results of one eviction round. */
 type Round = { disks: Disks; observations: Observations; judgement: Judgement };
 type TimedRound = Round & { startedAtMs: number };
 
 type Ended = PodEviction & { annotations?: Record<string, string> };
 
-/** Checks the node's signals periodically, and immediately after an eviction. A failed round is retried with the next one. */
+/** Checks the node's eviction signals periodically, and immediately after an eviction. A failed round is retried at the next interval. */
 export class EvictionManager {
   readonly #deps: EvictionManagerDependencies;
   #memory: ThresholdMemory = NOTHING_MET;
   #disks: Disks | undefined;
-  /** Observations of the last round; `#earlier` has those of the round before. */
+  /** Observations of the last round; `#earlier` holds those of the round before. */
   #observations: Observations = new Map();
   #earlier: Observations = new Map();
   #stopping = new AbortController().signal;
   #limits: StorageLimits;
-  /** Reclaim steps that are still running. */
   readonly #reclaiming = new Map<keyof NodeReclaim, Promise<void>>();
-  /** True if the known usage of pods does not explain the shortage, and some pods were measured only in part. */
+  /** True if the pods' known usage does not account for the shortage and some pods were only partly measured. */
   #isUnexplained = false;
   readonly #recentUse: RecentUse;
 
@@ -135,7 +136,7 @@ export class EvictionManager {
     return new StorageLimits({ podStats: stats, volumePaths, heldInEmptyDirs, logger }, stopping);
   }
 
-  /** Runs rounds until the signal aborts. */
+  /** Runs eviction rounds until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#stopping = signal;
     this.#limits = this.#newLimits();
@@ -153,11 +154,11 @@ export class EvictionManager {
       if (evicted.length === 0) await this.#untilNextRound(signal);
       else await this.#cleanUp(evicted, signal);
     }
-    // a program that measures a volume on a server may hang
+    // a program that measures a remote volume may hang
     await raceAbort(this.#limits.settled(), AbortSignal.timeout(EVICTION_MEASURE_MS)).catch(() => undefined);
   }
 
-  /** Waits for the next period, or until a disk crosses a threshold. The faster a disk fills up, the more often it is checked. */
+  /** Waits until the next round is due or a disk crosses a threshold. The faster a disk fills up, the more often it is checked. */
   async #untilNextRound(signal: AbortSignal): Promise<void> {
     const { periodMs, signals } = this.#deps;
     const thresholds = this.#disks?.thresholds.filter((one) => !this.#memory.metSinceMs.has(one)) ?? [];
@@ -173,8 +174,8 @@ export class EvictionManager {
   }
 
   /**
-   * Runs one round: evicts all pods that exceed their own storage limits; if there are none, evicts at most one pod for a node threshold.
-   * Resolves with the evicted pods.
+   * Runs one round: evicts all pods that exceed their own storage limits or, if there are none, at most one pod because of a node-level
+   * threshold. Returns the evicted pods.
    */
   async synchronize(): Promise<Pod[]> {
     this.#isUnexplained = false;
@@ -218,8 +219,8 @@ export class EvictionManager {
   }
 
   /**
-   * Evicts the pods that exceed their own storage limits. Waits at most a second for their measurement, because a pod controls how long its
-   * volumes take to walk; later results count for a later round.
+   * Evicts the pods that exceed their own storage limits. Waits at most one second for them to be measured, because pods control how long
+   * it takes to walk their volumes. Results that arrive later are used by a later round.
    */
   async #enforceStorageLimits(disks: Disks): Promise<Pod[]> {
     const measuring = this.#limits.measure(this.#deps.activePods(), disks.layout);
@@ -260,7 +261,7 @@ export class EvictionManager {
     return [];
   }
 
-  /** Evicts a pod that repeatedly causes shortages that are over before it can be measured. */
+  /** Evicts a pod that keeps causing shortages which end before the pod can be measured. */
   async #afterShortage(threshold: Threshold, round: Round): Promise<Pod[]> {
     const { signals, activePods, logger } = this.#deps;
     const { signal } = threshold;
@@ -296,7 +297,7 @@ export class EvictionManager {
     return true;
   }
 
-  /** Measures the pods while they still use the resource, without waiting for slow volumes. */
+  /** Measures pod usage while the pods still hold the resource, without waiting for slow volumes. */
   async #measureAtOnce({ signal }: Threshold): Promise<void> {
     await this.#measureUse(this.#deps.activePods(), signal, EVICTION_MEASURE_MS).catch((error: unknown) =>
       this.#deps.logger.debug({ error: errorMessage(error) }, 'the pods could not be measured immediately'),
@@ -304,8 +305,8 @@ export class EvictionManager {
   }
 
   /**
-   * Measures the pods to rank them. For a shortage of memory or processes, rejects if no pod's usage is known; no pod is then evicted, as
-   * in upstream.
+   * Measures pod usage for ranking. For memory and PID shortages, rejects if no pod's usage is known; no pod is then evicted, as in
+   * upstream.
    */
   async #measureForRank(pods: Pod[], signal: Threshold['signal']): Promise<void> {
     const { rankMs = EVICTION_RANK_MS, logger } = this.#deps;
@@ -317,7 +318,7 @@ export class EvictionManager {
     });
   }
 
-  /** Measures the pods, waiting `waitMs` for volumes. A later result still counts for later rounds. */
+  /** Measures pod usage, waiting up to `waitMs` for volumes. A result that arrives later is still used by later rounds. */
   async #measureUse(pods: Pod[], signal: Threshold['signal'], waitMs: number): Promise<void> {
     const until = (ms: number) => AbortSignal.any([this.#stopping, AbortSignal.timeout(ms)]);
     const what = { disk: isOfDisk(signal), fresh: true };
@@ -328,7 +329,7 @@ export class EvictionManager {
     await raceAbort(measuring, until(waitMs + EVICTION_MEASURE_REST_MS));
   }
 
-  /** Removes unused containers and images. Returns whether no threshold is met afterwards. */
+  /** Removes unused containers and images. Returns true if no threshold is met afterwards. */
   async #reclaimFromNode({ signal }: Threshold, disks: Disks): Promise<boolean> {
     const steps = reclaimSteps(signal, disks.layout);
     const { rankMs = EVICTION_RANK_MS } = this.#deps;
@@ -337,7 +338,7 @@ export class EvictionManager {
     return (await this.#shortAfterAll(disks)).length === 0;
   }
 
-  /** Starts the step unless it is already running. Never rejects. */
+  /** Starts the reclaim step unless it is already running. Never rejects. */
   #reclaimBy(step: keyof NodeReclaim): Promise<void> {
     const { reclaim, logger } = this.#deps;
     const running =
@@ -351,7 +352,7 @@ export class EvictionManager {
     return running;
   }
 
-  /** Waits for the file systems to free removed files in the background. Returns the thresholds that are still met. */
+  /** Waits for the space of removed files, which file systems free in the background. Returns the thresholds that are still met. */
   async #shortAfterAll({ thresholds }: Disks): Promise<Threshold[]> {
     const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
     const most = new Map<Threshold, bigint>();
@@ -375,7 +376,7 @@ export class EvictionManager {
     return Math.max(EVICTION_GRACE_SECONDS, wanted);
   }
 
-  /** Evicts the pod and waits for it to stop. Returns false if the pod is critical or has been removed meanwhile. */
+  /** Evicts the pod and waits for it to stop. Returns false if the pod is critical or has already been removed. */
   async #evict(pod: Pod, signal: string, { annotations, ...eviction }: Ended): Promise<boolean> {
     const { isExempt, isCleanedUp, evict, events, metrics, logger } = this.#deps;
     if (isCleanedUp(pod)) return false;
@@ -413,8 +414,8 @@ function shortageOf(threshold: Threshold, { disks, observations }: Round): Short
 }
 
 /**
- * Whether the known usage of pods accounts for the missing disk space. Always true for memory and processes, and if only some pods were
- * measured. The usage assumed for partly measured pods does not count, because the host may be using that space.
+ * Whether the pods' known usage accounts for the missing disk space. Always true for memory and PIDs, and if some of the pods have no
+ * measurement at all. Usage that is merely assumed for partly measured pods does not count, because the host may be using that space.
  */
 function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
   if (!isOfDisk(shortage.signal)) return true;
@@ -424,13 +425,13 @@ function isExplained(candidates: readonly Candidate[], shortage: Shortage): bool
 }
 
 /**
- * The signals of containerfs are reported only if container layers have their own file system; otherwise they duplicate those of nodefs or
+ * containerfs signals are reported only if container layers have a file system of their own; otherwise they duplicate those of nodefs or
  * imagefs.
  */
 const isReported = (signal: Threshold['signal'], layout: DiskLayout) =>
   layout === 'split' || !signal.startsWith('containerfs.');
 
-/** The steps to free space before a pod is evicted (buildSignalToNodeReclaimFuncs). Pure. */
+/** Returns the node-level reclaim steps to try before a pod is evicted (buildSignalToNodeReclaimFuncs). Pure. */
 export function reclaimSteps(signal: Threshold['signal'], layout: DiskLayout): (keyof NodeReclaim)[] {
   const [fileSystem] = signal.split('.');
   if (fileSystem === undefined || !['nodefs', 'imagefs', 'containerfs'].includes(fileSystem)) return [];

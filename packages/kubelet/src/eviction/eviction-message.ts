@@ -1,4 +1,4 @@
-/** Message and event annotations of an eviction, both upstream's (eviction/helpers.go). Pure. */
+/** Builds the message and the event annotations of an eviction, as in upstream (eviction/helpers.go). Pure. */
 import { type Container, formatQuantity, hasPodLevelResources, type Pod, parseQuantity } from '@podwright/kube-api';
 import {
   amountText,
@@ -13,7 +13,10 @@ import type { Candidate } from './rank-pods.ts';
 
 export type EvictionMessage = { message: string; annotations: Record<string, string> };
 
-/** `pressing`: all thresholds that currently cause evictions. `resource`: the resource that this eviction frees. */
+/**
+ * Builds an eviction's message and event annotations. `pressing`: all thresholds that are met beyond their grace period. `resource`: the
+ * resource that this eviction reclaims.
+ */
 export function evictionMessage(
   { pod, stats }: Candidate,
   resource: StarvedResource,
@@ -64,8 +67,8 @@ function wholePod(
 type Greedy = { name: string; usage: string; message: string };
 
 /**
- * The container's name, usage and message if it exceeds its request; otherwise empty. Ephemeral containers cannot have requests, so they
- * are never listed.
+ * Returns the container's name, usage and message if its usage exceeds its request; otherwise an empty list. Ephemeral containers cannot
+ * have requests, so they are never listed.
  */
 function greedyContainer({ spec }: Pod, stats: ContainerStats, resource: StarvedResource): Greedy[] {
   const container = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === stats.name);

@@ -1,13 +1,15 @@
 import { conditionOf, isOfMemory, type PressureCondition, type Threshold } from '@podwright/kubelet-configuration';
 import { type Observations, thresholdsMet } from './observed-signals.ts';
 
-/** State that one round passes to the next. Times are monotonic milliseconds. */
+/** State carried over from one eviction round to the next. Times are monotonic milliseconds. */
 export type ThresholdMemory = {
-  /** When each met threshold was first met. */
+  /** For each threshold that is met: when it was first met. */
   metSinceMs: ReadonlyMap<Threshold, number>;
-  /** Thresholds that were met beyond their grace period in the last round. They remain met until their minimum reclaim is free as well. */
+  /**
+   * Thresholds that were met beyond their grace period in the last round. They stay met until their minimum reclaim has been freed as well.
+   */
   acute: readonly Threshold[];
-  /** When each condition was last observed. */
+  /** When each pressure condition was last observed. */
   seenAtMs: ReadonlyMap<PressureCondition, number>;
 };
 
@@ -15,9 +17,9 @@ export const NOTHING_MET: ThresholdMemory = { metSinceMs: new Map(), acute: [], 
 
 export type Judgement = {
   memory: ThresholdMemory;
-  /** Conditions that hold now or held within the transition period. */
+  /** Pressure conditions that hold now or held within the transition period. */
   conditions: PressureCondition[];
-  /** Thresholds for which pods must be evicted now, those of memory first. */
+  /** Thresholds for which a pod must be evicted now, memory thresholds first. */
   pressing: Threshold[];
 };
 
@@ -25,7 +27,7 @@ export type JudgeInput = {
   thresholds: readonly Threshold[];
   observations: Observations;
   nowMs: number;
-  /** How long a condition persists after it was last observed. */
+  /** How long a pressure condition persists after it was last observed. */
   transitionMs: number;
 };
 

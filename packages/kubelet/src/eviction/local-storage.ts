@@ -14,19 +14,19 @@ import { isLocal } from '../stats/volume-use.ts';
 
 const STORAGE = 'ephemeral-storage';
 
-/** A pod's excess over a storage limit; `signal` is the label of the metric. */
+/** A pod's excess over a local storage limit. `signal`: the label value for the eviction metric. */
 export type LocalStorageExcess = { signal: string; message: string };
 
 /**
- * `paths`: the paths of a pod's volumes by volume name. `held`: searches for deleted files that the pod still has open; returns their usage
- * by the name of their emptyDir.
+ * `paths`: the pod's volume paths by volume name. `held`: finds deleted files that the pod still holds open, and returns their usage by
+ * emptyDir name.
  */
 export type VolumeFiles = { paths: ReadonlyMap<string, string>; held: () => Promise<ReadonlyMap<string, FileUse>> };
 
 /**
- * Finds the first emptyDir of the pod that exceeds its `sizeLimit`. Counts the files of each emptyDir for at most `timeoutMs`; if none
- * exceeds its limit but some were not fully counted, returns `partial`. emptyDirs in memory are skipped, because their tmpfs enforces the
- * limit. Rejects with `internal` if an emptyDir cannot be measured.
+ * Finds the pod's first emptyDir that exceeds its `sizeLimit`. Walks each emptyDir for at most `timeoutMs`; returns `partial` if none
+ * exceeds its limit but some were not fully counted. Skips memory-backed emptyDirs, because tmpfs enforces their limit. Rejects with
+ * `internal` if an emptyDir cannot be measured.
  */
 export async function emptyDirExcess(
   pod: Pod,
@@ -54,18 +54,18 @@ export async function emptyDirExcess(
   return isPartial ? 'partial' : undefined;
 }
 
-/** Whether `emptyDirExcess` has a volume of the pod to measure. */
+/** Whether the pod has an emptyDir that `emptyDirExcess` must measure. */
 export function hasSizeLimit({ spec }: Pod): boolean {
   return (spec.volumes ?? []).some((volume) => diskLimit(volume) !== undefined);
 }
 
-/** The emptyDir's `sizeLimit` if it is on disk. Zero means no limit, as in the API. */
+/** The `sizeLimit` of a disk-backed emptyDir; otherwise `undefined`. Zero means no limit, as in the API. */
 function diskLimit({ emptyDir }: Volume): string | undefined {
   const { medium, sizeLimit } = emptyDir ?? {};
   return medium === 'Memory' || sizeLimit === undefined || quantityValue(sizeLimit) <= 0n ? undefined : sizeLimit;
 }
 
-/** Whether a container of the pod has an ephemeral-storage limit. */
+/** Whether any of the pod's containers has an ephemeral-storage limit. */
 export function hasStorageLimit({ spec }: Pod): boolean {
   return [...spec.containers, ...(spec.initContainers ?? [])].some(
     ({ resources }) => resources?.limits?.[STORAGE] !== undefined,

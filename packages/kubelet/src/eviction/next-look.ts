@@ -1,17 +1,17 @@
 import { amountOf, isInBytes, isOfDisk, type Signal, type Threshold } from '@podwright/kubelet-configuration';
 import type { Observations } from './observed-signals.ts';
 
-/** Minimum time between two checks of the disks while one of them fills up. */
+/** Minimum time between two disk checks while a disk is filling up. */
 const EVICTION_MIN_LOOK_MS = 100;
 
-/** Assumed maximum rate of a new writer, in bytes and in inodes per second. */
+/** Assumed maximum write rate of a new writer, in bytes and in inodes per second. */
 const EXPECTED_BYTES = 100 << 20;
 const EXPECTED_INODES = 20_000;
 
 /**
- * Time until the disks must be checked again: half the time that space or inodes last down to a threshold at the rate between the last two
- * checks, but no more than the time that they last with a new writer at its assumed rate. A check takes about 0.5 ms of CPU time. Memory
- * and processes are ignored. Pure.
+ * Returns the delay until the next disk check: half the time until a threshold would be reached at the rate observed between the last two
+ * checks, but no more than a new writer would need to reach it at its assumed maximum rate. A check takes about 0.5 ms of CPU time. Memory
+ * and PIDs are ignored. Pure.
  */
 export function nextLookMs(
   thresholds: readonly Threshold[],

@@ -6,7 +6,7 @@ import { STATISTICS_TIMEOUT_MS } from '../stats/limits.ts';
 import { processLimits } from '../stats/node-stats.ts';
 import type { Observation, Observations } from './observed-signals.ts';
 
-/** How long the runtime's directories are cached; they change only when the runtime is reconfigured. */
+/** How long the container runtime's directories are cached; they change only when the runtime is reconfigured. */
 const IMAGE_PATHS_CACHED_MS = 300_000;
 
 export type NodeSignalsOptions = {
@@ -14,21 +14,21 @@ export type NodeSignalsOptions = {
   hierarchy: CgroupHierarchy | undefined;
   /** The node's memory, in bytes. */
   memoryBytes: number;
-  /** The cgroup of all pods; '' if the runtime chooses it. */
+  /** The parent cgroup of all pods; '' if the container runtime picks one. */
   podsCgroup: string;
   /** The kubelet's root directory, which is on nodefs. */
   rootDir: string;
 };
 
 /**
- * The runtime's directories; absent if they are not on this host. Container layers are with the images unless the runtime reports another
- * directory.
+ * The container runtime's directories; a field is absent if its directory is not on this host. Container layers are stored with the images
+ * unless the runtime reports a separate directory.
  */
 type ImagePaths = { images?: string; containers?: string };
 
 /**
- * Reads the eviction signals from upstream's sources: working sets of cgroups, file systems and the kernel's process count. The cost is a
- * few reads, whatever the number of pods.
+ * Reads the eviction signals from the same sources as upstream: cgroup working sets, file systems, and the kernel's process count. This
+ * takes only a few reads, regardless of the number of pods.
  */
 export class NodeSignals {
   readonly #options: NodeSignalsOptions;
@@ -39,7 +39,8 @@ export class NodeSignals {
   }
 
   /**
-   * Detects the disk layout. It is also `shared` if the runtime's image directory is not on this host. Rejects with the runtime's error.
+   * Detects the disk layout, which is also `shared` if the container runtime's image directory is not on this host. Rejects with the
+   * runtime's error.
    */
   async diskLayout(): Promise<DiskLayout> {
     const { images, containers } = await this.#imagePaths();
@@ -51,7 +52,7 @@ export class NodeSignals {
     return kubelet === ofImages ? 'shared' : 'images';
   }
 
-  /** Observes all signals; the ones that cannot be read are absent. */
+  /** Observes all eviction signals; those that cannot be read are absent from the result. */
   async observe(): Promise<Observations> {
     const disks = await this.observeDisks();
     const atMs = performance.now();
@@ -89,7 +90,7 @@ export class NodeSignals {
     ];
   }
 
-  /** Cached, because ImageFsInfo makes the runtime measure all of its images. */
+  /** Cached, because ImageFsInfo makes the container runtime measure all of its images. */
   async #imagePaths(): Promise<ImagePaths> {
     const known = this.#paths;
     if (known !== undefined && performance.now() - known.readAtMs < IMAGE_PATHS_CACHED_MS) return known.of;

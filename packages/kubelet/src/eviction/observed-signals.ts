@@ -8,7 +8,10 @@ import {
   valueText,
 } from '@podwright/kubelet-configuration';
 
-/** Available and total amount of a signal's resource, in bytes, inodes or processes. `atMs` is monotonic. */
+/**
+ * The available amount and the capacity of an eviction signal's resource, in bytes, inodes or processes. `atMs`: when it was observed
+ * (monotonic).
+ */
 export type Observation = { available: bigint; capacity: bigint; atMs: number };
 export type Observations = ReadonlyMap<Signal, Observation>;
 
@@ -17,7 +20,7 @@ export function availableText(signal: Signal, { available }: Observation): strin
   return isInBytes(signal) ? binaryText(available) : formatQuantity(available * 1_000_000_000n, '');
 }
 
-/** The thresholds that are met. With `withReclaim` also those whose minimum reclaim is not free yet. Pure. */
+/** Returns the thresholds that are met and, with `withReclaim`, also those whose minimum reclaim has not been freed yet. Pure. */
 export function thresholdsMet(
   thresholds: readonly Threshold[],
   observations: Observations,
@@ -31,13 +34,16 @@ export function thresholdsMet(
   });
 }
 
-/** How much is missing to the threshold; zero or negative if enough is available or the signal was not observed. Pure. */
+/**
+ * Returns how far the available amount is below the threshold. Zero or negative if enough is available; zero if the signal was not
+ * observed. Pure.
+ */
 export function missingOf({ signal, value }: Threshold, observations: Observations): bigint {
   const observed = observations.get(signal);
   return observed === undefined ? 0n : amountOf(value, observed.capacity) - observed.available;
 }
 
-/** How much is in use, by pods and by the host; zero if the signal was not observed. Pure. */
+/** Returns the amount in use by pods and by the host; zero if the signal was not observed. Pure. */
 export function usedOf({ signal }: Threshold, observations: Observations): bigint {
   const observed = observations.get(signal);
   return observed === undefined ? 0n : observed.capacity - observed.available;

@@ -1,15 +1,17 @@
 import { isCriticalPod, isStaticPod, type Pod, qosClass, type Toleration } from '@podwright/kube-api';
 import type { PressureCondition } from '@podwright/kubelet-configuration';
 
-/** `isLone`: all pods are static, so only their priority makes them critical. */
+/**
+ * `isLone`: this is a standalone node (without an API server), so all of its pods are static and only their priority makes them critical.
+ */
 export type NodeKind = { isLone: boolean };
 
-/** Whether the pod is never evicted and always admitted: a pod of critical priority, or in a cluster any static pod. */
+/** Whether the pod is always admitted and never evicted: a pod with critical priority or, in a cluster, any static pod. */
 export function isExempt(pod: Pod, { isLone }: NodeKind): boolean {
   return isCriticalPod(pod) || (!isLone && isStaticPod(pod));
 }
 
-/** Upstream's reason and message if the node's pressure conditions forbid the pod. Pure. */
+/** Returns upstream's reason and message if the node's pressure conditions forbid admitting the pod. Pure. */
 export function refuseUnderPressure(
   pod: Pod,
   conditions: readonly PressureCondition[],

@@ -1,4 +1,4 @@
-/** The order in which pods are evicted: upstream's ranking functions (eviction/helpers.go). Pure. */
+/** Ranks pods for eviction, like upstream's ranking functions (eviction/helpers.go). Pure. */
 import {
   containersAmount,
   hasPodLevelResources,
@@ -11,20 +11,26 @@ import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/k
 import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 
-/** A pod without `stats` is evicted first, as in upstream. `latest`: the pod's latest measurement if `stats` is an older one. */
+/**
+ * A pod that may be evicted. A pod without `stats` is evicted first, as in upstream. `latest`: the pod's most recent measurement if `stats`
+ * is an older one.
+ */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk; latest?: PodStatsByDisk };
 
 type Known = Candidate & { stats: PodStatsByDisk };
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
-/** A resource by its signal. The layout determines which parts of pods are on the signal's disk. */
+/** The resource behind an eviction signal. The disk layout determines which parts of a pod's usage are on the signal's file system. */
 export type Resource = { signal: Signal; layout: DiskLayout };
 
-/** `missing`: the amount missing to the threshold, in bytes, inodes or processes. `used`: the amount in use. */
+/**
+ * A shortage of a resource. `missing`: how far the available amount is below the threshold, in bytes, inodes or processes. `used`: the
+ * amount in use.
+ */
 export type Shortage = Resource & { missing: bigint; used: bigint };
 
-/** Sorts the pods in the order of their eviction. Pods of equal rank keep their order. */
+/** Sorts pods into eviction order. Pods of equal rank keep their relative order. */
 export function rankPods(candidates: readonly Candidate[], shortage: Shortage): Candidate[] {
   const order = orderOf(shortage, assumedUse(candidates, shortage));
   return candidates.toSorted((a, b) => {
@@ -36,7 +42,7 @@ export function rankPods(candidates: readonly Candidate[], shortage: Shortage): 
   });
 }
 
-/** The pod's usage of the scarce resource: bytes, inodes or processes. */
+/** Returns the pod's usage of the scarce resource, in bytes, inodes or processes. */
 export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigint {
   const resource = resourceOf(signal);
   if (resource === 'pids') return BigInt(stats.process_stats?.process_count ?? 0);
@@ -47,9 +53,9 @@ export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigi
 }
 
 /**
- * The usage by which each candidate is ranked. If a pod's deleted files could not all be counted, the pod is assumed to use everything on
- * that disk that the latest known usage of pods does not explain, so that a pod gains nothing by holding more files than can be counted.
- * Upstream does not count deleted files at all.
+ * Returns the usage by which each candidate is ranked. A pod whose deleted files could not all be counted is also charged with all disk
+ * usage that the pods' latest measurements do not account for, so that it gains nothing by holding more deleted files open than can be
+ * counted. Upstream does not count deleted files at all.
  */
 function assumedUse(candidates: readonly Candidate[], shortage: Shortage): (one: Known) => bigint {
   if (!isOfDisk(shortage.signal)) return ({ stats }) => useOf(stats, shortage);
@@ -69,7 +75,7 @@ function orderOf(shortage: Shortage, use: (one: Known) => bigint): Compare[] {
     const over = (one: Known) => use(one) - requestOf(one.pod, 'memory');
     return [excessFirst(over), byPriority, mostFirst(over)];
   }
-  // upstream subtracts the requested bytes from the number of inodes
+  // as in upstream, the last comparison subtracts the ephemeral-storage request, in bytes, even from a number of inodes
   const storage = ({ pod }: Known) => requestOf(pod, 'ephemeral-storage');
   const exceeded = (one: Known) => use(one) - (resource === 'inodes' ? 0n : storage(one));
   // not in upstream: evicting a pod that uses less than what is missing would not end the shortage
@@ -77,7 +83,7 @@ function orderOf(shortage: Shortage, use: (one: Known) => bigint): Compare[] {
   return [excessFirst(exceeded), accountsFirst, byPriority, mostFirst((one) => use(one) - storage(one))];
 }
 
-/** The parts of pods that are on the signal's file system. Images belong to no pod. */
+/** Returns the parts of a pod's disk usage that are on the signal's file system. Images are not attributed to pods. */
 function diskParts(signal: Signal, layout: DiskLayout): (keyof PodDiskUse)[] {
   if (layout === 'shared') return ['layers', 'kubelet'];
   if (layout === 'split') return signal.startsWith('imagefs.') ? [] : ['layers', 'kubelet'];
@@ -86,7 +92,7 @@ function diskParts(signal: Signal, layout: DiskLayout): (keyof PodDiskUse)[] {
 
 const byPriority: Compare = (a, b) => Math.sign(podPriority(a.pod) - podPriority(b.pod));
 
-/** Pods with a positive excess come first. */
+/** Sorts pods with a positive excess first. */
 function excessFirst(excess: (one: Known) => bigint): Compare {
   return ifKnown((a, b) => Number(excess(b) > 0n) - Number(excess(a) > 0n));
 }

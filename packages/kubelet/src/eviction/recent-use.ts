@@ -4,24 +4,27 @@ import { conditionOf, isOfDisk, type PressureCondition, type Signal } from '@pod
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { type Candidate, type Resource, type Shortage, useOf } from './rank-pods.ts';
 
-/** A pod is evicted after this many recent shortages, even if they ended before an eviction or pods' usage does not explain them. */
+/** Number of recent shortages after which a pod is evicted even if they ended before an eviction or are not accounted for by pod usage. */
 const EVICTION_SHORTAGES = 3;
 
-/** Maximum number of stored measurements, and of stored shortages. */
+/** Maximum number of measurements, and of shortages, to keep. */
 const EVICTION_MEASUREMENTS = 30;
 
-/** How long a measurement counts for an eviction. `mostUnsteady` uses measurements for at least twice the transition period. */
+/**
+ * How long a measurement can be used for an eviction. `mostUnsteady` uses measurements for up to twice the transition period, if that is
+ * longer.
+ */
 const EVICTION_RECENT_MS = 120_000;
 
 type Measurement = { atMs: number; byUid: ReadonlyMap<string, PodStatsByDisk> };
 
-/** Records measurements of pods and counts shortages. Times are monotonic milliseconds. */
+/** Records pod usage measurements and counts shortages. Times are monotonic milliseconds. */
 export class RecentUse {
   readonly #retentionMs: number;
   #measurements: Measurement[] = [];
   #shortages: { condition: PressureCondition; atMs: number }[] = [];
 
-  /** `transitionMs`: a condition persists if its shortages are at most this far apart. */
+  /** `transitionMs`: the pressure transition period. A pressure condition persists while its shortages are no further apart than this. */
   constructor(transitionMs: number) {
     this.#retentionMs = Math.max(EVICTION_RECENT_MS, 2 * transitionMs);
   }
@@ -35,8 +38,8 @@ export class RecentUse {
   }
 
   /**
-   * Counts a shortage that was over before an eviction, or that the usage of pods does not explain. Returns whether there have been enough
-   * recent ones to evict a pod.
+   * Counts a shortage that ended before an eviction or that pod usage does not account for. Returns whether there have been enough of them
+   * recently to evict a pod.
    */
   countShortage(signal: Signal, atMs: number): boolean {
     const condition = conditionOf(signal);
@@ -47,14 +50,13 @@ export class RecentUse {
     return this.#shortages.filter((one) => one.condition === condition).length >= EVICTION_SHORTAGES;
   }
 
-  /** Resets the count of shortages, after an eviction. */
   forgetShortages(): void {
     this.#shortages = [];
   }
 
   /**
-   * The pods, each with its measurement of highest usage in the last two minutes (`stats`) and its latest complete one. `stats` is marked
-   * partial if the pod's latest measurement is partial, or if the pod was not measured since `sinceMs`.
+   * Pairs each pod with its highest-usage measurement of the last two minutes (`stats`) and its latest complete one (`latest`). `stats` is
+   * marked partial if the pod's latest measurement is partial, or if the pod has not been measured since `sinceMs`.
    */
   atPeakUse(pods: readonly Pod[], resource: Resource, sinceMs: number): Candidate[] {
     const nowMs = performance.now();
@@ -68,13 +70,13 @@ export class RecentUse {
   }
 
   /**
-   * The pod whose usage varied most across the measurements. `undefined` if its variation is too small to have caused the shortage, or if
-   * the variation of all pods accounts for less than half of `freed`, so that the host freed the rest.
+   * Returns the pod whose usage varied most across the measurements. `undefined` if that variation is too small to have caused the
+   * shortage, or if all pods together account for less than half of `freed`, which means that the host freed the rest.
    */
   mostUnsteady(pods: readonly Pod[], shortage: Shortage, freed: bigint): Candidate | undefined {
     const changes = pods.flatMap((pod) => {
       const measured = byUse(pod, this.#measurements, shortage);
-      // a partial measurement may lack any part, so it is no minimum
+      // a partial measurement may lack any part of the usage, so a complete one is preferred as the minimum
       const [least, most] = [measured.find(({ isPartial }) => !isPartial) ?? measured[0], measured.at(-1)];
       if (least === undefined || most === undefined) return [];
       return [{ pod, stats: most, change: useOf(most, shortage) - useOf(least, shortage) }];
@@ -86,15 +88,15 @@ export class RecentUse {
   }
 }
 
-/** The pod's complete measurements in ascending order of usage; equal ones oldest first. */
+/** The pod's complete measurements in ascending order of usage; older ones come first among equals. */
 function byUse(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
   const complete = completeOf(pod, measurements, resource);
   return complete.toSorted((a, b) => Number(useOf(a, resource) - useOf(b, resource)));
 }
 
 /**
- * The measurements that include all disks and volumes that count for the resource. Measurements for memory lack disks, and measurements
- * during the first walk through a volume lack that volume.
+ * The pod's measurements that cover all disks and volumes relevant to the resource. Measurements taken for memory lack disk usage, and
+ * those taken during the first walk of a volume lack that volume.
  */
 function completeOf(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
   const measured = measuredOf(pod, measurements, resource);

@@ -1,4 +1,7 @@
-/** Measures pods with local storage limits in the background. Pods control how long this takes, so no pod may delay the others for long. */
+/**
+ * Measures pods with local storage limits in the background. Pods control how long a measurement takes, so none of them may hold up the
+ * others for long.
+ */
 import { errorMessage, type Logger, pause } from '@podwright/base';
 import { namespacedName, type Pod } from '@podwright/kube-api';
 import type { DiskLayout } from '@podwright/kubelet-configuration';
@@ -12,37 +15,37 @@ import {
   type VolumeFiles,
 } from './local-storage.ts';
 
-/** Timeout of the first walks through all emptyDirs of a pod, and of a second walk through each if the first ones were not enough. */
+/**
+ * Time limit for the first walks of all of a pod's emptyDirs together, and for the second walk of each emptyDir if the first one was
+ * incomplete.
+ */
 const FIRST_WALKS_MS = 250;
 const SECOND_WALK_MS = 5000;
 
-/** Length of the pause after second walks, as a multiple of their duration, so that they do not keep a processor busy. */
+/** Length of the pause after the second walks, as a multiple of their duration, so that they do not keep a CPU busy. */
 const PAUSE_FACTOR = 4;
 
-/** How long the emptyDirs of one pod may delay the measurement of others. */
+/** How long measuring one pod's emptyDirs may hold up the other pods. */
 const POD_DELAY_MS = 1000;
 
 export type StorageLimitsDependencies = {
-  /** Usage of the given pods, including their disk usage. */
+  /** Returns the usage of the given pods, including disk usage. */
   podStats: (pods: readonly Pod[]) => Promise<PodStatsByDisk[]>;
   volumePaths: (podUid: string) => VolumeFiles['paths'];
-  /** Searches, in one round, for deleted files that the given pods have open. Returns their usage by pod UID. */
+  /** Searches for deleted files that the given pods hold open, in a single pass. Returns their usage by pod UID. */
   heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<Map<string, Awaited<ReturnType<VolumeFiles['held']>>>>;
   logger: Logger;
 };
 
 export type PodExcess = { pod: Pod; excess: LocalStorageExcess };
 
-/**
- * Finds pods over their storage limits. A measurement that takes long or hangs is not started a second time, and delays others only
- * briefly.
- */
+/** Finds pods that exceed their storage limits. A slow or hung measurement is never started twice, and holds up the others only briefly. */
 export class StorageLimits {
   readonly #deps: StorageLimitsDependencies;
   readonly #stopping: AbortSignal;
-  /** The running measurements, by name. */
+  /** Measurements in progress, by name. */
   readonly #running = new Map<string, Promise<void>>();
-  /** Excesses found since the last `take`, by pod UID. */
+  /** Pods found over a limit since the last `take`, by pod UID. */
   #excesses = new Map<string, PodExcess>();
 
   constructor(deps: StorageLimitsDependencies, stopping: AbortSignal) {

@@ -13,12 +13,12 @@ import {
   outdatedContainers,
 } from './dead-containers.ts';
 
-/** The signal aborts calls to the runtime. */
+/** `signal` aborts calls to the container runtime. */
 type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy; signal?: AbortSignal };
 
 /**
- * Removes dead containers over the limits together with their logs, and dead sandboxes. A failed removal is logged, returned as a message,
- * and retried by the next call.
+ * Removes dead containers that exceed the limits, along with their logs, and dead sandboxes. Failed removals are logged, returned as
+ * messages, and retried by the next call.
  */
 export function collectContainers(input: CollectInput, pods: RuntimePodStatus[]): Promise<string[]> {
   return removeGarbage(input, findGarbage(pods, input.policy));
@@ -56,7 +56,7 @@ async function removeGarbage(input: CollectInput, { containers, sandboxIds }: Ga
 }
 
 /**
- * Removes a pod's outdated containers after one of its containers has exited. Leaves failed removals and other garbage to
+ * Removes a pod's surplus dead containers after one of its containers has exited. Failed removals and other garbage are left to
  * `collectContainers`.
  */
 export async function pruneContainers(input: CollectInput, pod: RuntimePodStatus): Promise<void> {
@@ -69,7 +69,7 @@ export async function pruneContainers(input: CollectInput, pod: RuntimePodStatus
   }
 }
 
-/** Removes the container before its logs, which must be readable as long as the container exists. */
+/** Removes the container before its logs, which must stay readable while the container exists. */
 async function removeWithLogs({ cri, signal }: CollectInput, container: RuntimeContainer): Promise<void> {
   const { id, logPath, state, terminationGracePeriodSeconds: graceSeconds = MINIMUM_GRACE_SECONDS } = container;
   if (state === 'unknown') {

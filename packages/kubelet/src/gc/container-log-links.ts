@@ -1,4 +1,4 @@
-/** Symlinks to container logs for log collectors, as upstream's kubelet creates them in /var/log/containers. */
+/** Maintains symlinks to container logs for log collectors, like those that upstream's kubelet creates in /var/log/containers. */
 import { mkdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, Limiter, LOG_DIRECTORY, type Logger } from '@podwright/base';
@@ -6,20 +6,19 @@ import { namesIn, pathExists } from '@podwright/host';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * Maximum length of a link's name in bytes, without the suffix: file names are limited to 255 bytes on ext4 and nearly all other file
- * systems.
+ * Maximum length of a symlink's name in bytes, without the suffix. ext4 and nearly all other file systems limit file names to 255 bytes.
  */
 const MAX_NAME_BYTES = 255 - '.log'.length;
 
-/** `directory` may also hold other programs' symlinks; this kubelet's links point into `podLogsDir`. */
+/** `directory` may also contain symlinks created by other programs; this kubelet's symlinks point into `podLogsDir`. */
 export type ContainerLogLinksInput = { directory: string; podLogsDir: string; logger: Logger };
 
-/** Link targets by link name. */
+/** Symlink targets by symlink name. */
 type Links = Map<string, string>;
 
 /**
- * The links of a pod's containers, `<pod>_<namespace>_<container>-<id>.log` truncated to 255 bytes (upstream's logSymlink). If truncated
- * names collide, the newest container wins. Pure.
+ * Returns the symlinks for a pod's containers, named `<pod>_<namespace>_<container>-<id>.log` and truncated to 255 bytes (upstream's
+ * logSymlink). If truncated names collide, the newest container wins. Pure.
  */
 export function linksOf({ pod, containers }: RuntimePodStatus): Links {
   const links: Links = new Map();
@@ -31,10 +30,10 @@ export function linksOf({ pod, containers }: RuntimePodStatus): Links {
   return links;
 }
 
-/** Maintains a link for each container that has a log. Failures are logged and retried with the next update. */
+/** Maintains a symlink for each container that has a log. Failures are logged and retried on the next update. */
 export class ContainerLogLinks {
   readonly #input: ContainerLogLinksInput;
-  /** Serializes updates, so that an outdated update cannot restore a removed link. */
+  /** Serializes updates, so that a stale update cannot restore a removed symlink. */
   readonly #order = new Limiter(1);
   readonly #made = new Map<string, Links>();
   #danglingBefore = new Set<string>();
@@ -43,13 +42,13 @@ export class ContainerLogLinks {
     this.#input = input;
   }
 
-  /** Creates and removes the pod's links. Never rejects. */
+  /** Creates the pod's missing symlinks and removes its obsolete ones. Never rejects. */
   update(seen: RuntimePodStatus): Promise<void> {
     const wanted = linksOf(seen);
     return this.#attempt(() => this.#apply(seen.pod.uid, wanted));
   }
 
-  /** Updates the links of all pods, and removes dangling links that an earlier kubelet left behind. */
+  /** Updates the symlinks of all pods, and removes dangling symlinks left behind by an earlier kubelet process. */
   updateAll(pods: RuntimePodStatus[]): Promise<void> {
     const uids = new Set(pods.map(({ pod }) => pod.uid));
     const removed = [...this.#made.keys()].filter((uid) => !uids.has(uid));
@@ -58,7 +57,7 @@ export class ContainerLogLinks {
     return this.#attempt(() => this.#removeDangling());
   }
 
-  /** Removes the links whose logs have been deleted. */
+  /** Removes the symlinks whose logs have been deleted. */
   close(): Promise<void> {
     return this.#attempt(async () => {
       for (const name of [...this.#made.values()].flatMap((links) => [...links.keys()]))
@@ -87,7 +86,7 @@ export class ContainerLogLinks {
     if (made.size === 0) this.#made.delete(uid);
   }
 
-  /** Creates a link. Returns false if the log does not exist (yet). */
+  /** Creates a symlink. Returns false if the log does not exist (yet). */
   async #link(name: string, target: string): Promise<boolean> {
     if (!(await pathExists(target))) return false;
     const path = join(this.#input.directory, name);
@@ -99,8 +98,8 @@ export class ContainerLogLinks {
   }
 
   /**
-   * Removes dangling links into the log directory. A log is briefly missing during its rotation, and it may be another kubelet's, so a link
-   * is removed only if two successive checks find its log missing.
+   * Removes dangling symlinks that point into the log directory. A symlink is removed only if two consecutive checks find it dangling,
+   * because a log is briefly missing during rotation and may belong to another kubelet.
    */
   async #removeDangling(): Promise<void> {
     const dangling = new Set<string>();
@@ -123,7 +122,7 @@ export class ContainerLogLinks {
   }
 }
 
-/** The target of a symlink; `undefined` if the path is not a symlink. */
+/** Returns the target of the symlink; `undefined` if there is no symlink at the path. */
 async function leadsTo(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);

@@ -1,9 +1,9 @@
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 export type GarbagePolicy = {
-  /** Number of dead containers to keep per container of a pod (`--maximum-dead-containers-per-container`). */
+  /** Number of dead containers to keep for each of a pod's containers (`--maximum-dead-containers-per-container`). */
   maxPerContainer: number;
-  /** Number of dead containers to keep in total; -1 for no limit (`--maximum-dead-containers`). */
+  /** Total number of dead containers to keep; -1 for no limit (`--maximum-dead-containers`). */
   maxContainers: number;
   /** Containers younger than this are kept (`--minimum-container-ttl-duration`). */
   minAgeMs: number;
@@ -13,8 +13,8 @@ export type GarbagePolicy = {
 export type Garbage = { containers: RuntimeContainer[]; sandboxIds: string[] };
 
 /**
- * Selects dead containers over the limits, and sandboxes that are not ready, are not the newest of their pod, and have no remaining
- * container. The newest container of each name is always kept, because its exit is part of the pod's status. Pure.
+ * Selects dead containers that exceed the limits, and sandboxes that are not ready, are not their pod's newest, and have no remaining
+ * containers. The newest container of each name is always kept, because its exit is part of the pod status. Pure.
  */
 export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, nowMs: number = Date.now()): Garbage {
   const kept: RuntimeContainer[] = [];
@@ -44,8 +44,8 @@ export function garbageOfEnded(pods: RuntimePodStatus[], { minAgeMs }: GarbagePo
 }
 
 /**
- * A pod's exited containers over the limit per name, except the newest of each name, whose exit is part of the pod's status. Upstream
- * removes these when a container exits, whatever their age (pod_container_deletor.go). Pure.
+ * Selects the pod's exited containers that exceed the limit per name, except for the newest of each name, whose exit is part of the pod
+ * status. Upstream removes them when a container exits, regardless of their age (pod_container_deletor.go). Pure.
  */
 export function outdatedContainers(
   pod: RuntimePodStatus,
@@ -56,12 +56,15 @@ export function outdatedContainers(
   );
 }
 
-/** The containers grouped by name, newest first, as in the status. */
+/** Groups the pod's containers by name. Each group is sorted newest first, like the status. */
 function groupsByName({ containers }: RuntimePodStatus): RuntimeContainer[][] {
   return [...Map.groupBy(containers, ({ name }) => name).values()];
 }
 
-/** Whether the container is dead. A container in the unknown state has been replaced, and is stopped before it is removed. */
+/**
+ * Whether the container is dead. A container in the unknown state counts as dead: it has been replaced, and is stopped before it is
+ * removed.
+ */
 function isDead({ state }: RuntimeContainer): boolean {
   return state !== 'running';
 }

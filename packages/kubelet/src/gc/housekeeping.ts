@@ -8,30 +8,29 @@ import type { GarbagePolicy } from './dead-containers.ts';
 import type { ImageGarbageCollector } from './image-gc.ts';
 import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
 
-/** Upstream's interval for updating the cgroups of QoS classes. */
+/** Interval for updating the QoS cgroups, as in upstream. */
 const CGROUP_REFRESH_PERIOD_MS = 60_000;
 
 const IMAGE_GC_PERIOD_MS = 300_000;
 
-/** Upstream's interval of container garbage collection; `IMAGE_GC_PERIOD_MS` is that of images. */
+/** Interval of container garbage collection, as in upstream; `IMAGE_GC_PERIOD_MS` is the one for images. */
 const CONTAINER_GC_PERIOD_MS = 60_000;
 
 export type HousekeepingInput = {
   cri: CriClient;
-  /** The image garbage collector. */
   images: Pick<ImageGarbageCollector, 'begin' | 'run'>;
   policies: { containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
-  /** The directory of symlinks to container logs ('' for none), and the directory of the logs. */
+  /** The directory for symlinks to container logs ('' for none), and the directory that contains the logs. */
   logLinks: { directory: string; podLogsDir: string };
   runtimePods: () => RuntimePodStatus[];
-  /** Kills pods that are in no source, and removes leftovers of deleted pods and expired backoffs (HandlePodCleanups). */
+  /** Kills pods that are no longer in any source, and removes leftovers of deleted pods and expired back-offs (HandlePodCleanups). */
   cleanUpPods: () => Promise<void>;
   orphanPeriodMs: number;
-  /** Calls the listener with each pod whose state in the runtime has changed. The returned function unsubscribes. */
+  /** Calls the listener with each pod whose state in the container runtime has changed. The returned function unsubscribes. */
   onPodChange: (listener: (pod: RuntimePodStatus) => void) => () => void;
   events: EventRecorder;
   nodeName: string;
-  /** Updates the cgroups of QoS classes. */
+  /** Updates the QoS cgroups. */
   refreshCgroups: () => Promise<void>;
   logger: Logger;
 };

@@ -11,7 +11,7 @@ export type ImageGcPolicy = {
   maxAgeMs: number;
 };
 
-/** Number of bytes to free to get down to the low threshold; 0 while usage is below the high threshold. */
+/** Number of bytes to free to bring disk usage down to the low threshold; 0 while usage is below the high threshold. */
 export function bytesToFree(
   { capacityBytes, availableBytes }: DiskUsage,
   policy: Omit<ImageGcPolicy, 'maxAgeMs'>,
@@ -24,8 +24,8 @@ export function bytesToFree(
 }
 
 /**
- * Images to remove in order to free `bytes`, least recently used first. Excludes pinned images, images in use, and images below the minimum
- * age. Pure.
+ * Selects images to remove in order to free `bytes`, least recently used first. Skips pinned images, images in use, and images younger than
+ * the minimum age. Pure.
  */
 export function imagesToRemove(
   images: ImageRecord[],
@@ -56,7 +56,7 @@ export function imagesTooOld(
   return images.filter(isOld).map(({ id }) => id);
 }
 
-/** Upstream's message for an image collection that did not free enough. */
+/** Upstream's error message for an image garbage collection that did not free enough. */
 export function tooLittleFreed({ capacityBytes, availableBytes }: DiskUsage, freed: bigint): string {
   const usedPercent = 100 - Number((availableBytes * 100n) / capacityBytes);
   return (

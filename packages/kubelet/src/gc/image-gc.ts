@@ -15,9 +15,9 @@ export type ImageGcInput = {
   cri: CriClient;
   policy: ImageGcPolicy;
   logger: Logger;
-  /** Emits a warning event of the node. */
+  /** Emits a warning event for the node. */
   warn: (reason: string, message: string) => void;
-  /** Called after each collection with the remaining images, so that the pull records of all others are deleted. */
+  /** Called after each collection with the IDs of the remaining images, so that the pull records of all other images are deleted. */
   forgetImages: (imageIds: string[], atMs: number) => Promise<void>;
   metrics?: Registry;
 };
@@ -33,7 +33,6 @@ export class ImageGarbageCollector {
   readonly #removed: Counter<'reason'> | undefined;
   #records = new Map<string, ImageRecord>();
   #failedBefore = false;
-  /** IDs of images that existed when the kubelet started. */
   #existedAtStart = new Set<string>();
 
   constructor(input: ImageGcInput) {
@@ -51,8 +50,8 @@ export class ImageGarbageCollector {
   }
 
   /**
-   * Removes unused images that are too old, and more unused images if the disk is too full. Rejects if the images or the disk cannot be
-   * read, or if too little was freed. The second and later consecutive failures also emit an event.
+   * Removes unused images that exceed the maximum age, and further unused images if the disk is too full. Rejects if the images or the disk
+   * usage cannot be read, or if too little was freed. From the second consecutive failure on, also emits an event.
    */
   async run(): Promise<void> {
     try {
@@ -65,7 +64,9 @@ export class ImageGarbageCollector {
     }
   }
 
-  /** Call this when the kubelet starts: images that exist by then are exempt from the minimum age (upstream's detectImages). */
+  /**
+   * Must be called when the kubelet starts. Images that already exist by then are exempt from the minimum age (upstream's detectImages).
+   */
   async begin(): Promise<void> {
     const { images } = await this.#cri.image.listImages({});
     this.#existedAtStart = new Set(images.map(({ id }) => id));

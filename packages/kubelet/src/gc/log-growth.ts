@@ -1,46 +1,46 @@
 /**
- * A fast-growing log is rotated before it reaches its limit, by the amount it grows during the rotation, but by at most this share of the
- * limit.
+ * A fast-growing log is rotated before it reaches its size limit: earlier by the amount it is expected to grow during the rotation, but by
+ * no more than this fraction of the limit.
  */
 const MAX_LOG_SHARE_AHEAD = 0.3;
 
-/** Initial estimate of the time from a check until the runtime has opened the new file. */
+/** Initial estimate of the time from a check until the container runtime has opened the new log file. */
 const LOG_REOPEN_MS = 20;
 
-/** Assumed maximum write rate: after a write, the next check is due when the log would be full at this rate. */
+/** Assumed maximum write rate. After a write, the next check is due when the log would reach its size limit at this rate. */
 const MAX_LOG_BYTES_PER_MS = 200_000;
 
-/** Bounds of the time between two checks of a log. */
+/** Minimum and maximum time between two checks of a log. */
 export const MIN_LOG_CHECK_MS = 2;
 export const MAX_LOG_CHECK_MS = 1000;
 
-/** What a check decides: rotate the log now, or check it again this long after the next write. */
+/** The outcome of a check: rotate the log now, or check it again this long after the next write. */
 export type LogVerdict = { kind: 'rotate' } | { kind: 'check-again'; afterMs: number };
 
 /**
- * Estimates how fast a log grows and how long a rotation takes. To keep the log near its limit, the rotation must start before the limit is
- * reached. Times are monotonic milliseconds.
+ * Estimates how fast a log grows and how long a rotation takes. To keep the log near its size limit, the rotation must start before the
+ * limit is reached. Times are monotonic milliseconds.
  */
 export class LogGrowth {
   readonly #maxSizeBytes: number;
   #seen: { sizeBytes: number; atMs: number } | undefined;
   #bytesAMs = 0;
   #dueAtMs: number | undefined;
-  /** The longest delay of a check beyond its due time since the last rotation. */
+  /** The longest time by which a check has been late since the last rotation. */
   #lateMs = 0;
-  /** Measured time from the due time of a check until the new file is open. */
+  /** Measured time from when a check is due until the new log file is open. */
   #reactionMs = LOG_REOPEN_MS;
 
   constructor(maxSizeBytes: number) {
     this.#maxSizeBytes = maxSizeBytes;
   }
 
-  /** Sets the due time of the next check. */
+  /** Sets when the next check is due. */
   due(atMs: number): void {
     this.#dueAtMs = atMs;
   }
 
-  /** Decides what to do after a check of the log. The rate of an earlier burst keeps counting, halved by each check. */
+  /** Decides what to do after a check of the log's size. The write rate of an earlier burst still counts, halved at each check. */
   judge(sizeBytes: number, atMs: number): LogVerdict {
     if (this.#dueAtMs !== undefined) this.#lateMs = Math.max(this.#lateMs, atMs - this.#dueAtMs);
     this.#dueAtMs = undefined;
@@ -56,7 +56,9 @@ export class LogGrowth {
     return { kind: 'check-again', afterMs };
   }
 
-  /** Records that the new file was opened at `atMs`. The effect of a slow rotation on the estimate halves with each later rotation. */
+  /**
+   * Records that the new log file was opened at `atMs`. The influence of a slow rotation on the estimate halves with each later rotation.
+   */
   rotated(atMs: number): void {
     const reopenMs = atMs - (this.#seen?.atMs ?? atMs);
     this.#reactionMs = Math.max(this.#lateMs + reopenMs, (this.#reactionMs + LOG_REOPEN_MS) / 2);

@@ -21,7 +21,10 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { nextRotated, rotatedLogs } from '../logs/rotated-logs.ts';
 import { LogGrowth, MAX_LOG_CHECK_MS, MIN_LOG_CHECK_MS } from './log-growth.ts';
 
-/** Age at which a rotated log is compressed. At 3 MB/s or more, a log with the default limits is removed before that. */
+/**
+ * Age at which a rotated log is compressed. At write rates of 3 MB/s or more, a log with the default limits is removed before it reaches
+ * this age.
+ */
 const LOG_COMPRESS_AFTER_MS = 10_000;
 
 export type LogRotationPolicy = {
@@ -35,7 +38,7 @@ type RotationInput = {
   cri: CriClient;
   logger: Logger;
   policy: LogRotationPolicy;
-  /** Age at which a rotated file is compressed. Default 10 s; the files of a container that writes fast are removed earlier. */
+  /** Age at which a rotated log is compressed. Default: 10 s. The logs of a container that writes fast are removed earlier. */
   compressAfterMs?: number;
 };
 
@@ -50,17 +53,17 @@ export class LogRotation {
     this.#compressing = new Limiter(input.policy.maxWorkers);
   }
 
-  /** Follows the logs of the pod's running containers, and stops following logs of its other containers. */
+  /** Starts following the logs of the pod's running containers, and stops following the logs of its other containers. */
   follow(pod: RuntimePodStatus): void {
     this.#follow([pod], ({ podUid }) => podUid === pod.pod.uid);
   }
 
-  /** Like `follow`, for a list of all pods; stops following the logs of pods that are not in the list. */
+  /** Like `follow`, but for all pods: also stops following the logs of pods that are not in the list. */
   followAll(pods: RuntimePodStatus[]): void {
     this.#follow(pods, () => true);
   }
 
-  /** `isOf`: whether a followed log may belong to one of `pods`. */
+  /** `isOf` selects the followed logs that may belong to `pods`. */
   #follow(pods: RuntimePodStatus[], isOf: (log: FollowedLog) => boolean): void {
     const running = pods.flatMap(({ pod, containers }) =>
       containers.flatMap(({ id, state, logPath }) =>
@@ -75,8 +78,8 @@ export class LogRotation {
   }
 
   /**
-   * Checks every log, for file systems that do not report changes, and compresses rotated files that are old enough. Call this
-   * periodically. Resolves when both are done.
+   * Must be called periodically. Checks every log, for file systems that do not report changes, and compresses rotated logs that are old
+   * enough. Resolves when both are done.
    */
   async checkAll(): Promise<void> {
     await Promise.all([...this.#logs.values()].map((log) => log.check()));
@@ -98,8 +101,8 @@ export class LogRotation {
 type LogInput = RotationInput & { id: string; logPath: string; podUid: string; compressing: Limiter };
 
 /**
- * One log that is followed. When inotify reports a write, the log is checked after the minimum time in which it can fill up. A fast writer
- * is therefore noticed in time, and many writes do not cause many checks.
+ * A log that is being followed. After inotify reports a write, the log is checked once enough time has passed for it to fill up at the
+ * maximum rate. A fast writer is thus noticed in time, and frequent writes do not cause frequent checks.
  */
 class FollowedLog {
   readonly id: string;
@@ -110,12 +113,12 @@ class FollowedLog {
   #checking: Promise<void> | undefined;
   #closed = false;
   #checkMs = MIN_LOG_CHECK_MS;
-  /** Size at the last check; `undefined` if there was no file. */
+  /** Size at the last check; `undefined` if the log did not exist. */
   #sizeBytes: number | undefined;
   readonly #growth: LogGrowth;
-  /** The `order` of the newest rotated file, if known. */
+  /** The `order` of the newest rotated log, if known. */
   #newest: string | undefined;
-  /** False if no rotated file is left to compress. */
+  /** False if no rotated log is left to compress. */
   #hasUncompressed = true;
 
   constructor(input: LogInput) {
@@ -163,7 +166,7 @@ class FollowedLog {
     }
   }
 
-  /** Asks the runtime to reopen the log: a process has renamed the file, and the runtime still writes to the renamed one. */
+  /** Asks the container runtime to reopen the log: a process has renamed the file, and the runtime is still writing to the renamed one. */
   async #reopenLost(): Promise<void> {
     const { cri, id, logPath } = this.#input;
     if (this.#watcher === undefined && (await rotatedLogs(logPath)).length === 0) return; // there has never been a log
@@ -178,7 +181,7 @@ class FollowedLog {
       this.#watcher = watch(this.#input.logPath, { persistent: false }, () => this.#written());
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
-      // the file is missing or no inotify watch is left: poll the log, and try again at the next check
+      // the file is missing or the inotify watch limit has been reached: poll the log, and try again at the next check
     }
   }
 
@@ -192,14 +195,14 @@ class FollowedLog {
     this.#growth.due(performance.now() + this.#checkMs);
     this.#timer = new Timer(() => {
       this.#timer = undefined;
-      // a running check may have read the size before the last write
+      // a check in progress may have read the size before the last write
       const next = (this.#checking ?? Promise.resolve()).then(() => this.check());
       background(this.#input.logger, 'a container log is no longer watched', next);
     }, this.#checkMs);
     this.#timer.unref();
   }
 
-  /** Gets the new file opened first, and leaves the slow work for later. */
+  /** Has the container runtime open the new log file first, and does the slow work afterwards. */
   async #rotate(): Promise<void> {
     const { cri, id, logPath, policy } = this.#input;
     this.#newest ??= (await rotatedLogs(logPath)).at(-1)?.order ?? '';
@@ -225,7 +228,7 @@ class FollowedLog {
     this.#watch();
   }
 
-  /** Compresses rotated files that are old enough, except the newest, which may still be read. Never rejects. */
+  /** Compresses rotated logs that are old enough, except for the newest, which may still be in use by readers. Never rejects. */
   async compress(): Promise<void> {
     if (!this.#hasUncompressed) return;
     const { id, logPath, policy, logger, compressing, compressAfterMs = LOG_COMPRESS_AFTER_MS } = this.#input;
@@ -242,12 +245,11 @@ class FollowedLog {
   }
 }
 
-/** Restricts access to the log directories, which earlier versions created readable for every user of the host. */
+/** Restricts access to the log directories, which earlier versions created world-readable. */
 function closeDirectories(logPath: string): void {
   for (const directory of [dirname(logPath), dirname(dirname(logPath))]) mendMode(directory, LOG_DIRECTORY);
 }
 
-/** Size of the file; `undefined` if it does not exist. */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await lstat(path)).size;
@@ -257,14 +259,13 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** Removes the oldest rotated files until `keep` remain. */
 async function removeOldest(logPath: string, keep: number): Promise<void> {
   const files = await rotatedLogs(logPath);
   for (const { path } of files.slice(0, Math.max(0, files.length - Math.max(0, keep))))
     for (const one of [path, `${path}.tmp`]) await rm(one, { force: true });
 }
 
-/** Compresses files that were last written before `untilMs`. Resolves with whether younger ones remain. */
+/** Compresses rotated logs that were last written before `untilMs`. Returns whether newer uncompressed ones remain. */
 async function compressRotated(logPath: string, untilMs: number): Promise<boolean> {
   let hasYounger = false;
   for (const { path, isCompressed } of (await rotatedLogs(logPath)).slice(0, -1)) {
@@ -277,8 +278,8 @@ async function compressRotated(logPath: string, untilMs: number): Promise<boolea
 }
 
 /**
- * Compresses a file without following symlinks: a pod with write access to the directory could otherwise redirect reads and writes to other
- * files of the host.
+ * Compresses a file without following symlinks. Otherwise, a pod with write access to the directory could redirect reads and writes to
+ * other files on the host.
  */
 async function compress(file: string): Promise<void> {
   const temporary = `${file}.tmp`;
@@ -290,10 +291,13 @@ async function compress(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** Whether the runtime may still carry out a ReopenContainerLog call that failed with this error, and so create a file at the log path. */
+/**
+ * Whether the container runtime may still execute a ReopenContainerLog call that failed with this error, and thus create a file at the log
+ * path.
+ */
 const mayYetReopen = (error: unknown) => ['cancelled', 'deadline_exceeded', 'unavailable'].includes(errorCode(error));
 
-/** Renames a log back unless a new file exists: the runtime may have opened that one and failed afterwards. */
+/** Renames a rotated log back, unless a new log file exists: the container runtime may have opened it before failing. */
 async function putBack(rotated: string, logPath: string): Promise<void> {
   try {
     await link(rotated, logPath);

@@ -1,4 +1,4 @@
-/** One call of a credential provider plugin: a request on its stdin, a response on its stdout. */
+/** A single call to a credential provider plugin, with the request on its stdin and the response on its stdout. */
 import { join } from 'node:path';
 import { errorMessage, isDeadlineExceeded, isRecord, PodwrightError, withTimeout } from '@podwright/base';
 import { type ProgramStarter, runProgram, startByFork } from '@podwright/host';
@@ -18,8 +18,8 @@ export type CacheKeyType = 'Image' | 'Registry' | 'Global';
 export type PluginAnswer = { cacheKeyType: CacheKeyType; cacheMs: number | undefined; entries: KeyringEntry[] };
 
 /**
- * Requests credentials for an image (without tag and digest). Rejects if the plugin fails or takes longer than a minute, or if its response
- * is invalid. Errors contain nothing of its stdout, which holds credentials.
+ * Requests credentials for an image (without tag and digest). Rejects if the plugin fails, takes longer than a minute, or returns an
+ * invalid response. Errors never include its stdout, which contains credentials.
  */
 export async function askPlugin(
   { name, apiVersion, args = [], env = [] }: CredentialProvider,
@@ -50,8 +50,8 @@ export async function askPlugin(
 }
 
 /**
- * Starts the plugin in a new session, and kills the whole session: children of the plugin would otherwise keep its pipes open or continue
- * to write.
+ * Starts the plugin in a new session and kills the whole session at the end. Otherwise the plugin's children could keep its pipes open or
+ * continue to write.
  */
 const startWithChildren: ProgramStarter = (file, args, options) => {
   const child = startByFork(file, args, { ...options, detached: true });
@@ -67,7 +67,7 @@ const startWithChildren: ProgramStarter = (file, args, options) => {
 
 const NO_ANSWER = 'error decoding credential provider plugin response from stdout';
 
-/** Throws `invalid_argument` if the text is not a CredentialProviderResponse of this version. */
+/** Decodes a CredentialProviderResponse. Throws `invalid_argument` if the text is not a response of this API version. */
 export function decodeAnswer(text: string, apiVersion: string): PluginAnswer {
   const answer = parse(text);
   if (answer.apiVersion !== apiVersion) {

@@ -1,4 +1,4 @@
-/** Reads CredentialProviderConfig files (kubelet.config.k8s.io), and directories of them. */
+/** Reads CredentialProviderConfig (kubelet.config.k8s.io) from a file or from a directory of files. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -20,29 +20,29 @@ import { MAX_CREDENTIAL_PROVIDER_CONFIG_BYTES } from './limits.ts';
 
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'] as const;
 
-/** A program (plugin) that provides registry credentials. */
+/** A credential provider plugin: a program that provides registry credentials. */
 export type CredentialProvider = {
-  /** Name of the provider, and of its program in `--image-credential-provider-bin-dir`. */
+  /** Name of the provider and of its executable in `--image-credential-provider-bin-dir`. */
   name: string;
   /** API version of requests and responses. */
   apiVersion: string;
-  /** Patterns of the images for which the provider is called. */
+  /** Image patterns for which the provider is called. */
   matchImages: string[];
-  /** How long to cache responses without a `cacheDuration`, in milliseconds. */
+  /** How long to cache responses that have no `cacheDuration`, in milliseconds. */
   defaultCacheDuration: number;
   args?: string[];
-  /** Variables to add to the kubelet's environment for the program. */
+  /** Environment variables to set for the program, in addition to the kubelet's own. */
   env?: { name: string; value: string }[];
 };
 
 /** The configuration merged from all files. */
 export type CredentialProviderConfig = {
   providers: CredentialProvider[];
-  /** Hash of all files, as in upstream's metric. */
+  /** Hash of all configuration files, as reported by upstream's metric. */
   hash: string;
 };
 
-/** Decodes a Go duration to milliseconds. */
+/** Decodes a Go duration into milliseconds. */
 const duration: Decoder<number> = (value, issues) => {
   const parsed = typeof value === 'string' ? parseGoDuration(value) : undefined;
   if (parsed === undefined) issues.add('must be a duration such as 12h');
@@ -95,8 +95,8 @@ const config = object<{ apiVersion: string; kind: string; providers: CredentialP
 );
 
 /**
- * Reads a file, or the `*.json`, `*.yaml` and `*.yml` files of a directory in the order of their names. Throws `invalid_argument` with the
- * file, line and field of an error; a missing provider program is an error, too.
+ * Reads a configuration file, or all `*.json`, `*.yaml` and `*.yml` files of a directory in lexical order. Throws `invalid_argument` naming
+ * the file, line and field at fault. A missing provider program is also an error.
  */
 export function readCredentialProviderConfig(path: string, programDirectory: string): CredentialProviderConfig {
   const hash = createHash('sha256');

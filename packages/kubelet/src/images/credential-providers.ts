@@ -10,7 +10,7 @@ import { MAX_CACHED_CREDENTIALS } from './limits.ts';
 export type CredentialProvidersOptions = {
   /** A CredentialProviderConfig file, or a directory of such files. */
   config: string;
-  /** Directory of the plugins' programs. */
+  /** Directory that contains the plugin executables. */
   directory: string;
   logger: Logger;
   metrics?: Registry;
@@ -27,7 +27,7 @@ export class CredentialProviders {
   readonly #cache = new Map<string, Cached>();
   readonly #running = new Map<string, Promise<KeyringEntry[]>>();
 
-  /** Throws `invalid_argument` if the configuration is invalid or a program is missing. */
+  /** Throws `invalid_argument` if the configuration is invalid or a provider's program is missing. */
   constructor(options: CredentialProvidersOptions) {
     this.#options = options;
     const { providers, hash } = readCredentialProviderConfig(options.config, options.directory);
@@ -35,7 +35,7 @@ export class CredentialProviders {
     this.#metrics = options.metrics && providerMetrics(options.metrics, hash);
   }
 
-  /** Credentials from all providers that match the image, in the order of the providers. A failing provider is logged and skipped. */
+  /** Returns the credentials from all providers that match the image, in configuration order. Failing providers are logged and skipped. */
   async entriesFor(reference: ImageReference): Promise<KeyringEntry[]> {
     const matching = this.#providers.filter(({ matchImages }) =>
       matchImages.some((pattern) => matchesImage(registryPattern(pattern), reference)),

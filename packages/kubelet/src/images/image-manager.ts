@@ -1,4 +1,4 @@
-/** Ensures that the images of containers are present, according to their pull policies. */
+/** Ensures that container images are present, according to their pull policies. */
 import { Backoff, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
 import { rpcErrorText } from '@podwright/grpc';
@@ -33,16 +33,16 @@ export type ImageManagerOptions = {
   logger: Logger;
   queue: PullQueueOptions;
   backoff: { initialMs: number; maxMs: number };
-  /** The node's docker configuration files. */
+  /** Paths of the node's Docker config files. */
   dockerConfigPaths: string[];
-  /** Decides which of the node's images a pod may use. */
+  /** Decides which images on the node a pod may use without pulling them. */
   access: ImageAccess;
   /** Credential provider plugins, if any are configured. */
   providers?: CredentialProviders;
   metrics?: Registry;
 };
 
-/** A request for a container's image, or for the image of a volume if `container` has no name. */
+/** A request for a container's image or, if `container` has no name, for the image of an image volume. */
 export type ImageRequest = {
   pod: Pod;
   container: Pick<Container, 'image' | 'imagePullPolicy'> & { name?: string };
@@ -50,14 +50,17 @@ export type ImageRequest = {
   sandboxConfig: PodSandboxConfig;
 };
 
-/** The image; or why the container must wait, and when to retry (Unix milliseconds). */
+/** The image, or the reason why the container must wait and when to retry (Unix milliseconds). */
 export type ImageOutcome = { image: Image } | { waiting: WaitingReason; retryAtMs?: number };
 
 type Waiting = Extract<ImageOutcome, { waiting: unknown }>;
 
 type PullDecision = 'use' | 'pull' | 'refuse';
 
-/** Decides whether to pull the image, use the node's, or refuse. `usable`: the node has the image, and the pod may use it. */
+/**
+ * Decides whether to pull the image, use the one on the node, or refuse. `usable`: the image is present on the node, and the pod may use
+ * it.
+ */
 export function decidePull(policy: PullPolicy, usable: boolean): PullDecision {
   if (policy === 'Never') return usable ? 'use' : 'refuse';
   return policy === 'Always' || !usable ? 'pull' : 'use';
@@ -68,7 +71,7 @@ type Wanted = {
   request: ImageRequest;
   name: string;
   reference: ImageReference;
-  /** Credentials that match the image; they are looked up at most once. */
+  /** Returns the credentials that match the image; they are looked up at most once. */
   credentials: () => Promise<KeyringEntry[]>;
 };
 
@@ -120,7 +123,7 @@ export class ImageManager {
     return { image: present! };
   }
 
-  /** Drops the backoffs of a deleted pod. */
+  /** Drops a deleted pod's back-offs. */
   forgetPod(podUid: string): void {
     for (const key of this.#lastErrors.keys()) {
       if (!key.startsWith(`${podUid}\0`)) continue;
@@ -168,8 +171,8 @@ export class ImageManager {
   }
 
   /**
-   * Refuses the image under pull policy Never. The message is the same for an image that is present but may not be used, so as not to
-   * reveal its presence.
+   * Refuses the image under pull policy Never. The message is the same whether the image is absent or merely not accessible to the pod, so
+   * that it does not reveal the image's presence.
    */
   #refuse(request: ImageRequest): Waiting {
     const message = `Container image "${request.container.image}" is not present with pull policy of Never`;
@@ -205,7 +208,7 @@ export class ImageManager {
     }
   }
 
-  /** Returns a retry time soon after the failure, so that the next sync changes the status to ImagePullBackOff. */
+  /** Schedules the retry shortly after the failure, so that the next sync changes the status to ImagePullBackOff. */
   #pullFailed(request: ImageRequest, key: string, error: unknown): Waiting {
     const { image } = request.container;
     const { text, waiting } = pullFailure(image, error);
@@ -215,7 +218,7 @@ export class ImageManager {
     return { waiting, retryAtMs: Date.now() + Math.min(delayMs, PULL_BACKOFF_SHOWN_AFTER_MS) };
   }
 
-  /** Records the intent before the pull, and the credential used after it. */
+  /** Records the pull intent before the pull, and the credential used afterwards. */
   async #pullNow(wanted: Wanted, signal: AbortSignal): Promise<{ image: Image; startedAtMs: number }> {
     const startedAtMs = performance.now();
     const { access } = this.#options;
@@ -236,7 +239,7 @@ export class ImageManager {
     }
   }
 
-  /** Tries each credential that matches the image; without any, pulls anonymously. */
+  /** Tries each credential that matches the image, or pulls anonymously if there is none. */
   async #tryCredentials(
     { request: { runtimeHandler, sandboxConfig }, name, credentials }: Wanted,
     signal: AbortSignal,
@@ -259,7 +262,7 @@ export class ImageManager {
     throw failures.length === 1 ? failures[0] : new AggregateError(failures);
   }
 
-  /** The matching credentials: first those of the pod's Secrets, then the node's, then the providers'. */
+  /** Returns the matching credentials: first those from the pod's Secrets, then the node's, then those from credential providers. */
   async #credentials(pod: Pod, reference: ImageReference): Promise<KeyringEntry[]> {
     const { objects, logger, dockerConfigPaths, events, providers } = this.#options;
     const secrets = pullSecretEntries(pod, objects, logger);

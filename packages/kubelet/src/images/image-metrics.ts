@@ -1,8 +1,8 @@
-/** Image metrics with upstream's names. */
+/** Image metrics under upstream's names. */
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 
 const MIB = 1n << 20n;
-/** Lower bounds (exclusive, in bytes) and labels of image sizes. */
+/** Lower bounds of image sizes (exclusive, in bytes), each with the value of the metric's size label. */
 const SIZE_LABELS: [bigint, string][] = [
   [102400n * MIB, 'GT100GB'],
   [61440n * MIB, '60GB-100GB'],
@@ -19,13 +19,13 @@ const SIZE_LABELS: [bigint, string][] = [
 ];
 const PULL_SECONDS = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
 
-/** The size label of an image; `N/A` if its size is unknown. */
+/** The value of the size label for an image of this size; `N/A` if the size is unknown. */
 export function sizeLabel(bytes: bigint): string {
   return SIZE_LABELS.find(([least]) => bytes > least)?.[1] ?? 'N/A';
 }
 
 export type ImageMetrics = {
-  /** Counts an image request; `undefined` means unknown. */
+  /** Counts an image request; `undefined` means that the fact is unknown. */
   asked(policy: string, present: boolean | undefined, pulls: boolean | undefined): void;
   pulled(seconds: number, sizeBytes: bigint): void;
 };

@@ -1,10 +1,13 @@
-/** Finds registry credentials for an image in docker configurations. */
+/** Finds registry credentials for an image in Docker config files. */
 import { readFile } from 'node:fs/promises';
 import { isErrno, isRecord, PodwrightError } from '@podwright/base';
 import type { ImageReference } from '@podwright/kube-api';
 import { MAX_DOCKER_CONFIG_BYTES } from './limits.ts';
 
-/** Registry credentials (CRI AuthConfig). `serverAddress` is empty, as in upstream, because runtimes may not understand one with a path. */
+/**
+ * Registry credentials (CRI AuthConfig). `serverAddress` is left empty, as in upstream, because container runtimes may not understand an
+ * address with a path.
+ */
 export type RegistryCredential = {
   username: string;
   password: string;
@@ -17,12 +20,12 @@ export type RegistryCredential = {
 export type SecretCoordinates = { uid: string; namespace: string; name: string };
 
 /**
- * A credential and its pattern: a registry, optionally with `*` in parts of the host name and with a path prefix. An entry without `secret`
- * is the node's, for all pods.
+ * A credential and the image pattern that it applies to: a registry, optionally with a path prefix and with `*` in parts of the host name.
+ * An entry without `secret` comes from the node and applies to all pods.
  */
 export type KeyringEntry = { pattern: string; credential: RegistryCredential; secret?: SecretCoordinates };
 
-/** Decodes a docker `config.json` (with `auths`) or the older `.dockercfg` (without). Skips invalid entries. */
+/** Decodes a Docker `config.json` (with `auths`) or an older `.dockercfg` (without). Skips invalid entries. */
 export function parseDockerConfig(text: string): KeyringEntry[] {
   const parsed: unknown = JSON.parse(text);
   if (!isRecord(parsed)) return [];
@@ -51,7 +54,10 @@ function decodeCredential(value: Record<string, unknown>): RegistryCredential | 
   return { username, password, auth: '', serverAddress: '', identityToken };
 }
 
-/** The pattern for a server: `https://index.docker.io/v1/` becomes `docker.io`; schemes and API versions are removed. */
+/**
+ * Converts a server address to an image pattern: strips the scheme and the API version, and maps Docker Hub's addresses such as
+ * `https://index.docker.io/v1/` to `docker.io`.
+ */
 export function registryPattern(server: string): string {
   const [host = '', ...rest] = server.replace(/^https?:\/\//, '').split('/');
   const path = ['', ...rest].join('/').replace(/^\/v[12](?=\/|$)/, '');
@@ -59,7 +65,9 @@ export function registryPattern(server: string): string {
   return path === '/' ? registry : registry + path;
 }
 
-/** Entries that match the image, most specific first: longer path prefixes before shorter ones, and literal names before `*`. */
+/**
+ * Returns the entries that match the image, most specific first: longer path prefixes before shorter ones, and literal names before `*`.
+ */
 export function entriesFor(reference: ImageReference, entries: KeyringEntry[]): KeyringEntry[] {
   return entries
     .filter(({ pattern }) => matchesImage(pattern, reference))
@@ -67,7 +75,7 @@ export function entriesFor(reference: ImageReference, entries: KeyringEntry[]): 
 }
 
 /**
- * Whether a pattern such as `*.registry.test:5000/team` matches an image. The path is matched as a plain string prefix: `/te` matches
+ * Whether a pattern such as `*.registry.test:5000/team` matches an image. The path is compared as a plain string prefix, so `/te` matches
  * `/team`.
  */
 export function matchesImage(pattern: string, { registry, repository }: ImageReference): boolean {
@@ -76,7 +84,7 @@ export function matchesImage(pattern: string, { registry, repository }: ImageRef
   return hostMatches(host, registry) && `/${repository}`.startsWith(path);
 }
 
-/** What is wrong with an image pattern; `undefined` if it is valid. */
+/** Describes what is wrong with an image pattern; `undefined` if it is valid. */
 export function imagePatternProblem(pattern: string): string | undefined {
   if (pattern === '' || /\s|:\/\//.test(pattern))
     return 'must be a registry, with a path perhaps: *.registry.test/team';
@@ -85,14 +93,14 @@ export function imagePatternProblem(pattern: string): string | undefined {
     : undefined;
 }
 
-/** A `*` matches within one part of the host name; ports must be equal. */
+/** A `*` matches within a single label of the host name; ports must be equal. */
 function hostMatches(pattern: string, host: string): boolean {
   const parts = pattern.split('.');
   const own = host.split('.');
   return parts.length === own.length && parts.every((part, index) => globMatches(part, own[index]!));
 }
 
-/** Backtracks only to the last `*`, because patterns come from Secrets of pods and must not take exponential time. */
+/** Backtracks only to the last `*`. Patterns come from pods' Secrets, so matching must not take exponential time. */
 function globMatches(pattern: string, text: string): boolean {
   let [at, star, resumeAt] = [0, -1, 0];
   for (let position = 0; position < text.length; ) {
@@ -111,7 +119,7 @@ function globMatches(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** Entries of the node's docker configuration files. Missing files are skipped; unreadable ones are reported to `onBadFile`. */
+/** Reads the entries of the node's Docker config files. Missing files are skipped; unreadable ones are reported to `onBadFile`. */
 export async function readNodeKeyring(paths: string[], onBadFile: (path: string, error: unknown) => void) {
   const entries: KeyringEntry[] = [];
   for (const path of paths) {

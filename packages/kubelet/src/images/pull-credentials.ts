@@ -4,30 +4,30 @@ import { canonicalName, withoutTag } from '@podwright/kube-api';
 import type { KeyringEntry, RegistryCredential, SecretCoordinates } from './keyring.ts';
 import { MAX_PULL_SECRETS_PER_IMAGE } from './limits.ts';
 
-/** A Secret that an image was pulled with, and a hash of its credential. */
+/** A Secret that an image was pulled with, and the hash of its credential. */
 export type PullSecret = SecretCoordinates & { credentialHash: string };
 
-/** The pods that may use an image under one name: all pods of the node, or the pods that have one of the Secrets. */
+/** Which pods may use an image under a given name: all pods on the node, or the pods that have one of the Secrets. */
 export type PullCredentials = { nodePodsAccessible?: boolean; kubernetesSecrets?: PullSecret[] };
 
-/** `credentialMapping`: credentials by the name (without tag and digest) under which the image was pulled. */
+/** `credentialMapping`: credentials keyed by the name (without tag and digest) under which the image was pulled. */
 export type PulledRecord = {
   lastUpdatedTime: string;
   imageRef: string;
   credentialMapping?: Record<string, PullCredentials>;
 };
 
-/** The credentials of a successful pull; the pull was anonymous if there is no entry. */
+/** Returns the credentials to record for a successful pull. The pull was anonymous if there is no entry. */
 export function usedCredentials(entry: KeyringEntry | undefined): PullCredentials {
   return entry?.secret === undefined ? { nodePodsAccessible: true } : { kubernetesSecrets: [pullSecret(entry)!] };
 }
 
-/** The record of a Secret's credential; `undefined` for a credential of the node. */
+/** Returns the record of a credential that comes from a Secret; `undefined` for a credential of the node. */
 export function pullSecret({ credential, secret }: KeyringEntry): PullSecret | undefined {
   return secret && { ...secret, credentialHash: credentialHash(credential) };
 }
 
-/** SHA-256 of upstream's JSON of the credential (username, password), with the identity token as a third field. */
+/** SHA-256 of the credential's JSON as upstream encodes it (username, password), with the identity token as a third field. */
 function credentialHash({ username, password, identityToken }: RegistryCredential): string {
   const fields = {
     ...(username && { username }),
@@ -38,8 +38,8 @@ function credentialHash({ username, password, identityToken }: RegistryCredentia
 }
 
 /**
- * Whether a pod may use an image that the node has. `adds`: a Secret of the pod to add to the record, because it is equivalent to a
- * recorded one.
+ * Whether a pod may use an image that is present on the node. `adds`: one of the pod's Secrets to add to the pull record, because it is
+ * equivalent to a recorded one.
  */
 export type Access = { allowed: false } | { allowed: true; adds?: PullSecret };
 
@@ -61,7 +61,7 @@ export function accessTo(record: PulledRecord | undefined, image: string, podSec
   return { allowed: false };
 }
 
-/** Compares canonical names: `busybox` is `docker.io/library/busybox`. */
+/** Looks up the credentials by canonical name: `busybox` is the same as `docker.io/library/busybox`. */
 function credentialsOf(record: PulledRecord | undefined, image: string): PullCredentials | undefined {
   const name = canonicalName(withoutTag(image));
   const mapping = Object.entries(record?.credentialMapping ?? {});
@@ -69,8 +69,8 @@ function credentialsOf(record: PulledRecord | undefined, image: string): PullCre
 }
 
 /**
- * Whether both are the same Secret. A Secret without a UID, as on a lone node, is never the same, because another one may have its name;
- * then only the hash counts.
+ * Whether both are the same Secret. A Secret without a UID, as on a standalone node, never counts as the same, because another Secret may
+ * get its name; only the hash is then compared.
  */
 function isSameSecret(a: PullSecret, b: PullSecret): boolean {
   return a.uid !== '' && a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
@@ -79,8 +79,8 @@ function isSameSecret(a: PullSecret, b: PullSecret): boolean {
 export type Pulled = { image: string; imageRef: string; credentials: PullCredentials | undefined };
 
 /**
- * The record with the credentials of one more pull, or the same object if nothing changes. If the credentials are unknown (`undefined`),
- * every pod must authenticate. Pure.
+ * Returns the record with the credentials of another pull added, or the same object if nothing changes. If the credentials are unknown
+ * (`undefined`), every pod must authenticate. Pure.
  */
 export function withPull(
   record: PulledRecord | undefined,

@@ -33,7 +33,7 @@ export class PullQueue {
     }, signal);
   }
 
-  /** Takes one token from the bucket. Returns the milliseconds until that token is available. */
+  /** Takes one token from the bucket. Returns the number of milliseconds until that token is available. */
   #takeToken(): number {
     const { qps, burst } = this.#options;
     if (qps === 0) return 0;

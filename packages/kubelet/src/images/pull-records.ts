@@ -10,16 +10,16 @@ import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts'
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 
 /**
- * `pulled/sha256-…` records a pulled image by its ID, and `pulling/sha256-…` the intent to pull a name, so that an interrupted pull is not
- * mistaken for a preloaded image.
+ * Stores pull records on disk. `pulled/sha256-…` records a pulled image by its ID. `pulling/sha256-…` records the intent to pull an image
+ * name, so that an interrupted pull is not mistaken for a preloaded image.
  */
 export class PullRecords {
   readonly #directory: string;
   readonly #writes = new KeyedLock();
   readonly #pulled = new Map<string, PulledRecord>();
-  /** Record files that cannot be read. Pods must authenticate for their images. */
+  /** Record files that could not be read. Pods must authenticate for these images. */
   readonly #unreadable = new Set<string>();
-  /** Number of running pulls by name; 0 for the intent of an earlier process. */
+  /** Number of pulls in progress by image name; 0 for a pull intent left by an earlier process. */
   readonly #pulling = new Map<string, number>();
 
   private constructor(directory: string) {
@@ -47,7 +47,7 @@ export class PullRecords {
     return records;
   }
 
-  /** The record of an image. If its file cannot be read, this is an empty record, which allows no pod. */
+  /** Returns the pull record of an image. If its file could not be read, returns an empty record, which allows no pod. */
   find(imageRef: string): PulledRecord | undefined {
     const record = this.#pulled.get(imageRef);
     if (record === undefined && this.#unreadable.has(fileName(imageRef))) return { lastUpdatedTime: '', imageRef };
@@ -58,7 +58,7 @@ export class PullRecords {
     return this.#pulling.has(image);
   }
 
-  /** Names whose pulls were interrupted because an earlier process ended. */
+  /** Image names whose pulls were interrupted by the exit of an earlier process. */
   interrupted(): string[] {
     return [...this.#pulling].filter(([, pulls]) => pulls === 0).map(([image]) => image);
   }
@@ -73,7 +73,7 @@ export class PullRecords {
     if (before === 0) await this.#write('pulling', image, { kind: 'ImagePullIntent', apiVersion: API_VERSION, image });
   }
 
-  /** Removes the intent. Call this after the result has been recorded. */
+  /** Removes the pull intent. Must be called after the result has been recorded. */
   async end(image: string): Promise<void> {
     const others = (this.#pulling.get(image) ?? 0) - 1;
     if (others > 0) return void this.#pulling.set(image, others);
@@ -93,7 +93,7 @@ export class PullRecords {
     await this.#write('pulled', imageRef, { ...kind, lastUpdatedTime, imageRef, credentialMapping });
   }
 
-  /** Removes the records of images that no longer exist, unless they were pulled after `sinceMs` (Unix milliseconds). */
+  /** Removes the pull records of images that no longer exist, unless they were pulled after `sinceMs` (Unix milliseconds). */
   async prune(isThere: (imageRef: string) => boolean, sinceMs: number): Promise<void> {
     for (const { imageRef, lastUpdatedTime } of [...this.#pulled.values()]) {
       if (isThere(imageRef) || Date.parse(lastUpdatedTime) + 1000 > sinceMs) continue;

@@ -4,7 +4,9 @@ import { type KeyringEntry, parseDockerConfig } from './keyring.ts';
 
 const MAY_FAIL = 'attempting to pull the image may not succeed';
 
-/** Entries of the pod's `imagePullSecrets`, and the event messages (`problems`) for missing, unreadable and invalid ones. */
+/**
+ * Returns the entries of the pod's `imagePullSecrets`, and event messages (`problems`) for those that are missing, unreadable or invalid.
+ */
 export function pullSecretEntries(
   pod: Pod,
   objects: PodObjects,
@@ -40,7 +42,7 @@ function entriesOf({ data, metadata: { uid = '', namespace, name } }: Secret): K
   }
 }
 
-/** The Secret, if it exists and can be read. The reason for a failure is logged but is not part of the event, as in upstream. */
+/** Returns the Secret if it exists and can be read. The reason for a failure is logged but, as in upstream, is not part of the event. */
 function readSecret(
   pod: Pod,
   objects: PodObjects,

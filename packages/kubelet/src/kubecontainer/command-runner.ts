@@ -1,9 +1,9 @@
-/** Result of a command in a container. `output` is stdout followed by stderr; the runner truncates it. */
+/** Result of a command run in a container. `output`: stdout followed by stderr, truncated by the runner. */
 export type CommandResult = { exitCode: number; output: string; stderr: string };
 
 /**
  * Runs a command in a running container through the CRI. Rejects with `deadline_exceeded` if the command takes longer than `timeoutMs`, and
- * with the runtime's error if the command cannot be started.
+ * with the container runtime's error if it cannot be started.
  */
 export interface CommandRunner {
   runInContainer(

@@ -8,7 +8,7 @@ export function podIdentity(pod: Pod): PodIdentity {
   return { name, namespace, uid };
 }
 
-/** `name_namespace(uid)`, the format of upstream's messages. */
+/** Returns `name_namespace(uid)`, the format used in upstream's messages. */
 export function describePod(pod: Pod): string {
   return `${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
 }

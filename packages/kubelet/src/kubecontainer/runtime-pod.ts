@@ -1,13 +1,13 @@
-/** The runtime's pods in the kubelet's own types, which are independent of CRI messages. */
+/** Pods in the container runtime, in the kubelet's own types, which are independent of CRI messages. */
 import type { Container, ExistingPod, LifecycleHandler, Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { PodIdentity } from './pod-identity.ts';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
 
-/** A container in the runtime, as last read. Times are Unix milliseconds; 0 means "not yet". */
+/** A container in the container runtime, as last read. Times are Unix milliseconds; 0 means "not yet". */
 export type RuntimeContainer = {
   id: string;
-  /** `<runtime>://<id>`, as in pod statuses. */
+  /** `<runtime>://<id>`, the format used in pod statuses. */
   containerId: string;
   sandboxId: string;
   name: string;
@@ -24,17 +24,17 @@ export type RuntimeContainer = {
   restartCount: number;
   terminationGracePeriodSeconds: number | undefined;
   logPath: string;
-  /** User and groups of the container's first process; absent if the runtime does not report them. */
+  /** User and groups of the container's first process; absent if the container runtime does not report them. */
   user?: { uid: number; gid: number; supplementalGroups: number[] };
-  /** Absent if the runtime does not report it. */
+  /** Absent if the container runtime does not report it. */
   stopSignal?: string;
-  /** The container's preStop hook at the time of its creation. */
+  /** The preStop hook that the container had when it was created. */
   preStop: LifecycleHandler | undefined;
-  /** Absent for a container from `containers` in the spec. */
+  /** The container's position in the pod's init or ephemeral containers; absent for ordinary containers. */
   listed?: ListedContainer;
-  /** The resources with which the container was created, from its annotation. */
+  /** The resources with which the container was created, read from its annotation. */
   resources?: GivenResources;
-  /** The container's current limits, if the runtime reports them. */
+  /** The container's current limits, if the container runtime reports them. */
   limits?: ContainerLimits;
 };
 
@@ -45,7 +45,7 @@ export type ListedContainer = {
   restartPolicy?: Container['restartPolicy'];
 };
 
-/** CPU and memory limits of a container in the units of the CRI; 0 or -1 means no limit. */
+/** CPU and memory limits of a container in CRI units; 0 or -1 means no limit. */
 export type ContainerLimits = {
   cpuShares: bigint;
   cpuQuota: bigint;
@@ -53,7 +53,7 @@ export type ContainerLimits = {
   memoryLimitInBytes: bigint;
 };
 
-/** Requests and limits of a container, and the pod-level ones at the same time. */
+/** Requests and limits of a container, along with the pod-level ones in effect at the same time. */
 export type GivenResources = ResourceRequirements & { pod?: ResourceRequirements };
 
 export type RuntimeSandbox = {
@@ -67,7 +67,7 @@ export type RuntimeSandbox = {
   ips: string[];
 };
 
-/** All sandboxes and containers of one pod, newest first. */
+/** All of a pod's sandboxes and containers, newest first. */
 export type RuntimePodStatus = {
   pod: PodIdentity;
   sandboxes: RuntimeSandbox[];
@@ -78,8 +78,8 @@ export type RuntimePodStatus = {
 export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
 
 /**
- * Replaces a sandbox and its containers with the snapshot. Pure. "Newest first" is by attempt: unlike creation times, attempts always
- * increase, even if the host's clock is set back.
+ * Returns the status with a sandbox and its containers replaced by the snapshot. Pure. "Newest first" is by attempt: unlike creation times,
+ * attempts always increase, even if the host's clock is set back.
  */
 export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSnapshot): RuntimePodStatus {
   const sandboxes = status.sandboxes.filter((other) => other.id !== id);
@@ -98,18 +98,18 @@ export function emptyRuntimePod(pod: PodIdentity): RuntimePodStatus {
   return { pod, sandboxes: [], containers: [] };
 }
 
-/** The newest container with this name in any sandbox. */
+/** Returns the newest container with this name in any of the pod's sandboxes. */
 export function latestContainer(status: RuntimePodStatus, name: string): RuntimeContainer | undefined {
   return status.containers.find((container) => container.name === name);
 }
 
-/** The addresses of the pod's newest sandbox; none unless the sandbox is ready. */
+/** Returns the addresses of the pod's newest sandbox; none if the sandbox is not ready. */
 export function podIps(status: RuntimePodStatus): string[] {
   const newest = status.sandboxes[0];
   return newest?.ready ? newest.ips : [];
 }
 
-/** The pod's addresses, primary first; the node's for a pod on the host network. */
+/** Returns the pod's addresses, primary first. For a pod on the host network, these are the node's addresses. */
 export function podAddresses(node: { hostIps(): string[] }, pod: Pod, status: RuntimePodStatus): string[] {
   return pod.spec.hostNetwork ? node.hostIps() : podIps(status);
 }
@@ -118,12 +118,12 @@ export function runningContainers(status: RuntimePodStatus): RuntimeContainer[] 
   return status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
 }
 
-/** Another pod with this pod's UID for which one of the sandboxes was created. */
+/** Returns the other pod for which one of the sandboxes was created, if that pod has the same UID but a different name or namespace. */
 export function otherOwner({ sandboxes }: RuntimePodStatus, pod: PodIdentity): ExistingPod | undefined {
   return sandboxes.find(({ owner }) => owner.namespace !== pod.namespace || owner.name !== pod.name)?.owner;
 }
 
-/** True if no container of the pod runs. Its sandbox may still be ready. */
+/** True if none of the pod's containers are running. Its sandbox may still be ready. */
 export function isStopped(status: RuntimePodStatus): boolean {
   return runningContainers(status).length === 0;
 }

@@ -1,4 +1,4 @@
-/** The steps of a sync that succeed or fail independently. */
+/** The steps of a pod sync, which succeed or fail independently. */
 export type SyncAction =
   | 'KillPodSandbox'
   | 'KillContainer'
@@ -12,7 +12,10 @@ export type SyncAction =
 /** Why a container is waiting, as shown in its status. The reasons are upstream's. */
 export type WaitingReason = { reason: string; message: string };
 
-/** Why a pod fails. `disruption`: message of the DisruptionTarget condition, for pods that were evicted, preempted or shut down. */
+/**
+ * Why a pod fails. `disruption`: message of the DisruptionTarget condition, set for pods that are evicted, preempted or terminated by a
+ * node shutdown.
+ */
 export type PodVerdict = WaitingReason & { disruption?: string };
 
 const SHUT_DOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.';
@@ -24,28 +27,28 @@ export const SHUT_DOWN: PodVerdict = {
   disruption: SHUT_DOWN_MESSAGE,
 };
 
-/** Refusal of a pod that arrives during a node shutdown. */
+/** Reason for rejecting a pod that is added during a node shutdown. */
 export const REFUSED_AT_SHUTDOWN: WaitingReason = {
   reason: 'NodeShutdown',
   message: 'Pod was rejected as the node is shutting down.',
 };
 
-/** Whether a pod's status results from a node shutdown, by termination or refusal. */
+/** Whether the pod status results from a node shutdown, because the pod was either terminated or rejected. */
 export function isShutDown(status: { reason?: string; message?: string } | undefined): boolean {
   return [SHUT_DOWN, REFUSED_AT_SHUTDOWN].some(
     ({ reason, message }) => status?.reason === reason && status.message === message,
   );
 }
 
-/** The result of one step; `error` is absent if it succeeded. */
+/** The result of one step of a pod sync; `error` is absent if it succeeded. */
 export type StepResult = {
   action: SyncAction;
-  /** The container's name or the sandbox's ID; for KillPodSandbox the pod's UID. */
+  /** The container's name or the sandbox's ID; for KillPodSandbox, the pod's UID. */
   target: string;
   error?: WaitingReason;
-  /** Earliest time of the next attempt in Unix milliseconds; absent for no delay. */
+  /** Earliest time of the next attempt (Unix milliseconds); absent if it need not wait. */
   retryAtMs?: number;
-  /** True if the step ended before it changed anything in the runtime. */
+  /** True if the step stopped before it changed anything in the container runtime. */
   held?: true;
 };
 
@@ -63,7 +66,7 @@ export function failureText(steps: readonly StepResult[]): string {
   return distinct.length > 1 ? `[${distinct.join(', ')}]` : (distinct[0] ?? '');
 }
 
-/** Whether any step has changed, or may have changed, something in the runtime. */
+/** Whether any step has changed, or may have changed, something in the container runtime. */
 export function hasActed(steps: readonly StepResult[]): boolean {
   return steps.some(({ held }) => held !== true);
 }

@@ -7,21 +7,21 @@ import type { ActuatedContainer, ActuatedRecord } from './resource-records.ts';
 type Update = { id: string; from: GivenResources };
 
 /**
- * The CPU and memory that running containers actually have. Until its first update, a container has the resources that an annotation
- * recorded at its creation; updates are recorded in a checkpoint. Where the checkpoint is not reliable, the limits that the runtime reports
- * are used: for a container whose update was interrupted, and for the containers of a pod that is not in the checkpoint.
+ * Tracks the CPU and memory that running containers actually have. Until its first update, a container has the resources recorded in an
+ * annotation at its creation; updates are recorded in a checkpoint. Where the checkpoint is not reliable, the limits reported by the
+ * container runtime are used: for a container whose update was interrupted, and for all containers of a pod that is not in the checkpoint.
  */
 export class ActuatedResources {
   readonly #checkpoint: Checkpoint<ActuatedRecord>;
   readonly #enforcement: Enforcement | undefined;
 
-  /** Without `enforcement`, the limits that the runtime reports are ignored. */
+  /** Without `enforcement`, the limits reported by the container runtime are ignored. */
   constructor(checkpoint = new Checkpoint<ActuatedRecord>(), enforcement?: Enforcement) {
     this.#checkpoint = checkpoint;
     this.#enforcement = enforcement;
   }
 
-  /** Resolves interrupted updates of the pod's containers. Call this before `of`, with a status that is newer than the last update. */
+  /** Settles interrupted updates of the pod's containers. Must be called before `of`, with a status that is newer than the last update. */
   observe({ pod: { uid }, containers }: RuntimePodStatus): void {
     const known = this.#checkpoint.get(uid);
     const record: ActuatedRecord = {};
@@ -33,32 +33,32 @@ export class ActuatedResources {
     this.#checkpoint.set(uid, record);
   }
 
-  /** The container's resources; `undefined` for a container without the annotation. */
+  /** Returns the container's actual resources; `undefined` if it was never updated and has no resources annotation. */
   of(podUid: string, container: RuntimeContainer): GivenResources | undefined {
     const entry = this.#checkpoint.get(podUid)?.[container.id];
     return entry === undefined ? container.resources : this.#resolve(container, entry);
   }
 
-  /** The resources of the container's last update, if it has been updated. */
+  /** Returns the resources from the container's last update; `undefined` if it has never been updated. */
   updated(podUid: string, containerId: string): GivenResources | undefined {
     return this.#checkpoint.get(podUid)?.[containerId]?.resources;
   }
 
   /**
-   * Marks updates as pending. Call this before they start: if the kubelet is killed meanwhile, its successor must not rely on the old
-   * resources.
+   * Marks updates as pending. Must be called before they start: if the kubelet is killed meanwhile, the next process must not rely on the
+   * old resources.
    */
   async begin(podUid: string, updates: Update[]): Promise<void> {
     for (const { id, from } of updates) this.#put(podUid, id, { resources: from, isPending: true });
     await this.#checkpoint.flush();
   }
 
-  /** Records that part of an update has been done. */
+  /** Records that part of a container's update has been applied. */
   progress(podUid: string, containerId: string, resources: GivenResources): void {
     this.#put(podUid, containerId, { resources, isPending: true });
   }
 
-  /** Records that an update is complete. */
+  /** Records that a container's update is complete. */
   complete(podUid: string, containerId: string, resources: GivenResources): void {
     this.#put(podUid, containerId, { resources });
   }

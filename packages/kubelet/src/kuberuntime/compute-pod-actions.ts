@@ -1,6 +1,7 @@
 /**
- * Plans the next steps to bring a pod in line with its spec, given the runtime's status and probe results. Pure: the same input gives the
- * same plan, which can be printed. Each call plans only the next steps; the pod worker calls again when something has changed.
+ * Plans the next steps to bring a pod in line with its spec, given the pod's status in the container runtime and the probe results. Pure:
+ * the same input gives the same plan, which can be printed. Each call plans only the next steps; the pod worker calls again once something
+ * has changed.
  */
 import { type Container, type Pod, restartsAllContainers, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -47,7 +48,7 @@ function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDeci
   return { create: changed, id: newest.id, attempt: changed ? newest.attempt + 1 : newest.attempt };
 }
 
-/** Plans a pod without a usable sandbox: starts with the first init container, unless the pod has completed. */
+/** Plans a pod without a usable sandbox: it starts with the first init container, unless the pod has already completed. */
 function planFreshStart({ pod, status }: PodActionsInput, plan: PodActions): PodActions {
   const startedBefore = plan.attempt !== 0 && status.containers.length > 0;
   if (pod.spec.restartPolicy === 'Never' && startedBefore) return { ...plan, createSandbox: false };
@@ -83,7 +84,7 @@ function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
     if (current?.state === 'running' && decision.kill === undefined) running++;
   }
   if (running > 0 || plan.containersToStart.length > 0) return plan;
-  // All ordinary containers have completed: sidecars must not keep the pod alive.
+  // All ordinary containers have completed, so sidecars must not keep the pod alive.
   return endPod(plan);
 }
 
@@ -116,8 +117,8 @@ function hasSucceededForGood(pod: Pod, container: Container, current: RuntimeCon
 }
 
 /**
- * Every instance of every container except ephemeral ones. The containers whose exit triggered the restart of all containers come last, so
- * that a kubelet that restarts in between still sees the trigger.
+ * Lists every instance of every container except ephemeral ones. The containers whose exit triggered the restart of all containers come
+ * last, so that a kubelet that restarts halfway still sees the trigger.
  */
 function containersToReset({ pod, status }: PodActionsInput): ContainerToReset[] {
   const causes: ContainerToReset[] = [];

@@ -43,7 +43,7 @@ export type ContainerConfigInput = {
   kubeletId: string;
 };
 
-/** The configuration for CreateContainer. */
+/** Builds the container configuration for CreateContainer. */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   const { pod, container, restartCount, image, prepared } = input;
   const { grants } = prepared;
@@ -71,12 +71,14 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   });
 }
 
-/** Drops annotations of device plugins that only the kubelet may set, because the kubelet trusts them when it reads them back. */
+/**
+ * Drops device plugins' annotations that only the kubelet may set, because the kubelet trusts those annotations when it reads them back.
+ */
 function foreign(annotations: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !isOwnAnnotation(key)));
 }
 
-/** The log file of a container attempt, relative to the pod's log directory. */
+/** Returns the path of a container attempt's log file, relative to the pod's log directory. */
 export function containerLogPath(containerName: string, restartCount: number): string {
   return join(containerName, `${restartCount}.log`);
 }
@@ -101,7 +103,7 @@ function linuxConfig(input: ContainerConfigInput): LinuxContainerConfig {
   });
 }
 
-/** In a pod with its own user namespace, mounts are ID-mapped, so that file owners map to the pod's users. */
+/** In a pod with its own user namespace, mounts are ID-mapped, so that file owners map to IDs inside the namespace. */
 function mountMessage(mount: ContainerMount, { node, namespaces }: ContainerConfigInput) {
   const { image, imageSubPath = '', relabel } = mount;
   return create(MountSchema, {
@@ -118,7 +120,7 @@ function mountMessage(mount: ContainerMount, { node, namespaces }: ContainerConf
   });
 }
 
-/** Converts a stop signal; `SIGRTMIN+1` is `SIGRTMINPLUS1` in the CRI. */
+/** Converts a stop signal to its CRI name; `SIGRTMIN+1` becomes `SIGRTMINPLUS1`. */
 function stopSignal(container: Container): Signal {
   const name = container.lifecycle?.stopSignal?.replace('+', 'PLUS').replace('-', 'MINUS');
   return name === undefined ? Signal.RUNTIME_DEFAULT : (Signal[name as keyof typeof Signal] ?? Signal.RUNTIME_DEFAULT);

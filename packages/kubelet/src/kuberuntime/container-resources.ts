@@ -26,7 +26,10 @@ import { swapResources } from './swap.ts';
 /** The oom_score_adj of containers that should be killed last. */
 const GUARANTEED_OOM_SCORE_ADJ = -997n;
 
-/** The container's cgroup limits and oom_score_adj, computed like upstream. Missing limits default to pod-level limits. */
+/**
+ * Returns the container's cgroup limits and oom_score_adj, computed as in upstream. Limits that the container does not set default to the
+ * pod-level limits.
+ */
 export function containerResources(
   pod: Pod,
   container: Container,
@@ -48,14 +51,14 @@ export function containerResources(
   };
 }
 
-/** Raises the score to the lowest one that this process may set, because otherwise no container would start. */
+/** Raises the score to the lowest value that this process may set; otherwise no container would start. */
 function allowedOomScoreAdj(score: bigint, { leastOomScoreAdj: least }: ContainerHost): bigint {
   return least !== undefined && score < least ? least : score;
 }
 
 /**
- * -997 for guaranteed and node-critical pods, 1000 for best-effort ones, and a value in between for burstable ones: the more memory a
- * container requests, the later it is killed. A sidecar is killed no sooner than the first ordinary container.
+ * Returns -997 for guaranteed and node-critical pods, 1000 for best-effort pods, and a value in between for burstable ones: the more memory
+ * a container requests, the later it is killed. A sidecar is killed no sooner than the first of the ordinary containers.
  */
 export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigint): bigint {
   if (isNodeCriticalPod(pod)) return GUARANTEED_OOM_SCORE_ADJ;
@@ -66,7 +69,7 @@ export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigi
   return burstableScore(counted + unclaimedShare(pod.spec), memoryCapacity);
 }
 
-/** For a sidecar: the smallest memory request of the ordinary containers, if all of them exceed the sidecar's own. */
+/** For a sidecar, returns the smallest memory request of the ordinary containers, if all of them exceed the sidecar's own request. */
 function killedNoSoonerThan(pod: Pod, container: Container): bigint | undefined {
   if (!sidecarsOf(pod).some(({ name }) => name === container.name)) return undefined;
   const served = pod.spec.containers.map((other) => requestOf(other, 'memory'));
@@ -80,7 +83,7 @@ function burstableScore(requestBytes: bigint, memoryCapacity: bigint): bigint {
   return score < floor ? floor : score >= 1000n ? 999n : score;
 }
 
-/** Each container's equal share of the pod-level memory request that exceeds the containers' own requests (KEP-2837). */
+/** The part of the pod-level memory request that exceeds the containers' own requests, divided equally among the containers (KEP-2837). */
 function unclaimedShare(spec: PodSpec): bigint {
   const request = podLevelAmount(spec, 'requests', 'memory') ?? 0n;
   if (request === 0n) return 0n;
@@ -88,7 +91,7 @@ function unclaimedShare(spec: PodSpec): bigint {
   return unclaimed / BigInt(allContainers(spec).length);
 }
 
-/** A limit for each huge page size of the host; 0 for sizes without a limit in the container or pod. */
+/** Returns a limit for each of the host's huge page sizes; 0 for sizes that neither the container nor the pod limits. */
 function hugepageLimits(spec: PodSpec, container: Container, sizes: string[]) {
   const limits = { ...(hasPodLevelResources(spec) ? spec.resources?.limits : {}), ...container.resources?.limits };
   const limitBySize = new Map(

@@ -27,7 +27,7 @@ export function reasonToKill(
   return undefined;
 }
 
-/** Kills a container in the unknown state before its successor is started, because it may still be running. */
+/** Plans to kill a container in the unknown state before it is replaced, because it may still be running. */
 export function killUnknown(pod: Pod, container: RuntimeContainer): ContainerToKill {
   const message = `${kindOf(pod, container.name)} is in "unknown" state, try killing it before restart`;
   return { id: container.id, name: container.name, reason: 'unknownState', message };
@@ -44,7 +44,7 @@ export function shouldRestart(pod: Pod, container: Container, current: RuntimeCo
   return restartsAfter(pod, container, current.exitCode);
 }
 
-/** Decides how a change of a running container's resources is applied: not at all, by an in-place update, or by a restart. */
+/** Decides how a resource change of a running container is applied: not at all, by an in-place update, or by a restart. */
 export function planResize(
   { pod, actuated }: Pick<PodActionsInput, 'pod' | 'actuated'>,
   container: Container,

@@ -2,12 +2,12 @@ import { isDeadlineExceeded, PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { CommandResult, CommandRunner } from '../kubecontainer/command-runner.ts';
 
-/** Maximum output that is returned of a command; the rest is discarded. */
+/** Maximum size of a command's output; the rest is discarded. */
 const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 
 /**
- * Runs commands in containers through ExecSync, whose timeouts are whole seconds. As in upstream's kubelet, the CRI request timeout is
- * added on top, so that a short outage of the runtime does not fail a probe.
+ * Runs commands in containers through ExecSync, which takes its timeout in whole seconds. As in upstream's kubelet, the CRI request timeout
+ * is added on top, so that a brief outage of the container runtime does not fail a probe.
  */
 export class CriCommandRunner implements CommandRunner {
   readonly #cri: CriClient;

@@ -14,7 +14,7 @@ import type { RuntimeFeatures } from './runtime-features.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 import type { SandboxTurns } from './sandbox-turns.ts';
 
-/** Dependencies of the sync steps on the rest of the kubelet. Each step has a type that picks the ones it needs. */
+/** What the sync steps need from the rest of the kubelet. Each step has its own type that picks the parts it uses. */
 export type KuberuntimeDependencies = {
   cri: CriClient;
   networks: SandboxNetworks;
@@ -33,15 +33,14 @@ export type KuberuntimeDependencies = {
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;
   /** The current DNS settings of the host and the cluster. */
   dns(): Promise<DnsSettings>;
-  /** The pod's cgroup parent; '' lets the runtime choose. */
+  /** The pod's cgroup parent; '' if the container runtime picks one. */
   cgroupParent(pod: Pod): string;
-  /** The node's addresses, primary first; also those of pods on the host network. */
+  /** The node's addresses, primary first. Pods on the host network have the same addresses. */
   hostIps(): string[];
   podLogsDir: string;
-  /** Label value that identifies this kubelet's sandboxes and containers in the runtime. */
+  /** The label value that identifies this kubelet's sandboxes and containers in the container runtime. */
   kubeletId: string;
   clusterDomain: string;
-  /** Features that the runtime reports. */
   features: RuntimeFeatures;
   userNamespaces: UserNamespaces;
   node: ContainerEnforcement;

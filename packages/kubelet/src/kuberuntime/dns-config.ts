@@ -9,7 +9,7 @@ import {
   type ResolvConf,
 } from '../node/resolv-conf.ts';
 
-/** The resolver's limit (resolv.conf(5)). */
+/** The resolver's limit on name servers (resolv.conf(5)). */
 const MAX_NAMESERVERS = 3;
 
 export type DnsSettings = {
@@ -81,7 +81,8 @@ function missingClusterDns(pod: Pod): WaitingReason {
 }
 
 /**
- * Applies the limits on the number of search domains, on the length of each (longer ones crash some resolvers), and on their total length.
+ * Enforces the limits on the number of search domains, on the length of each one (longer ones crash some resolvers), and on their total
+ * length.
  */
 function boundSearches(searches: string[]): string[] {
   const bounded = searches.slice(0, MAX_SEARCHES).filter((search) => search.length <= MAX_SEARCH_DOMAIN_LENGTH);
@@ -89,7 +90,7 @@ function boundSearches(searches: string[]): string[] {
   return bounded;
 }
 
-/** Merges options; the pod's own replace base options with the same name. */
+/** Merges resolver options; the pod's own override base options of the same name. */
 function mergeOptions(base: string[], own: { name: string; value?: string }[]): string[] {
   const merged = new Map(base.map((option) => [option.split(':')[0]!, option]));
   for (const { name, value } of own) {

@@ -7,12 +7,14 @@ import type { KuberuntimeDependencies } from './dependencies.ts';
 
 type VolumeImage = Omit<MountedImage, 'image'> & { outcome: Promise<ImageOutcome> };
 
-/** Images of a pod's volumes by volume name. Each outcome resolves when its image has been pulled. */
+/** The images of a pod's image volumes, by volume name. Each outcome resolves once its image has been pulled. */
 export type VolumeImages = ReadonlyMap<string, VolumeImage>;
 
 type FetchRequest = { pod: Pod; containers: Container[]; runtimeHandler: string; sandboxConfig: PodSandboxConfig };
 
-/** Starts pulling the images of the volumes that the containers mount. Failures are reported by the step that starts the container. */
+/**
+ * Starts pulling the images of the image volumes that the containers mount. Failures are reported by the step that starts the container.
+ */
 export function fetchVolumeImages(
   deps: Pick<KuberuntimeDependencies, 'images'>,
   { pod, containers, runtimeHandler, sandboxConfig }: FetchRequest,
@@ -35,7 +37,7 @@ export function fetchVolumeImages(
 
 export type MountedImages = { images: ReadonlyMap<string, MountedImage> } | Exclude<ImageOutcome, { image: unknown }>;
 
-/** The images that a container mounts, or the waiting reason of one that is missing. */
+/** Returns the images that a container mounts as volumes, or the waiting reason if one is missing. */
 export async function mountedImages(container: Container, volumes: VolumeImages): Promise<MountedImages> {
   const images = new Map<string, MountedImage>();
   let missing: Exclude<ImageOutcome, { image: unknown }> | undefined;

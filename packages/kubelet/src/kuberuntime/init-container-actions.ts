@@ -1,6 +1,6 @@
 /**
- * Plans init containers, which run to completion one after the other. A sidecar counts as done once it has started and its startup probe,
- * if any, has succeeded; from then on it is kept running.
+ * Plans init containers, which run to completion one at a time. A sidecar counts as done once it has started and its startup probe, if any,
+ * has succeeded; from then on it is kept running.
  */
 import { type Container, hasFailedToPrepare, isSidecar, restartsAfter, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -36,7 +36,10 @@ export function planInitContainers(input: PodActionsInput, sandboxId: string): I
   return plan;
 }
 
-/** Index of the last init container that was created. The ones before it are done, even if they have been removed from the runtime. */
+/**
+ * Index of the last init container that has been created. All earlier ones are done, even if they have been removed from the container
+ * runtime.
+ */
 function lastReached(all: Container[], own: RuntimePodStatus): number {
   return all.findLastIndex(({ name }) => latestContainer(own, name) !== undefined);
 }
@@ -45,7 +48,7 @@ type Step = { done: boolean; start?: boolean; failed?: boolean; kill?: Container
 
 type Place = {
   current: RuntimeContainer | undefined;
-  /** True if a later container has already been created, so that this one is done. */
+  /** True if a later init container has already been created, which means that this one is done. */
   passed: boolean;
 };
 

@@ -12,23 +12,23 @@ import type { KillReason } from './pod-actions.ts';
 
 export type KillRequest = {
   pod: Pod;
-  /** The container's spec, if the pod still has it. */
+  /** The container's spec, if it is still part of the pod. */
   spec: Container | undefined;
   id: string;
   name: string;
   reason?: KillReason;
-  /** Message of the event. */
+  /** The event message. */
   message?: string;
   /** Overrides all other grace periods; 0 kills immediately. */
   gracePeriodSeconds?: number;
-  /** The grace period recorded in the container's annotations, for a pod whose spec is no longer available. */
+  /** The grace period recorded in the container's annotations, for pods whose spec is no longer available. */
   recordedGraceSeconds?: number;
   podIps: string[];
-  /** Waits until the containers that this sidecar serves have ended, but at most `maxMs`. */
+  /** Waits until the containers that depend on this sidecar have exited, but no longer than `maxMs`. */
   waitForTurn?: (maxMs: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** The grace period in seconds. In order of precedence: the request's, the failed probe's, the pod's. */
+/** Returns the grace period in seconds. In order of precedence: that of the request, the failed probe, or the pod. */
 export function gracePeriodSeconds(request: KillRequest): number {
   const { pod, spec, reason } = request;
   const probe =
@@ -43,12 +43,12 @@ export function gracePeriodSeconds(request: KillRequest): number {
   return Math.min(seconds, MAX_GRACE_SECONDS);
 }
 
-/** Dependencies of stopping containers. */
+/** Dependencies for stopping containers. */
 export type KillContainerDependencies = Pick<KuberuntimeDependencies, 'cri' | 'events' | 'hooks' | 'logger' | 'tracer'>;
 
 /**
- * Stops a container: runs its preStop hook, then sends SIGTERM, and SIGKILL after the grace period. A container that has already been
- * removed is not an error.
+ * Stops a container: runs its preStop hook, sends SIGTERM and, after the grace period, SIGKILL. It is not an error if the container has
+ * already been removed.
  */
 export async function killContainer(
   deps: KillContainerDependencies,

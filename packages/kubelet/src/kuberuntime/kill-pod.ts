@@ -17,7 +17,7 @@ export type KillPodRequest = {
   gracePeriodSeconds?: number;
 };
 
-/** Dependencies of stopping pods. */
+/** Dependencies for stopping pods. */
 export type KillPodDependencies = KillContainerDependencies & Pick<KuberuntimeDependencies, 'hostIps'>;
 
 /**
@@ -31,7 +31,7 @@ export async function killPod(
 ): Promise<StepResult[]> {
   const containers = await killContainers(deps, request, signal);
   const failed = containers.some(({ error }) => error !== undefined);
-  // A container that did not stop keeps its sandbox for the next attempt.
+  // If a container did not stop, the sandbox is kept for the next attempt.
   return failed ? containers : [...containers, ...(await stopSandboxes(deps, request, signal))];
 }
 
@@ -78,13 +78,15 @@ function killRequest(
   };
 }
 
-/** Rejects only when the signal aborts. */
+/** Waits for the containers, but no longer than `maxMs`. Rejects only if the signal aborts. */
 async function waitAtMost(maxMs: number, ended: Promise<void>[], signal: AbortSignal): Promise<void> {
   using limited = withTimeout(signal, maxMs, 'wait for the containers before this one');
   await raceAbort(Promise.all(ended), limited).catch(() => signal.throwIfAborted());
 }
 
-/** For each container the IDs of the ones that must end first: for a sidecar, the ordinary containers and the later sidecars. */
+/**
+ * For each container, returns the IDs of the ones that must exit first. A sidecar waits for the ordinary containers and all later sidecars.
+ */
 function terminationOrder(pod: Pod, running: RuntimeContainer[]): (container: RuntimeContainer) => string[] {
   const sidecars = sidecarsOf(pod).map(({ name }) => name);
   const main = pod.spec.containers.map(({ name }) => name);

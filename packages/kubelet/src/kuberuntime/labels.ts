@@ -1,6 +1,6 @@
 /**
- * The only codec of the labels and annotations of sandboxes and containers, from which a restarted kubelet rebuilds its state. The keys are
- * upstream's, so that `crictl` and other tools understand them.
+ * Encodes and decodes the labels and annotations of sandboxes and containers, from which a restarted kubelet rebuilds its state. All of
+ * them are handled here. The keys are upstream's, so `crictl` and other tools understand them.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -19,7 +19,8 @@ const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 /**
- * Identifies the kubelet that created the pod, in case other kubelets or clients share the runtime. Pods with another value are ignored.
+ * Identifies the kubelet that created the pod, in case other kubelets or clients share the container runtime. Pods with another value are
+ * ignored.
  */
 const KUBELET_LABEL = 'podwright.dev/kubelet';
 
@@ -32,14 +33,14 @@ const TERMINATION_GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
 /** The requests and limits with which a container was created. */
 const RESOURCES_ANNOTATION = 'podwright.dev/resources';
-/** The list in the pod's spec that has the container, and its index there; absent for `containers`. */
+/** The list in the pod spec that contains the container, and the index in that list; absent for `containers`. */
 const LISTED_ANNOTATION = 'podwright.dev/listed-in';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 
 /** Prefixes of the annotations that `decodeContainerInfo` reads. */
 const OWN_PREFIXES = ['podwright.dev/', 'io.kubernetes.container.', 'io.kubernetes.pod.'];
 
-/** Upstream's order of the fields. */
+/** The fields in the order in which upstream encodes them. */
 const PORT_FIELDS = ['name', 'hostPort', 'containerPort', 'protocol', 'hostIP'];
 
 type StringMap = Record<string, string>;
@@ -64,7 +65,7 @@ function podLabels(pod: Pod, kubeletId: string): StringMap {
   return { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid, [KUBELET_LABEL]: kubeletId };
 }
 
-/** Selects the sandboxes and containers of one kubelet, either of all its pods or of one. */
+/** Selects the sandboxes and containers of one kubelet, for either all of its pods or just one. */
 export function labelSelector(kubeletId: string, podUid?: string): StringMap {
   return { [KUBELET_LABEL]: kubeletId, ...(podUid === undefined ? {} : { [POD_UID_LABEL]: podUid }) };
 }
@@ -92,7 +93,7 @@ export function containerLabels(pod: Pod, container: Container, kubeletId: strin
   return { ...podLabels(pod, kubeletId), [CONTAINER_NAME_LABEL]: container.name };
 }
 
-/** The annotations needed to stop a container and read its termination after the pod's spec has become unavailable. */
+/** Returns the annotations needed to stop a container, and to read its termination state, after the pod's spec is no longer available. */
 export function containerAnnotations(pod: Pod, container: Container, restartCount: number): StringMap {
   const annotations: StringMap = {
     [HASH_ANNOTATION]: containerHash(container),
@@ -133,7 +134,7 @@ export function containerHash(container: Container): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-/** The pod to which a sandbox or container belongs; `undefined` if no kubelet created it. */
+/** Decodes the pod that a sandbox or container belongs to; `undefined` if it was not created by a kubelet. */
 export function decodePodIdentity(labels: StringMap): PodIdentity | undefined {
   const uid = labels[POD_UID_LABEL];
   if (uid === undefined || uid === '') return undefined;
@@ -146,7 +147,7 @@ export function decodeSandboxOwner(labels: StringMap, annotations: StringMap): E
   return { uid, namespace, name, file: annotations[CONFIG_FILE_ANNOTATION] ?? '' };
 }
 
-/** Decodes the output of `containerLabels` and `containerAnnotations`; values that cannot be parsed count as absent. */
+/** Decodes what `containerLabels` and `containerAnnotations` encoded. Values that cannot be parsed are treated as absent. */
 export function decodeContainerInfo(labels: StringMap, annotations: StringMap): ContainerInfo | undefined {
   const pod = decodePodIdentity(labels);
   const containerName = labels[CONTAINER_NAME_LABEL];

@@ -5,10 +5,10 @@ import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
 
-/** Upper bound of the CRI call; the caller's signal ends a hook when its grace period is over. */
+/** Upper bound for the CRI call. The caller's signal aborts the hook when its grace period is over. */
 const MAX_HOOK_MS = 24 * 3_600_000;
 
-/** Runs one hook. Rejects if it fails, or with the signal's reason. */
+/** Runs one lifecycle hook. Rejects if the hook fails, or with the signal's reason. */
 export interface HookRunner {
   run(request: HookRequest, signal: AbortSignal): Promise<void>;
 }
@@ -25,7 +25,7 @@ export type HookRequest = {
 export type LifecycleHooksOptions = {
   commands: CommandRunner;
   events: EventRecorder;
-  /** Counts fallbacks to plain HTTP, and sleeps that were cut short. */
+  /** Counts fallbacks to plain HTTP, and sleep hooks that were cut short. */
   metrics?: Registry;
 };
 
@@ -72,7 +72,7 @@ export class LifecycleHooks implements HookRunner {
     throw new PodwrightError('failed_precondition', `${what}: ${why}`);
   }
 
-  /** Sends the request; any HTTP response is a success. As in upstream, only the signal limits the time. */
+  /** Sends the request; any HTTP response counts as success. As in upstream, only the signal limits how long this may take. */
   async #http(request: HookRequest, path: string, signal: AbortSignal): Promise<void> {
     const { container, podIps, handler } = request;
     const target = { action: handler.httpGet!, container, podIps, client: 'lifecycle' } as const;
@@ -85,7 +85,7 @@ export class LifecycleHooks implements HookRunner {
     }
   }
 
-  /** Retries an HTTPS hook over plain HTTP, without its Authorization header, for servers without TLS. Returns false if that fails, too. */
+  /** Retries an HTTPS hook over plain HTTP, without its Authorization header, for servers without TLS. Returns false if that also fails. */
   async #fallBackToHttp({ pod }: HookRequest, target: HttpCallTarget, signal: AbortSignal): Promise<boolean> {
     try {
       await httpGet({ ...target, action: { ...target.action, scheme: 'HTTP' }, withoutAuthorization: true }, signal);

@@ -6,7 +6,8 @@ import type { ContainerEnforcement } from './container-enforcement.ts';
 const PAGE_BYTES = 4096;
 
 /**
- * cgroup v2 files that protect a container's memory and throttle the container below its limit (KEP-2570); none without the feature gate.
+ * Returns the cgroup v2 files that protect a container's memory and throttle the container below its limit (KEP-2570); none if the feature
+ * gate is off.
  */
 export function memoryQosFiles(pod: Pod, container: Container, node: ContainerEnforcement): Record<string, string> {
   const { policy, host } = node;
@@ -14,7 +15,7 @@ export function memoryQosFiles(pod: Pod, container: Container, node: ContainerEn
   return { ...reservation(pod, container, policy.memoryQos.reservation), ...throttle(container, node) };
 }
 
-/** Guaranteed pods get hard protection (memory.min), burstable ones soft protection (memory.low). */
+/** Guaranteed pods get hard memory protection (memory.min), burstable ones soft protection (memory.low). */
 function reservation(pod: Pod, container: Container, policy: 'None' | 'TieredReservation'): Record<string, string> {
   const request = requestOf(container, 'memory');
   if (request === 0n || policy === 'None') return { 'memory.min': '0', 'memory.low': '0' };
@@ -22,8 +23,8 @@ function reservation(pod: Pod, container: Container, policy: 'None' | 'TieredRes
 }
 
 /**
- * The throttling threshold (memory.high), between the request and the limit; without a limit, the node's allocatable memory takes its
- * place.
+ * Returns the throttling threshold (memory.high), which lies between the request and the limit. Without a limit, the node's allocatable
+ * memory is used instead.
  */
 function throttle(container: Container, { policy, host }: ContainerEnforcement): Record<string, string> {
   const request = requestOf(container, 'memory');

@@ -28,8 +28,8 @@ function userNamespace(users: IdRange | undefined) {
 }
 
 /**
- * A container's namespaces, given its pod's. A container with a target joins the target's PID namespace, unless the pod shares one PID
- * namespace or uses the host's.
+ * Returns a container's namespaces, given its pod's. A container with a target joins the target's PID namespace, unless the pod uses a
+ * shared PID namespace or the host's.
  */
 export function containerNamespaces(pod: NamespaceOption, targetId: string | undefined): NamespaceOption {
   if (targetId === undefined || pod.pid !== NamespaceMode.CONTAINER) return pod;

@@ -11,8 +11,8 @@ const UNITS = [
 ] as const;
 
 /**
- * A running container's CPU and memory as the runtime reports them, which may differ from the recorded ones. Amounts that agree with the
- * recorded ones keep their notation. Pure.
+ * Returns a running container's CPU and memory as reported by the container runtime, which may differ from what is recorded. Amounts that
+ * match the recorded ones keep their notation. Pure.
  */
 export function observedResources(
   recorded: GivenResources,
@@ -46,7 +46,7 @@ export function observedResources(
   return observed;
 }
 
-/** Rounds to pages, as the kernel does; 0 for no limit. */
+/** Rounds down to whole pages, as the kernel does; 0 for no limit. */
 const pages = (bytes: bigint) => (bytes <= 0n ? 0n : bytes / PAGE_BYTES);
 
 function milliCpuOf({ cpuQuota, cpuPeriod }: Pick<ContainerLimits, 'cpuQuota' | 'cpuPeriod'>): bigint {
@@ -59,7 +59,10 @@ function bytesText(bytes: bigint): string | undefined {
   return `${bytes / unit}${suffix}`;
 }
 
-/** Sets a limit. A request equal to the old limit follows it. If the container has no limit, no pod-level limit applies to it either. */
+/**
+ * Sets a limit. A request that was equal to the old limit changes with it. If the container has no limit, the pod-level limit is dropped as
+ * well.
+ */
 function withLimit(given: GivenResources, name: 'cpu' | 'memory', text: string | undefined): GivenResources {
   const { limits = {}, requests, pod } = given;
   const { [name]: before, ...others } = limits;

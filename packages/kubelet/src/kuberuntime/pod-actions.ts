@@ -3,7 +3,7 @@ import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kube
 import type { ProbeResult } from '../prober/probe-results.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
-/** Why a container is killed, which determines the grace period and the event. */
+/** Why a container is killed. This determines the grace period and the event. */
 export type KillReason =
   | 'livenessProbe'
   | 'startupProbe'
@@ -16,28 +16,27 @@ export type ContainerToKill = { id: string; name: string; reason: KillReason; me
 
 export type ContainerToReset = { id: string; name: string; kill: boolean };
 
-/** A pod's next steps, in the order of their execution. */
+/** The next steps for a pod, in execution order. */
 export type PodActions = {
-  /** Stop all containers and the sandbox first. */
+  /** Whether to stop all containers and the sandbox before the other steps. */
   killPod: boolean;
   createSandbox: boolean;
-  /** The existing sandbox; `undefined` for none. */
+  /** ID of the existing sandbox; `undefined` if there is none. */
   sandboxId: string | undefined;
   /** Attempt number of the sandbox to create. */
   attempt: number;
   containersToKill: ContainerToKill[];
-  /** Every container of the pod if all of them restart in the same sandbox: they are killed if running, and removed. */
+  /** Every container of the pod, if all of them restart in the same sandbox. Running ones are killed, then all are removed. */
   containersToReset: ContainerToReset[];
-  /** Names of ephemeral containers. */
   ephemeralContainersToStart: string[];
-  /** Names, in the order of the spec. */
+  /** Names, in spec order. */
   initContainersToStart: string[];
   /** Running containers whose CPU or memory changes. */
   containersToUpdate: ContainerToUpdate[];
   containersToStart: string[];
 };
 
-/** Results of the probes that can kill a container, by container ID; `undefined` for none. */
+/** Results of the probes that can kill a container, by container ID; `undefined` if there is no result. */
 export type ProbeAnswers = {
   liveness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
@@ -49,7 +48,7 @@ export type PodActionsInput = {
   probes: ProbeAnswers;
   /** Whether a client has requested a restart of the container with this ID. */
   restartRequested?: (containerId: string) => boolean;
-  /** Whether an ephemeral container has ended, even if it has been removed from the runtime. */
+  /** Whether an ephemeral container has exited, even if it has since been removed from the container runtime. */
   hasEnded?: (ephemeralContainer: string) => boolean;
   /** Whether a container's exit has triggered the restart of all of the pod's containers. */
   restartAllContainers?: boolean;
@@ -57,10 +56,10 @@ export type PodActionsInput = {
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
 };
 
-/** Fields that are parameters of steps. All others are steps or lists of steps. */
+/** Fields that are parameters of steps. All other fields are steps or lists of steps. */
 type StepParameter = 'sandboxId' | 'attempt';
 
-/** Descriptions of the steps, in the order of their execution. */
+/** Descriptions of the steps, in execution order. */
 const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
   killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
   containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),

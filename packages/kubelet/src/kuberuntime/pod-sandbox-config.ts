@@ -27,7 +27,7 @@ export type SandboxConfigInput = {
   attempt: number;
   dns: DNSConfig;
   podLogsDir: string;
-  /** The pod's cgroup; '' lets the runtime choose. */
+  /** The pod's cgroup; '' if the container runtime picks one. */
   cgroupParent: string;
   clusterDomain: string;
   kubeletId: string;
@@ -36,8 +36,8 @@ export type SandboxConfigInput = {
 };
 
 /**
- * The configuration for RunPodSandbox; each CreateContainer call sends it as well. Throws `invalid_argument` if the pod's fully qualified
- * hostname is too long.
+ * Builds the sandbox configuration for RunPodSandbox, which each CreateContainer call also passes. Throws `invalid_argument` if the pod's
+ * fully qualified hostname is too long.
  */
 export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
   const { pod, attempt } = input;
@@ -54,7 +54,7 @@ export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
   });
 }
 
-/** `<podLogsDir>/<namespace>_<name>_<uid>`. */
+/** Returns the pod's log directory, `<podLogsDir>/<namespace>_<name>_<uid>`. */
 export function podLogDirectory(podLogsDir: string, { namespace, name, uid }: PodIdentity): string {
   return join(podLogsDir, `${namespace}_${name}_${uid}`);
 }
@@ -82,12 +82,12 @@ function linuxConfig({ pod, cgroupParent, namespaces, enforcement }: SandboxConf
     sysctls: Object.fromEntries((shared.sysctls ?? []).map(({ name, value }) => [dottedSysctl(name), value])),
     securityContext: create(LinuxSandboxSecurityContextSchema, {
       privileged: allContainers(pod.spec).some(({ securityContext }) => securityContext?.privileged === true),
-      // The runtime's default profile is enough for the pause process.
+      // The container runtime's default profile is sufficient for the pause process.
       seccomp: create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType.RuntimeDefault }),
       namespaceOptions: namespaces,
       selinuxOptions: selinux(shared.seLinuxOptions),
       runAsUser: int64(shared.runAsUser),
-      // Without a user the group is omitted: runtimes reject it, and the pause process needs neither.
+      // Without a user, the group must be omitted: container runtimes reject it, and the pause process needs neither.
       runAsGroup: shared.runAsUser === undefined ? undefined : int64(shared.runAsGroup),
       supplementalGroups: supplementalGroups(shared),
       supplementalGroupsPolicy: groupsPolicy(shared),

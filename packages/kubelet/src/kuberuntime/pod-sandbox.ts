@@ -9,7 +9,7 @@ import { namespaceOptions } from './namespace-options.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
 import { podUsers } from './pod-users.ts';
 
-/** Dependencies of creating a sandbox. */
+/** Dependencies for creating a sandbox. */
 export type SandboxDependencies = SandboxConfigDependencies & Pick<KuberuntimeDependencies, 'cri' | 'objects'>;
 
 type SandboxConfigDependencies = Pick<
@@ -26,7 +26,7 @@ type SandboxConfigDependencies = Pick<
   | 'userNamespaces'
 >;
 
-/** The sandbox's configuration for this attempt. Rejects if the pod's spec makes one impossible. */
+/** Builds the sandbox configuration for this attempt. Rejects if the pod's spec makes that impossible. */
 export async function makeSandboxConfig(
   deps: SandboxConfigDependencies,
   { pod, attempt }: { pod: Pod; attempt: number },
@@ -48,7 +48,9 @@ export async function makeSandboxConfig(
   });
 }
 
-/** The runtime handler of the pod's RuntimeClass; '' for the default. Throws `not_found`. */
+/**
+ * Returns the runtime handler of the pod's RuntimeClass; '' for the default handler. Throws `not_found` if the RuntimeClass does not exist.
+ */
 export function runtimeHandler(deps: Pick<KuberuntimeDependencies, 'objects'>, pod: Pod): string {
   const name = pod.spec.runtimeClassName ?? '';
   if (name === '') return '';
@@ -59,7 +61,7 @@ export function runtimeHandler(deps: Pick<KuberuntimeDependencies, 'objects'>, p
   return runtimeClass.handler;
 }
 
-/** Creates the pod's log directory and its sandbox; returns the sandbox's id. */
+/** Creates the pod's log directory and its sandbox. Returns the sandbox ID. */
 export async function createSandbox(
   deps: Pick<KuberuntimeDependencies, 'cri' | 'objects'>,
   { pod, config }: { pod: Pod; config: PodSandboxConfig },

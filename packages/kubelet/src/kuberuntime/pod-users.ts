@@ -6,8 +6,8 @@ import type { RuntimeFeatures } from './runtime-features.ts';
 export type PodUsersDependencies = { features: RuntimeFeatures; userNamespaces: UserNamespaces };
 
 /**
- * The ID range of the pod's own user namespace; `undefined` for a pod in the host's. Rejects with `failed_precondition` if the runtime
- * handler does not support user namespaces.
+ * Returns the ID range of the pod's own user namespace; `undefined` for a pod in the host's user namespace. Rejects with
+ * `failed_precondition` if the runtime handler does not support user namespaces.
  */
 export async function podUsers(
   { features, userNamespaces }: PodUsersDependencies,

@@ -11,15 +11,16 @@ import { type KillContainerDependencies, killContainer } from './kill-container.
 import type { PodActions } from './pod-actions.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
 
-/** Dependencies of removing a pod's containers. */
+/** Dependencies for removing a pod's containers. */
 export type PruneDependencies = KillContainerDependencies &
   Pick<KuberuntimeDependencies, 'crashBackoff' | 'logger' | 'podLogsDir'>;
 
 type PruneRequest = { pod: Pod; status: RuntimePodStatus; plan: PodActions };
 
 /**
- * Removes ended init containers from the runtime: all of them before a new sandbox is created, otherwise all but the last run of each. The
- * log of the last run is always kept, because the restart count is derived from it. Failed removals are left to garbage collection.
+ * Removes exited init containers from the container runtime: all of them before a new sandbox is created, otherwise all but the last run of
+ * each. The log of the last run is always kept, because the restart count is derived from it. Failed removals are left to garbage
+ * collection.
  */
 export async function pruneInitContainers(deps: PruneDependencies, { pod, status, plan }: PruneRequest): Promise<void> {
   for (const { name } of pod.spec.initContainers ?? []) {
@@ -53,7 +54,7 @@ async function removeLogsBefore(
 }
 
 /**
- * Removes every container of a pod whose containers all restart. Running ones are killed without a grace period; logs are kept. Stops at
+ * Removes every container of a pod in which all containers restart. Running ones are killed without a grace period; logs are kept. Stops at
  * the first failure, because the container that triggered the restart comes last and must exist until all others have been removed.
  */
 export async function resetContainers(

@@ -5,13 +5,13 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
 
-/** Dependencies of removing pods from the runtime. */
+/** Dependencies for removing pods from the container runtime. */
 export type RemovePodDependencies = Pick<KuberuntimeDependencies, 'cri' | 'podLogsDir' | 'tracer'>;
 
 export type RemovePodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
-  /** Whether to keep the log files, because the pod remains listed as ended. */
+  /** Whether to keep the log files, because the pod is still listed after it has finished. */
   keepLogs: boolean;
   /** Releases all of the pod's other resources; called before its sandboxes are removed. */
   release: () => Promise<void>;
@@ -19,7 +19,7 @@ export type RemovePodRequest = {
 
 /**
  * Removes a stopped pod's containers and logs, calls `release`, then removes its sandboxes. The sandboxes come last, so that a restarted
- * kubelet finds a pod whose removal was interrupted. A container or sandbox that has already been removed is not an error.
+ * kubelet still finds a pod whose removal was interrupted. It is not an error if a container or sandbox has already been removed.
  */
 export async function removePodFromRuntime(
   { cri, podLogsDir, tracer }: RemovePodDependencies,

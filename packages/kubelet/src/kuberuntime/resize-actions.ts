@@ -53,7 +53,7 @@ function differ(before: Pick<PodSpec, 'resources'>, after: Pick<PodSpec, 'resour
   );
 }
 
-/** Maps "no limit" (0) to the largest amount, for comparisons. */
+/** Maps "no limit" (0) to the largest amount, so that limits can be compared. */
 const amount = (limit: bigint) => (limit === 0n ? 2n ** 63n : limit);
 
 function compare(before: bigint, after: bigint): 'less' | 'more' | undefined {
@@ -61,14 +61,14 @@ function compare(before: bigint, after: bigint): 'less' | 'more' | undefined {
   return after < before ? 'less' : 'more';
 }
 
-/** The containers whose amount of the resource changes, decreases first. */
+/** Returns the containers whose amount of the resource changes, decreases first. */
 export function updateOrder(updates: ContainerToUpdate[], resource: ResizedResource): ContainerToUpdate[] {
   const changing = (change: 'less' | 'more') =>
     updates.filter(({ resources }) => resources.some((one) => one.resource === resource && one.change === change));
   return [...changing('less').reverse(), ...changing('more')];
 }
 
-/** A container's resources in the middle of a resize: `from` with one resource replaced by that of `to`. */
+/** Returns a container's resources in the middle of a resize: `from`, with one resource replaced by its value in `to`. */
 export function withResource(from: GivenResources, to: GivenResources, resource: ResizedResource): GivenResources {
   const mixed = replaceResource(from, to, resource);
   if (from.pod === undefined && to.pod === undefined) return mixed;
@@ -90,8 +90,8 @@ function replaceResource(
 }
 
 /**
- * The pod with the larger of the actual and the desired resources, per container and at pod level: its cgroup must allow both during a
- * resize.
+ * Returns the pod with the larger of the actual and the desired resources, per container and at pod level. The pod's cgroup must allow both
+ * during a resize.
  */
 export function widestPod(pod: Pod, given: (containerName: string) => GivenResources | undefined): Pod {
   const { initContainers = [], containers, resources } = pod.spec;
@@ -106,7 +106,7 @@ export function widestPod(pod: Pod, given: (containerName: string) => GivenResou
   return { ...pod, spec };
 }
 
-/** For each resource, the old request and limit if either was larger, otherwise the new ones. */
+/** For each resource, keeps the old request and limit if either of them was larger; otherwise takes the new ones. */
 function larger(before: ResourceRequirements, after: ResourceRequirements): ResourceRequirements {
   return RESOURCES.reduce((result, resource) => {
     const [old, desired] = [{ resources: before }, { resources: after }];

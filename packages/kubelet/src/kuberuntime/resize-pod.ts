@@ -10,7 +10,7 @@ import type { KuberuntimeDependencies } from './dependencies.ts';
 import type { PodActions } from './pod-actions.ts';
 import { type ContainerToUpdate, type ResizedResource, updateOrder, withResource } from './resize-actions.ts';
 
-/** Dependencies of resizing containers. */
+/** Dependencies for resizing containers. */
 export type ResizeDependencies = Pick<KuberuntimeDependencies, 'actuated' | 'cri' | 'node' | 'tracer'>;
 
 /**
@@ -44,7 +44,10 @@ export async function resizePod(
   }
 }
 
-/** Updates the sandbox's resources, for runtimes that size a virtual machine accordingly. Other runtimes may not implement the call. */
+/**
+ * Updates the sandbox's resources, for container runtimes that size a virtual machine accordingly. Other runtimes may not implement the
+ * call.
+ */
 async function updateSandbox(
   { cri, node }: ResizeDependencies,
   pod: Pod,
@@ -76,7 +79,7 @@ async function updateContainer(
   deps.actuated.progress(pod.metadata.uid, id, resources);
 }
 
-/** Replaces 0, which runtimes interpret as "unchanged", with -1, which removes a limit. */
+/** Replaces 0, which container runtimes interpret as "unchanged", with -1, which removes a limit. */
 function withoutLimits(linux: LinuxContainerResources): LinuxContainerResources {
   const { cpuPeriod, cpuQuota, memoryLimitInBytes } = linux;
   return {
@@ -86,7 +89,7 @@ function withoutLimits(linux: LinuxContainerResources): LinuxContainerResources 
   };
 }
 
-/** Rejects a memory limit below current usage: the kernel would reject it, too, or kill processes. */
+/** Rejects a memory limit below current usage, which the kernel would otherwise also reject, or enforce by killing processes. */
 async function refuseBelowUse(
   { cri }: ResizeDependencies,
   pod: Pod,

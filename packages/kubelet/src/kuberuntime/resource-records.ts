@@ -1,4 +1,4 @@
-/** Entries of the checkpoints of allocated and actuated resources. */
+/** Checkpoint entries for allocated and actuated resources. */
 import { fieldsOf } from '@podwright/host';
 import { parseQuantity, type ResourceList, type ResourceRequirements } from '@podwright/kube-api';
 import type { GivenResources } from '../kubecontainer/runtime-pod.ts';
@@ -10,8 +10,8 @@ export type AllocatedRecord = {
 };
 
 /**
- * Resources of a running container's last update. `isPending`: the update is in progress, so the container has these resources or the new
- * ones.
+ * Resources from the last update of a running container. `isPending`: the update is in progress, so the container may have either these
+ * resources or the new ones.
  */
 export type ActuatedContainer = { resources: GivenResources; isPending?: true };
 
@@ -43,7 +43,7 @@ function decodeResources(value: unknown): ResourceRequirements {
   return resources;
 }
 
-/** Throws for an invalid quantity. */
+/** Throws if any quantity is invalid. */
 function checkAmounts(list: ResourceList): void {
   for (const [, amount] of fieldsOf(list)) parseQuantity(amount as string);
 }

@@ -3,7 +3,7 @@ import type { CriClient } from '@podwright/cri';
 /** Features of a runtime handler. */
 export type HandlerFeatures = { recursiveReadOnlyMounts: boolean; userNamespaces: boolean };
 
-/** Reads features from the runtime's status. The status is not cached, because few pods depend on it. */
+/** Reads features from the container runtime's status. The status is not cached, because few pods depend on it. */
 export class RuntimeFeatures {
   readonly #cri: CriClient;
 
@@ -11,7 +11,10 @@ export class RuntimeFeatures {
     this.#cri = cri;
   }
 
-  /** Features of a runtime handler; `none` if the runtime reports no handlers, `unknown` if it does not report this one. */
+  /**
+   * Returns the features of a runtime handler; `none` if the container runtime reports no handlers at all, `unknown` if it does not report
+   * this one.
+   */
   async ofHandler(name: string, signal?: AbortSignal): Promise<HandlerFeatures | 'none' | 'unknown'> {
     const { runtimeHandlers } = await this.#cri.runtime.status({}, { signal });
     if (runtimeHandlers.length === 0) return 'none';
@@ -21,7 +24,7 @@ export class RuntimeFeatures {
     return { recursiveReadOnlyMounts, userNamespaces };
   }
 
-  /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */
+  /** Whether the container runtime supports `supplementalGroupsPolicy: Strict`. */
   async strictGroups(signal?: AbortSignal): Promise<boolean> {
     const { features } = await this.#cri.runtime.status({}, { signal });
     return features?.supplementalGroupsPolicy === true;

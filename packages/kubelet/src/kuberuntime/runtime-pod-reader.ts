@@ -1,4 +1,4 @@
-/** Reads pods from the runtime through the CRI, into the kubelet's own types. */
+/** Reads pods from the container runtime through the CRI, and converts them to the kubelet's own types. */
 import { isNotFound } from '@podwright/base';
 import {
   type Container,
@@ -53,7 +53,7 @@ const STATE_NAMES: Record<ContainerState, RuntimeContainerState> = {
 const NANOS_PER_MS = 1_000_000n;
 const toMs = (nanos: bigint) => Number(nanos / NANOS_PER_MS);
 
-/** A pod as the CRI's list calls report it, which is enough to detect changes. */
+/** A pod as reported by the CRI's list calls, which is enough to detect changes. */
 export type ListedPod = {
   pod: PodIdentity;
   sandboxes: { id: string; state: string; createdAtMs: number }[];
@@ -65,12 +65,12 @@ export type RuntimePodReaderOptions = {
   networks: SandboxNetworks;
   /** Only this kubelet's sandboxes and containers are read. */
   kubeletId: string;
-  /** The scheme of container IDs in statuses. */
+  /** The scheme of the container IDs in pod statuses. */
   runtimeName: string;
   legacyLogs?: LegacyLogs;
 };
 
-/** A list of all pods. */
+/** A list of all pods, and the CRI responses from which it was built. */
 type Listing = {
   sandboxes: ListPodSandboxResponse;
   containers: ListContainersResponse;
@@ -79,20 +79,21 @@ type Listing = {
   containerIds: ReadonlySet<string>;
 };
 
-/** An exited container, when its exit was first seen (monotonic), and whether its reason is final. */
+/** An exited container, when its exit was first seen (monotonic), and whether its exit reason is final. */
 type KnownEnd = { container: RuntimeContainer; sinceMs: number; isSettled: boolean };
 
 /** Exit code of a process that was killed by SIGKILL. */
 const EXIT_CODE_KILLED = 137;
 
 /**
- * Reads pods from a runtime. Exited containers are cached, because they no longer change, except that their reason may be reported late.
+ * Reads pods from the container runtime. Exited containers are cached, because they no longer change, except that their exit reason may be
+ * reported late.
  */
 export class RuntimePodReader {
   readonly #cri: CriClient;
   readonly #options: RuntimePodReaderOptions;
   readonly #ended = new Map<string, KnownEnd>();
-  /** Decoders of the lists of all pods; they reuse the last result if the bytes are the same. */
+  /** Decoders for the lists of all pods. They reuse the previous result if the bytes are the same. */
   readonly #decodeSandboxes = decodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema });
   readonly #decodeContainers = decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
   #last: Listing | undefined;
@@ -102,7 +103,7 @@ export class RuntimePodReader {
     this.#cri = options.cri;
   }
 
-  /** This kubelet's pods in the runtime, by UID. Returns the same map as the last call if nothing has changed. */
+  /** Returns this kubelet's pods in the container runtime, by UID. Returns the same map as the previous call if nothing has changed. */
   async listPods(signal?: AbortSignal): Promise<ReadonlyMap<string, ListedPod>> {
     const filter = { labelSelector: labelSelector(this.#options.kubeletId, undefined) };
     const [sandboxes, containers] = await Promise.all([
@@ -116,7 +117,7 @@ export class RuntimePodReader {
     return this.#last.pods;
   }
 
-  /** The full status of one pod, without containers and sandboxes that are removed meanwhile. */
+  /** Returns the full status of one pod, without containers and sandboxes that are removed while it is being read. */
   async podStatus(pod: PodIdentity, signal?: AbortSignal): Promise<RuntimePodStatus> {
     const [sandboxes, containers] = await this.#listOf(pod.uid, signal);
     const newest = sandboxes.toSorted(newestFirst);
@@ -132,8 +133,8 @@ export class RuntimePodReader {
   }
 
   /**
-   * Decodes an event about one of this kubelet's pods; `undefined` if the event names no pod or another kubelet's. `snapshot` is absent if
-   * the event does not include its container's status.
+   * Decodes an event about one of this kubelet's pods; `undefined` if the event names no pod or a pod of another kubelet. `snapshot` is
+   * absent if the event does not include the status of its container.
    */
   async readEvent(
     event: ContainerEventResponse,
@@ -161,14 +162,18 @@ export class RuntimePodReader {
     return [sandboxes.items, containers.containers];
   }
 
-  /** Reads a sandbox. Only the newest one's network is read from the runtime; for the others, the list is enough. */
+  /**
+   * Reads a sandbox. Only the network of the newest one is read from the container runtime; for the others, the list response is enough.
+   */
   async #sandbox(listed: PodSandbox, newest: boolean, signal?: AbortSignal): Promise<RuntimeSandbox | undefined> {
     if (!newest) return { ...sandboxFacts(listed), hostNetwork: false, ips: [] };
     const network = await this.#options.networks.of(listed.id, signal);
     return network && { ...sandboxFacts(listed), ...network };
   }
 
-  /** Whether the reason of a container's exit may still change, for up to `REASON_SETTLES_MS` after the exit was first seen. */
+  /**
+   * Whether the exit reason of one of the pod's containers may still change, for up to `REASON_SETTLES_MS` after the exit was first seen.
+   */
   isUnsettled({ containers }: RuntimePodStatus): boolean {
     return containers.some(({ id }) => this.#ended.get(id)?.isSettled === false);
   }
@@ -231,10 +236,10 @@ export class RuntimePodReader {
   }
 }
 
-/** The runtime's reason, truncated to the API's limit. */
+/** The exit reason reported by the container runtime, truncated to the API's limit. */
 const reasonOf = ({ reason }: ContainerStatus) => reason.slice(0, MAX_CONDITION_REASON_LENGTH);
 
-/** The cached exit, updated with a reason that was reported late. Statuses from before the exit are ignored. */
+/** Returns the cached exited container, updated if its exit reason was reported late. Statuses from before the exit are ignored. */
 function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
   if (known.isSettled || status.state !== ContainerState.CONTAINER_EXITED) return known.container;
   const reason = reasonOf(status);
@@ -243,7 +248,9 @@ function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
   return known.container;
 }
 
-/** Whether the reason may still become OOMKilled, because containerd receives the OOM event and the exit separately, in no fixed order. */
+/**
+ * Whether the exit reason may still become OOMKilled: containerd receives the OOM event and the exit event separately, in no fixed order.
+ */
 function mayBeOutOfMemory({ exitCode, reason }: RuntimeContainer): boolean {
   return exitCode === EXIT_CODE_KILLED && reason === 'Error';
 }
@@ -275,7 +282,7 @@ function listing(sandboxes: ListPodSandboxResponse, containers: ListContainersRe
   return { sandboxes, containers, pods, ...ids };
 }
 
-/** The termination message of an exited container, from its message file or its log. */
+/** Reads the termination message of an exited container from its message file or its log. */
 function readTerminationMessage(
   status: ContainerStatus,
   info: ContainerInfo,
@@ -298,7 +305,7 @@ function limitsOf({ resources }: ContainerStatus): Pick<RuntimeContainer, 'limit
   return { limits: { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } };
 }
 
-/** The container's user and stop signal as resolved by the runtime. */
+/** The container's user and stop signal as resolved by the container runtime. */
 function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer, 'user' | 'stopSignal'> {
   const { linux } = user ?? {};
   const ids = linux && {

@@ -11,13 +11,13 @@ export class SandboxNetworks {
   readonly #addresses: string[];
   readonly #known = new Map<string, SandboxNetwork>();
 
-  /** `addresses` are the host's, primary first. */
+  /** `addresses`: the host's addresses, primary first. */
   constructor(cri: CriClient, addresses: string[] = []) {
     this.#cri = cri;
     this.#addresses = addresses;
   }
 
-  /** `undefined` if the sandbox does not exist. */
+  /** Returns the sandbox's network; `undefined` if the sandbox does not exist. */
   async of(id: string, signal?: AbortSignal): Promise<SandboxNetwork | undefined> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
@@ -45,7 +45,7 @@ export class SandboxNetworks {
   }
 }
 
-/** Keeps at most one address per family, as the API requires, and puts the family of the node's primary address first. */
+/** Keeps at most one address per IP family, as the API requires, and puts the family of the node's primary address first. */
 function decodeNetwork({ linux, network }: PodSandboxStatus, [hostIp = '']: string[]): SandboxNetwork {
   const hostNetwork = linux?.namespaces?.options?.network === NamespaceMode.NODE;
   const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];

@@ -2,32 +2,36 @@ import { cpus } from 'node:os';
 import { Limiter, RUNTIME_NAME } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/** A sandbox creation that takes longer than this no longer counts towards the limit, so that slow ones do not stall the queue. */
+/**
+ * How long a sandbox creation counts towards the concurrency limit; after that, it no longer does, so that slow ones do not stall the
+ * queue.
+ */
 export const SANDBOX_PATIENCE_MS = 2000;
 
-/** If the processors are idle for at least this share of the time, the limit is raised. */
+/** Minimum share of idle CPU time at which the concurrency limit is raised. */
 const IDLE_PROCESSORS_SHARE = 0.2;
 
-/** Interval at which the idle share is sampled while sandboxes are queued. */
+/** Interval at which the idle CPU share is sampled while sandbox creations are queued. */
 export const IDLE_SAMPLE_MS = 100;
 
 const LEAST_SANDBOXES_AT_ONCE = 4;
 
-/** Concurrent sandbox creations per processor on a busy host. With 110 at once, containerd takes a fifth longer for all of them. */
+/** Concurrent sandbox creations per CPU on a busy host. With 110 at once, containerd takes a fifth longer overall. */
 const SANDBOXES_PER_PROCESSOR = 2;
 
 /**
- * Maximum number of concurrent RunPodSandbox calls while the host is busy. Unlimited for Podwright's own runtime, which has its own queue.
+ * Returns the maximum number of concurrent RunPodSandbox calls while the host is busy. Unlimited for Podwright's own container runtime,
+ * which has its own queue.
  */
 export function sandboxesAtOnce(runtimeName: string, processors: number): number {
   if (runtimeName === RUNTIME_NAME) return Number.POSITIVE_INFINITY;
   return Math.max(LEAST_SANDBOXES_AT_ONCE, SANDBOXES_PER_PROCESSOR * processors);
 }
 
-/** Returns the share of time that the processors were idle since the last call. */
+/** Returns the share of CPU time that has been idle since the last call. */
 export type IdleShare = () => number;
 
-/** Measures the idle share of the host's processors, whose counters have a resolution of 10 ms. */
+/** Measures the idle share of the host's CPUs. Their counters have a resolution of 10 ms. */
 export function hostIdleShare(): IdleShare {
   const read = () => {
     const all = cpus().map(({ times }) => times);
@@ -43,9 +47,9 @@ export function hostIdleShare(): IdleShare {
 }
 
 /**
- * Limits concurrent sandbox creations, in order of arrival, while the processors are busy. While they are idle, for example because
- * sandboxes wait for a network, the limit is raised step by step. Pods on the host network do not queue, because they may set up the
- * network that others need.
+ * Limits concurrent sandbox creations while the CPUs are busy, in first-come, first-served order. While the CPUs are idle, for example
+ * because sandboxes are waiting for a network, the limit is raised step by step. Pods on the host network do not queue, because they may
+ * set up the network that others need.
  */
 export class SandboxTurns {
   readonly #limiter: Limiter;

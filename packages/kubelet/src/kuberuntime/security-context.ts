@@ -21,7 +21,7 @@ import {
 } from '@podwright/kube-api';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
-/** Paths in /proc and /sys that are masked in unprivileged containers; the same as upstream's and Docker's. */
+/** Paths in /proc and /sys that are masked in unprivileged containers, the same as in upstream and Docker. */
 const MASKED_PATHS = [
   '/proc/asound',
   '/proc/acpi',
@@ -38,7 +38,7 @@ const MASKED_PATHS = [
 ];
 const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-/** The user of an image: a uid, a name, or neither. */
+/** The user that an image specifies: a UID, a name, or neither. */
 export type ImageUser = { uid: bigint | undefined; username: string };
 
 export type SecurityInput = {
@@ -50,13 +50,16 @@ export type SecurityInput = {
   throttleDirectories: string[];
   /** Whether containers without a seccomp profile get RuntimeDefault instead of Unconfined. */
   seccompDefault: boolean;
-  /** Whether containers have NET_RAW unless they drop it, the runtime's default; if false, only containers that add it have it. */
+  /**
+   * Whether containers get NET_RAW unless they drop it, as is the container runtime's default. If false, only containers that add NET_RAW
+   * get it.
+   */
   netRawDefault: boolean;
-  /** Directory of Localhost seccomp profiles. */
+  /** Directory that contains the Localhost seccomp profiles. */
   seccompRoot: string;
 };
 
-/** The container's security context; the pod's provides the defaults. */
+/** The container's security context; defaults come from the pod's security context. */
 export function containerSecurityContext(input: SecurityInput): LinuxContainerSecurityContext {
   const { pod, container, imageUser } = input;
   const own: SecurityContext = container.securityContext ?? {};
@@ -106,7 +109,7 @@ export function selinux(options: SecurityContext['seLinuxOptions']) {
   return create(SELinuxOptionSchema, { user, role, type, level });
 }
 
-/** The pod's fsGroup, which owns its volumes, and its extra groups. */
+/** Returns the pod's supplemental groups: its fsGroup, which owns its volumes, and the additional groups in its spec. */
 export function supplementalGroups(shared: PodSecurityContext): bigint[] {
   const groups = shared.fsGroup === undefined ? [] : [shared.fsGroup];
   return [...new Set([...groups, ...(shared.supplementalGroups ?? [])])].map(BigInt);
@@ -124,7 +127,7 @@ function seccomp(profile: SecurityProfile | undefined, input: SecurityInput): Cr
   return create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType[type], localhostRef });
 }
 
-/** AppArmor profile names for runtimes before CRI 1.24, in the format of the earlier annotations. */
+/** AppArmor profile names for container runtimes before CRI 1.24, in the format of the old annotations. */
 const APPARMOR_NAMES = { RuntimeDefault: 'runtime/default', Unconfined: 'unconfined' };
 
 function appArmor(profile: SecurityProfile | undefined) {

@@ -17,7 +17,7 @@ import { runtimeHandler } from './pod-sandbox.ts';
 import { nextRestartCount } from './restart-count.ts';
 import { nonRootViolation } from './security-context.ts';
 
-/** Dependencies of creating and starting a container. */
+/** Dependencies for creating and starting a container. */
 export type StartContainerDependencies = KillContainerDependencies &
   Pick<
     KuberuntimeDependencies,
@@ -44,9 +44,11 @@ export type StartRequest = {
   image: Promise<ImageOutcome>;
   volumeImages: VolumeImages;
   action: SyncAction;
-  /** Whether the restart of a crashed container queues with those of other crashed containers. */
+  /** Whether the restart of a crashed container must queue with those of other crashed containers. */
   takesTurn: boolean;
-  /** Called right before the container is created, when all images are present; the restart counts for the crash back-off from then on. */
+  /**
+   * Called right before the container is created, once all images are present. From then on, the restart counts towards the crash back-off.
+   */
   onCreate: () => void;
 };
 

@@ -5,7 +5,7 @@ import type { ContainerEnforcement } from './container-enforcement.ts';
 type SwapResources = {
   /** The cgroup v1 limit of memory plus swap; 0 means no limit. */
   memoryAndSwapBytes: bigint;
-  /** Values of cgroup v2 files, by file name (CRI's `unified`). */
+  /** Contents of cgroup v2 files, by file name (`unified` in the CRI). */
   files: Record<string, string>;
 };
 

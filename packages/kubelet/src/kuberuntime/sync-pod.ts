@@ -1,7 +1,7 @@
 /**
- * Executes the plan of `compute-pod-actions` in upstream's order: stop the pod if its sandbox has changed; stop and remove containers that
- * should not run; resize running containers; create the sandbox and report its addresses; start ephemeral, then init, then ordinary
- * containers. Images are pulled while the sandbox is created.
+ * Executes the plan from `compute-pod-actions` in upstream's order: stops the pod if its sandbox has changed; stops and removes containers
+ * that should not run; resizes running containers; creates the sandbox and reports its addresses; starts ephemeral, then init, then
+ * ordinary containers. Images are pulled while the sandbox is being created.
  */
 import { ignoreFailure, repeatedError, shownError } from '@podwright/base';
 import { asRpcError, withRpcErrors } from '@podwright/grpc';
@@ -25,10 +25,10 @@ import {
   startContainer,
 } from './start-container.ts';
 
-/** Minimum wait for a sandbox turn that is recorded in the pod's trace. */
+/** Minimum time a pod must have waited for its turn to create a sandbox for the wait to be recorded in its trace. */
 export const MIN_TRACED_TURN_MS = 5;
 
-/** Dependencies of a sync. */
+/** Dependencies for a pod sync. */
 export type SyncPodDependencies = KillPodDependencies &
   SandboxDependencies &
   PruneDependencies &
@@ -44,10 +44,10 @@ export type SyncPodRequest = {
   onSandboxReady?: (podIps: string[]) => void;
 };
 
-/** The context passed to the steps of a sync. */
+/** The context passed to the steps of a pod sync. */
 type Sync = SyncPodRequest & { deps: SyncPodDependencies; signal: AbortSignal };
 
-/** Executes a sync and returns the result of each step, in order. Rejects only when aborted; the next sync retries failed steps. */
+/** Executes a pod sync and returns the results of its steps, in order. Rejects only if aborted; the next sync retries failed steps. */
 export async function syncPod(
   deps: SyncPodDependencies,
   request: SyncPodRequest,
@@ -116,7 +116,7 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
   );
 }
 
-/** The planned containers that may start now, and a step result with the back-off for each of the others. */
+/** Returns the planned containers that may start now, and for each of the others a step result that contains its back-off. */
 function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } {
   const { deps, pod, plan, status } = sync;
   const { ephemeralContainersToStart, initContainersToStart, containersToStart } = plan;
@@ -155,8 +155,8 @@ function actionOf({ pod }: Sync, container: Container): SyncAction {
 type Images = Map<string, Promise<ImageOutcome>>;
 
 /**
- * Starts pulling the images; the step that starts a container reports a failed pull. Images with pull policy Always wait for the sandbox,
- * so that repeated attempts to create a sandbox do not send requests to registries.
+ * Starts pulling the images. A failed pull is reported by the step that starts the container. Images with pull policy Always are pulled
+ * only once the sandbox exists, so that repeated attempts to create a sandbox do not send requests to registries.
  */
 function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containers: Container[]): Images {
   const { deps, pod, signal } = sync;
@@ -173,7 +173,10 @@ function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containe
   return images;
 }
 
-/** The pod's runtime handler, or the default one if its RuntimeClass is missing, which the step that creates the sandbox reports. */
+/**
+ * Returns the pod's runtime handler, or the default one if its RuntimeClass is missing, which is reported by the step that creates the
+ * sandbox.
+ */
 function handlerOrDefault({ deps, pod }: Sync): string {
   try {
     return runtimeHandler(deps, pod);
@@ -182,7 +185,7 @@ function handlerOrDefault({ deps, pod }: Sync): string {
   }
 }
 
-/** The sandbox's configuration, or the failed step. */
+/** Returns the sandbox configuration, or the failed step. */
 async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<SandboxInUse['config'] | StepResult> {
   try {
     return await makeSandboxConfig(deps, { pod, attempt: plan.attempt }, signal);
@@ -197,7 +200,7 @@ async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<Sandbox
   }
 }
 
-/** The existing or new sandbox in which to start containers; absent if it could not be created. */
+/** Returns the existing or newly created sandbox in which to start containers; absent if it could not be created. */
 async function useSandbox(
   sync: Sync,
   config: SandboxInUse['config'],
@@ -225,7 +228,6 @@ async function useSandbox(
   }
 }
 
-/** Creates the sandbox when it is the pod's turn. */
 function createInTurn({ deps, pod, signal }: Sync, config: SandboxInUse['config']): Promise<string> {
   const { sandboxes, tracer } = deps;
   const { uid } = pod.metadata;
@@ -241,7 +243,7 @@ function createInTurn({ deps, pod, signal }: Sync, config: SandboxInUse['config'
 type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImages; containers: Container[] };
 
 /**
- * Starts containers one after the other, in the order of the spec. An init container that cannot be started blocks the following ones.
+ * Starts containers one at a time, in spec order. If an init container cannot be started, the following containers are not started.
  * Creations do not overlap either, because containerd 1.6 loses the sandbox's process under such a load.
  */
 async function startContainers(

@@ -12,7 +12,6 @@ export class CompressedLog implements LogFile {
   readonly #query: EntryQuery;
   readonly #text: EntryText;
   #isRead = false;
-  /** Number of lines to skip at the beginning. */
   #skipLines = 0;
 
   constructor({ query, opened: { file } }: { query: EntryQuery; opened: OpenedFile }) {
@@ -21,7 +20,7 @@ export class CompressedLog implements LogFile {
     this.#text = new EntryText(query);
   }
 
-  /** Selects the last `lines`, counted as in `findTail`. Resolves with `Tail.before`. */
+  /** Selects the last `lines` lines, counted as in `findTail`. Returns the value of `Tail.before`. */
   async showLast({ lines, isContinued, signal }: Omit<TailSearch, 'size'>): Promise<number | undefined> {
     const counted = new EntryText(this.#query);
     let found = 0;
@@ -55,7 +54,7 @@ export class CompressedLog implements LogFile {
     return entries.subarray(0, 0);
   }
 
-  /** The decompressed chunks. For a truncated file, those before the truncation. */
+  /** Yields the decompressed chunks; for a truncated file, those before the truncation. */
   async *#pieces(signal?: AbortSignal): AsyncGenerator<Buffer> {
     const source = Readable.from(this.#bytes());
     const pieces = createGunzip();

@@ -1,22 +1,22 @@
 import { type LogEnd, type LogQuery, limitText, readLog } from './log-reader.ts';
 
 /**
- * Reads logs that are in no file that the kubelet can read, such as those of a Docker Engine with a log driver other than json-file.
- * Implemented by the runtime that runs in the kubelet's process.
+ * Reads logs that are not stored in a file that the kubelet can read, such as those of a Docker Engine with a log driver other than
+ * json-file. Implemented by the container runtime that runs in the kubelet's process.
  */
 export interface LegacyLogs {
   /**
-   * A container's log as text; `undefined` if the log is a file at the CRI's path. Ends when `signal` aborts, and with `follow` when the
-   * container exits. Ignores `limitBytes`. Rejects with `not_found`, `unavailable`, or `failed_precondition` if the log driver does not
-   * support reading.
+   * Returns a container's log as text; `undefined` if the log is a file at the path given by the CRI. Ends when `signal` aborts and, with
+   * `follow`, when the container exits. Ignores `limitBytes`. Rejects with `not_found`, `unavailable`, or `failed_precondition` if the log
+   * driver does not support reading.
    */
   read(containerId: string, query: LogQuery, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined>;
 }
 
-/** The log of one container, by the runtime's container ID. */
+/** The log of one container, identified by the container runtime's ID. */
 export type LegacyLog = { logs: LegacyLogs; containerId: string };
 
-/** Where a container's log is. The file at `path` is used if `legacy` has no log. */
+/** Where to find a container's log. The file at `path` is used if `legacy` has no log. */
 export type LogSource = { path: string; legacy?: LegacyLog };
 
 /** Reads a container's log as text from `legacy` or from its file. Rejects like `readLog` and `LegacyLogs`. */

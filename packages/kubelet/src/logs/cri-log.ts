@@ -1,7 +1,7 @@
 import { isDockerLine, parseDockerLine } from './docker-log.ts';
 import type { LogEntry, LogStream } from './log-entry.ts';
 
-/** Offsets of the parts of an entry: the time ends at `timeEnd`, and the text runs from `textStart` to the end of the line. */
+/** Offsets of the parts of a log entry: the timestamp ends at `timeEnd`, and the text runs from `textStart` to the end of the line. */
 export type EntryParts = { timeEnd: number; stream: LogStream; partial: boolean; textStart: number };
 
 const STREAMS = { stdout: Buffer.from('stdout'), stderr: Buffer.from('stderr') };
@@ -13,7 +13,7 @@ const PARTIAL = 0x50;
 /**
  * Finds the parts of the line between `start` and `end` in the CRI log format, `TIME STREAM TAGS TEXT` without its newline
  * (kubernetes/design-proposals kubelet-cri-logging). Tags are separated by colons; `P` means partial. Returns `undefined` for any other
- * line. Does not copy anything, because a hundred megabytes of log have about a million lines.
+ * line. Copies nothing, because a hundred megabytes of logs contain about a million lines.
  */
 export function entryParts(data: Buffer, start: number, end: number): EntryParts | undefined {
   const timeEnd = spaceAfter(data, start, end);
@@ -45,7 +45,7 @@ function streamAt(data: Buffer, start: number): LogStream | undefined {
   return undefined;
 }
 
-/** Decodes a line in the CRI's or Docker's format; `undefined` for any other line. */
+/** Decodes a line in the CRI's or Docker's log format; `undefined` for any other line. */
 export function parseLogLine(line: Buffer): LogEntry | undefined {
   if (isDockerLine(line, 0)) return parseDockerLine(line);
   const parts = entryParts(line, 0, line.length);

@@ -1,22 +1,22 @@
 import type { LogEntry } from './log-entry.ts';
 
-/** First byte of a line of Docker's json-file driver. A CRI line begins with a time. */
+/** First byte of a line written by Docker's json-file driver. A CRI log line begins with a timestamp instead. */
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
-/** Follows the text in a line. The text cannot contain it, because quotes in the text are escaped. */
+/** Follows the text in a Docker log line. The text itself cannot contain it, because quotes in the text are escaped. */
 const AFTER_TEXT = Buffer.from('","stream":"');
 const NEWLINE_ESCAPE = Buffer.from('\\n');
 
-/** Whether a line is in Docker's format. */
+/** Whether a line is in Docker's log format. */
 export function isDockerLine(data: Buffer, start: number): boolean {
   return data[start] === BRACE;
 }
 
 /**
  * Decodes an entry of Docker's json-file log driver, `{"log":"text\n","stream":"stdout","time":"…"}`. Docker splits lines longer than 16
- * KiB into several entries; only the text of the last one ends with a newline. Returns `undefined` for any other line. Time and text
- * together are shorter than the line.
+ * KiB into several entries, of which only the last one's text ends with a newline. Returns `undefined` for any other line. The timestamp
+ * and the text together are always shorter than the line.
  */
 export function parseDockerLine(line: Buffer): LogEntry | undefined {
   let value: unknown;
@@ -34,7 +34,10 @@ export function parseDockerLine(line: Buffer): LogEntry | undefined {
   return { time, stream, partial: !isWhole, text };
 }
 
-/** Whether an entry is partial, without decoding it; `undefined` if `line` does not contain the end of the text, or is truncated. */
+/**
+ * Determines without decoding whether a Docker log entry is partial; `undefined` if `line` does not contain the end of the text, or is
+ * truncated.
+ */
 export function isPartialDockerLine(line: Buffer): boolean | undefined {
   const textEnd = line.lastIndexOf(AFTER_TEXT);
   if (textEnd < 0 || line.at(-1) !== CLOSING_BRACE) return undefined;

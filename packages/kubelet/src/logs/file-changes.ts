@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import { pause } from '@podwright/base';
 import { followLink } from './log-link.ts';
 
-/** Minimum time between two reports, because a container may write thousands of times a second. */
+/** Minimum time between two change notifications, because a container may write thousands of times a second. */
 const MIN_LOG_INTERVAL_MS = 10;
 
-/** Maximum time between two reports, in case an inotify event is lost. */
+/** Maximum time between two change notifications, in case an inotify event is lost. */
 export const LOG_SAFETY_INTERVAL_MS = 1000;
 
-/** Waits for changes in a file's directory: growth and rotation of the file. */
+/** Waits for a file to grow or be rotated, by watching its directory. */
 export class FileChanges implements AsyncDisposable {
   readonly #path: string;
   readonly #stop: AbortSignal;
@@ -32,7 +32,8 @@ export class FileChanges implements AsyncDisposable {
         this.#wake?.();
       }).on('error', () => this.#unwatch());
     } catch {
-      // The directory does not exist yet, or no inotify watch is left: poll at the safety interval, and try again at the next call.
+      // The directory does not exist yet, or the inotify watch limit has been reached: poll at the safety interval, and try again at the
+      // next call.
     }
   }
 

@@ -1,4 +1,4 @@
-/** A container's log files in order: the rotated ones, then the current one. */
+/** Iterates over a container's log files in order: first the rotated logs, then the current file. */
 import { closeSync, lstatSync } from 'node:fs';
 import { CompressedLog } from './compressed-log.ts';
 import { findTail } from './log-tail.ts';
@@ -6,23 +6,27 @@ import type { EntryQuery } from './log-text.ts';
 import { type LogFile, type OpenedFile, openRegular, PlainLog, type PlainLogInput } from './open-log.ts';
 import { type RotatedLog, rotatedLogs } from './rotated-logs.ts';
 
-/** Enough bytes to identify a file by its first entry, whose time is in nanoseconds. */
+/** Enough bytes to identify a log file by its first entry, whose timestamp has nanosecond precision. */
 const HEAD_BYTES = 256;
 
-/** A position in the order of files: a rotated file by its order, or the current file after all rotated ones up to `order`. */
+/**
+ * A position in the sequence of log files: a rotated log with the given `order`, or the current file, which follows all rotated logs up to
+ * `order`.
+ */
 type LogPosition = { order: string; current?: PlainLog };
 
-/** An open file and its position. `isAfterGap`: files before it may have been removed unread. */
+/** An open log file and its position. `isAfterGap`: files before it may have been removed before they could be read. */
 export type PositionedLog = {
   log: LogFile;
   position: LogPosition;
   isAfterGap: boolean;
-  /** Whether no more will be written to the file, because a newer one exists. */
+  /** Whether nothing more will be written to this file, because a newer one exists. */
   isComplete(): boolean;
 };
 
 /**
- * The files to read first: the rotated ones, oldest first (`undefined` for one that has been removed), and the current one if it exists.
+ * The log files to read first: the rotated logs, oldest first (`undefined` for one that has been removed), and the current file if it
+ * exists.
  */
 export type LogStart = {
   rotated: AsyncGenerator<LogFile | undefined>;
@@ -32,7 +36,7 @@ export type LogStart = {
 
 export type LogFilesQuery = EntryQuery & { tailLines?: number; follow?: boolean };
 
-/** Opens the current file and finds the rotated ones: all of them, or only those with the last `tailLines`. */
+/** Opens the current log file and finds the rotated ones: either all of them, or only those that contain the last `tailLines` lines. */
 export async function openLogs(path: string, query: LogFilesQuery, signal: AbortSignal): Promise<LogStart> {
   const opened = openRegular(path);
   try {
@@ -59,7 +63,7 @@ function placed(
 
 type TailInput = { before: RotatedLog[]; opened: OpenedFile | undefined; query: LogFilesQuery; lines: number };
 
-/** Opens the files with the last lines, counted from the current end of the log; later writes do not count. */
+/** Opens the files that contain the last lines, counted from the current end of the log; later writes do not count. */
 async function openTail(
   { before, opened, query, lines }: TailInput,
   signal: AbortSignal,
@@ -123,7 +127,7 @@ async function* openEach(files: RotatedLog[], query: EntryQuery): AsyncGenerator
 
 type OpenedRotated = OpenedFile & { isCompressed: boolean };
 
-/** Opens a rotated file, or its compressed form if it has been compressed since the directory was listed. */
+/** Opens a rotated log, or its compressed form if it has been compressed since the directory was listed. */
 function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefined {
   const found = openRegular(path);
   if (found !== undefined) return { ...found, isCompressed };
@@ -134,7 +138,7 @@ function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefi
 const logOf = (opened: OpenedRotated, query: EntryQuery) =>
   opened.isCompressed ? new CompressedLog({ query, opened }) : new PlainLog({ query, opened });
 
-/** The file that follows the one at `position`; `undefined` while there is none. */
+/** Opens the log file that follows the one at `position`; `undefined` while there is none. */
 export async function nextLog(
   path: string,
   position: LogPosition,
@@ -162,7 +166,10 @@ export async function nextLog(
   }
 }
 
-/** The rotated file at this position, if it still exists. A file that was current then is recognized by its inode or its first bytes. */
+/**
+ * Returns the rotated log at this position, if it still exists. If the file was the current one back then, it is recognized by its inode or
+ * its first bytes.
+ */
 async function fileAt({ order, current }: LogPosition, all: RotatedLog[]): Promise<RotatedLog | undefined> {
   if (current === undefined) return all.find((file) => file.order === order);
   for (const file of all.filter((one) => one.order > order)) {
@@ -183,7 +190,7 @@ async function hasSameHead(opened: OpenedFile, current: PlainLog): Promise<boole
   return head.length > 0 && head.equals(current.head(HEAD_BYTES));
 }
 
-/** The rotated files that are older than the open one, without duplicates. */
+/** Returns the rotated logs that are older than the open file, without duplicates. */
 async function filesBefore(path: string, opened: OpenedFile | undefined): Promise<RotatedLog[]> {
   const all = await rotatedLogs(path);
   const each = all.filter(({ order }, index) => order !== all[index - 1]?.order);

@@ -1,11 +1,11 @@
 import { readlinkSync } from 'node:fs';
 
-/** Path of a container's log in Docker's directory. */
+/** Matches the path of a container's log in Docker's data directory. */
 const DOCKER_LOG = /^\/(?:.+\/)?([0-9a-f]{64})\/\1-json\.log$/;
 
 /**
- * The target of a symlink to a Docker log, otherwise the path itself. A dockershim links the CRI's log path to Docker's log; no runtime
- * links to other files. The caller must open the result with O_NOFOLLOW.
+ * Returns the target of a symlink to a Docker log; otherwise the path itself. A dockershim symlinks the CRI's log path to Docker's log; no
+ * container runtime symlinks it to anything else. The caller must open the result with O_NOFOLLOW.
  */
 export function followLink(path: string): string {
   try {

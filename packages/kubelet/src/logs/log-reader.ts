@@ -13,15 +13,15 @@ export type LogQuery = LogFilesQuery & {
 export type LogEnd = { ended: AbortSignal; signal: AbortSignal };
 
 /**
- * Reads a container's log as text, beginning with the rotated files; yields a buffer per chunk of a file. A missing log counts as empty
- * while the container runs, otherwise it is `not_found`.
+ * Reads a container's log as text, beginning with the rotated logs. Yields one buffer per file chunk. While the container runs, a missing
+ * log is treated as empty; otherwise it is `not_found`.
  */
 export function readLog(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   const text = readText(path, query, until);
   return query.limitBytes === undefined ? text : limitText(text, query.limitBytes);
 }
 
-/** The first `limitBytes` of a log's text. */
+/** Truncates a log's text to `limitBytes`. */
 export async function* limitText(text: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
   let leftBytes = limitBytes;
   for await (const chunk of text) {
@@ -45,7 +45,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
       yield* joined.wholeFile(log, signal);
     }
     for (let hasChanged = false; !signal.aborted; hasChanged = true) {
-      // Check this before reading, so that everything written before the exit is read.
+      // Check this before reading, so that everything written before the container exited is read.
       const last = !query.follow || ended.aborted;
       if (query.follow) file ??= await nextLog(path, start.position, query);
       wasFound ||= file !== undefined;
@@ -72,11 +72,11 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
   }
 }
 
-/** Joins the text of several files. A line may continue in the next file unless a file in between is missing. */
+/** Joins the text of several log files. A line may continue in the next file, unless a file in between is missing. */
 class JoinedText {
   #isInLine = false;
 
-  /** The text of a whole file; `undefined` stands for a file that was removed before it could be read. */
+  /** Yields the text of a whole log file; `undefined` stands for a file that was removed before it could be read. */
   async *wholeFile(log: LogFile | undefined, signal: AbortSignal): AsyncGenerator<Buffer> {
     try {
       if (log !== undefined) yield* this.of(log.text(signal));
@@ -93,7 +93,7 @@ class JoinedText {
     }
   }
 
-  /** Ends a file: writes a newline after an unfinished entry, and after a line whose continuation is missing (`isCut`). */
+  /** Ends the text of a log file: writes a newline after an unfinished entry, and after a line whose continuation is missing (`isCut`). */
   *end(log: LogFile | undefined, { isCut }: { isCut: boolean }): Generator<Buffer> {
     const rest = log?.rest();
     if (rest !== undefined && rest.length > 0) yield rest;

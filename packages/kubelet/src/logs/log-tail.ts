@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, isPartialDockerLine } from './docker-log.ts';
 
-/** How far to search back for the beginning of a line that was written in pieces. */
+/** How far to search back for the beginning of a line that was written in several pieces. */
 const MAX_TAIL_LINE_BYTES = 16 << 20;
 
 const BLOCK_BYTES = 64 << 10;
-/** Enough bytes of an entry to include its tags. */
+/** Enough bytes from the start of a log entry to include its tags. */
 const HEAD_BYTES = 64;
-/** Enough bytes from the end of a Docker entry to see whether it is partial. */
+/** Enough bytes from the end of a Docker log entry to determine whether it is partial. */
 const DOCKER_END_BYTES = 4 << 10;
 const NEWLINE = 0x0a;
 
@@ -18,42 +18,44 @@ export type TailSearch = {
   size: number;
   /** Number of lines to find. */
   lines: number;
-  /** Searches only this many bytes before the end. Default: the whole file. */
+  /** Searches only the last `withinBytes` bytes of the file. Default: the whole file. */
   withinBytes?: number;
   /**
-   * Whether the log continues in another file, so that trailing partial entries are the beginning of that file's first line and do not
-   * count as a line.
+   * Whether the log continues in another file. Trailing partial entries are then the beginning of that file's first line, and do not count
+   * as a line of their own.
    */
   isContinued?: boolean;
   signal?: AbortSignal;
 };
 
 /**
- * The offset of the last lines, and the bytes from there to the end if the search has read them. `before` is present if the search has
- * reached the beginning of the file: that many more lines must be read from the previous file, and with 0 the first line may still begin
- * there.
+ * Where the last lines of a log file begin (`offset`), and the bytes from there to the end if the search has read them. `before` is present
+ * if the search reached the beginning of the file: it is the number of lines still to be read from the previous file. Even if it is 0, the
+ * first line may begin in the previous file.
  */
 export type Tail = { offset: number; bytes?: Buffer; before?: number };
 
-/** A block of a log at offset `from`, plus the first bytes of the next block. */
+/** A block of a log file at offset `from`, plus the first bytes of the next block. */
 type Block = { file: number; from: number; bytes: Buffer };
 
 /** Reads from an open file in the thread pool. */
 export const readAt = promisify(read);
 
 /**
- * Finds where the last lines of a log begin, by reading the open file backwards in blocks. Partial entries belong to the line that ends
- * them and are not counted, but trailing ones count as one line. Of a line longer than 16 MiB, or of one that begins before `withinBytes`,
- * only the end is found. Rejects with the signal's reason when it aborts.
+ * Finds where the last lines of a log begin by reading the open file backwards in blocks. A partial entry counts as part of the line that
+ * it belongs to, and trailing partial entries count as one line. For a line that is longer than 16 MiB or begins before `withinBytes`, only
+ * its end is found. Rejects with the signal's reason if the signal aborts.
  */
 export async function findTail(file: number, search: TailSearch): Promise<Tail> {
   const { size, lines, withinBytes = size, isContinued = false, signal } = search;
   if (lines <= 0 && !isContinued) return { offset: size };
   const first = Math.max(0, size - withinBytes);
-  // the first bytes of the next block follow the block, because they may have the tags of its last entry
+  // the block is followed by the first bytes of the next block, because they may contain the tags of the block's last entry
   const buffer = Buffer.alloc(BLOCK_BYTES + HEAD_BYTES);
   let found = 0;
-  /** Start of the earliest wanted line (`wanted`) and of the earliest entry, and the end of the next entry to check. */
+  /**
+   * Start of the earliest wanted line (`wanted`), start of the earliest entry (`earliest`), and end of the next entry to check (`lineEnd`).
+   */
   let wanted = size;
   let earliest = size;
   let lineEnd = size;
@@ -98,7 +100,9 @@ function lineEndBefore(buffer: Buffer, before: number): number {
   return before === 0 ? -1 : buffer.lastIndexOf(NEWLINE, before - 1);
 }
 
-/** Whether the entry is partial, judged by its first bytes; `undefined` for an invalid line. `end` is the offset of its newline. */
+/**
+ * Whether the log entry is partial, judging by its first bytes; `undefined` for an invalid line. `end`: the offset of the entry's newline.
+ */
 function isPartialEntry(block: Block, { start, end }: { start: number; end: number }): boolean | undefined {
   const { from, bytes } = block;
   if (isDockerLine(bytes, start - from)) return isPartialDockerEntry(block, { start, end });
@@ -107,8 +111,8 @@ function isPartialEntry(block: Block, { start, end }: { start: number; end: numb
 }
 
 /**
- * Checks the end of a Docker entry, which shows whether it is partial. An end beyond the block is read synchronously, which is fast because
- * it is in the page cache.
+ * Checks the end of a Docker log entry, which shows whether the entry is partial. If the end is beyond the block, it is read synchronously,
+ * which is fast because it is in the page cache.
  */
 function isPartialDockerEntry(
   { file, from, bytes }: Block,

@@ -3,22 +3,22 @@ import { entryParts } from './cri-log.ts';
 import { isDockerLine, parseDockerLine } from './docker-log.ts';
 import type { LogStream } from './log-entry.ts';
 
-/** Maximum length of an entry. Runtimes split log lines at 16 KiB, so a longer text without a newline is not a log. */
+/** Maximum length of a log entry. Container runtimes split log lines at 16 KiB, so a longer text without a newline is not a log. */
 const MAX_LOG_LINE_BYTES = 1 << 20;
 
 export const NEWLINE = 0x0a;
 
-/** Which entries to select, and how to format them. */
+/** Which log entries to select, and how to format them. */
 export type EntryQuery = {
-  /** Only entries at or after this time. */
+  /** Select only entries at or after this time. */
   sinceMs?: number;
-  /** Whether to prefix each line with its time. */
+  /** Whether to prefix each line with its timestamp. */
   timestamps?: boolean;
-  /** Only entries from this stream. */
+  /** Select only entries from this stream. */
   stream?: LogStream;
 };
 
-/** Extracts text from successive chunks of one file, entry by entry. */
+/** Extracts text from successive chunks of a log file, entry by entry. */
 export class EntryText {
   readonly #query: EntryQuery;
   #rest: Buffer = Buffer.alloc(0);
@@ -27,7 +27,7 @@ export class EntryText {
     this.#query = query;
   }
 
-  /** The selected text of the entries that end in `piece`, the next chunk. */
+  /** Returns the selected text of the entries that end in `piece`, the file's next chunk. */
   of(piece: Buffer): Buffer {
     return this.render(this.wholeEntries(piece));
   }
@@ -36,7 +36,7 @@ export class EntryText {
     return renderLines(entries, this.#query);
   }
 
-  /** The raw entries that end in `piece`, the next chunk. */
+  /** Returns the raw entries that end in `piece`, the file's next chunk. */
   wholeEntries(piece: Buffer): Buffer {
     const data = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
     const end = data.lastIndexOf(NEWLINE) + 1;
@@ -44,13 +44,16 @@ export class EntryText {
     return data.subarray(0, end);
   }
 
-  /** The selected text after the last newline: an entry that is unfinished because the runtime was killed or the disk was full. */
+  /**
+   * Returns the selected text after the last newline: an entry that is unfinished because the container runtime was killed or the disk was
+   * full.
+   */
   rest(): Buffer {
     return this.render(this.#rest);
   }
 }
 
-/** The selected text of the lines, which is never longer than the lines. Only the last line may lack its newline. */
+/** Returns the selected text of the lines, which is never longer than the lines themselves. Only the last line may lack its newline. */
 function renderLines(lines: Buffer, query: EntryQuery): Buffer {
   const text = Buffer.allocUnsafe(lines.length);
   let length = 0;
@@ -73,7 +76,7 @@ function lineEnd(lines: Buffer, start: number): number {
   return newline < 0 ? lines.length : newline;
 }
 
-/** Writes the selected text of a Docker line into `text`, and returns its length. */
+/** Writes the selected text of a Docker log line into `text`, and returns its length. */
 function renderDockerLine(line: Buffer, text: Buffer, query: EntryQuery): number {
   const entry = parseDockerLine(line);
   if (entry === undefined || !isWanted(entry, () => entry.time, query)) return 0;

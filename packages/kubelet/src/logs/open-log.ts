@@ -4,22 +4,22 @@ import { followLink } from './log-link.ts';
 import { readAt, type Tail } from './log-tail.ts';
 import { type EntryQuery, EntryText } from './log-text.ts';
 
-/** Length of the chunks in which files are read. */
+/** Size of the chunks in which log files are read. */
 export const CHUNK_BYTES = 64 << 10;
 
-/** A log file that is being read, with the current offset. */
+/** A log file that is being read, with its current offset. */
 export interface LogFile {
   /**
-   * The selected text of the entries from the end of the last call to the current end of the file. With `hasChanged` the file has just
-   * grown, so the new bytes are in the page cache, where a synchronous read is faster than the thread pool.
+   * Yields the selected text of the entries from where the previous call stopped to the current end of the file. `hasChanged` means that
+   * the file has just grown: the new bytes are then in the page cache, where a synchronous read is faster than the thread pool.
    */
   text(signal: AbortSignal, hint?: { hasChanged: boolean }): AsyncGenerator<Buffer>;
-  /** The selected text of an unfinished entry at the end. */
+  /** Returns the selected text of an unfinished entry at the end. */
   rest(): Buffer;
   close(): void;
 }
 
-/** `end`: the offset at which to stop. Default: the end of the file. */
+/** `end`: the offset at which to stop reading. Default: the end of the file. */
 export type PlainLogInput = { query: EntryQuery; opened: OpenedFile; begin?: Tail; end?: number };
 
 /** An uncompressed log file. */
@@ -29,7 +29,7 @@ export class PlainLog implements LogFile {
   readonly #end: number;
   readonly #text: EntryText;
   #offset: number;
-  /** The bytes at the offset, if they have already been read. */
+  /** The bytes at the current offset, if they have already been read. */
   #known: Buffer | undefined;
 
   constructor({
@@ -77,13 +77,12 @@ export class PlainLog implements LogFile {
     return this.#text.rest();
   }
 
-  /** The first bytes of the file. */
   head(sizeBytes: number): Buffer {
     const buffer = Buffer.alloc(sizeBytes);
     return buffer.subarray(0, readSync(this.#file, buffer, 0, sizeBytes, 0));
   }
 
-  /** Whether the path now has a different file, or this one has been truncated. */
+  /** Whether there is now a different file at the path, or this one has been truncated. */
   isReplacedAt(path: string): boolean {
     const named = namedFile(path);
     return named !== undefined && (named.ino !== this.inode || named.size < this.#offset);
@@ -96,7 +95,7 @@ export class PlainLog implements LogFile {
 
 export type OpenedFile = { file: number; stats: Stats };
 
-/** Stats of the regular file that `openRegular` would open; `undefined` for none. */
+/** Stats of the regular file that `openRegular` would open; `undefined` if there is none. */
 function namedFile(path: string): Stats | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const named = stats?.isSymbolicLink() ? lstatSync(followLink(path), { throwIfNoEntry: false }) : stats;
@@ -104,9 +103,10 @@ function namedFile(path: string): Stats | undefined {
 }
 
 /**
- * Opens a regular file if there is one: a pod with write access to the log directory must not block the reader with a FIFO, nor expose a
- * host file through a symlink. Symlinks to Docker logs are followed. The check before opening avoids side effects on the writer of a FIFO
- * or on a device driver; the check afterwards is the decisive one. Synchronous, because none of this takes longer than a name lookup.
+ * Opens a regular file if there is one. A pod with write access to the log directory must not be able to block the reader with a FIFO or
+ * expose a host file through a symlink, but symlinks to Docker logs are followed. The check before opening avoids side effects on the
+ * writer of a FIFO or on a device driver; the check afterwards is the decisive one. Synchronous, because none of this takes longer than a
+ * path lookup.
  */
 export function openRegular(path: string): OpenedFile | undefined {
   const file = namedFile(path) && openIfThere(path);

@@ -8,7 +8,7 @@ import type { MetricFamily, MetricSample } from './exposition.ts';
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-/** Facts about the host under cAdvisor's metric names. */
+/** Returns facts about the host under cAdvisor's metric names. */
 export function machineMetrics(memoryBytes: number): MetricFamily[] {
   const labels = {
     kernelVersion: release(),
@@ -36,8 +36,8 @@ export function machineMetrics(memoryBytes: number): MetricFamily[] {
 }
 
 /**
- * The container metrics of `/metrics/cadvisor`: those of the runtime's ListPodSandboxMetrics, as in upstream with
- * PodAndContainerStatsFromCRI. If the runtime does not implement that call, they are derived from the summary.
+ * Returns the container metrics for `/metrics/cadvisor`. As in upstream with PodAndContainerStatsFromCRI, they come from the container
+ * runtime's ListPodSandboxMetrics. If the runtime does not implement that call, they are derived from the stats summary.
  */
 export async function containerMetrics(cri: CriClient, summary: () => Promise<Summary>): Promise<MetricFamily[]> {
   try {
@@ -56,8 +56,8 @@ export async function containerMetrics(cri: CriClient, summary: () => Promise<Su
 type Descriptor = { name: string; help: string; labelKeys: string[] };
 
 /**
- * Groups metrics by name. Metrics without a descriptor, or whose number of labels differs from their descriptor's, are skipped, as in
- * upstream. Pure.
+ * Groups metrics by name. As in upstream, metrics are skipped if they have no descriptor, or if their number of labels differs from the
+ * descriptor's. Pure.
  */
 export function familiesOf(descriptors: Descriptor[], pods: PodSandboxMetrics[]): MetricFamily[] {
   const families = new Map<string, MetricFamily>();
@@ -100,7 +100,7 @@ const ofInterface = (help: string, read: OfInterface['read']): OfInterface => ({
   ...{ type: 'counter', help, read },
 });
 
-/** The cAdvisor metrics that can be derived from the summary. */
+/** The cAdvisor metrics that can be derived from the stats summary. */
 const KNOWN: Record<string, OfContainer | OfInterface> = {
   container_cpu_usage_seconds_total: ofContainer('counter', 'Cumulative cpu time consumed in seconds.', cpuSeconds),
   container_memory_working_set_bytes: ofContainer(
@@ -145,7 +145,7 @@ const KNOWN: Record<string, OfContainer | OfInterface> = {
   ),
 };
 
-/** cAdvisor metrics derived from the summary. Pure. */
+/** Derives cAdvisor metrics from the stats summary. Pure. */
 export function summaryMetrics({ pods }: Summary): MetricFamily[] {
   return Object.entries(KNOWN).map(([name, known]) => {
     const samples = pods.flatMap((pod) =>

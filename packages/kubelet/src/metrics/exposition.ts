@@ -1,13 +1,13 @@
-/** The Prometheus text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
+/** Content type of the Prometheus text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** One sample. `atMs`: time of the measurement in Unix milliseconds, if it is not now. */
+/** One sample of a metric. `atMs`: when it was measured (Unix milliseconds), if not now. */
 export type MetricSample = { labels?: Record<string, string>; value: number; atMs?: number };
 
-/** A metric with all its samples; without samples it is omitted. */
+/** A metric with all of its samples. A metric without samples is omitted from the output. */
 export type MetricFamily = { name: string; help: string; type: 'counter' | 'gauge'; samples: MetricSample[] };
 
-/** Formats metrics, with names, samples and labels sorted as in upstream's kubelet. */
+/** Formats metrics as text. Names, samples and labels are sorted as in upstream's kubelet. */
 export function exposition(families: MetricFamily[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)

@@ -10,8 +10,8 @@ import { requestedResizes } from './requested-resizes.ts';
 import { StatusMetrics } from './status-metrics.ts';
 
 /**
- * Reasons of admission rejections that upstream counts by name. Other `OutOf…` reasons count as OutOfExtendedResources, and all the rest as
- * Other.
+ * Admission rejection reasons that upstream's metric counts by name. Other `OutOf…` reasons count as OutOfExtendedResources, and everything
+ * else as Other.
  */
 const REFUSALS: ReadonlySet<string> = new Set([
   'AppArmor',
@@ -36,7 +36,7 @@ export class KubeletMetrics implements PodObserver {
   readonly #podOf: (uid: string) => Pod | undefined;
   readonly #of: ReturnType<typeof ownMetrics>;
 
-  /** `podOf` finds a synced pod by its UID. */
+  /** `podOf` looks up a synced pod by its UID. */
   constructor(registry: Registry, podOf: (uid: string) => Pod | undefined) {
     this.#podOf = podOf;
     this.#starts = new PodStartTimes(startMetrics(registry));
@@ -66,12 +66,12 @@ export class KubeletMetrics implements PodObserver {
     this.#of.orphans.inc();
   }
 
-  /** Records that a pod was added with the UID of a pod that was still being removed, and is started again. */
+  /** Records that a pod was added with the same UID as one that was still being removed, and is therefore recreated. */
   cameBack(): void {
     this.#of.comebacks.inc({ static: 'true' });
   }
 
-  /** Records that the last sweep found leftovers of `pods` deleted pods, and failed to remove the leftovers of `failures` pods. */
+  /** Records that the last cleanup found leftovers of `pods` deleted pods, and failed to remove those of `failures` pods. */
   swept({ pods, failures }: { pods: number; failures: number }): void {
     this.#of.swept.set(pods);
     this.#of.sweepFailures.set(failures);
@@ -86,7 +86,7 @@ export class KubeletMetrics implements PodObserver {
     this.#of.evictionStatsAge.observe({ eviction_signal: signal }, seconds);
   }
 
-  /** Records that one of a pod's steps has ended. */
+  /** Records that one of a pod's traced steps has finished. */
   step(podUid: string, { name, startMs, endMs, detail }: TraceSpan): void {
     const failed = detail?.startsWith('failed: ') === true;
     const [, verb, what = ''] = /^(run|create|image|resize)(?: (.+))?$/.exec(name) ?? [];
@@ -96,7 +96,7 @@ export class KubeletMetrics implements PodObserver {
     if (verb === 'resize') this.#of.resizeMs.observe({ success: String(!failed) }, endMs - startMs);
   }
 
-  /** Records the results of a sync's steps. A container in CrashLoopBackOff does not count as a start. */
+  /** Records the results of the steps of a pod sync. A container in CrashLoopBackOff does not count as started. */
   acted({ spec }: Pod, steps: StepResult[]): void {
     for (const { action, error } of steps) {
       const type = CONTAINER_TYPES[action];
@@ -110,7 +110,7 @@ export class KubeletMetrics implements PodObserver {
     if (failedSteps(steps).length > 0) this.#of.startedUserNamespacedErrors.inc();
   }
 
-  /** Records the pod's published status; `undefined` if the pod was deleted. */
+  /** Records a pod's published status; `pod` is `undefined` if the pod was deleted. */
   told(podUid: string, pod: Pod | undefined): void {
     if (pod === undefined) {
       this.#starts.forget(podUid);
@@ -121,7 +121,7 @@ export class KubeletMetrics implements PodObserver {
     }
   }
 
-  /** Wraps the steps of pod workers to measure their duration. */
+  /** Wraps the steps of the pod workers to measure their duration. */
   timed(steps: PodSteps): PodSteps {
     const measure = async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
       const startedAtMs = performance.now();
@@ -155,8 +155,8 @@ export class KubeletMetrics implements PodObserver {
   }
 
   /**
-   * Counts the image volumes of a container that was created. They count as mounted unless the runtime's error is ImageVolumeMountFailed,
-   * as in upstream.
+   * Counts the image volumes of a newly created container. As in upstream, they count as mounted unless the container runtime's error is
+   * ImageVolumeMountFailed.
    */
   #created(podUid: string, name: string, detail: string | undefined): void {
     const spec = this.#podOf(podUid)?.spec;
@@ -172,7 +172,7 @@ export class KubeletMetrics implements PodObserver {
   }
 }
 
-/** Upstream's type label for the containers that a step starts. */
+/** Upstream's container-type label for the containers that a step starts. */
 const CONTAINER_TYPES: Partial<Record<SyncAction, string>> = {
   StartContainer: 'container',
   StartInitContainer: 'init_container',

@@ -1,17 +1,17 @@
-/** Metrics that are computed on each scrape. */
+/** Pod metrics that are computed on each scrape. */
 import { Gauge, type Registry } from '@podwright/base';
 import { CONFIG_SOURCE_ANNOTATION, type Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WorkerPhase } from '../pod/pod-workers.ts';
 
-/** What is counted. */
+/** The pods to count. */
 export type CountedPods = {
   nodeName: string;
   cgroupVersion: 1 | 2;
-  /** Whether static pods have mirror pods at an API server. */
+  /** Whether static pods have mirror pods on an API server. */
   hasMirrors: boolean;
   runtimePods: () => RuntimePodStatus[];
-  /** The pods in the sources; `activePods` are the ones among them that have not terminated. */
+  /** The pods in the pod sources; `activePods` are those of them that have not terminated. */
   desiredPods: () => Pod[];
   activePods: () => Pod[];
   /** Every pod that has a worker. */
@@ -102,7 +102,7 @@ function tally(label: string, values: string[]): Samples {
   }));
 }
 
-/** The source of a pod; `undefined` for a pod that exists only in the runtime. */
+/** The source of a pod; `undefined` for a pod that exists only in the container runtime. */
 const sourceOf = ({ metadata }: Pod) => metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
 const isStatic = (pod: Pod) => sourceOf(pod) !== 'api';
 
@@ -123,7 +123,7 @@ const LIFECYCLES: Record<WorkerPhase, string> = {
   removed: 'terminated',
 };
 
-/** Counts every combination of labels, including the ones without pods. Pure. */
+/** Counts the pods for every combination of labels, including combinations without any pods. Pure. */
 export function workingPods(pods: { pod: Pod; phase: WorkerPhase }[], desired: ReadonlySet<string>): Samples {
   const kinds = [
     { config: 'desired', static: '' },

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 import type { StartMetrics } from './pod-start-times.ts';
 
-/** The default buckets of client libraries, in seconds. */
+/** The default buckets of the Prometheus client libraries, in seconds. */
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Upstream's podStartupDurationBuckets, in seconds. */
 const START_BUCKETS = [
@@ -48,7 +48,7 @@ export function startMetrics(registry: Registry): StartMetrics {
   };
 }
 
-/** Metrics of pod workers, sandboxes and sweeps. */
+/** Registers the metrics of pod workers, sandboxes and cleanups. */
 export function syncMetrics(registry: Registry) {
   const { counter, gauge, histogram } = makersIn(registry);
   const seconds = histogram(DEFAULT_BUCKETS);

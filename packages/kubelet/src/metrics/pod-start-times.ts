@@ -6,7 +6,9 @@ type Interval = { startMs: number; endMs: number };
 type Start = {
   seenAtMs: number;
   pulls: Interval[];
-  /** Whether a sandbox has been requested. Pods that already run when the kubelet starts never request one, and are not measured. */
+  /**
+   * Whether a sandbox has been requested. Pods that are already running when the kubelet starts never request one, and are not measured.
+   */
   begun: boolean;
   synced: boolean;
   /** Whether the phase Running has been published. */
@@ -19,12 +21,13 @@ export type StartMetrics = {
   start: Histogram;
   sli: Histogram;
   total: Histogram;
-  /** Like `sli`, but only for the first pod that is not on the host network. */
+  /** Like `sli`, but only for the first started pod that is not on the host network. */
   firstNetwork: Gauge;
 };
 
 /**
- * Measures pod starts: from when a pod is first seen until it is Running, and from its creation until all of its containers have started.
+ * Measures how long pods take to start: from when a pod is first seen until it is Running, and from its creation until all of its
+ * containers have started.
  */
 export class PodStartTimes {
   readonly #metrics: StartMetrics;
@@ -58,7 +61,8 @@ export class PodStartTimes {
   }
 
   /**
-   * Call this for each sync. Returns the milliseconds from when the pod was first seen to its first sync, and `undefined` for later syncs.
+   * Must be called for each sync of the pod. Returns the time in milliseconds from when the pod was first seen to its first sync;
+   * `undefined` for later syncs.
    */
   firstSync(podUid: string, atMs: number): number | undefined {
     const start = this.#starts.get(podUid);
@@ -93,7 +97,8 @@ export class PodStartTimes {
 }
 
 /**
- * The pod's creation time. creationTimestamp has whole seconds, so a pod first seen within that second counts as created at that moment.
+ * The pod's creation time. Because creationTimestamp only has a resolution of one second, a pod first seen within that second is assumed to
+ * have been created at that moment.
  */
 function creationMs(timestamp: string | undefined, seenAtMs: number): number {
   const created = Date.parse(timestamp ?? '');

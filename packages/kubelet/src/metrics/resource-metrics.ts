@@ -6,8 +6,8 @@ type Timed = { time: Date } | undefined;
 const seconds = (nanoseconds: number) => nanoseconds / 1e9;
 
 /**
- * The metrics of `/metrics/resource` (upstream's resource_metrics.go): CPU, memory and swap of the node, its pods and their containers.
- * `summary` is undefined if reading it has failed. Pure.
+ * Returns the metrics for `/metrics/resource` (upstream's resource_metrics.go): CPU, memory and swap of the node, its pods and their
+ * containers. `summary` is `undefined` if it could not be read. Pure.
  */
 export function resourceMetrics(summary: Summary | undefined): MetricFamily[] {
   const failed = [{ value: summary === undefined ? 1 : 0 }];
@@ -96,7 +96,7 @@ function podMetrics({ pods }: Summary): MetricFamily[] {
 
 const podLabels = ({ podRef }: PodStats) => ({ pod: podRef.name, namespace: podRef.namespace });
 
-/** One sample with its time of measurement; empty if the value is unknown. */
+/** Returns one sample with the time of its measurement; an empty list if the value is unknown. */
 function timed(
   part: Timed,
   value: number | undefined,

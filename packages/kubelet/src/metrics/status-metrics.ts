@@ -1,7 +1,7 @@
 import { Counter, type Registry } from '@podwright/base';
 import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
 
-/** The terminated containers in a pod's last status, and the reason for which a resize is pending. */
+/** What a pod's last status showed: the terminated containers, and the reason why a resize is pending. */
 type Shown = { ended: ReadonlySet<string>; pending?: string | undefined };
 
 const NOTHING: Shown = { ended: new Set() };
@@ -12,7 +12,7 @@ const LISTS = [
   ['ephemeral_container', 'ephemeralContainerStatuses'],
 ] as const;
 
-/** Counters of status changes of pods. */
+/** Counts changes in pod statuses. */
 export class StatusMetrics {
   readonly #shown = new Map<string, Shown>();
   readonly #ended: Counter<'container_type' | 'exit_code' | 'reason'>;
@@ -49,7 +49,7 @@ export class StatusMetrics {
     for (const { type, name, exitCode, reason = '' } of ended)
       if (!before.ended.has(name)) this.#ended.inc({ container_type: type, exit_code: String(exitCode), reason });
     const pending = conditionOf(status, 'PodResizePending')?.reason;
-    // every acceptance counts as `periodic_retry`, even if the removal of another pod triggered the retry
+    // every accepted resize counts as `periodic_retry`, even if the removal of another pod triggered the retry
     if (before.pending === 'Deferred' && pending === undefined && conditionOf(status, 'PodResizeInProgress'))
       this.#accepted.inc({ retry_trigger: 'periodic_retry' });
     // every infeasible resize counts as `swap_limitation`, whatever its reason

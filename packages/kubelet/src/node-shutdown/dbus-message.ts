@@ -1,7 +1,7 @@
 /** Encodes and decodes D-Bus messages (dbus.freedesktop.org/doc/dbus-specification.html, Message Protocol). */
 import { PodwrightError } from '@podwright/base';
 
-/** A value of a supported type: b, i, u, t, s, o, or v of one of these. */
+/** A value of a supported D-Bus type: b, i, u, t, s, o, or a v that contains one of these. */
 export type DBusValue = boolean | number | bigint | string;
 
 export type MethodCall = {
@@ -9,7 +9,7 @@ export type MethodCall = {
   path: string;
   interface: string;
   member: string;
-  /** Strings are sent as `s`, numbers as `i`. */
+  /** Strings are encoded as D-Bus type `s`, numbers as `i`. */
   arguments?: (string | number)[];
 };
 
@@ -22,14 +22,17 @@ export type DBusMessage = {
   member?: string;
   errorName?: string;
   sender?: string;
-  /** The values up to the first one of an unsupported type. */
+  /** The message's values up to the first one of an unsupported type. */
   values: DBusValue[];
 };
 
 const TYPES = { 1: 'call', 2: 'return', 3: 'error', 4: 'signal' } as const;
 const FIELDS = { 1: 'path', 2: 'interface', 3: 'member', 4: 'errorName', 5: 'replySerial', 7: 'sender' } as const;
 const SIGNATURE_FIELD = 8;
-/** Length of the fixed part of the header: byte order, type, flags, version, body length, serial number, and length of the fields. */
+/**
+ * Length of the fixed part of a D-Bus message header: byte order, type, flags, version, body length, serial number, and length of the
+ * header fields.
+ */
 const FIXED_BYTES = 16;
 
 export function encodeCall(serial: number, call: MethodCall): Buffer {
@@ -57,8 +60,8 @@ export function encodeCall(serial: number, call: MethodCall): Buffer {
 }
 
 /**
- * Length of the message at the beginning of `bytes`; `undefined` if its header is incomplete. Throws `internal` if the data is no D-Bus
- * message.
+ * Returns the length of the message at the beginning of `bytes`; `undefined` if its header is incomplete. Throws `internal` if the data is
+ * not a D-Bus message.
  */
 export function messageLength(bytes: Buffer): number | undefined {
   if (bytes.length < FIXED_BYTES) return undefined;
@@ -68,7 +71,7 @@ export function messageLength(bytes: Buffer): number | undefined {
   return aligned(FIXED_BYTES + fields, 8) + body;
 }
 
-/** Decodes one complete message. Throws `internal` if it is invalid. */
+/** Decodes one complete D-Bus message. Throws `internal` if it is invalid. */
 export function decodeMessage(bytes: Buffer): DBusMessage {
   const reader = new Reader(bytes);
   const type = TYPES[bytes[1] as keyof typeof TYPES];
@@ -93,7 +96,7 @@ export function decodeMessage(bytes: Buffer): DBusMessage {
 
 const aligned = (at: number, to: number) => Math.ceil(at / to) * to;
 
-/** Writes little-endian values. */
+/** Encodes values in little-endian byte order. */
 class Writer {
   readonly #parts: Buffer[] = [];
   #length = 0;
@@ -133,7 +136,7 @@ class Writer {
   }
 }
 
-/** Reads values in the sender's byte order. Throws `internal` at the end of the data. */
+/** Decodes values in the sender's byte order. Throws `internal` at the end of the data. */
 class Reader {
   readonly #bytes: Buffer;
   readonly endian: 'little' | 'big' | undefined;
@@ -156,7 +159,7 @@ class Reader {
     return this.#take(1)[0]!;
   }
 
-  /** A value preceded by its type signature; `undefined` for an unsupported type. */
+  /** Reads a value preceded by its type signature; `undefined` for an unsupported type. */
   variant(): DBusValue | undefined {
     return this.#value(this.#signature());
   }

@@ -8,9 +8,9 @@ import { groupPods, shutdownGraceSeconds } from './shutdown-groups.ts';
 export type PodEnder = {
   /** Pods that run or may still start, including pods that are waiting for another pod to stop. */
   pods(): Pod[];
-  /** Starts stopping a pod; its object is kept. */
+  /** Starts stopping a pod; the pod object is kept. */
   end(pod: Pod, how: { gracePeriodSeconds: number; verdict: PodVerdict }): void;
-  /** Resolves when none of the pod's processes run. */
+  /** Resolves once none of the pod's processes are running. */
   whenStopped(podUid: string): Promise<void>;
   /** Resolves when the pod's volumes have been unmounted as well. */
   whenReleased(podUid: string, signal: AbortSignal): Promise<void>;
@@ -23,8 +23,8 @@ export type PodEnder = {
 };
 
 /**
- * Stops all pods, one period after the other. A period ends when all of its pods have released their resources, or after its grace period;
- * periods without pods are skipped. Resolves immediately if the signal aborts.
+ * Stops all pods, one shutdown period at a time. A period ends once all of its pods have released their resources, or when its grace period
+ * is over; periods without pods are skipped. Resolves immediately if the signal aborts.
  */
 export async function endPodsInOrder(ender: PodEnder, periods: ShutdownPeriod[], signal: AbortSignal): Promise<void> {
   for (const { period, pods } of groupPods(periods, ender.pods())) {

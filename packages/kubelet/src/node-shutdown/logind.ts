@@ -1,4 +1,4 @@
-/** Client of systemd-logind (org.freedesktop.login1(5)), for delaying shutdowns of the host. */
+/** Client for systemd-logind (org.freedesktop.login1(5)), used to delay shutdowns of the host. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CONTAINER_DIRECTORY, CONTAINER_FILE, errorMessage, PodwrightError } from '@podwright/base';
@@ -11,17 +11,18 @@ const NAME = 'org.freedesktop.login1';
 const PATH = '/org/freedesktop/login1';
 const MANAGER = `${NAME}.Manager`;
 
-/** Upstream's path, so that this kubelet and upstream's replace each other's settings. */
+/** logind drop-in file. The path is the same as upstream's, so that this kubelet and upstream's replace each other's settings. */
 const CONFIGURATION = { directory: '/etc/systemd/logind.conf.d', file: '99-kubelet.conf' };
 
 /** A connection to logind, which reports shutdowns until it is closed. `closed` then resolves with the reason. */
 export interface Logind {
   readonly closed: Promise<string>;
-  /** logind's InhibitDelayMax in milliseconds: how long locks can delay a shutdown. */
+  /** Returns logind's InhibitDelayMax in milliseconds: how long inhibitor locks can delay a shutdown. */
   inhibitDelayMs(): Promise<number>;
-  /** Writes InhibitDelayMaxSec and reloads logind. With `again`, for a retry, logind is reloaded only if the file has changed. */
+  /**
+   * Writes InhibitDelayMaxSec and reloads logind. With `again`, which is used for retries, logind is reloaded only if the file has changed.
+   */
   setInhibitDelay(delayMs: number, how: { again: boolean }): Promise<void>;
-  /** Whether the host is shutting down. */
   isShuttingDown(): Promise<boolean>;
   /** Delays shutdowns until the lock is released. The signal aborts only the wait for the lock. */
   inhibit(signal: AbortSignal): Promise<InhibitLock>;
@@ -37,7 +38,7 @@ export async function connectLogind(onShutdown: (begins: boolean) => void, signa
   const bus = await SystemBus.connect(({ sender, path, member, interface: of, values }) => {
     if (sender === 'org.freedesktop.DBus' && member === 'NameOwnerChanged' && values[0] === NAME)
       bus.close('systemd-logind was restarted');
-    // check the sender, because any user of the host may send such a signal
+    // check the sender, because any user on the host can send such a signal
     const isOwn = sender === owner && path === PATH && of === MANAGER && member === 'PrepareForShutdown';
     if (isOwn && typeof values[0] === 'boolean') onShutdown(values[0]);
   }, signal);
@@ -93,7 +94,7 @@ async function readProperty(bus: SystemBus, name: string): Promise<DBusValue | u
   return value;
 }
 
-/** Writes the drop-in file. Returns false if it already has this content. */
+/** Writes logind's drop-in file. Returns false if the file already has this content. */
 export async function writeConfiguration(delayMs: number, { directory, file } = CONFIGURATION): Promise<boolean> {
   const text = `# Written by the kubelet: what its shutdownGracePeriod needs\n[Login]\nInhibitDelayMaxSec=${Math.ceil(delayMs / 1000)}\n`;
   const path = join(directory, file);
@@ -103,7 +104,7 @@ export async function writeConfiguration(delayMs: number, { directory, file } = 
   return true;
 }
 
-/** Sends SIGHUP to logind, which makes it reload its configuration. */
+/** Sends SIGHUP to logind to make it reload its configuration. */
 async function reload(bus: SystemBus): Promise<void> {
   const systemd = { path: '/org/freedesktop/systemd1', interface: 'org.freedesktop.systemd1.Manager' };
   const killed = ['systemd-logind.service', 'all', 1];

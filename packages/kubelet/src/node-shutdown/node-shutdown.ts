@@ -11,13 +11,13 @@ import { wholePeriodMs } from './shutdown-groups.ts';
 import type { ShutdownRecord } from './shutdown-record.ts';
 
 export type NodeShutdownOptions = {
-  /** The shutdown periods by priority. If there are none, pods are not stopped. */
+  /** The shutdown periods by pod priority. If there are none, pods are not stopped before a shutdown. */
   periods: ShutdownPeriod[];
   nodeName: string;
   events: EventRecorder;
   logger: Logger;
   record: ShutdownRecord;
-  /** Replaced in tests. */
+  /** Overridden in tests. */
   connect?: typeof connectLogind;
 };
 
@@ -25,14 +25,14 @@ export class NodeShutdown {
   readonly #options: NodeShutdownOptions;
   readonly #controller = new AbortController();
   readonly #listeners = new Set<() => void>();
-  /** What logind has announced last; `#isShuttingDown` follows when the announcement is handled. */
+  /** Whether logind last announced a shutdown or its cancellation; `#isShuttingDown` follows when the announcement is handled. */
   #isAnnounced = false;
   #isShuttingDown = false;
   #logind: Logind | undefined;
   #lock: InhibitLock | undefined;
-  /** Whether the drop-in has been written: if another file overrides it, a reconnect must not reload logind every second. */
+  /** Whether the logind drop-in file has been written. If another file overrides it, reconnecting must not reload logind every second. */
   #hasSetDelay = false;
-  /** Serializes the reactions to shutdowns and cancellations. */
+  /** Serializes the handling of shutdowns and cancellations. */
   #work: Promise<void> = Promise.resolve();
   #loop: Promise<void> = Promise.resolve();
 
@@ -56,12 +56,12 @@ export class NodeShutdown {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes the lock in the background. If logind is missing, that is logged, and pods are not stopped before a shutdown. */
+  /** Takes the inhibitor lock in the background. If logind is missing, logs an error, and pods are not stopped before a shutdown. */
   start(ender: PodEnder): void {
     if (this.#options.periods.length > 0) this.#loop = this.#run(ender);
   }
 
-  /** Stops watching for shutdowns, and releases the lock. */
+  /** Stops watching for shutdowns, and releases the inhibitor lock. */
   async stop(): Promise<void> {
     this.#controller.abort();
     await this.#loop;
@@ -86,7 +86,7 @@ export class NodeShutdown {
     await this.#reconnect(ender);
   }
 
-  /** Reconnects whenever the connection is lost. */
+  /** Reconnects to logind whenever the connection is lost. */
   async #reconnect(ender: PodEnder): Promise<void> {
     const { logger } = this.#options;
     const { signal } = this.#controller;
@@ -132,7 +132,7 @@ export class NodeShutdown {
     logger.info({ periods }, 'pods will be stopped before the host shuts down');
   }
 
-  /** Raises logind's InhibitDelayMax, which limits all delays; its default is 5 s. */
+  /** Raises logind's InhibitDelayMax if necessary. It caps all shutdown delays, and defaults to 5 s. */
   async #ensureDelay(logind: Logind, wantedMs: number): Promise<void> {
     let currentMs = await logind.inhibitDelayMs();
     if (wantedMs <= currentMs) return;
@@ -163,7 +163,7 @@ export class NodeShutdown {
     await lock?.release();
   }
 
-  /** Handles an announcement from logind. Reactions are serialized. */
+  /** Handles an announcement from logind: the beginning of a shutdown, or its cancellation. Announcements are handled one at a time. */
   #announce(begins: boolean, ender: PodEnder): void {
     if (begins === this.#isAnnounced) return;
     this.#isAnnounced = begins;
@@ -189,7 +189,7 @@ export class NodeShutdown {
     logger.info({}, 'released the lock that delayed the shutdown of the host');
   }
 
-  /** Restarts pods after a cancelled shutdown, and takes a lock for the next one. */
+  /** Restarts pods after a cancelled shutdown, and takes an inhibitor lock for the next one. */
   async #recover(ender: PodEnder): Promise<void> {
     const { logger } = this.#options;
     if (this.#controller.signal.aborted) return;

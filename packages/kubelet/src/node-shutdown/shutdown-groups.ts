@@ -3,12 +3,14 @@ import { type Pod, podPriority } from '@podwright/kube-api';
 import type { ShutdownPeriod } from '@podwright/kubelet-configuration';
 import { DEFAULT_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
-/** The total length of all periods: the maximum delay of a shutdown. */
+/** Returns the total length of all shutdown periods, which is the maximum delay of a shutdown. */
 export function wholePeriodMs(periods: ShutdownPeriod[]): number {
   return periods.reduce((sum, { gracePeriodSeconds }) => sum + gracePeriodSeconds * 1000, 0);
 }
 
-/** The pods of each period, without empty periods. Pods below every period's priority belong to the first period. */
+/**
+ * Groups the pods by shutdown period, omitting empty periods. Pods whose priority is below that of every period belong to the first period.
+ */
 export function groupPods(periods: ShutdownPeriod[], pods: Pod[]): { period: ShutdownPeriod; pods: Pod[] }[] {
   const periodOf = (pod: Pod) => {
     const own = podPriority(pod);
@@ -20,7 +22,7 @@ export function groupPods(periods: ShutdownPeriod[], pods: Pod[]): { period: Shu
     .filter((group) => group.pods.length > 0);
 }
 
-/** The pod's own grace period, limited to that of its shutdown period. */
+/** The pod's own grace period, capped at that of its shutdown period. */
 export function shutdownGraceSeconds({ spec }: Pod, { gracePeriodSeconds }: ShutdownPeriod): number {
   const own = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
   return Math.max(LEAST_GRACE_SECONDS, Math.min(own, gracePeriodSeconds));

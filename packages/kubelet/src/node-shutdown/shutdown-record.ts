@@ -1,4 +1,4 @@
-/** Start and end of the last graceful shutdown, in upstream's file and metrics. */
+/** Records the start and end of the last graceful shutdown, in upstream's file and metrics. */
 import { join } from 'node:path';
 import { errorMessage, Gauge, isErrno, type Logger, type Registry } from '@podwright/base';
 import { readJsonFile, writeFileAtomic } from '@podwright/host';
@@ -6,7 +6,7 @@ import { formatTime } from '@podwright/kube-api';
 import { MAX_SHUTDOWN_RECORD_BYTES } from './limits.ts';
 
 const FILE = 'graceful_node_shutdown_state';
-/** Go's zero time, which stands for "none". */
+/** Go's zero time, which stands for "never". */
 const NEVER = '0001-01-01T00:00:00Z';
 
 type Times = { startMs: number | undefined; endMs: number | undefined };

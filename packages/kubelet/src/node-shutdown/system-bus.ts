@@ -1,4 +1,4 @@
-/** A connection to D-Bus's system bus. It needs no external program, because the kubelet listens for signals all the time. */
+/** A connection to the D-Bus system bus. It does not use an external program, because the kubelet listens for signals all the time. */
 import { connect, type Socket } from 'node:net';
 import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
 import {
@@ -14,7 +14,7 @@ import { DBUS_TIMEOUT_MS, MAX_DBUS_MESSAGE_BYTES } from './limits.ts';
 /** The bus's default address (D-Bus specification, Well-known Message Bus Instances). */
 const SYSTEM_BUS = 'unix:path=/run/dbus/system_bus_socket';
 
-/** Where calls to the bus itself are sent. */
+/** Destination of method calls to the bus itself. */
 const BUS = { destination: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', interface: 'org.freedesktop.DBus' };
 
 type Waiting = { resolve: (values: DBusValue[]) => void; reject: (error: Error) => void };
@@ -26,7 +26,7 @@ export class SystemBus {
   readonly #onSignal: (signal: DBusMessage) => void;
   #serial = 0;
   #unread: Buffer = Buffer.alloc(0);
-  /** Number of bytes of an oversized message that are still to be skipped. */
+  /** Number of bytes of an oversized message that remain to be skipped. */
   #skip = 0;
 
   private constructor(socket: Socket, onSignal: (signal: DBusMessage) => void) {
@@ -38,8 +38,8 @@ export class SystemBus {
   }
 
   /**
-   * Connects to the bus; rejects with `unavailable` if there is none. Until the connection is closed or `signal` aborts, `onSignal` is
-   * called for subscribed signals, and for signals that other clients send directly to this one.
+   * Connects to the bus; rejects with `unavailable` if there is none. Until the connection is closed or `signal` aborts, calls `onSignal`
+   * for subscribed signals, and for signals that other clients send directly to this one.
    */
   static async connect(onSignal: (signal: DBusMessage) => void, signal: AbortSignal): Promise<SystemBus> {
     const address = process.env.DBUS_SYSTEM_BUS_ADDRESS ?? SYSTEM_BUS;
@@ -62,7 +62,10 @@ export class SystemBus {
     return this.#closed.promise;
   }
 
-  /** Calls a method and returns the values of the reply. Rejects with `unavailable`, which includes the name and text of an error reply. */
+  /**
+   * Calls a method and returns the values in its reply. Rejects with `unavailable`; for an error reply, the message includes the name and
+   * text of the D-Bus error.
+   */
   async call(call: MethodCall): Promise<DBusValue[]> {
     const serial = ++this.#serial;
     const { promise, resolve, reject } = Promise.withResolvers<DBusValue[]>();
@@ -80,12 +83,12 @@ export class SystemBus {
     }
   }
 
-  /** Subscribes to the signals that match the rule. */
+  /** Subscribes to the D-Bus signals that match the rule. */
   async listen(rule: string): Promise<void> {
     await this.call({ ...BUS, member: 'AddMatch', arguments: [rule] });
   }
 
-  /** The unique name of the connection that owns the well-known name. Rejects with `unavailable` if there is none. */
+  /** Returns the unique name of the connection that owns a well-known bus name. Rejects with `unavailable` if there is none. */
   async owner(name: string): Promise<string> {
     const [owner] = await this.call({ ...BUS, member: 'GetNameOwner', arguments: [name] });
     return String(owner);
@@ -109,7 +112,7 @@ export class SystemBus {
   }
 
   /**
-   * Handles one message; returns whether there was one. Any user may send messages, so messages that are too long or invalid are skipped.
+   * Handles one message from the bus; returns whether there was one. Any user can send messages, so oversized and invalid ones are skipped.
    */
   #next(): boolean {
     const length = messageLength(this.#unread);
@@ -140,7 +143,7 @@ function understood(bytes: Buffer): DBusMessage | undefined {
   }
 }
 
-/** Connects and authenticates with EXTERNAL, for which the kernel conveys the process's UID. */
+/** Connects to the bus and authenticates with EXTERNAL, for which the kernel passes on the process's UID. */
 async function authenticated(path: string, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const socket = connect({ path });

@@ -4,7 +4,7 @@ import { CSI_NODES, isApiStatus, type KubeClient, NODES } from '@podwright/kube-
 import { absentAsUndefined } from './api-answer.ts';
 import { API_WAIT_MS, CSI_NODE_QUICK_RETRIES_MS, CSI_NODE_RETRIES_MS } from './limits.ts';
 
-/** In-tree volume plugins that kubelets have migrated to CSI drivers (upstream's migratedPlugins). */
+/** In-tree volume plugins that have been migrated to CSI drivers (upstream's migratedPlugins). */
 const MIGRATED_PLUGINS = [
   'kubernetes.io/aws-ebs',
   'kubernetes.io/azure-disk',
@@ -19,7 +19,7 @@ const MIGRATED_ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins';
 export type CsiNodeOptions = {
   name: string;
   client: KubeClient;
-  /** Resolves when the node object exists; only then a missing CSINode is created. */
+  /** Resolves once the Node object exists. A missing CSINode is created only after that. */
   registered: Promise<unknown>;
   /** Called when `problem()` has changed. */
   onChange: () => void;
@@ -42,7 +42,7 @@ export class CsiNodeStart {
     return this.#problem;
   }
 
-  /** Tries until it succeeds or the signal aborts, with growing pauses of up to two minutes. */
+  /** Retries until it succeeds or the signal aborts, with increasing pauses of up to two minutes. */
   async run(signal: AbortSignal): Promise<void> {
     if (!(await this.#isThere(signal))) await this.#options.registered;
     const lastMs = CSI_NODE_RETRIES_MS.at(-1)!;
@@ -74,7 +74,7 @@ export class CsiNodeStart {
     return false;
   }
 
-  /** Makes several quick attempts. Returns upstream's error message if all fail, otherwise `undefined`. */
+  /** Makes several attempts in quick succession. Returns upstream's error message if all of them fail; otherwise `undefined`. */
   async #tryQuickly(signal: AbortSignal): Promise<string | undefined> {
     for (const delayMs of [...CSI_NODE_QUICK_RETRIES_MS, undefined]) {
       try {
@@ -93,7 +93,7 @@ export class CsiNodeStart {
 const jittered = (delayMs: number) => delayMs * (1 + 0.1 * Math.random());
 
 /**
- * Creates or updates the CSINode. If it belongs to an earlier node object with this name, deletes it and rejects, so that the caller
+ * Creates or updates the CSINode. If it belongs to an earlier Node object with the same name, deletes it and rejects, so that the caller
  * retries.
  */
 async function ensureCsiNode({ client, name, logger }: CsiNodeOptions, signal: AbortSignal): Promise<void> {
@@ -116,7 +116,7 @@ async function ensureCsiNode({ client, name, logger }: CsiNodeOptions, signal: A
 
 type Creation = { client: KubeClient; logger: Logger; signal: AbortSignal };
 
-/** Creates the CSINode. A small API server may not have this resource; it then needs none. */
+/** Creates the CSINode. A minimal API server may not serve this resource; the node then does not need one. */
 async function create(csiNode: CsiNode, { client, logger, signal }: Creation): Promise<void> {
   try {
     await client.create(CSI_NODES, csiNode, { signal });
@@ -135,7 +135,7 @@ function newCsiNode(name: string, uid: string): CsiNode {
   });
 }
 
-/** Adds the annotation of migrated plugins. Returns the same object if it already names the same plugins, in any order. */
+/** Adds the annotation that lists the migrated plugins. Returns the same object if it already names the same plugins, in any order. */
 function withMigrated(csiNode: CsiNode): CsiNode {
   const { annotations = {} } = csiNode.metadata;
   const named = (annotations[MIGRATED_ANNOTATION] ?? '').split(',').toSorted().join(',');

@@ -19,8 +19,8 @@ const DEFAULT_LABELS = [
 ];
 
 /**
- * Updates an existing node object at registration: standard labels, the attach-detach annotation, and capacity. Everything else, including
- * taints, other labels and other annotations, belongs to other writers. Returns the same object if nothing changes.
+ * Updates an existing Node object at registration: its standard labels, the attach-detach annotation, and its capacity. Everything else,
+ * including taints and other labels and annotations, belongs to other writers. Returns the same object if nothing changes.
  */
 export function takeOverNode(
   existing: Node,
@@ -73,8 +73,8 @@ function takenAnnotations(
 type Amounts = { capacity?: Record<string, string>; allocatable?: Record<string, string> };
 
 /**
- * The resources of the node object that is taken over. If no device plugin has ever registered, extended resources are reset to zero. Huge
- * pages are the host's.
+ * Returns the resources for an existing Node object. If no device plugin has ever registered, extended resources are reset to zero. Huge
+ * pages are taken from the host.
  */
 function takenResources(existing: Node, initial: Node, resetExtendedResources: boolean): Amounts {
   const isKept = (name: string) => !isHugePages(name) || initial.status?.capacity?.[name] !== undefined;

@@ -1,10 +1,10 @@
 import { parseQuantity, quantityValue } from '@podwright/kube-api';
 import { amountOf, thresholdValue } from '@podwright/kubelet-configuration';
 
-/** Signals whose hard thresholds reduce allocatable, and the resources that they reduce. */
+/** Eviction signals whose hard thresholds reduce allocatable, and the resources that they reduce. */
 const RESERVED = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' } as const;
 
-/** Bytes of memory and disk by which allocatable is reduced, so that eviction begins before they run out; by resource. */
+/** Returns the bytes of memory and disk by which allocatable is reduced, by resource, so that eviction begins before they run out. */
 export function hardEvictionReserve(
   thresholds: Readonly<Record<string, string>>,
   capacity: Record<string, string>,
@@ -20,7 +20,7 @@ export function hardEvictionReserve(
   return Object.fromEntries(reserves);
 }
 
-/** Sums up several reservations. */
+/** Adds up several resource reservations. */
 export function addReserves(...reserves: Record<string, string>[]): Record<string, string> {
   const sum = new Map<string, bigint>();
   for (const [name, amount] of reserves.flatMap((one) => Object.entries(one)))

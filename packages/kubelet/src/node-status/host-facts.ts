@@ -1,4 +1,4 @@
-/** Facts about the host that stay the same while it runs, from the same files as in cAdvisor. */
+/** Facts about the host that do not change while it is running, read from the same files as in cAdvisor. */
 import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { VERSION } from '@podwright/base';
@@ -6,7 +6,7 @@ import type { NodeSystemInfo } from '@podwright/kube-api';
 import { osImage } from '../node/node-object.ts';
 
 const MACHINE_ID = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
-/** Files with the system UUID, on PCs, POWER and s390x. */
+/** Files that contain the system UUID on PCs, POWER and s390x. */
 const SYSTEM_UUID = [
   '/sys/class/dmi/id/product_uuid',
   '/proc/device-tree/system-id',
@@ -15,10 +15,10 @@ const SYSTEM_UUID = [
 ];
 const BOOT_ID = ['/proc/sys/kernel/random/boot_id'];
 
-/** NodeSystemInfo, except for the runtime's version. */
+/** NodeSystemInfo, except for the container runtime's version. */
 export type HostFacts = Omit<NodeSystemInfo, 'containerRuntimeVersion'>;
 
-/** Reads the facts; one that the host lacks or that this process may not read is ''. Never rejects. */
+/** Reads the host facts. A fact that the host lacks, or that this process may not read, is ''. Never rejects. */
 export async function hostFacts(): Promise<HostFacts> {
   const [machineID, systemUUID, bootID, swapBytes] = await Promise.all([
     firstText(MACHINE_ID),

@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import type { Node, NodeAddress } from '@podwright/kube-api';
 
 /**
- * The hostIPs of pods: the node object's first internal address, or else its first external one, and the first address of the other family.
- * `undefined` while the object has no addresses.
+ * Returns the host IPs of pods: the Node object's first internal address, or else its first external one, plus the first address of the
+ * other IP family. `undefined` while the object has no addresses.
  */
 export function nodeHostIps(node: Node | undefined): string[] | undefined {
   const listed = addressesOf(node);
@@ -15,8 +15,8 @@ export function nodeHostIps(node: Node | undefined): string[] | undefined {
 }
 
 /**
- * The DNS names and addresses of the node object, to which clients connect, for the kubelet's serving certificate (upstream's
- * newGetTemplateFn). A cloud controller may have written them.
+ * Returns the Node object's DNS names and addresses, to which clients connect, for the kubelet's serving certificate (upstream's
+ * newGetTemplateFn). They may have been written by a cloud controller.
  */
 export function servingNames(node: Node | undefined): string[] {
   const names = addressesOf(node).flatMap((one) => (isServed(one) ? one.address : []));
@@ -28,7 +28,7 @@ const isServed = ({ type, address }: NodeAddress) =>
 const IPS = ['InternalIP', 'ExternalIP'];
 const DNS_NAMES = ['InternalDNS', 'ExternalDNS'];
 
-/** Tolerates an invalid node object, because it must not stop the node. */
+/** Tolerates an invalid Node object, which must not take the node down. */
 function addressesOf(node: Node | undefined): NodeAddress[] {
   const { addresses } = node?.status ?? {};
   return Array.isArray(addresses) ? addresses.filter((one) => typeof one?.address === 'string') : [];

@@ -4,20 +4,20 @@ import { standardLabels } from '../node/node-facts.ts';
 import type { ObservedNode } from './observed-node.ts';
 import { type NodeUpdate, updateNode } from './update-node.ts';
 
-/** Annotation that the cluster's attach-detach controller attaches the node's volumes. */
+/** Annotation saying that the cluster's attach-detach controller attaches the node's volumes. */
 export const CONTROLLER_ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
-/** The taint that keeps pods off a node until the cloud controller has initialized it. */
+/** Taint that keeps pods off a node until the cloud controller has initialized it. */
 const UNINITIALIZED = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
 
 export type NodeIdentity = {
   name: string;
-  /** `--node-labels`, which override the standard labels. */
+  /** Labels from `--node-labels`, which override the standard labels. */
   labels: Readonly<Record<string, string>>;
   settings: NodeSettings;
 };
 
-/** The node object for registration, and the events of its first status. */
+/** Builds the Node object for registration, and returns it with the events for its first status. */
 export function initialNode({ name, labels, settings }: NodeIdentity, seen: ObservedNode): NodeUpdate {
   const standard = standardLabels(name);
   const taints = settings.externalCloudProvider ? [...settings.taints, UNINITIALIZED] : settings.taints;

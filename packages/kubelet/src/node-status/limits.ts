@@ -1,22 +1,22 @@
-/** Fixed timeouts and limits of the node object, the lease and the CSINode. */
+/** Timeouts and limits that are not configurable: those of the Node object, the lease and the CSINode. */
 
-/** Backoff of registration attempts (kubelet_node_status.go, registerWithAPIServer). */
+/** Back-off between registration attempts (kubelet_node_status.go, registerWithAPIServer). */
 export const NODE_REGISTRATION_BACKOFF = { initialMs: 100, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
 /** Attempts per period to report the status and to renew the lease (nodeStatusUpdateRetry, maxUpdateRetries). */
 export const NODE_STATUS_TRIES = 5;
 export const LEASE_TRIES = 5;
-/** Backoff of attempts to create the lease. */
+/** Back-off between attempts to create the lease. */
 export const LEASE_BACKOFF = { initialMs: 200, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
-/** Each heartbeat period is extended by a random share of up to this, so that nodes do not synchronize. */
+/** Each heartbeat period is extended by a random share of up to this much, so that nodes do not synchronize. */
 export const HEARTBEAT_JITTER = 0.04;
-/** Changes of readiness are reported immediately, but no sooner than this after the last report, like upstream's fast path at the start. */
+/** Changes of readiness are reported immediately, but no sooner than this after the last report, like upstream's fast path at startup. */
 export const NODE_PROMPT_PERIOD_MS = 100;
 /** Interval at which the node's images are listed (image_gc_manager.go). */
 export const NODE_IMAGES_PERIOD_MS = 30_000;
 /**
- * Pauses between attempts to create the CSINode: short ones within a round, and long ones between rounds, the last of which is repeated.
+ * Pauses between attempts to create the CSINode: short ones within a round, and long ones between rounds. The last long one is repeated.
  */
 export const CSI_NODE_QUICK_RETRIES_MS = [10, 50, 250];
 export const CSI_NODE_RETRIES_MS = [30, 240, 1920, 15_360, 122_880];
-/** Poll interval while the API server does not respond. */
+/** Poll interval while the API server is not responding. */
 export const API_WAIT_MS = 1000;

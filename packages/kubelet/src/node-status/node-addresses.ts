@@ -5,31 +5,34 @@ import { errorMessage, PodwrightError } from '@podwright/base';
 import type { NodeAddress } from '@podwright/kube-api';
 import { hostAddresses } from '../node/node-facts.ts';
 
-/** Wildcard values of `--node-ip`, which select the address family. */
+/** Wildcard values of `--node-ip`, which only select the address family. */
 const ANY = ['0.0.0.0', '::'];
 
 export type WantedAddresses = {
-  /** The node's name, under which the name service is also queried. */
+  /** The node's name, which is also looked up in the host's name service (NSS). */
   name: string;
-  /** `--node-ip`: '' for any address, `0.0.0.0` or `::` for any address of a family, one address, or two separated by a comma. */
+  /**
+   * `--node-ip`: '' for any address, `0.0.0.0` or `::` for any address of that family, a single address, or two addresses separated by a
+   * comma.
+   */
   nodeIp: string;
   externalCloudProvider: boolean;
 };
 
-/** Where the host's addresses come from. */
+/** Sources of the host's addresses. */
 export type AddressSources = {
-  /** The addresses of all interfaces. */
+  /** Returns the addresses of all network interfaces. */
   ofInterfaces: () => string[];
-  /** The addresses of the node's name in the name service; empty if the name is unknown. */
+  /** Returns the addresses that the node's name resolves to; empty if the name is unknown. */
   ofName: (name: string) => Promise<string[]>;
-  /** The addresses of the interface with the default route; the family of the wildcard `any` comes first. */
+  /** Returns the addresses of the interface with the default route; those of the wildcard `any`'s family come first. */
   outward: (any: string) => Promise<string[]>;
 };
 
 /**
- * The addresses for the node object. Those in `--node-ip` must be addresses of the host. Without `--node-ip`, the address is that of the
- * node's name in the name service if the host has it, otherwise that of the default route. Rejects with `failed_precondition` if there is
- * none.
+ * Returns the addresses for the Node object. Those given by `--node-ip` must be addresses of the host. Without `--node-ip`, the node's name
+ * is resolved, and the result is used if it is an address of the host; otherwise, the address of the default route's interface is used.
+ * Rejects with `failed_precondition` if there is none.
  */
 export async function nodeAddresses(
   { name, nodeIp, externalCloudProvider }: WantedAddresses,
@@ -49,7 +52,7 @@ export async function nodeAddresses(
   return [internal(await findAddress(name, given[0] ?? '', sources)), hostname];
 }
 
-/** The value of the provided-node-ip annotation for the cloud controller; `undefined` for no annotation. */
+/** Returns the value of the provided-node-ip annotation for the cloud controller; `undefined` if the annotation must not be set. */
 export function providedAddresses({ nodeIp, externalCloudProvider }: WantedAddresses): string | undefined {
   const wanted = nodeIp.split(',').map((address) => address.trim());
   const addresses = wanted.filter((address) => address !== '' && !ANY.includes(address)).map(canonical);
@@ -68,7 +71,7 @@ async function findAddress(name: string, any: string, sources: AddressSources): 
   );
 }
 
-/** Upstream's message if an address cannot belong to the node. */
+/** Returns upstream's error message if the address cannot belong to the node. */
 function problemOf(address: string, own: string[]): string | undefined {
   if (isIP(address) === 0) return 'nodeIP must be a valid IP address';
   if (isLoopback(address)) return "nodeIP can't be loopback address";

@@ -43,7 +43,7 @@ function respelt(known: Quantities | undefined, amounts: Quantities): Quantities
   return Object.fromEntries(entries);
 }
 
-/** Subtracts the reserved amount, down to zero at most. An invalid quantity from the API server is kept. */
+/** Subtracts the reserved amount, but does not go below zero. An invalid quantity from the API server is left unchanged. */
 function subtract(name: string, amount: string, reserved: string): string {
   if (!isQuantity(amount)) return amount;
   const rest = parseQuantity(amount).nanos - parseQuantity(reserved).nanos;

@@ -55,7 +55,10 @@ export function pressureEvents(node: string, changed: readonly PressureCondition
   return words.map(({ short, fine, isShort }) => nodeStatusEvent(node, isShort ? short.event : fine.event));
 }
 
-/** The pressure conditions of a lone node. The transition time of a condition that has never changed is the start of the kubelet. */
+/**
+ * Returns the pressure conditions of a standalone node. For a condition that has never changed, the transition time is when the kubelet
+ * started.
+ */
 export function pressureConditions(now: NodePressure, startedAtMs: number): NodeObject['status']['conditions'] {
   return PRESSURES.map(({ type, short, fine }) => {
     const { reason, message } = now.has(type) ? short : fine;
@@ -130,7 +133,7 @@ function missingCapacity(capacity: Record<string, string>): string[] {
   return missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(', ')}`];
 }
 
-/** Joins errors like Go's aggregate, without duplicates: a single error is unchanged, several are put in brackets. */
+/** Joins errors like Go's aggregate, without duplicates: a single error is returned as is, several are enclosed in brackets. */
 function aggregate(errors: string[]): string {
   const once = [...new Set(errors)];
   return once.length === 1 ? once[0]! : `[${once.join(', ')}]`;

@@ -5,7 +5,6 @@ import { absentAsUndefined } from './api-answer.ts';
 import { HEARTBEAT_JITTER, LEASE_BACKOFF, LEASE_TRIES } from './limits.ts';
 import { difference } from './node-patch.ts';
 
-/** Namespace of node leases. */
 const NAMESPACE = 'kube-node-lease';
 
 export type NodeLeaseOptions = {
@@ -19,13 +18,13 @@ export type NodeLeaseOptions = {
 };
 
 /**
- * Renews the node's lease, which is its heartbeat, until the signal aborts. A renewal starts from the last known version; if that fails,
- * from the API server's. Creates the lease once the node object, its owner, exists, and again if the lease is deleted.
+ * Renews the node's lease, which serves as its heartbeat, until the signal aborts. A renewal starts from the last known version or, if that
+ * fails, from the version on the API server. Creates the lease once its owner, the Node object, exists, and again if the lease is deleted.
  */
 export class NodeLease {
   readonly #options: NodeLeaseOptions;
   #latest: Lease | undefined;
-  /** The last known resource version, even if the lease has since been deleted. */
+  /** The last known resource version of the lease, even if the lease has since been deleted. */
   #version: string | undefined;
   #failing = false;
 
@@ -49,8 +48,8 @@ export class NodeLease {
   }
 
   /**
-   * Stores the lease. Each renewal returns the API server's newest resource version, which decreases only if the server was restored from a
-   * backup.
+   * Stores the lease. Each renewal returns the API server's newest resource version, which decreases only if the server has been restored
+   * from a backup.
    */
   #take(lease: Lease | undefined): void {
     const before = this.#version;
@@ -59,7 +58,7 @@ export class NodeLease {
     if ((compareVersions(this.#version, before) ?? 0) < 0) this.#options.onRestored();
   }
 
-  /** Makes a few attempts without pauses, and returns whether one succeeded. */
+  /** Makes a few renewal attempts without pauses. Returns whether one of them succeeded. */
   async #renew(from: Lease, signal: AbortSignal): Promise<boolean> {
     const { heartbeatClient, logger } = this.#options;
     let [base, problem]: [Lease | undefined, string] = [from, ''];
@@ -82,7 +81,9 @@ export class NodeLease {
     return false;
   }
 
-  /** Patches only what changed: whole leases in both directions every ten seconds would be most of an idle node's traffic. */
+  /**
+   * Patches only what has changed: sending and receiving the whole lease every ten seconds would make up most of an idle node's traffic.
+   */
   async #change(base: Lease, renewed: Lease, signal: AbortSignal): Promise<Lease> {
     const { name, heartbeatClient, timeoutMs } = this.#options;
     const { resourceVersion } = base.metadata;
@@ -125,7 +126,10 @@ export class NodeLease {
     };
   }
 
-  /** The renewed lease. Its time is this host's, even if the old lease has a later one, because observers compare renewals, not clocks. */
+  /**
+   * Returns the renewed lease. Its time is taken from this host's clock, even if the old lease has a later one, because observers watch for
+   * renewals rather than compare clocks.
+   */
   async #renewed(base: Lease, signal: AbortSignal): Promise<Lease> {
     const { leaseDurationSeconds } = this.#options;
     const ownerReferences = base.metadata.ownerReferences ?? [];

@@ -12,15 +12,15 @@ import type { DeviceResources, ObservedNode, Pressure } from './observed-node.ts
 /** Maximum number of names per image in a node's status (upstream's MaxNamesPerImageInNodeStatus). */
 const MAX_NAMES = 5;
 
-/** Handlers and features from the runtime's CRI status. */
+/** Runtime handlers and features from the container runtime's CRI status. */
 type RuntimeAbilities = {
   handlers: { name: string; features?: { recursiveReadOnlyMounts: boolean; userNamespaces: boolean } }[];
   features: { supplementalGroupsPolicy: boolean } | undefined;
 };
 
-/** Sources of parts of the node's status. Each returns the current state. */
+/** Sources for parts of the node status. Each returns the current state. */
 export type NodeStatusSources = {
-  /** `undefined` until the runtime has been ready once. */
+  /** `undefined` until the container runtime has been ready once. */
   abilities: () => RuntimeAbilities | undefined;
   pressure: () => Pressure;
   devices: () => DeviceResources;
@@ -41,7 +41,7 @@ export type NodeObserverOptions = {
   /** Port of the kubelet's HTTP API. */
   port: number;
   declaredFeatures: readonly string[];
-  /** The runtime's name, from its Version response when the kubelet started. */
+  /** The container runtime's name, from its Version response when the kubelet started. */
   runtimeName: string;
   sources: NodeStatusSources;
   cri: Pick<CriClient, 'runtime' | 'image'>;
@@ -53,7 +53,7 @@ export type NodeObserverOptions = {
 export class NodeObserver {
   readonly #options: NodeObserverOptions;
   #images: { list: Image[]; readAtMs: number } | undefined;
-  /** The running lookup of addresses. The name service may be slow, and is not queried twice at the same time. */
+  /** The address lookup in progress. Name resolution may be slow, so only one lookup runs at a time. */
   #looking: Promise<NodeAddress[]> | undefined;
   /** Addresses from the last lookup, which are used while the next one is slow. */
   #found: NodeAddress[] | undefined;
@@ -63,7 +63,7 @@ export class NodeObserver {
     this.#options = options;
   }
 
-  /** Never rejects: unknown parts are omitted or have upstream's placeholders. */
+  /** Never rejects: parts that are unknown are omitted or set to upstream's placeholders. */
   async observe(signal: AbortSignal): Promise<ObservedNode> {
     const { wanted, settings, host, sources, declaredFeatures, port } = this.#options;
     const [facts, addresses, runtimeVersion, images] = await Promise.all([
@@ -144,7 +144,7 @@ export class NodeObserver {
     }
   }
 
-  /** Lists images every half minute, as in upstream. If the runtime does not respond, returns the previous list. */
+  /** Lists images every half minute, as in upstream. If the container runtime does not respond, returns the previous list. */
   async #listImages(signal: AbortSignal): Promise<Image[]> {
     const nowMs = performance.now();
     const known = this.#images;
@@ -160,10 +160,13 @@ export class NodeObserver {
   }
 }
 
-/** Timeout of the runtime and of the name service: if one hangs, a report of NotReady must not wait for it. */
+/** Timeout for the container runtime and for name resolution: if either hangs, reporting NotReady must not wait for it. */
 const ANSWER_MS = 2000;
 
-/** A version as upstream formats it, without `v` and without suffixes that are not semantic; `undefined` if the text is not a version. */
+/**
+ * Formats a version as in upstream, without `v` and without suffixes that are not valid in a semantic version; `undefined` if the text is
+ * not a version.
+ */
 export function plainVersion(text: string): string | undefined {
   const [, numbers, rest = ''] = /^\s*v?(\d+(?:\.\d+)+)(.*)$/.exec(text) ?? [];
   if (numbers === undefined) return undefined;
@@ -173,7 +176,7 @@ export function plainVersion(text: string): string | undefined {
 
 type ListedImage = Pick<Image, 'id' | 'repoDigests' | 'repoTags' | 'size'>;
 
-/** The `most` largest images, or all for -1. Names with digests come first. */
+/** Returns the `most` largest images, or all of them for -1. Of each image's names, those with digests come first. */
 export function nodeImages(images: readonly ListedImage[], most: number): NodeImage[] {
   const largest = images.toSorted(bySize).slice(0, most < 0 ? undefined : most);
   return largest.map(({ repoDigests, repoTags, size }) => ({
@@ -187,7 +190,10 @@ function bySize(one: ListedImage, other: ListedImage): number {
   return one.id > other.id ? -1 : 1;
 }
 
-/** Runtime handlers and features for the node's status, sorted by name, because runtimes list their handlers in no fixed order. */
+/**
+ * Returns the runtime handlers and features for the node status, sorted by name, because container runtimes list their handlers in no fixed
+ * order.
+ */
 export function abilitiesStatus(
   abilities: RuntimeAbilities | undefined,
 ): Pick<NodeStatus, 'runtimeHandlers' | 'features'> {

@@ -5,9 +5,9 @@ import type { Node, NodeCondition } from '@podwright/kube-api';
 type Json = Record<string, unknown>;
 
 /**
- * The strategic merge patch from one node object to another, without `spec`: only differences, with null for removed keys. A changed
- * condition is sent with only its type and its changed keys. Changed addresses are replaced as a whole, because merging them by type would
- * mix up several addresses of the same type.
+ * Builds the strategic merge patch from one Node object to another, without `spec`. It contains only the differences, with null for removed
+ * keys. A changed condition is sent with only its type and its changed keys. Changed addresses are replaced as a whole, because merging
+ * them by type would mix up several addresses of the same type.
  */
 export function nodePatch(before: Node, after: Node): Json {
   const { addresses: from, conditions: known, ...others } = before.status ?? {};
@@ -23,7 +23,7 @@ export function nodePatch(before: Node, after: Node): Json {
 
 const filled = (key: string, patch: Json): Json => (Object.keys(patch).length === 0 ? {} : { [key]: patch });
 
-/** The JSON merge patch from one object to another: only differences, with null for removed keys. */
+/** Builds the JSON merge patch from one object to another: only the differences, with null for removed keys. */
 export function difference(before: object, after: object): Json {
   const [old, wanted] = [before as Json, after as Json];
   const patch: Json = {};

@@ -10,13 +10,13 @@ import type { ObservedNode } from './observed-node.ts';
 export type NodeRegistrationOptions = NodeIdentity & {
   client: KubeClient;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
-  /** Whether no device plugin has ever registered on this host; the node object's extended resources are then reset to zero. */
+  /** Whether no device plugin has ever registered on this host. The Node object's extended resources are then reset to zero. */
   resetExtendedResources: () => boolean;
   events: EventRecorder;
   logger: Logger;
 };
 
-/** Creates the node object or takes over an existing one, and retries until that succeeds. Returns `undefined` if the signal aborts. */
+/** Creates the Node object or adopts an existing one, and retries until that succeeds. Returns `undefined` if the signal aborts. */
 export async function registerNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<Node | undefined> {
   const { name, logger, events } = options;
   const backoff = new Backoff(NODE_REGISTRATION_BACKOFF);

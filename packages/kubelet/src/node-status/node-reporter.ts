@@ -10,12 +10,12 @@ import { type NodeUpdate, updateNode } from './update-node.ts';
 export type NodeReporterOptions = {
   name: string;
   heartbeatClient: KubeClient;
-  /** Timeout of a heartbeat. */
+  /** Timeout for a heartbeat request. */
   timeoutMs: number;
   informer: Pick<Informer<Node>, 'get'>;
   /**
-   * Resolves with the registered node object, or with `undefined` if the kubelet does not register (`registerNode: false`). The first
-   * report waits for it.
+   * Resolves with the registered Node object, or with `undefined` if the kubelet does not register the node (`registerNode: false`). The
+   * first report waits for it.
    */
   registered: Promise<Node | undefined>;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
@@ -28,14 +28,17 @@ export type NodeReporterOptions = {
 };
 
 /**
- * Keeps the node object's status up to date. Computes the status every `statusUpdateMs`, and immediately after `prompt`; writes it if it
- * has changed, and every `statusReportMs` in any case.
+ * Keeps the status of the Node object up to date. Computes the status every `statusUpdateMs`, and immediately after `prompt` is called.
+ * Writes it if it has changed, and at least every `statusReportMs`.
  */
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
-  /** The newest state of the server's node object, as read or as the last report wrote it; the latter lacks `volumesAttached`. */
+  /**
+   * The newest known state of the server's Node object, either as read or as written by the last report. In the latter case, it lacks
+   * `volumesAttached`.
+   */
   #latest: Node | undefined;
-  /** Whether the informer has ever had the node object. If it has none afterwards, the object was deleted. */
+  /** Whether the informer has ever had the Node object. If it then no longer has it, the object was deleted. */
   #wasInformed = false;
   #reportedAtMs: number | undefined;
   /** Random offset of the next report of an unchanged status, so that the nodes of a cluster do not all report at the same moment. */
@@ -44,7 +47,8 @@ export class NodeReporter {
   #unschedulable = false;
   #wake = new AbortController();
   /**
-   * True after the server was restored from a backup, until a read: the informer may still have a newer state, which the server has lost.
+   * True from when the API server has been restored from a backup until the Node object is read again. Until then, the informer may hold a
+   * newer state that the server has lost.
    */
   #isInformerStale = false;
   #isFailing = false;
@@ -53,7 +57,7 @@ export class NodeReporter {
     this.#options = options;
   }
 
-  /** Reports from the registration of the node until the signal aborts. */
+  /** Reports the node status, from the node's registration until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#latest = await this.#options.registered;
     while (!signal.aborted) {
@@ -63,12 +67,12 @@ export class NodeReporter {
     }
   }
 
-  /** Triggers a report before the next period, because the node's readiness or its volumes in use may have changed. */
+  /** Triggers a report before the next one is due, because the node's readiness or its volumes in use may have changed. */
   prompt(): void {
     this.#wake.abort();
   }
 
-  /** Call this when the server has been restored from a backup: reads the server's state, and reports immediately. */
+  /** Must be called when the API server has been restored from a backup. Reads the server's state, and reports the status immediately. */
   serverRestored(): void {
     this.#isInformerStale = true;
     this.prompt();
@@ -82,8 +86,8 @@ export class NodeReporter {
   }
 
   /**
-   * Whether the informer's object is older than `#latest`: the informer lags, or the server was restored from a backup. Only a read shows
-   * which.
+   * Whether the informer's object is older than `#latest`. Either the informer lags, or the API server was restored from a backup; only
+   * reading the object from the server shows which.
    */
   #isInDoubt(): boolean {
     const known = this.#informed();
@@ -105,7 +109,8 @@ export class NodeReporter {
   }
 
   /**
-   * Reports the status. The first attempt uses the informer's object, which is usually current; further attempts read it from the server.
+   * Reports the status. The first attempt uses the informer's object, which is usually up to date; further attempts read the object from
+   * the API server.
    */
   async #report(signal: AbortSignal): Promise<void> {
     const { heartbeatClient, logger } = this.#options;
@@ -177,7 +182,7 @@ export class NodeReporter {
   }
 }
 
-/** Whether `one` has the higher resource version. A recreated node object has another UID, and always a higher version. */
+/** Whether `one` has the higher resource version. A recreated Node object has a different UID but always a higher version. */
 function isNewer(one: Node | undefined, other: Node): one is Node {
   return one !== undefined && (compareVersions(one.metadata.resourceVersion, other.metadata.resourceVersion) ?? 0) > 0;
 }

@@ -1,6 +1,6 @@
 import type { NodeAddress, NodeImage, NodeRuntimeHandler, NodeStatus, NodeSystemInfo } from '@podwright/kube-api';
 
-/** Amounts of device plugins' resources. A resource whose plugin was removed has the amount 0. */
+/** Amounts of the resources provided by device plugins. The amount is 0 if the plugin has been removed. */
 export type DeviceResources = {
   capacity: Record<string, string>;
   allocatable: Record<string, string>;
@@ -9,25 +9,25 @@ export type DeviceResources = {
 /** Pressure conditions, from the eviction manager. */
 export type Pressure = { memory: boolean; disk: boolean; pids: boolean };
 
-/** A snapshot of the host and the runtime, from which the node's status is computed. */
+/** A snapshot of the host and the container runtime, from which the node status is computed. */
 export type ObservedNode = {
   /** Time of the snapshot, in Unix milliseconds. */
   atMs: number;
   /** The node's addresses; `undefined` if they are currently unknown. */
   addresses: NodeAddress[] | undefined;
-  /** Whether a cloud controller sets the addresses; once it has, they are not changed. */
+  /** Whether a cloud controller sets the addresses. Once it has done so, they are left alone. */
   externalCloudProvider: boolean;
-  /** The value of the provided-node-ip annotation for the cloud controller; `undefined` for no annotation. */
+  /** The value of the provided-node-ip annotation for the cloud controller; `undefined` if the annotation must not be set. */
   providedIps: string | undefined;
-  /** Quantities including `pods`, without devices. */
+  /** Resource quantities, including `pods` but not device plugin resources. */
   capacity: Record<string, string>;
-  /** Quantities that are subtracted for allocatable. */
+  /** Quantities that are subtracted from capacity to get allocatable. */
   reserved: Record<string, string>;
   devices: DeviceResources;
   nodeInfo: NodeSystemInfo;
   port: number;
   images: NodeImage[];
-  /** The runtime's handlers; absent until the runtime has reported them. */
+  /** The container runtime's handlers; absent until the runtime has reported them. */
   runtimeHandlers?: NodeRuntimeHandler[];
   features?: NodeStatus['features'];
   declaredFeatures: string[];

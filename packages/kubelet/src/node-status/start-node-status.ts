@@ -12,11 +12,11 @@ import { NodeReporter } from './node-reporter.ts';
 
 export type NodeStatusOptions = {
   name: string;
-  /** `--node-labels`; `nodeIp` is `--node-ip`. */
+  /** Labels from `--node-labels`; `nodeIp` is the value of `--node-ip`. */
   labels: Readonly<Record<string, string>>;
   nodeIp: string;
   settings: NodeSettings;
-  /** The pod subnets that the runtime already has, separated by commas; '' for none. */
+  /** The pod subnets that the container runtime already has, separated by commas; '' if it has none. */
   podCidr: string;
   facts: Pick<NodeObserverOptions, 'resources' | 'maxPods' | 'reserved' | 'port' | 'declaredFeatures' | 'runtimeName'>;
   sources: NodeStatusSources & {
@@ -38,9 +38,9 @@ export type NodeStatusOptions = {
   logger: Logger;
 };
 
-/** The node's running registration and status reports. */
+/** A node's registration and status reporting while they are running. */
 export type RunningNodeStatus = {
-  /** Triggers a report before the next period, because the node's readiness or its volumes in use may have changed. */
+  /** Triggers a report before the next one is due, because the node's readiness or its volumes in use may have changed. */
   prompt(): void;
   stop(): Promise<void>;
 };
@@ -101,7 +101,7 @@ function makeObserver(options: NodeStatusOptions, csiProblem: () => string | und
   });
 }
 
-/** Passes the node's pod subnets to the runtime when the cluster assigns or changes them. */
+/** Passes the node's pod subnets to the container runtime when the cluster assigns or changes them. */
 function nodeListener({ cri, sources, podCidr, logger }: NodeStatusOptions): (node: Node) => Promise<void> {
   let current = podCidr;
   return async (node) => {

@@ -5,18 +5,18 @@ import { updateResources } from './node-capacity-status.ts';
 import { type NodeEvent, nodeStatusEvent, updateConditions } from './node-conditions.ts';
 import type { ObservedNode } from './observed-node.ts';
 
-/** Annotation that gives the cloud controller the addresses of `--node-ip`. */
+/** Annotation that gives the cloud controller the addresses given by `--node-ip`. */
 const PROVIDED_IPS = 'alpha.kubernetes.io/provided-node-ip';
 
 export type NodeUpdate = {
   node: Node;
-  /** Whether anything other than heartbeats has changed. */
+  /** Whether anything other than the heartbeat times has changed. */
   changed: boolean;
   /** Events to emit once the node object has been written. */
   events: NodeEvent[];
 };
 
-/** The node object, updated from the observation: its status, the os and arch labels, and the provided-node-ip annotation. */
+/** Updates the Node object from an observation: its status, the os and arch labels, and the provided-node-ip annotation. */
 export function updateNode(node: Node, seen: ObservedNode): NodeUpdate {
   const name = node.metadata.name ?? '';
   const { status, events } = updateStatus(node.status ?? {}, seen);
@@ -87,7 +87,7 @@ function comparable(status: NodeStatus): object {
   return present({ ...status, conditions });
 }
 
-/** Removes undefined values and empty lists, which mean the same to an API server. */
+/** Removes undefined values and empty lists, which an API server treats the same. */
 function present<T extends object>(object: T): T {
   const isSet = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
   return JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(object).filter(([, value]) => isSet(value)))));

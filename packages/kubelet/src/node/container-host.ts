@@ -4,7 +4,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { type CgroupHierarchy, cgroupDirectory, namesIn, pathExists, treeOf } from '@podwright/host';
 
-/** Host properties on which the limits and masked paths of containers depend. */
+/** Host properties that determine the limits and masked paths of containers. */
 export type ContainerHost = {
   /** The host's memory, in bytes. */
   memoryCapacity: bigint;
@@ -17,11 +17,11 @@ export type ContainerHost = {
   countsSwap: boolean;
   /** Supported huge page sizes in the CRI's notation, such as `2MB`. */
   hugePageSizes: string[];
-  /** The lowest oom_score_adj that this process may set; absent with CAP_SYS_RESOURCE, which permits any. */
+  /** The lowest oom_score_adj that this process may set; absent if it has CAP_SYS_RESOURCE, which permits any value. */
   leastOomScoreAdj?: bigint;
   selinux: boolean;
   appArmor: boolean;
-  /** The thermal throttling directory of each CPU; containers get them masked. */
+  /** The thermal throttling directory of each CPU; these are masked in containers. */
   throttleDirectories: string[];
 };
 
@@ -68,7 +68,7 @@ function hugePageSize(directory: string): string[] {
   return [kilobytes >= 1 << 10 ? `${kilobytes >> 10}MB` : `${kilobytes}KB`];
 }
 
-/** Whether the kernel accounts for swap. The root cgroup of v2 has no swap file, so this checks the process's own cgroup. */
+/** Whether the kernel accounts for swap. The cgroup v2 root cgroup has no swap file, so this checks the process's own cgroup. */
 async function hasSwapFile(hierarchy: CgroupHierarchy | undefined): Promise<boolean> {
   const tree = hierarchy && treeOf(hierarchy, 'memory');
   if (tree === undefined) return false;

@@ -1,15 +1,15 @@
-/** Finds listening sockets on the host network, and their processes (proc_net(5)). */
+/** Finds listening sockets on the host network and the processes that own them (proc_net(5)). */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { SocketAddress } from 'node:net';
 import { isErrno } from '@podwright/base';
 
-/** A listening socket. `ip`: 0.0.0.0 for all of the host's addresses, of either family. */
+/** A listening socket. `ip`: the address it listens on; 0.0.0.0 stands for all of the host's addresses, of either IP family. */
 export type HostListener = { ip: string; port: number; protocol: 'TCP' | 'UDP'; inode: string };
 
-/** `cgroup`: the content of /proc/PID/cgroup. */
+/** The process that owns a socket. `cgroup`: the content of its /proc/PID/cgroup. */
 export type SocketOwner = { pid: number; name: string; cgroup: string };
 
-/** Socket states: listening for TCP, unconnected for UDP (include/net/tcp_states.h). */
+/** Values of the socket state in /proc: listening for TCP, unconnected for UDP (include/net/tcp_states.h). */
 const STATES = { TCP: '0A', UDP: '07' } as const;
 
 /** The listening sockets in this process's network namespace. */
@@ -38,7 +38,7 @@ function parseLine(line: string, protocol: HostListener['protocol']): HostListen
 }
 
 /**
- * Decodes an address, which the kernel writes as 4-byte words in host byte order; that is little-endian on all Linux platforms of Node.js
+ * Decodes an address. The kernel writes it as 4-byte words in host byte order, which is little-endian on all Linux platforms of Node.js
  * except s390x.
  */
 function parseAddress(hex: string): string {
@@ -50,7 +50,7 @@ function parseAddress(hex: string): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
 
-/** Finds a process that has this socket open, among those whose descriptors this process may read. */
+/** Finds a process that has this socket open, among those whose file descriptors this process may read. */
 export async function socketOwner(inode: string, proc = '/proc'): Promise<SocketOwner | undefined> {
   const pids = (await readdir(proc)).filter((name) => /^\d+$/.test(name));
   for (const pid of pids) {

@@ -24,7 +24,9 @@ export async function requireOfHost(requirements: HostRequirements, read: ReadPr
   if (problems.length > 0) throw new PodwrightError('failed_precondition', `start the kubelet: ${problems.join('; ')}`);
 }
 
-/** Complains about active swap. The first line of /proc/swaps is a header. Swap in compressed memory (zram) counts, as in upstream. */
+/**
+ * Reports active swap as a problem. The first line of /proc/swaps is a header. As in upstream, swap in compressed memory (zram) counts too.
+ */
 function swapProblems(swaps: string): string[] {
   const names = swaps
     .trim()

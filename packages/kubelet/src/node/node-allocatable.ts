@@ -4,17 +4,17 @@ import type { SystemReserved } from '@podwright/kubelet-configuration';
 /** Amounts of memory and pids. Threads count as processes, as they do in the kernel. */
 export type NodeAmounts = { memoryBytes: number; pids: number };
 
-/** `auto` reserves this share of the capacity, but at least the minimum below and at most half of the capacity. */
+/** With `auto`, this fraction of the capacity is reserved, but at least the minimum below and at most half of the capacity. */
 const RESERVED_SHARE = 0.05;
 /** An idle node needs 150 MB and a bare Debian about 100 MB. With less, both would swap or be killed when pods use up the rest. */
 const LEAST_RESERVED_BYTES = 256 * 2 ** 20;
-/** Enough for some hundreds of threads of the kernel, the system's services and the node, and a monitor process per container. */
+/** Enough for a few hundred threads of the kernel, system services and the node, plus one monitor process per container. */
 const LEAST_RESERVED_PIDS = 1024;
 
 /**
- * The amounts that all pods on the node together may use: the capacity minus the reservation (KubeletConfiguration `systemReserved`). As in
- * upstream, the enforced limit does not subtract eviction thresholds, so that eviction starts before pods reach the limit. Throws
- * `invalid_argument` if nothing would be left.
+ * Returns the amounts that all pods on the node together may use: the capacity minus the reservation (`systemReserved` in
+ * KubeletConfiguration). As in upstream, eviction thresholds are not subtracted from the enforced limit, so that eviction starts before
+ * pods reach it. Throws `invalid_argument` if nothing would be left.
  */
 export function nodeAllocatable(
   capacity: NodeAmounts,

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from '@podwright/host';
 import type { NodeAmounts } from './node-allocatable.ts';
 
-/** The kernel's limits on pids and threads (Documentation/admin-guide/sysctl/kernel.rst). */
+/** Kernel limits on PIDs and threads (Documentation/admin-guide/sysctl/kernel.rst). */
 const KERNEL_PID_LIMITS = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'];
 
 /**
- * The host's capacity. If the node itself runs in a container, what it sees as the root cgroup has limits, which then are the capacity.
- * Without cgroups (`undefined`), only the kernel's limits apply.
+ * Reads the host's capacity. If the node itself runs in a container, the cgroup that it sees as the root has limits, which are then the
+ * capacity. Without cgroups (`undefined`), only the kernel limits apply.
  */
 export async function readNodeCapacity(hierarchy: CgroupHierarchy | undefined): Promise<NodeAmounts> {
   const kernelPids = await Promise.all(KERNEL_PID_LIMITS.map((file) => readFile(file, 'utf8')));
@@ -24,7 +24,7 @@ export async function readNodeCapacity(hierarchy: CgroupHierarchy | undefined): 
   };
 }
 
-/** The limit of the root cgroup; Infinity if it is `max` or the file is missing. */
+/** Returns the root cgroup's limit; Infinity if it is `max` or the file does not exist. */
 async function limitAtRoot(hierarchy: CgroupHierarchy | undefined, controller: string, file: string): Promise<number> {
   const tree = hierarchy && treeOf(hierarchy, controller);
   const text = tree && (await readCgroupFile(join(cgroupDirectory(tree, '/'), file)));

@@ -1,4 +1,4 @@
-/** Facts about the node for the specs and environments of pods. */
+/** Facts about the node that are used in pod specs and container environments. */
 import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { isErrno } from '@podwright/base';

@@ -5,7 +5,7 @@ import { formatTime, type ObjectMeta } from '@podwright/kube-api';
 import { standardLabels } from './node-facts.ts';
 import { type NodeResources, resourceList } from './node-resources.ts';
 
-/** A v1 Node, limited to the fields that a lone node sets. */
+/** A v1 Node, limited to the fields that a standalone node sets. */
 export type NodeObject = {
   apiVersion: 'v1';
   kind: 'Node';
@@ -42,15 +42,18 @@ export type NodeFacts = {
 };
 
 /**
- * The features from upstream's list of declared features that this kubelet implements. Missing are in-place resizes of non-sidecar init
- * containers and of pod-level resources, and pods on the host network with a user namespace.
+ * The declared features from upstream's list that this kubelet implements. Not implemented are in-place resizes of init containers other
+ * than sidecars and of pod-level resources, and pods on the host network with a user namespace.
  */
 export const DECLARED_FEATURES: readonly string[] = [
   'ExtendWebSocketsToKubelet',
   'RestartAllContainersOnContainerExits',
 ];
 
-/** The node as an API object. It is Ready if `isReady`, which means that the manifests have been read, and there are no `problems`. */
+/**
+ * Builds the node as an API object. It is Ready if `isReady` is set, which means that the manifests have been read, and if there are no
+ * `problems`.
+ */
 export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[]): NodeObject {
   const startedAt = formatTime(facts.startedAtMs);
   const reasons = isReady ? problems : ['the sources of pods have not been read yet', ...problems];
@@ -93,7 +96,7 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
   };
 }
 
-/** Joins errors like Go's aggregate: a single error is unchanged, several are put in brackets. */
+/** Joins errors like Go's aggregate: a single error is returned as is, several are enclosed in brackets. */
 const aggregate = (errors: string[]) => (errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`);
 
 /** The host's machine ID or boot ID; '' if it has none. */
@@ -101,7 +104,7 @@ function bootText(id: 'machine-id' | 'boot-id'): string {
   return readIfThere(id === 'machine-id' ? '/etc/machine-id' : '/proc/sys/kernel/random/boot_id').trim();
 }
 
-/** The name of the OS from os-release(5), such as `Debian GNU/Linux 12 (bookworm)`. */
+/** Returns the OS name from os-release(5), such as `Debian GNU/Linux 12 (bookworm)`. */
 export function osImage(): string {
   return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readIfThere('/etc/os-release'))?.[1] ?? 'Linux';
 }

@@ -10,10 +10,13 @@ import type { NodeAmounts } from './node-allocatable.ts';
 /** Amounts that pods may request, by resource name: `cpu` in millicores, others in bytes or counts. */
 export type NodeResources = Readonly<Record<string, bigint>>;
 
-/** Directory of the huge page pools, such as `hugepages-2048kB` (Documentation/admin-guide/mm/hugetlbpage.rst). */
+/** Directory that contains the huge page pools, such as `hugepages-2048kB` (Documentation/admin-guide/mm/hugetlbpage.rst). */
 const HUGE_PAGES = '/sys/kernel/mm/hugepages';
 
-/** The node's capacity. Ephemeral storage is the file system of the kubelet's root directory; huge pages are the preallocated ones. */
+/**
+ * Returns the node's capacity. Ephemeral storage is the size of the file system that contains the kubelet's root directory; huge pages are
+ * the preallocated ones.
+ */
 export async function nodeResources(capacity: NodeAmounts, rootDir: string): Promise<NodeResources> {
   return {
     cpu: BigInt(availableParallelism()) * 1000n,
@@ -24,8 +27,8 @@ export async function nodeResources(capacity: NodeAmounts, rootDir: string): Pro
 }
 
 /**
- * The capacity minus the reservations. Memory is the amount in `allocatable` minus huge pages, which cannot be used as other memory. Throws
- * `invalid_argument` if a reservation exceeds the capacity.
+ * Returns the capacity minus the reservations. Memory is the amount in `allocatable` minus huge pages, which cannot be used as regular
+ * memory. Throws `invalid_argument` if a reservation exceeds the capacity.
  */
 export function allocatableResources(
   capacity: NodeResources,
@@ -56,7 +59,7 @@ export function resourceList(resources: NodeResources): Record<string, string> {
   return Object.fromEntries(Object.entries(resources).map(([name, amount]) => [name, written(name, amount)]));
 }
 
-/** Formats an amount: CPU is in millicores, devices are counts, everything else is in bytes. */
+/** Formats an amount as a quantity: CPU amounts are in millicores, device amounts are counts, and everything else is in bytes. */
 const written = (name: string, amount: bigint) =>
   name === 'cpu'
     ? formatQuantity(amount * 1_000_000n, '')
@@ -82,7 +85,7 @@ async function hugePages(): Promise<Record<string, bigint>> {
   return Object.fromEntries(await Promise.all(pools));
 }
 
-/** The page size as in resource names: `2Mi`, `1Gi`. */
+/** Formats a page size as in resource names: `2Mi`, `1Gi`. */
 function pageSize(kib: bigint): string {
   if (kib % (1024n * 1024n) === 0n) return `${kib / (1024n * 1024n)}Gi`;
   return kib % 1024n === 0n ? `${kib / 1024n}Mi` : `${kib}Ki`;

@@ -4,8 +4,8 @@ import { errorMessage, isErrno, type Logger } from '@podwright/base';
 const OWN_SCORE = '/proc/self/oom_score_adj';
 
 /**
- * Sets this process's oom_score_adj. Without CAP_SYS_RESOURCE, the kernel refuses to lower it; the failure is then logged. `file`: the
- * kernel's file, which tests replace.
+ * Sets this process's oom_score_adj. Without CAP_SYS_RESOURCE, the kernel refuses to lower it; the failure is then logged. `file`: the path
+ * of the kernel's oom_score_adj file, which tests override.
  */
 export async function applyOomScore(score: number, logger: Logger, file: string = OWN_SCORE): Promise<void> {
   try {

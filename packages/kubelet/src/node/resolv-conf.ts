@@ -1,6 +1,6 @@
 import { readPodResolvConf } from '@podwright/host';
 
-/** Kubernetes' limits: number of search domains, length of each domain, and length of the search line. */
+/** Kubernetes' DNS limits: the number of search domains, the length of each domain, and the total length of the search line. */
 export const MAX_SEARCHES = 32;
 export const MAX_SEARCH_DOMAIN_LENGTH = 253;
 export const MAX_SEARCH_LINE_LENGTH = 2048;
@@ -27,12 +27,12 @@ export function parseResolvConf(text: string): ResolvConf {
   return { ...conf, options: [...options.values()] };
 }
 
-/** Removes the trailing dot: `example.org.` becomes `example.org`, and `.` becomes ''. */
+/** Removes the trailing dot of a domain: `example.org.` becomes `example.org`, and `.` becomes ''. */
 function withoutRoot(domain: string): string {
   return domain.replace(/\.$/, '');
 }
 
-/** Upstream's message if the host's search domains exceed the limits for pods. */
+/** Returns upstream's message if the host's search domains exceed the limits for pods. */
 export function searchProblem(path: string, { searches }: ResolvConf, clusterDomain: string): string | undefined {
   const most = MAX_SEARCHES - (clusterDomain === '' ? 0 : CLUSTER_SEARCHES);
   if (searches.length > most)
@@ -44,7 +44,7 @@ export function searchProblem(path: string, { searches }: ResolvConf, clusterDom
   return undefined;
 }
 
-/** The host's DNS settings for pods. For the path '' these are a loopback server and the root domain, as in upstream. */
+/** Reads the host's DNS settings for pods. If the path is '', returns a loopback server and the root domain, as in upstream. */
 export async function hostResolvConf(path: string): Promise<ResolvConf> {
   if (path === '') return { servers: ['127.0.0.1'], searches: ['.'], options: [] };
   return parseResolvConf(await readPodResolvConf(path));

@@ -14,16 +14,16 @@ import {
 import { listenUnix, namesIn, removeStaleSocket } from '@podwright/host';
 
 /**
- * Holds one socket per locked root directory, so that a lock ends with its process. It takes no space on the root directory's disk, which a
- * pod may have filled up. It belongs to root, so no other user can take a lock in it.
+ * Directory that contains one socket per locked root directory; a lock disappears with its process. The directory takes no space on the
+ * root directory's disk, which a pod may have filled up, and belongs to root, so that no other user can take a lock in it.
  */
 const LOCKS_DIRECTORY = '/run/podwright-kubelets';
 
 const SUFFIX = '.lock';
 
 /**
- * A second socket, in the root directory itself, for kubelets that have a different `/run`, for example in a container, or may not write to
- * it.
+ * A second socket, in the root directory itself, for kubelets that have a different `/run`, for example in a container, or that may not
+ * write to it.
  */
 const LOCK = 'kubelet.lock';
 
@@ -68,7 +68,7 @@ async function sweepLocks(): Promise<void> {
 }
 
 async function lockInside(rootDir: string): Promise<Unlock> {
-  // use a path through a descriptor, because socket paths are limited to 107 bytes
+  // use a path through a file descriptor, because socket paths are limited to 107 bytes
   const directory = openSync(rootDir, constants.O_RDONLY | constants.O_DIRECTORY);
   const held = `/proc/self/fd/${directory}`;
   try {

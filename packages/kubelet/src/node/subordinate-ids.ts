@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { PodwrightError } from '@podwright/base';
 import { findProgram, runChecked } from '@podwright/host';
 
-/** Number of UIDs, which have 32 bits. */
+/** Number of possible 32-bit UIDs. */
 const ID_COUNT = 2 ** 32;
 const KUBELET_USER = 'kubelet';
 
 /**
- * The IDs for pods in user namespaces: those of the user `kubelet` (subuid(5)), or without such a user or `getsubids` all but the first
- * range.
+ * Returns the ID range for pods in user namespaces: the subordinate IDs of the user `kubelet` (subuid(5)) or, if that user or `getsubids`
+ * does not exist, all IDs except the first range.
  */
 export async function podIdRange(idsPerPod: number): Promise<{ firstId: number; length: number }> {
-  // leave out the last range: the kernel rejects a range that includes the last ID (map_write, user_namespace.c)
+  // leave out the last range as well: the kernel rejects a range that includes the last ID (map_write, user_namespace.c)
   const all = { firstId: idsPerPod, length: ID_COUNT - 2 * idsPerPod };
   const program = findProgram('getsubids');
   const isThere = (await readFile('/etc/passwd', 'utf8'))
@@ -27,7 +27,7 @@ export async function podIdRange(idsPerPod: number): Promise<{ firstId: number; 
   return parseSubIds(users);
 }
 
-/** Parses the single line of getsubids(1): `0: kubelet 65536 2147483648`. */
+/** Parses the output of getsubids(1), a single line such as `0: kubelet 65536 2147483648`. */
 export function parseSubIds(output: string): { firstId: number; length: number } {
   const match = /^\d+: \S+ (\d+) (\d+)\n*$/.exec(output);
   if (match === null)

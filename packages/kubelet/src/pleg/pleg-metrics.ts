@@ -1,14 +1,14 @@
 import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/base';
 
-/** Metrics of the PLEG, with upstream's names. */
+/** Metrics of the PLEG under upstream's names. */
 export type PlegMetrics = {
   /** Records a relist: its duration, and the time since the previous one, if there was one. */
   relisted(seconds: number, sinceLastSeconds: number | undefined): void;
-  /** Records that a relist that started at this Unix time succeeded. */
+  /** Records the Unix time of a successful relist. */
   seen(atSeconds: number): void;
-  /** Records that one pod was read. */
+  /** Records how long it took to read one pod. */
   podRead(seconds: number): void;
-  /** Records that an event stream was established; `failed` records that one failed. */
+  /** Records that an event stream was established; `connectionFailed` records that one failed. */
   connected(): void;
   connectionFailed(): void;
   /** Records that an event of this age was received. */
@@ -25,7 +25,7 @@ const NONE: PlegMetrics = {
   received: ignore,
 };
 
-/** The metrics in a registry; without a registry, metrics that record nothing. */
+/** Returns the metrics from the registry. Without a registry, returns metrics that record nothing. */
 export function plegMetrics(registry: Registry | undefined): PlegMetrics {
   if (registry === undefined) return NONE;
   const registers = [registry];

@@ -1,6 +1,6 @@
 /**
- * The pod lifecycle event generator (PLEG), which detects changes of pods in the runtime. The runtime's events include the status of the
- * sandbox and its containers, and are used as snapshots. Periodic relists are authoritative, so that missed events are made up for.
+ * The pod lifecycle event generator (PLEG), which detects pod changes in the container runtime. The runtime's events include the status of
+ * the sandbox and its containers, and are used as snapshots. Periodic relists are authoritative and make up for missed events.
  */
 import {
   errorMessage,
@@ -23,7 +23,7 @@ import { type PlegMetrics, plegMetrics } from './pleg-metrics.ts';
 import { hasChanged, hasOtherReason, listedFrom } from './pod-changes.ts';
 import type { CachedStatus, PodStatusCache } from './pod-status-cache.ts';
 
-/** How long the kubelet's start waits for all pods to be read. */
+/** How long the kubelet waits at startup for all pods to be read. */
 const PLEG_START_PATIENCE_MS = 10_000;
 
 /** Time without a successful relist after which the kubelet is unhealthy (upstream's genericPlegRelistThreshold). */
@@ -36,26 +36,29 @@ export type PlegOptions = {
   logger: Logger;
   /** Registry for the `kubelet_pleg_*` and `kubelet_evented_pleg_*` metrics. */
   metrics?: Registry;
-  /** Interval of relists without an event stream (`relistPeriodMs`) and with one. */
+  /** Interval between relists without an event stream (`relistPeriodMs`) and with one (`eventedRelistPeriodMs`). */
   relistPeriodMs: number;
   eventedRelistPeriodMs: number;
-  /** Called when a container or sandbox of the pod has been added, changed its state or been removed. */
+  /** Called when a container or sandbox of the pod has been added or removed, or has changed its state. */
   onChange: (podUid: string) => void;
   /** Called with `false` when listing pods starts to fail, and with `true` when it works again. */
   onListing: (works: boolean) => void;
 };
 
-/** The runtime reads the status for an event slightly before it sets the event's time; this is the tolerance. */
+/** Tolerance for the container runtime reading an event's status slightly before it sets the event's timestamp. */
 const EVENT_MARGIN_MS = 5;
-/** Maximum age of an event whose time is reliable. An event that seems older, or newer than now, only causes the pod to be read. */
+/**
+ * Maximum age of an event whose timestamp is considered reliable. An event that appears to be older, or in the future, only causes the pod
+ * to be read.
+ */
 const MAX_EVENT_AGE_MS = 5000;
 
 /**
- * Without events, the interval between relists is short after a change and then grows up to the period. The exit of a short-lived container
- * is thus detected quickly, and that of a long-running one within a fraction of its run time.
+ * Without events, the interval between relists is short after a change and then grows up to the configured period. Thus, the exit of a
+ * short-lived container is detected quickly, and that of a long-running one within a fraction of its run time.
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
-/** Minimum pause between two relists, as a multiple of the duration of one, so that listing many pods does not load a busy host. */
+/** Minimum pause between two relists, as a multiple of the duration of a relist, so that listing many pods does not load a busy host. */
 const PAUSE_PER_LISTING = 20;
 const RECONNECT_AFTER_MS = 1000;
 
@@ -64,28 +67,28 @@ export class Pleg {
   readonly #controller = new AbortController();
   #records = new Map<string, ListedPod>();
   #evented = false;
-  /** Whether events may have been missed while there was no stream, so that the next relist must come soon. */
+  /** Whether events may have been missed while there was no event stream, so that the next relist must come soon. */
   #missedEvents = false;
   #lastRelistAtMs = performance.now();
-  /** Start of the last successful relist (monotonic). */
+  /** When the last successful relist started (monotonic). */
   #listedAtMs = 0;
-  /** The pods found by the last relist. */
+  /** The pods found by the last successful relist. */
   #listed: ReadonlyMap<string, ListedPod> = new Map();
-  /** UIDs of listed pods that turned out to be removed when they were read afterwards. */
+  /** UIDs of pods that the last relist found, but that had been removed by the time they were read. */
   readonly #removed = new Set<string>();
   #delayMs = afterChange.delayMs;
-  /** Duration of the last relist. */
+  /** Duration of the last successful relist. */
   #listingMs = 0;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
-  /** Start of the last successful relist, and of the last relist of any outcome (monotonic). */
+  /** When the last successful relist started, and when the last relist of any outcome started (monotonic). */
   #seenAtMs: number | undefined;
   #relistedAtMs: number | undefined;
   readonly #metrics: PlegMetrics;
-  /** Running reads by pod UID. At most one read per pod runs; requests that arrive meanwhile share one more read. */
+  /** Pod reads in progress, by UID. Each pod is read at most once at a time; requests made in the meantime share a single further read. */
   readonly #updates = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
 
-  /** UIDs of pods for which another read has been scheduled. */
+  /** UIDs of pods for which a later read has been scheduled. */
   readonly #scheduled = new Set<string>();
 
   constructor(options: PlegOptions) {
@@ -93,7 +96,9 @@ export class Pleg {
     this.#metrics = plegMetrics(options.metrics);
   }
 
-  /** Reads all pods once, then watches them until `stop`. Waits at most `PLEG_START_PATIENCE_MS` for pods that are slow to read. */
+  /**
+   * Reads all pods once, then watches them until `stop` is called. Waits at most `PLEG_START_PATIENCE_MS` for pods that are slow to read.
+   */
   async start(): Promise<void> {
     const updates = await this.#list();
     using patience = withTimeout(this.#controller.signal, PLEG_START_PATIENCE_MS, 'read the pods');
@@ -106,17 +111,17 @@ export class Pleg {
     await this.#loops;
   }
 
-  /** The pod's status as of some time after `sinceMs` (`performance.now`), from the cache or read now. */
+  /** Returns the pod's status as of `sinceMs` (`performance.now`) or later, either from the cache or by reading it now. */
   async getNewerThan(pod: PodIdentity, sinceMs: number): Promise<RuntimePodStatus> {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined && cached.asOfMs >= sinceMs) return cached.status;
-    // A pod that the last relist did not find, and that was not read since, does not exist.
+    // If the last relist did not find the pod, and it has not been read since, it does not exist.
     const absent = this.#listedAtMs >= sinceMs && !this.#listed.has(pod.uid);
     if (cached === undefined && absent) return emptyRuntimePod(pod);
     return this.updateCache(pod);
   }
 
-  /** Reads one pod immediately and reports its changes. The kubelet calls this after each of its own actions. */
+  /** Reads one pod immediately and reports its changes. The kubelet calls this after each of its own actions on the pod. */
   updateCache(pod: PodIdentity): Promise<RuntimePodStatus> {
     const current = this.#updates.get(pod.uid);
     if (current !== undefined) {
@@ -162,7 +167,7 @@ export class Pleg {
     if (reader.isUnsettled(status)) this.#updateLater(status.pod);
   }
 
-  /** Reads the pod again when the reasons of its containers' exits are final, because no other event may follow. */
+  /** Reads the pod again once the exit reasons of its containers are final, because no further event may follow. */
   #updateLater(pod: PodIdentity): void {
     const { signal } = this.#controller;
     if (this.#scheduled.has(pod.uid) || signal.aborted) return;
@@ -176,7 +181,7 @@ export class Pleg {
     );
   }
 
-  /** Health check: the problem if no relist has succeeded within the threshold, otherwise `undefined`. */
+  /** Health check: returns the problem if no relist has succeeded within the threshold; otherwise `undefined`. */
   problem(): string | undefined {
     if (this.#seenAtMs === undefined) return 'pleg has yet to be successful';
     const elapsedMs = performance.now() - this.#seenAtMs;
@@ -184,7 +189,7 @@ export class Pleg {
     return `pleg was last seen active ${formatDuration(elapsedMs)} ago; threshold is ${formatDuration(PLEG_THRESHOLD_MS)}`;
   }
 
-  /** The pods found by the last relist, including those that could not be read, but without those that have been removed since. */
+  /** Returns the pods found by the last relist, including those that could not be read, but not those that have been removed since. */
   listedPods(): PodIdentity[] {
     const pods = [...this.#listed.values()].map(({ pod }) => pod);
     return pods.filter(({ uid }) => !this.#removed.has(uid));
@@ -196,7 +201,7 @@ export class Pleg {
   }
 
   /**
-   * Lists all pods, and starts reading those that differ from their record. Does not wait for these reads, so that a pod that cannot be
+   * Lists all pods, and starts reading those that differ from what is recorded. Does not wait for these reads, so that a pod that cannot be
    * read keeps its record without blocking others.
    */
   async relist(): Promise<void> {
@@ -228,7 +233,7 @@ export class Pleg {
     return updates;
   }
 
-  /** Whether the relist at `asOfMs` differs from the pod's record, and no read of the pod is pending. */
+  /** Whether the pod, as found by the relist at `asOfMs`, differs from its record, and no further read of it is pending. */
   #isOutOfDate(uid: string, asOfMs: number): boolean {
     const seen = this.#options.cache.get(uid);
     if (seen !== undefined && seen.asOfMs > asOfMs) return false;
@@ -267,7 +272,7 @@ export class Pleg {
     }
   }
 
-  /** Waits until the next relist is due. A change restarts the wait with the short interval, because more changes may follow quickly. */
+  /** Waits until the next relist is due. A change restarts the wait with the short interval, because more changes may soon follow. */
   async #pause(signal: AbortSignal): Promise<void> {
     do {
       this.#nudge = new AbortController();
@@ -292,7 +297,7 @@ export class Pleg {
     return Math.max(delayMs, pauseMs - (performance.now() - this.#lastRelistAtMs));
   }
 
-  /** Makes the next relist come soon. Called when a stream ends and when the next one is established. */
+  /** Makes the next relist come soon. Called when an event stream ends and when the next one is established. */
   #listSoon(): void {
     this.#missedEvents = true;
     this.#nudge.abort();
@@ -336,8 +341,8 @@ export class Pleg {
   }
 
   /**
-   * Caches the status in an event if it is certainly newer than the cached one. Returns the pod if it must be read, because the event
-   * differs but may be older, or has no usable status.
+   * Caches the status in an event if it is certain to be newer than the cached one. Returns the pod if it must be read instead: the event's
+   * status differs but may be older, or the event has no usable status.
    */
   async #apply(event: ContainerEventResponse): Promise<PodIdentity | undefined> {
     const eventMs = eventTimeMs(event);
@@ -363,7 +368,7 @@ export class Pleg {
     return { status: emptyRuntimePod(pod), asOfMs: this.#listedAtMs };
   }
 
-  /** The pod of a deleted sandbox, for runtimes that omit the sandbox status from deletion events. */
+  /** Returns the pod of a deleted sandbox, for container runtimes that omit the sandbox status from deletion events. */
   #podOfDeleted({ containerId, podSandboxStatus }: ContainerEventResponse): PodIdentity | undefined {
     if (podSandboxStatus !== undefined) return undefined;
     return this.#options.cache.list().find(({ sandboxes }) => sandboxes.some(({ id }) => id === containerId))?.pod;
@@ -386,7 +391,8 @@ function isDeletion({ containerEventType }: ContainerEventResponse): boolean {
 }
 
 /**
- * The time before which everything is included in the event's status (`performance.now`); `undefined` if the event's time is unreliable.
+ * Returns a time (`performance.now`) such that the event's status reflects everything that happened before it; `undefined` if the event's
+ * timestamp is unreliable.
  */
 function eventTimeMs({ createdAt }: ContainerEventResponse): number | undefined {
   const ageMs = Date.now() - Number(createdAt) / 1e6;

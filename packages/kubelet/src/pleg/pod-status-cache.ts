@@ -1,8 +1,8 @@
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * A cached status, which includes everything that happened before `asOfMs` (monotonic milliseconds). `byEvent`: it comes from an event, so
- * the runtime's next event is newer.
+ * A cached pod status, which reflects everything that happened before `asOfMs` (monotonic milliseconds). `byEvent`: the status comes from
+ * an event, so the container runtime's next event is newer.
  */
 export type CachedStatus = { status: RuntimePodStatus; asOfMs: number; byEvent?: boolean };
 
@@ -14,7 +14,7 @@ export class PodStatusCache {
     return this.#entries.get(podUid);
   }
 
-  /** Returns false if the cached status is newer. */
+  /** Stores the status. Returns false if the cached one is newer. */
   set(podUid: string, entry: CachedStatus): boolean {
     const known = this.#entries.get(podUid);
     if (known !== undefined && known.asOfMs > entry.asOfMs) return false;

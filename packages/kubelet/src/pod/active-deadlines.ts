@@ -1,7 +1,7 @@
 import type { Pod, PodStatus } from '@podwright/kube-api';
 
 /**
- * Tracks how long pods may still be active (`activeDeadlineSeconds`), by the monotonic clock. The wall clock is used only for the time
+ * Tracks how long pods may remain active (`activeDeadlineSeconds`), using the monotonic clock. The wall clock is used only for the time
  * before this kubelet first saw the pod.
  */
 export class ActiveDeadlines {

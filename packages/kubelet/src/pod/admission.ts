@@ -1,15 +1,17 @@
-/** Decides, once for each pod, whether it may run on this node. */
+/** Decides, once per pod, whether it may run on this node. */
 import { isCriticalPod, type Node, type Pod } from '@podwright/kube-api';
 import { type NodeFacts, type Refusal, refusePod } from './pod-admission.ts';
 import { makeRoom } from './preemption.ts';
 
 /**
- * The decision about a pod. The pods in `preempt` must end first, because the node lacks the resource `shortOf`, which is '' if `preempt`
- * is empty.
+ * The admission decision for a pod. The pods in `preempt` must terminate first, because the node is short of the resource `shortOf` ('' if
+ * `preempt` is empty).
  */
 export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; preempt: Pod[]; shortOf: string };
 
-/** Additional checks: `first` runs before resources are compared (node pressure, for example), `last` after everything else. */
+/**
+ * Additional admission checks: `first` runs before resources are compared (for example, for node pressure), `last` after everything else.
+ */
 export type AdmissionChecks = Partial<Record<'first' | 'last', (pod: Pod) => Refusal | undefined>>;
 
 export class PodAdmission {
@@ -17,15 +19,18 @@ export class PodAdmission {
   readonly #checks: AdmissionChecks;
   readonly #decided = new Map<string, Refusal | 'admitted'>();
 
-  /** `node` returns the resources and features that the node offers, according to the given Node object or else the last one received. */
+  /**
+   * `node` returns the resources and features that the node offers, based on the given Node object or, without one, on the last one
+   * received.
+   */
   constructor(node: (object?: Node) => NodeFacts, checks: AdmissionChecks = {}) {
     this.#node = node;
     this.#checks = checks;
   }
 
   /**
-   * Decides about a new pod. `others`: the admitted pods that have not ended. `object`: a Node object to use instead of the last one
-   * received.
+   * Decides whether to admit a new pod. `others`: the admitted pods that have not terminated. `object`: a Node object to use instead of the
+   * last one received.
    */
   decide(pod: Pod, others: Pod[], object?: Node): AdmissionDecision {
     const { uid } = pod.metadata;
@@ -36,7 +41,7 @@ export class PodAdmission {
     return refusal === undefined ? this.admit(pod, room) : this.refuse(uid, refusal);
   }
 
-  /** Refuses a pod without any checks, for example because its devices are unavailable. Overrides an earlier admission. */
+  /** Rejects a pod without any checks, for example because its devices are unavailable. Overrides an earlier admission. */
   refuse(podUid: string, refusal: Refusal): AdmissionDecision {
     this.#decided.set(podUid, refusal);
     return { refusal };
@@ -48,7 +53,7 @@ export class PodAdmission {
     return { preempt, shortOf };
   }
 
-  /** Why the pod was refused, if it was. */
+  /** Returns why the pod was rejected; `undefined` if it was not. */
   refusalOf(podUid: string): Refusal | undefined {
     const decided = this.#decided.get(podUid);
     return decided === 'admitted' ? undefined : decided;
@@ -58,15 +63,15 @@ export class PodAdmission {
     return this.#decided.get(podUid) === 'admitted';
   }
 
-  /** Call this when the pod has left its source. */
+  /** Must be called when the pod has been removed from its source. */
   forget(podUid: string): void {
     this.#decided.delete(podUid);
   }
 }
 
 /**
- * The order in which pods that arrive together are admitted: first pods that already ran on this node, then critical pods, then all others,
- * each group by creation time. Pure.
+ * Returns the order in which pods that arrive together are admitted: first pods that have already been running on this node, then critical
+ * pods, then all others; each group is sorted by creation time. Pure.
  */
 export function admissionOrder(pods: Pod[], wasHere: (pod: Pod) => boolean): Pod[] {
   const rank = (pod: Pod) => (wasHere(pod) ? 0 : isCriticalPod(pod) ? 1 : 2);

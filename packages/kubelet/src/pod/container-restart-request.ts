@@ -10,12 +10,12 @@ import {
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { shouldRestart } from '../kuberuntime/container-restart.ts';
 
-/** What a restart request leads to: running containers to stop, and containers that skip their crash back-off. */
+/** The effect of a restart request: running containers to stop, and containers that skip their crash back-off. */
 export type RestartPlan = { stop: RuntimeContainer[]; hurry: Container[] };
 
 /**
- * Plans an in-place restart of a pod's ordinary containers, or of the container or sidecar named `wanted`. Throws `failed_precondition` if
- * the pod or container cannot be restarted, and `not_found` if the pod has no such container. Pure.
+ * Plans an in-place restart of a pod's ordinary containers, or of the single container or sidecar named `wanted`. Throws
+ * `failed_precondition` if the pod or container cannot be restarted, and `not_found` if the pod has no such container. Pure.
  */
 export function planRestart(pod: Pod, status: RuntimePodStatus, wanted: string | undefined): RestartPlan {
   const refuse = (why: string) =>

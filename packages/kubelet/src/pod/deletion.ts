@@ -1,11 +1,12 @@
 import type { Pod } from '@podwright/kube-api';
 import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
-/** A request to end a pod. Without a grace period, the pod's own `terminationGracePeriodSeconds` applies. */
+/** A request to stop a pod. Without a grace period, the pod's own `terminationGracePeriodSeconds` applies. */
 type Ending = { gracePeriodSeconds?: number };
 
 /**
- * Whether a request shortens the pod's termination. The first one may exceed the pod's own grace period; later ones can only shorten it.
+ * Whether a request changes the pod's grace period. The first request may exceed the pod's own grace period; later ones can only shorten
+ * it.
  */
 export function isShorter(
   { gracePeriodSeconds }: Ending,

@@ -30,8 +30,8 @@ export type EphemeralChange = (before: EphemeralContainer[]) => EphemeralContain
 const PATH = ['spec', 'ephemeralContainers'];
 
 /**
- * The ephemeral containers of running pods. Manifests cannot contain them, so they are saved in a file in each pod's directory, and removed
- * with the directory.
+ * The ephemeral containers of running pods. Manifests cannot contain them, so they are saved to a file in each pod's directory and removed
+ * along with the directory.
  */
 export class EphemeralContainers {
   readonly #directories: PodDirectories;
@@ -56,15 +56,15 @@ export class EphemeralContainers {
     }
   }
 
-  /** The pod with its ephemeral containers. */
+  /** Returns the pod with its ephemeral containers added. */
   complete(pod: Pod): Pod {
     const added = this.#byPod.get(pod.metadata.uid);
     return added === undefined ? pod : { ...pod, spec: { ...pod.spec, ephemeralContainers: added } };
   }
 
   /**
-   * Changes a pod's ephemeral containers and returns them. Rejects with `invalid_argument` if one is invalid, or if an existing one is
-   * removed or changed. Rejects with `failed_precondition` if `current` returns `undefined`, which means that the pod is being deleted.
+   * Changes a pod's ephemeral containers and returns them. Rejects with `invalid_argument` if one is invalid, or if an existing one would
+   * be removed or changed. Rejects with `failed_precondition` if `current` returns `undefined`, which means that the pod is being deleted.
    */
   change(pod: Pod, change: EphemeralChange, current: () => Pod | undefined): Promise<EphemeralContainer[]> {
     const { uid } = pod.metadata;
@@ -92,7 +92,7 @@ export class EphemeralContainers {
     this.#byPod.delete(podUid);
   }
 
-  /** Drops the containers of all unknown pods. */
+  /** Drops the ephemeral containers of all unknown pods. */
   keepOnly(isKnown: (podUid: string) => boolean): void {
     for (const uid of this.#byPod.keys()) if (!isKnown(uid)) this.#byPod.delete(uid);
   }
@@ -113,7 +113,7 @@ function invalid(pod: Pod, ephemeralContainers: EphemeralContainer[]): string[] 
   return messages(issues);
 }
 
-/** Reports existing ephemeral containers that would be removed or changed, because the API forbids that. */
+/** Lists existing ephemeral containers that would be removed or changed, which the API forbids. */
 function changed(before: EphemeralContainer[], after: EphemeralContainer[]): string[] {
   return before.flatMap((old) => {
     const now = after.find(({ name }) => name === old.name);

@@ -2,10 +2,10 @@ import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api'
 import { hostListeners, socketOwner } from '../node/host-listeners.ts';
 import { ANY, conflicts, type HostPort, hostPorts, portText } from './host-ports.ts';
 
-/** One of the pod's host ports on which a host process already listens; `message` names the process. */
+/** A host port of the pod on which a host process is already listening. `message` names the process. */
 export type ForeignPort = Pick<HostPort, 'path'> & { message: string };
 
-/** The pod's host ports on which host processes listen, not counting processes of the pods in `ownUids`. */
+/** Finds the pod's host ports on which host processes are already listening, ignoring processes that belong to the pods in `ownUids`. */
 export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promise<ForeignPort[]> {
   // treat `::` as every address, because this is only a warning
   const wanted = hostPorts(pod).map((port) => (port.ip === '::' ? { ...port, ip: ANY } : port));
@@ -14,7 +14,7 @@ export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promis
   const found = wanted.map(async (port): Promise<ForeignPort[]> => {
     for (const listener of listeners.filter((one) => conflicts(port, one))) {
       const owner = await socketOwner(listener.inode);
-      // systemd's cgroup names have underscores in place of the UID's dashes
+      // systemd's cgroup names contain underscores in place of the dashes in the UID
       if (owner !== undefined && ownUids.some((uid) => owner.cgroup.replaceAll('_', '-').includes(uid))) continue;
       const by = owner === undefined ? 'a program of the host' : `${owner.name} (process ${owner.pid})`;
       const message = `port ${portText(listener)} of the host is taken by ${by}, which may receive the pod's traffic`;
@@ -25,7 +25,10 @@ export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promis
   return (await Promise.all(found)).flat();
 }
 
-/** Emits a HostPortTaken event for each such port. Upstream has no such event, but without it users cannot see which process responds. */
+/**
+ * Emits a HostPortTaken event for each of the pod's host ports on which another process is listening. Upstream has no such event, but
+ * without it users cannot see which process responds.
+ */
 export async function warnOfForeignPorts(pod: Pod, events: EventRecorder): Promise<void> {
   for (const { message } of await foreignPorts(pod, [pod.metadata.uid]))
     events.event(eventSubject(pod), 'Warning', 'HostPortTaken', message);

@@ -2,12 +2,12 @@ import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api'
 import { HELD_RETRY_MS } from './limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
-/** Conditions of the node that delay pods: errors of the runtime, and the error of its network. */
+/** Node conditions that hold up pods: errors of the container runtime, and the error of its network. */
 export type Obstacles = { runtimeErrors: () => string[]; networkError: () => string | undefined };
 
 /**
- * Delays a pod's sync while the runtime is down, or while the pod needs a pod network and the runtime's network is not ready (with
- * upstream's NetworkNotReady event). Returns `undefined` if the sync can proceed.
+ * Holds up a pod's sync while the container runtime is down, or while the pod needs a pod network and the runtime's network is not ready
+ * (with upstream's NetworkNotReady event). Returns `undefined` if the sync can proceed.
  */
 export function holdPod(pod: Pod, obstacles: Obstacles, events: EventRecorder): SyncOutcome | undefined {
   const wait = { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };

@@ -1,11 +1,12 @@
-/** The host ports of pods. Pure. */
+/** Lists and compares the host ports of pods. Pure. */
 import { type FieldPath, isSidecar, type Pod } from '@podwright/kube-api';
 
-/** Stands for all of the host's addresses. */
+/** The address that stands for all of the host's addresses. */
 export const ANY = '0.0.0.0';
 
 /**
- * A host port. `ip`: 0.0.0.0 for all addresses, `::` for all IPv6 ones; upstream compares addresses as text. `path`: its field in the spec.
+ * A host port. `ip`: 0.0.0.0 for all addresses, `::` for all IPv6 addresses; like upstream, addresses are compared as text. `path`: the
+ * field in the pod spec.
  */
 export type HostPort = { ip: string; port: number; protocol: string; path: FieldPath };
 
@@ -23,7 +24,7 @@ export function hostPorts({ spec }: Pod): HostPort[] {
   );
 }
 
-/** The pod's first host port that conflicts with another pod's. */
+/** Returns the pod's first host port that conflicts with one of another pod. */
 export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: Pod } | undefined {
   const taken = others.flatMap((holder) => hostPorts(holder).map((port) => ({ port, holder })));
   for (const wanted of hostPorts(pod)) {
@@ -33,7 +34,7 @@ export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: 
   return undefined;
 }
 
-/** Formats a port for messages as `8080/TCP`, with the address unless it is 0.0.0.0. */
+/** Formats a host port for messages, such as `8080/TCP`; the address is included unless it is 0.0.0.0. */
 export function portText({ ip, port, protocol }: Omit<HostPort, 'path'>): string {
   const at = ip === ANY ? '' : ip.includes(':') ? `[${ip}]:` : `${ip}:`;
   return `${at}${port}/${protocol}`;

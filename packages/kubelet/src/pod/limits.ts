@@ -1,2 +1,5 @@
-/** Retry interval of a pod that is waiting for the runtime, its network or a device plugin (upstream's backOffOnTransientErrorPeriod). */
+/**
+ * Retry interval for a pod that is waiting for the container runtime, its network or a device plugin (upstream's
+ * backOffOnTransientErrorPeriod).
+ */
 export const HELD_RETRY_MS = 1000;

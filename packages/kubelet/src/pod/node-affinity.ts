@@ -1,6 +1,6 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '@podwright/kube-api';
 
-/** The node's properties that selectors match. */
+/** The node properties that selectors are matched against. */
 export type SelectableNode = { name: string; labels: Record<string, string> };
 
 /** Whether the node matches the pod's nodeSelector and required node affinity (GetRequiredNodeAffinity in component-helpers). Pure. */

@@ -2,8 +2,8 @@ import type { Container, Pod } from '@podwright/kube-api';
 import type { ListedContainer, RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * Builds the Pod object of a pod that exists only in the runtime, from container labels and annotations. It suffices to stop the containers
- * in order and to remove the pod.
+ * Builds the Pod object for a pod that exists only in the container runtime, from container labels and annotations. It contains enough to
+ * stop the containers in order and to remove the pod.
  */
 export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod {
   const newest = [...Map.groupBy(containers, ({ name }) => name).values()].map(([first]) => first!);
@@ -24,7 +24,7 @@ export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod
   };
 }
 
-/** The containers of one of the spec's lists, in the list's order. */
+/** Returns the containers in one of the spec's lists, in list order. */
 function listedIn(containers: RuntimeContainer[], list: ListedContainer['list']): Container[] {
   return containers
     .filter(({ listed }) => listed?.list === list)

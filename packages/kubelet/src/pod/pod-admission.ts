@@ -20,7 +20,7 @@ import { type SelectableNode, wantsNode } from './node-affinity.ts';
 export type NodeFacts = SelectableNode & {
   maxPods: number;
   allowedUnsafeSysctls: string[];
-  /** Whether the runtime supports `supplementalGroupsPolicy: Strict`; absent if unknown. */
+  /** Whether the container runtime supports `supplementalGroupsPolicy: Strict`; absent if unknown. */
   strictGroups?: boolean;
   /** Whether AppArmor is enabled on the host; absent if unknown. */
   appArmor?: boolean;
@@ -30,14 +30,14 @@ export type NodeFacts = SelectableNode & {
   resources: Readonly<Record<string, bigint>>;
 };
 
-/** A resource that the node lacks; amounts are in the resource's unit. */
+/** A resource that the node is short of; amounts are in the resource's unit. */
 export type Shortage = { resource: string; requested: bigint; used: bigint; capacity: bigint };
 
-/** Why a pod may not run. */
+/** Why a pod must not run on the node. */
 export type Refusal = WaitingReason & {
-  /** The missing resources, if they are the reason. */
+  /** The missing resources, if they are the reason for the refusal. */
   shortages?: Shortage[];
-  /** A further reason, which would remain even if enough resources were freed. */
+  /** A further reason, which would still apply even if enough resources were freed. */
   besides?: WaitingReason;
 };
 
@@ -58,7 +58,8 @@ const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Why the pod cannot run on the node next to the other pods; `undefined` if it can. Reasons, messages and their order are upstream's. Pure.
+ * Returns why the pod cannot run on the node alongside the other pods; `undefined` if it can. The reasons, the messages and their order are
+ * the same as upstream's. Pure.
  */
 export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | undefined {
   const hopeless = refuseSysctls(pod, node) ?? refuseOs(pod) ?? refuseGroups(pod, node);
@@ -72,8 +73,8 @@ export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | u
 }
 
 /**
- * Compares the pod count first, then the requested resources. Extended resources that the node does not have are not checked, as in
- * upstream.
+ * Compares the number of pods first, then the requested resources. As in upstream, extended resources that the node does not have are not
+ * checked.
  */
 function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFacts): Shortage[] {
   const shortages: Shortage[] = [];
@@ -89,7 +90,7 @@ function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFact
   return shortages;
 }
 
-/** The pod without the requests that a ResourceClaim satisfies, because the claim's DRA driver accounts for them. */
+/** Returns the pod without the requests that are satisfied by a ResourceClaim, because the claim's DRA driver accounts for those. */
 function withoutClaimed(pod: Pod): Pod {
   if (claimStatusesOf(pod).extendedResourceClaimStatus === undefined) return pod;
   const left = (container: Container): Container => {
@@ -123,7 +124,7 @@ function refuseNode(pod: Pod, node: NodeFacts): Refusal | undefined {
   return unfit('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
 }
 
-/** Checks the taints. They do not apply to static pods, which no scheduler has placed. */
+/** Checks the node's taints. Static pods are exempt, because no scheduler has placed them. */
 function refuseTaints(pod: Pod, { taints = [] }: NodeFacts): Refusal | undefined {
   if (isStaticPod(pod) || toleratesAll(pod, taints)) return undefined;
   return unfit('TaintToleration', "node(s) had taints that the pod didn't tolerate");
@@ -158,7 +159,7 @@ const unfit = (reason: string, why: string): Refusal => ({
   message: `Predicate ${reason} failed: ${why}`,
 });
 
-/** Upstream's message, with the port and the pod that holds it appended. */
+/** Returns upstream's message, followed by the conflicting port and the pod that uses it. */
 function refusePorts(pod: Pod, others: Pod[]): Refusal | undefined {
   const taken = takenPort(pod, others);
   if (taken === undefined) return undefined;

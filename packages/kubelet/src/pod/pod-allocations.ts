@@ -27,15 +27,15 @@ export type PodAllocationsOptions = {
   actuated: ActuatedResources;
   /** The node's allocatable resources. */
   node: NodeResources;
-  /** Resource policy and host facts on which container limits depend. */
+  /** Resource policy and host properties that determine container limits. */
   enforcement: ContainerEnforcement;
-  /** The admitted pods that currently hold resources of the node. */
+  /** The admitted pods that currently hold node resources. */
   activePods: () => Pod[];
-  /** The last status read of a pod in the runtime. */
+  /** Returns the last status that was read of a pod in the container runtime. */
   runtimeStatus?: (podUid: string) => RuntimePodStatus | undefined;
   /** Allocations from before a kubelet restart. */
   checkpoint?: Checkpoint<AllocatedRecord>;
-  /** Resources that a static CPU or memory manager assigns exclusively, so that guaranteed pods cannot be resized in them. */
+  /** Resources that a static CPU or memory manager assigns exclusively, so they cannot be resized in guaranteed pods. */
   fixed?: { resource: 'cpu' | 'memory'; manager: string }[];
 };
 
@@ -45,14 +45,14 @@ type Allocation = {
   pending?: Verdict;
   inProgress?: Verdict;
 };
-/** Allocated resources: at pod level, and by container name. */
+/** Allocated resources, both at pod level and by container name. */
 type Allocated = { pod: ResourceRequirements | undefined; containers: Map<string, ResourceRequirements> };
 type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
- * The resources allocated to each pod (pkg/kubelet/allocation). A pod whose resources have been changed keeps its old ones until the new
- * ones fit, and is then resized in place. After a kubelet restart, the allocation is taken from the checkpoint, or else from the actual
- * resources of the pod's containers.
+ * Tracks the resources allocated to each pod (pkg/kubelet/allocation). A pod whose resources are changed keeps its old allocation until the
+ * new resources fit, and is then resized in place. After a kubelet restart, the allocation is restored from the checkpoint or, failing
+ * that, from the actual resources of the pod's containers.
  */
 export class PodAllocations {
   readonly #options: PodAllocationsOptions;
@@ -64,7 +64,7 @@ export class PodAllocations {
     this.#checkpoint = options.checkpoint ?? new Checkpoint();
   }
 
-  /** Allocates the desired resources if they fit. Returns the pod with the resources allocated to it. */
+  /** Allocates the desired resources if they fit. Returns the pod with its allocated resources. */
   allocate(desired: Pod, status: RuntimePodStatus): Pod {
     const { uid } = desired.metadata;
     const known = this.#pods.get(uid) ?? { desired, resources: this.#initial(desired, status) };
@@ -75,7 +75,7 @@ export class PodAllocations {
     return allocated;
   }
 
-  /** Resolves once the allocations have been written, or a write has failed; failed writes are retried. */
+  /** Resolves once the allocations have been written to the checkpoint, or a write has failed; failed writes are retried. */
   saved(): Promise<void> {
     return this.#checkpoint.flush();
   }
@@ -115,8 +115,8 @@ export class PodAllocations {
   }
 
   /**
-   * Updates the resize condition. The resize is complete once running containers have the allocated resources. `error`: why the last
-   * attempt failed.
+   * Updates the pod's resize condition. The resize is complete once the running containers have the allocated resources. `error`: why the
+   * last attempt failed.
    */
   settle(pod: Pod, status: RuntimePodStatus, error?: string): void {
     const known = this.#pods.get(pod.metadata.uid);
@@ -152,7 +152,8 @@ export class PodAllocations {
   }
 
   /**
-   * The allocation of a pod that this process has not synced yet. A pod that is not in the runtime was admitted with its desired resources.
+   * Returns the allocation of a pod that this process has not synced yet. A pod that does not exist in the container runtime was admitted
+   * with its desired resources.
    */
   #initial(desired: Pod, status: RuntimePodStatus): Allocated {
     const initial = resourcesOf(desired);
@@ -187,8 +188,8 @@ export class PodAllocations {
   }
 
   /**
-   * Why the desired resources cannot be allocated now. A decrease to at most the node's capacity is always possible, unless a static
-   * manager or swap forbids the resize.
+   * Returns why the desired resources cannot be allocated now. A decrease is always possible if the result does not exceed the node's
+   * capacity, unless a static manager or swap forbids the resize.
    */
   #refusal(desired: Pod, current: Pod): WaitingReason | undefined {
     const { node, enforcement, activePods, fixed = [] } = this.#options;

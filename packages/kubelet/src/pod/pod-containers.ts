@@ -9,10 +9,13 @@ import { containerLogPath } from '../kuberuntime/container-config.ts';
 import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
 import type { LegacyLogs, LogSource } from '../logs/container-logs.ts';
 
-/** `previous` selects the attempt before the current one; `containerId` (as in the pod status) selects a specific attempt. */
+/**
+ * Which of a container's logs to read. `previous` selects the attempt before the current one; `containerId` (as in the pod status) selects
+ * a specific attempt.
+ */
 export type LogOfContainer = { container: string; previous: boolean; containerId?: string };
 
-/** Where this node's logs are. */
+/** The location of this node's container logs. */
 type LogsOfNode = { podLogsDir: string; legacyLogs: LegacyLogs | undefined };
 
 /** Finds a container's log. Throws `not_found` if the pod has no such container, and `failed_precondition` if it has not started. */
@@ -42,7 +45,10 @@ export function containerLog(
   return { path, legacy, running: wanted.state === 'running' };
 }
 
-/** The restart count of an attempt that the status shows as terminated. After a reboot, it may no longer be in the runtime. */
+/**
+ * Returns the restart count of an attempt that the status shows as terminated. After a reboot, that attempt may no longer exist in the
+ * container runtime.
+ */
 function endedAttempt(
   { state, lastState, restartCount }: ContainerStatus,
   { previous, containerId }: Pick<LogOfContainer, 'previous' | 'containerId'>,
@@ -56,7 +62,6 @@ function endedAttempt(
   return found?.attempt;
 }
 
-/** The error for a missing log. */
 function missingLog(
   pod: Pod,
   name: string,
@@ -95,7 +100,7 @@ export function readySandbox(pod: Pod, { sandboxes }: RuntimePodStatus): Runtime
   throw new PodwrightError('failed_precondition', `forward ports of pod ${namespacedName(pod)}: it does not run`);
 }
 
-/** The container's name; '' stands for the first ordinary container. */
+/** Resolves a container name, where '' stands for the first ordinary container. Throws `not_found` if the pod has no such container. */
 function containerName(pod: Pod, wanted: string): string {
   const names = everyContainer(pod.spec).map(({ name }) => name);
   const name = wanted === '' ? pod.spec.containers[0]!.name : wanted;

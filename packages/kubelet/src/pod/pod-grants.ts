@@ -12,24 +12,24 @@ import type { StatusManager } from '../status/status-manager.ts';
 import { HELD_RETRY_MS } from './limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
-/** Why a pod did not get its resources: it is refused for good, or waits until a device plugin registers. */
+/** Why a pod was not granted its resources: either it is rejected for good, or it must wait until a device plugin registers. */
 export type GrantAnswer = { kind: 'refused'; refusal: WaitingReason } | { kind: 'waits'; message: string };
 
 /** Allocates exclusive resources to pods: devices, CPUs and NUMA memory. */
 export type PodGrants = {
-  /** Returns `undefined` if everything was allocated. */
+  /** Allocates the pod's exclusive resources. Returns `undefined` if everything was allocated. */
   admit(pod: Pod, signal: AbortSignal): Promise<GrantAnswer | undefined>;
   /** Prepares the pod's ResourceClaims before its sandbox is created. Rejects on failure. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** Unprepares the pod's claims after its containers have stopped and before its status says so. Rejects on failure. */
+  /** Unprepares the pod's ResourceClaims after its containers have stopped but before its status shows that. Rejects on failure. */
   unprepare(podUid: string, signal: AbortSignal): Promise<void>;
   /** Health of the devices allocated to a container. */
   healthOf(pod: Pod, container: string): AllocatedResourceStatus[];
-  /** Releases the pod's resources after it has ended. */
+  /** Releases the pod's exclusive resources after it has terminated. */
   release(podUid: string): Promise<void>;
 };
 
-/** The allocator, and where refusals and waits are reported. */
+/** The allocator of exclusive resources, and where rejections and waits are reported. */
 export type PodGranter = {
   grants: PodGrants;
   refuse: (podUid: string, refusal: WaitingReason) => void;
@@ -40,7 +40,7 @@ export type PodGranter = {
 /** Reason in the status and in the event of a pod that is waiting for a device plugin. */
 const WAITS = 'WaitingForDevices';
 
-/** Allocates the pod's exclusive resources, or refuses the pod. If the pod must wait, returns the outcome of its sync. */
+/** Allocates the pod's exclusive resources, or rejects the pod. If the pod must wait, returns the outcome of its sync. */
 export async function grantPod(
   pod: Pod,
   { grants, refuse, events, statuses }: PodGranter,
@@ -74,7 +74,7 @@ export async function preparePod(
   }
 }
 
-/** Adds the health of devices to the status, like upstream only for ordinary containers. Pure. */
+/** Adds device health to the pod status; as in upstream, only for ordinary containers. Pure. */
 export function withDevices(status: PodStatus, healthOf: (container: string) => AllocatedResourceStatus[]): PodStatus {
   const { containerStatuses } = status;
   if (!containerStatuses?.some(({ name }) => healthOf(name).length > 0)) return status;

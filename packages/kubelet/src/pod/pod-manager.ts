@@ -1,6 +1,6 @@
 import type { Pod, PodSourceName } from '@podwright/kube-api';
 
-/** The desired pods, as their sources report them. */
+/** The desired pods, as reported by their sources. */
 export class PodManager {
   readonly #pods = new Map<string, { pod: Pod; source: PodSourceName }>();
 

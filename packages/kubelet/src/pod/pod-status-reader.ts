@@ -5,7 +5,7 @@ import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 
-/** Reads pods from the runtime, never in a state from before the last action on them. */
+/** Reads pods from the container runtime. Never returns a state from before the last action on the pod. */
 export class PodStatusReader {
   readonly #deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>;
   /** When the last action on each pod ended (monotonic). A status read before that is outdated. */
@@ -15,7 +15,10 @@ export class PodStatusReader {
     this.#deps = deps;
   }
 
-  /** The pod's state after the last action on it. Does not report a runtime that is down, because other code does. */
+  /**
+   * Returns the pod's state as of after the last action on it. If the container runtime is down, no event is emitted, because that is
+   * reported elsewhere.
+   */
   async statusOf(pod: Pod): Promise<RuntimePodStatus> {
     try {
       return await this.#deps.pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(pod.metadata.uid) ?? 0);
@@ -33,7 +36,7 @@ export class PodStatusReader {
     return tracer.span(pod.metadata.uid, 'read status', () => this.#deps.pleg.updateCache(podIdentity(pod)));
   }
 
-  /** Records that an action on the pod has ended now. */
+  /** Records that an action on the pod has just completed. */
   acted(pod: Pod): void {
     this.#actedAtMs.set(pod.metadata.uid, performance.now());
   }

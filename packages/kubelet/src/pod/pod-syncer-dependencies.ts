@@ -15,7 +15,9 @@ import type { PodGrants } from './pod-grants.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
 
-/** Fetches the objects to which a pod refers, before its volumes and containers are created, and caches them until `release`. */
+/**
+ * Fetches the API objects that a pod refers to before its volumes and containers are created, and caches them until `release` is called.
+ */
 export type PodNeeds = {
   /** May be called repeatedly for a pod. Rejects only with the signal's reason. */
   ready(pod: Pod, signal: AbortSignal): Promise<void>;
@@ -37,13 +39,13 @@ export type PodSyncerDependencies = {
   /** Absent without an API server. */
   needs?: PodNeeds;
   logger: Logger;
-  /** Why the pod was refused, if it was. */
+  /** Returns why the pod was rejected; `undefined` if it was not. */
   refusal: (podUid: string) => WaitingReason | undefined;
-  /** Refuses a pod that has already been admitted. */
+  /** Rejects a pod that had already been admitted. */
   refuse: (podUid: string, refusal: WaitingReason) => void;
   grants: PodGrants;
   /** Whether the pod's runtime handler supports recursive read-only mounts. */
   recursiveReadOnly: (pod: Pod) => boolean;
-  /** Called with the steps of each sync that had any. */
+  /** Called after each sync that had any steps, with the results of those steps. */
   onActed?: (pod: Pod, steps: StepResult[]) => void;
 };

@@ -1,4 +1,4 @@
-/** What a pod worker does in each phase: makes decisions, acts through the runtime, and reports the status. */
+/** Implements the pod workers' steps for each phase: makes decisions, acts through the container runtime, and reports the status. */
 import { PodwrightError } from '@podwright/base';
 import { allContainers, eventSubject, namespacedName, type Pod } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';

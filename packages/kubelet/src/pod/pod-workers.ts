@@ -14,27 +14,27 @@ import { isStaticPod, namespacedName, type Pod } from '@podwright/kube-api';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { deletionMarks, isShorter, marked } from './deletion.ts';
 
-/** How to end a pod. */
+/** How to stop a pod. */
 export type PodEnd = {
-  /** Grace period in seconds; overrides the pod's own, and those of earlier requests if it is shorter. 0 kills immediately. */
+  /** Grace period in seconds. Overrides the pod's own and, if it is shorter, those of earlier requests. 0 kills immediately. */
   gracePeriodSeconds?: number;
-  /** Reason and message, if this request makes the pod fail. */
+  /** Reason and message of the failure, if this request makes the pod fail. */
   verdict?: PodVerdict;
-  /** Whether to remove all of the pod's containers, files and records as well, because the pod has left its source. */
+  /** Whether to also remove all of the pod's containers, files and records, because the pod has been removed from its source. */
   remove: boolean;
-  /** With `remove`: whether to keep the log files, because the kubelet lists the pod again after its next start. */
+  /** With `remove`: whether to keep the log files, because the kubelet lists the pod again after it is restarted. */
   keepLogs?: boolean;
-  /** The request does not come from the pod's source, so it does not cancel a pending recreation by the source. */
+  /** Set if the request does not come from the pod's source, so that it does not cancel a pending recreation requested by the source. */
   keepsRecreation?: boolean;
 };
 
-/** Outcome of a sync: whether the pod has ended by itself, and when to sync again (Unix milliseconds). */
+/** Outcome of a pod sync: whether the pod has finished by itself, and when to sync it again (Unix milliseconds). */
 export type SyncOutcome = { ended: boolean; verdict?: PodVerdict; retryAtMs?: number; failed?: boolean };
 
-/** The steps in a pod's life. Calls for one pod never overlap; each may be repeated. */
+/** The steps in a pod's lifecycle. Calls for the same pod never overlap; each may be repeated. */
 export interface PodSteps {
   sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome>;
-  /** Stops the pod's containers; resolves once no container runs. */
+  /** Stops the pod's containers. Resolves once no container is running. */
   terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void>;
   /** Releases the pod's volumes and cgroup; its final status is kept. */
   finish(pod: Pod, end: PodEnd): Promise<void>;
@@ -47,11 +47,10 @@ export type PodWorkersOptions = {
   logger: Logger;
   /** Interval after which a pod is synced even if nothing has happened. */
   resyncPeriodMs: number;
-  /** Backoff of failed steps. */
   errorBackoff: { initialMs: number; maxMs: number };
   /** Called when a pod is recreated because its source added it again while it was being removed. */
   onRecreate?: () => void;
-  /** Called when none of the pod's containers run any more (`finishing`), and when the pod has released its resources (`terminated`). */
+  /** Called once none of the pod's containers are running (`finishing`), and once the pod has released its resources (`terminated`). */
   onStopped?: (podUid: string, phase: 'finishing' | 'terminated') => void;
 };
 
@@ -69,22 +68,22 @@ const SLEEP: Next = { kind: 'sleep' };
 type Worker = {
   pod: Pod;
   phase: WorkerPhase;
-  /** Whether a wake-up has arrived that the running step may not have seen. */
+  /** Whether there has been a wake-up that the step in progress may not have seen. */
   pending: boolean;
   busy: boolean;
   end: PodEnd | undefined;
-  /** The pod to recreate after its removal, because its source has added it again meanwhile. */
+  /** The pod to recreate after this one has been removed, because its source has added it again in the meantime. */
   recreate: Pod | undefined;
   abort: AbortController;
   timer: Timer | undefined;
-  /** Time (monotonic milliseconds) before which `notice` does not run a step. */
+  /** Until this time (monotonic milliseconds), `notice` does not run a step. */
   notBeforeMs: number;
-  /** Resolves when none of the pod's containers run any more. */
+  /** Resolves once none of the pod's containers are running. */
   stopped: PromiseWithResolvers<void>;
   removed: PromiseWithResolvers<void>;
 };
 
-/** Minimum time from a failed step to the next step, unless `retry` is called. */
+/** Minimum delay between a failed step and the next one, unless `retry` is called. */
 const MIN_RETRY_MS = 1000;
 
 export class PodWorkers {
@@ -99,7 +98,7 @@ export class PodWorkers {
     this.#backoff = new Backoff(options.errorBackoff);
   }
 
-  /** Stops accepting pods: `update` ignores unknown pods, and no pod is recreated after its removal. */
+  /** Stops accepting pods: `update` ignores unknown pods, and pods are no longer recreated after their removal. */
   refuseNewPods(): void {
     this.#takesPods = false;
   }
@@ -131,7 +130,10 @@ export class PodWorkers {
     }
   }
 
-  /** Syncs the pod because its containers have changed. Waits a little after a failed step, which may itself have caused the change. */
+  /**
+   * Syncs the pod because its containers have changed. After a failed step, which may itself have caused the change, the sync is slightly
+   * delayed.
+   */
   notice(podUid: string): void {
     const worker = this.#workers.get(podUid);
     if (worker === undefined) return;
@@ -142,7 +144,8 @@ export class PodWorkers {
   }
 
   /**
-   * Ends the pod; resolves when it has been removed. A pod without a worker, which is an orphan in the runtime, gets one that only ends it.
+   * Stops the pod; resolves once it has been removed. A pod that has no worker, which means that it is orphaned in the container runtime,
+   * gets one just to stop it.
    */
   end(pod: Pod, end: PodEnd): Promise<void> {
     const worker = this.#workers.get(pod.metadata.uid) ?? this.#insert(pod, 'terminating');
@@ -156,7 +159,7 @@ export class PodWorkers {
     if (end.remove && end.keepsRecreation !== true) worker.recreate = undefined;
     if (end.remove) worker.pod = marked(worker.pod, worker.end);
     else if (pod.metadata.deletionTimestamp !== undefined) worker.pod = pod;
-    // Abort a running sync, which would start containers, and a termination with a longer grace period.
+    // Abort a sync in progress, which would start containers, and a termination that has a longer grace period.
     if (worker.phase === 'syncing' || worker.phase === 'waiting' || (worker.phase === 'terminating' && shorter))
       worker.abort.abort(new Error('the pod ends'));
     this.#wake(worker);
@@ -176,36 +179,35 @@ export class PodWorkers {
     return this.#workers.get(podUid)?.phase;
   }
 
-  /** Every pod that has a worker, with its phase. */
   list(): { pod: Pod; phase: WorkerPhase }[] {
     return [...this.#workers.values()].map(({ pod, phase }) => ({ pod, phase }));
   }
 
-  /** Pods that run containers or may start some. */
+  /** Pods whose containers are running or may still be started. */
   activePods(): Pod[] {
     return [...this.#workers.values()]
       .filter(({ phase }) => phase === 'syncing' || phase === 'terminating')
       .map(({ pod }) => pod);
   }
 
-  /** Active pods, and pods that wait for one with the same name to be removed. */
+  /** Active pods, and pods that are waiting for another one with the same name to be removed. */
   unendedPods(): Pod[] {
     return [...this.#workers.values()].flatMap(({ pod, phase }) => (UNENDED.has(phase) ? [pod] : []));
   }
 
-  /** Whether the pod runs or may still start containers. False once it has stopped, unless it will be recreated. */
+  /** Whether the pod's containers are running or may still be started. False once the pod has stopped, unless it will be recreated. */
   mayRun(podUid: string): boolean {
     const worker = this.#workers.get(podUid);
     if (worker === undefined || worker.recreate !== undefined) return true;
     return UNENDED.has(worker.phase);
   }
 
-  /** Resolves when none of the pod's containers run any more. */
+  /** Resolves once none of the pod's containers are running. */
   whenStopped(podUid: string): Promise<void> {
     return this.#workers.get(podUid)?.stopped.promise ?? Promise.resolve();
   }
 
-  /** Stops the workers, and resolves when no step is running any more. Containers keep running. */
+  /** Stops the workers. Resolves once no step is in progress. Containers keep running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const worker of this.#workers.values()) {
@@ -218,7 +220,10 @@ export class PodWorkers {
 
   readonly #idle = new Map<Worker, PromiseWithResolvers<void>>();
 
-  /** Adds a worker. Only static pods wait for an older pod with the same name, because the API server keeps names unique itself. */
+  /**
+   * Adds a worker. Only static pods wait for an older pod with the same name; for other pods, the API server itself ensures that names are
+   * unique.
+   */
   #add(pod: Pod): void {
     if (!this.#takesPods) return;
     const taken = isStaticPod(pod) ? this.#holderOf(namespacedName(pod)) : undefined;
@@ -280,7 +285,7 @@ export class PodWorkers {
     worker.timer = new Timer(() => this.#wake(worker), delayMs);
   }
 
-  /** Runs the next step; a failed one is repeated with exponential back-off. */
+  /** Runs the next step. A failed step is retried with exponential back-off. */
   async #step(worker: Worker): Promise<Next> {
     const { uid } = worker.pod.metadata;
     if (worker.abort.signal.aborted) worker.abort = new AbortController();

@@ -10,18 +10,19 @@ import {
 } from '@podwright/kube-api';
 import type { Refusal } from './pod-admission.ts';
 
-/** The amount of a resource that remains to be freed. */
+/** How much of a resource must still be freed. */
 type Requirement = { resource: string; amount: bigint };
 
 /**
- * How a pod gets room: either it is finally refused, or the pods in `preempt` must end first, because the node lacks the resource
- * `shortOf`.
+ * How to make room for a pod: either it is rejected for good, or the pods in `preempt` must terminate first, because the node is short of
+ * the resource `shortOf`.
  */
 export type Room = { refusal?: Refusal; preempt?: Pod[]; shortOf?: string };
 
 /**
- * Makes room for a refused pod. Only critical and static pods preempt others, and only if missing resources are the sole reason for the
- * refusal. If preemption cannot free enough, the refusal is upstream's UnexpectedAdmissionError, but static pods keep the original reason.
+ * Makes room for a rejected pod. Only critical and static pods preempt others, and only if missing resources are the sole reason for the
+ * rejection. If preemption cannot free enough, the pod is rejected with upstream's UnexpectedAdmissionError; static pods keep the original
+ * reason.
  */
 export function makeRoom(pod: Pod, others: Pod[], refusal: Refusal | undefined): Room {
   const { shortages, besides } = refusal ?? {};
@@ -44,8 +45,8 @@ function unexpected(missing: Requirement[]): Refusal {
 }
 
 /**
- * Selects as few pods as possible, of the lowest QoS classes: guaranteed pods only for what burstable and best-effort ones cannot free, and
- * so on. Requires that all of `displaced` together free enough.
+ * Selects as few pods as possible, from the lowest QoS classes: guaranteed pods are preempted only for what burstable and best-effort pods
+ * cannot free, and so on. Requires that all of `displaced` together free enough.
  */
 function podsToPreempt(displaced: Pod[], all: Requirement[]): Pod[] {
   const ofClass = (qos: QosClass) => displaced.filter((other) => qosClass(other) === qos);
@@ -63,7 +64,8 @@ function mayDisplace(pod: Pod, other: Pod): boolean {
 }
 
 /**
- * Whether the pod is critical in comparison with `other`: a static pod is, whatever its priority, compared with a pod from an API server.
+ * Whether the pod is critical compared with `other`. A static pod is always critical compared with a pod from an API server, regardless of
+ * its priority.
  */
 function isCriticalComparedWith(pod: Pod, other: Pod): boolean {
   return isCriticalPod(pod) || (isStaticPod(pod) && !isStaticPod(other));
@@ -71,7 +73,7 @@ function isCriticalComparedWith(pod: Pod, other: Pod): boolean {
 
 const requestOf = (pod: Pod, resource: string) => (resource === 'pods' ? 1n : podRequest(pod, resource));
 
-/** The amounts that remain to be freed after the given pods have ended. */
+/** Returns the amounts that must still be freed after the given pods have terminated. */
 function remaining(requirements: Requirement[], pods: Pod[]): Requirement[] {
   return requirements
     .map(({ resource, amount }) => ({
@@ -81,7 +83,7 @@ function remaining(requirements: Requirement[], pods: Pod[]): Requirement[] {
     .filter(({ amount }) => amount > 0n);
 }
 
-/** Greedily takes the pod that leaves the least to be freed (on a tie, the smaller one), until `needed` is freed. */
+/** Greedily picks the pod that leaves the least to be freed (the smaller one in case of a tie), until `needed` has been freed. */
 function nearest(pods: Pod[], needed: Requirement[]): Pod[] {
   const left = [...pods];
   const taken: Pod[] = [];
@@ -99,7 +101,7 @@ function isNearer(pod: Pod, than: Pod, requirements: Requirement[]): boolean {
   return difference === 0 ? isSmaller(pod, than) : difference < 0;
 }
 
-/** Sum of the squared shares that would still be missing once the pod has ended. */
+/** Sum of the squares of the fractions that would still be missing after the pod has terminated. */
 function distance(pod: Pod, requirements: Requirement[]): number {
   return requirements.reduce((sum, { resource, amount }) => {
     const missing = Number(amount - requestOf(pod, resource));

@@ -11,7 +11,7 @@ type Reporting = Pick<
   'runtime' | 'statuses' | 'reasons' | 'probes' | 'allocations' | 'grants' | 'refusal' | 'recursiveReadOnly'
 >;
 
-/** A published status. `ended`: all of the pod's containers have finished and will not be started again. */
+/** A published pod status. `ended`: all of the pod's containers have finished and will not be started again. */
 export type ReportedStatus = { status: PodStatus; ended: boolean };
 
 /** Computes and publishes the statuses of pods. */
@@ -22,7 +22,7 @@ export class StatusReports {
     this.#deps = deps;
   }
 
-  /** Computes the status from the pod's state in the runtime, and publishes it. */
+  /** Computes the pod status from the pod's state in the container runtime, and publishes it. */
   report(pod: Pod, runtime: RuntimePodStatus, how: { verdict?: PodVerdict; terminal?: boolean }): ReportedStatus {
     const { statuses, reasons, probes, allocations, grants, recursiveReadOnly } = this.#deps;
     const { actuated, hostIps } = this.#deps.runtime;
@@ -50,7 +50,7 @@ export class StatusReports {
     return { status: shown, ended };
   }
 
-  /** If the pod was refused, publishes the refusal and emits its event. Returns whether the pod was refused. */
+  /** If the pod was rejected, publishes the rejection and emits an event. Returns whether the pod was rejected. */
   reportRefusal(pod: Pod): boolean {
     const { statuses, refusal, runtime } = this.#deps;
     const why = refusal(pod.metadata.uid);
@@ -66,7 +66,7 @@ export class StatusReports {
     this.#deps.statuses.change(pod.metadata.uid, (shown, status) => withNewSandbox(shown, status, { ips, now }));
   }
 
-  /** Takes over the probe results of an earlier kubelet process; they apply until this process's probes have results of their own. */
+  /** Adopts the probe results of an earlier kubelet process. They apply until the probes of this process have produced results. */
   keepProbeAnswers(pod: Pod): void {
     const { statuses, probes } = this.#deps;
     const { uid } = pod.metadata;

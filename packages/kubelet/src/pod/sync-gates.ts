@@ -1,4 +1,4 @@
-/** The decisions in a pod's sync, one function each, and their order. */
+/** The gates of a pod sync: one function per decision, and the order in which they run. */
 import { eventSubject, type Pod, type PodStatus } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import { otherOwner, podAddresses, type RuntimePodStatus, runningContainers } from '../kubecontainer/runtime-pod.ts';
@@ -16,7 +16,7 @@ import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 import type { StatusReports } from './status-reports.ts';
 
-/** The context of one sync. The gates fill in the fields from `pod` on, which are empty before that. */
+/** The context of one pod sync. The fields from `pod` on are empty until the gates fill them in. */
 export type SyncContext = {
   readonly desired: Pod;
   readonly signal: AbortSignal;
@@ -25,11 +25,11 @@ export type SyncContext = {
   readonly reports: Pick<StatusReports, 'report' | 'reportRefusal' | 'keepProbeAnswers'>;
   readonly deadlines: Pick<ActiveDeadlines, 'leftMs'>;
   readonly runner: Pick<PlanRunner, 'carryOut'>;
-  /** Ends a pod in the runtime, and removes it. */
+  /** Stops a pod in the container runtime, and removes it. */
   readonly endPod: (pod: Pod, signal: AbortSignal) => Promise<void>;
-  /** The pod with the resources allocated to it. */
+  /** The pod with its allocated resources. */
   pod: Pod;
-  /** The pod's state in the runtime. */
+  /** The pod's state in the container runtime. */
   status: RuntimePodStatus;
   publishedStatus: PodStatus;
   plan: PodActions;
@@ -41,7 +41,7 @@ export type SyncContext = {
  */
 export type Gate = (context: SyncContext) => Promise<SyncOutcome | undefined> | SyncOutcome | undefined;
 
-/** The gates, in order. The last one always ends the sync. */
+/** The sync gates, in order. The last one always ends the sync. */
 export const SYNC_GATES: readonly Gate[] = [
   endIfRefused,
   waitForGrants,
@@ -67,17 +67,17 @@ export async function passGates(context: SyncContext, gates: readonly Gate[] = S
   return { ended: false };
 }
 
-/** Ends the sync of a refused pod, of which only the refusal is reported. */
+/** Ends the sync of a rejected pod, for which only the rejection is reported. */
 export function endIfRefused({ desired, reports }: SyncContext): SyncOutcome | undefined {
   return reports.reportRefusal(desired) ? { ended: true } : undefined;
 }
 
-/** Allocates devices, CPUs and memory to the pod, or refuses it. A pod whose device plugin is missing must wait. */
+/** Allocates devices, CPUs and memory to the pod, or rejects the pod. A pod whose device plugin is missing must wait. */
 export function waitForGrants({ desired, deps, signal }: SyncContext): Promise<SyncOutcome | undefined> {
   return grantPod(desired, { ...deps, events: deps.runtime.events }, signal);
 }
 
-/** Reads the pod's state from the runtime, and allocates its resources. */
+/** Reads the pod's state from the container runtime, and allocates the pod's resources. */
 export async function readStatus(context: SyncContext): Promise<undefined> {
   const { desired, deps, statusReader } = context;
   context.status = await statusReader.statusOf(desired);
@@ -86,7 +86,9 @@ export async function readStatus(context: SyncContext): Promise<undefined> {
   deps.allocations.settle(context.pod, context.status);
 }
 
-/** Ends another pod that has the same UID, including its volumes, so that the pod that now has the UID does not get its data. */
+/**
+ * Stops and removes another pod that has the same UID, including its volumes, so that the pod that now has the UID does not get its data.
+ */
 export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome | undefined> {
   const { pod, status, endPod, signal } = context;
   const other = otherOwner(status, podIdentity(pod));
@@ -95,7 +97,7 @@ export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome |
   return { ended: false, retryAtMs: Date.now() };
 }
 
-/** Publishes the status. Ends the sync only if all of the pod's containers have finished, and so the pod has ended. */
+/** Publishes the pod status. Ends the sync only if all of the pod's containers have finished, which means that the pod has finished. */
 export function reportStatus(context: SyncContext): SyncOutcome | undefined {
   const { pod, status, reports } = context;
   reports.keepProbeAnswers(pod);
@@ -113,7 +115,10 @@ export function endIfOverdue({ pod, publishedStatus, deadlines, deps }: SyncCont
   return { ended: true, verdict: { reason: 'DeadlineExceeded', message } };
 }
 
-/** Plans the actions. Ends the sync only if the plan stops the sandbox without creating a new one, and so the pod has ended. */
+/**
+ * Plans the pod's next actions. Ends the sync only if the plan stops the sandbox without creating a new one, which means that the pod has
+ * finished.
+ */
 export function planActions(context: SyncContext): SyncOutcome | undefined {
   const { pod, status, publishedStatus, deps } = context;
   const { probes, restarts, runtime } = deps;
@@ -133,7 +138,7 @@ export function planActions(context: SyncContext): SyncOutcome | undefined {
   return context.plan.killPod && !context.plan.createSandbox ? { ended: true } : undefined;
 }
 
-/** Makes a pod wait while the runtime is down, or while the network that it needs is not ready. */
+/** Makes a pod wait while the container runtime is down, or while the network that the pod needs is not ready. */
 export function waitForNode({ pod, deps }: SyncContext): SyncOutcome | undefined {
   return holdPod(pod, deps.obstacles, deps.runtime.events);
 }
@@ -150,7 +155,7 @@ export function warnOfPorts({ pod, plan, deps }: SyncContext): ReturnType<Gate> 
   return warnOfForeignPorts(pod, deps.runtime.events).then(() => undefined);
 }
 
-/** Prepares the cgroup and the volumes, then executes the plan. */
+/** Prepares the pod's cgroup and volumes, then executes the plan. */
 export function carryOut({ pod, status, plan, publishedStatus, runner, signal }: SyncContext): Promise<SyncOutcome> {
   return runner.carryOut(pod, { status, plan, publishedStatus }, signal);
 }

@@ -1,6 +1,6 @@
 /**
- * Dispatches every kind of event: changes of the desired pods, container lifecycle events, probe results and changed objects.
- * It only notifies the pod workers, which do the work.
+ * Dispatches all events of the kubelet: changes to the desired pods, container lifecycle events, probe results, and changed API objects. It
+ * only notifies the pod workers, which do the actual work.
  */
 import { dirname } from 'node:path';
 import { errorMessage, type Logger } from '@podwright/base';
@@ -31,24 +31,24 @@ import type { Refusal } from './pod-admission.ts';
 import type { PodManager } from './pod-manager.ts';
 import type { PodEnd, PodWorkers } from './pod-workers.ts';
 
-/** Verdict of a preempted pod (pkg/kubelet/preemption). */
+/** Verdict recorded for a preempted pod (pkg/kubelet/preemption). */
 const PREEMPTED: PodVerdict = {
   reason: 'Preempting',
   message: 'Preempted in order to admit critical pod',
   disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
 };
 
-/** Observes pods for metrics and traces. */
+/** Notified about changes to pods; used for metrics and traces. */
 export type PodObserver = {
   /** Called when a source has added a pod. */
   seen(pod: Pod): void;
   /** Called when a source has changed a pod. */
   changed(before: Pod, after: Pod): void;
-  /** Called when a pod is refused; `reason` is the one in its status. */
+  /** Called when a pod is rejected at admission; `reason` is the reason set in its status. */
   refused(reason: string): void;
-  /** Called when a pod is preempted because another one lacks this resource. */
+  /** Called when a pod is preempted to free this resource for another pod. */
   preempted(resource: string): void;
-  /** Called for a pod in the runtime that is in no source. */
+  /** Called for a pod that exists in the container runtime but in no pod source. */
   orphaned(): void;
 };
 
@@ -56,21 +56,21 @@ export type SyncLoopDependencies = {
   manager: PodManager;
   workers: PodWorkers;
   admission: PodAdmission;
-  /** The pod with the resources allocated to it, which may differ from the requested ones while a resize is deferred. */
+  /** Returns the pod with its allocated resources, which may differ from the requested ones while a resize is deferred. */
   allocated: (pod: Pod) => Pod;
   /** Whether a resize of the pod is deferred because the node lacks resources. */
   isWaiting: (podUid: string) => boolean;
-  /** Reads the Node object from the API server; absent without an API server. */
+  /** Reads the Node object from the API server; unset if there is no API server. */
   readNode?: () => Promise<Node>;
   statuses: StatusManager;
   /** The latest probe results. */
   probes: ProbeAnswers;
   events: EventRecorder;
-  /** Every pod in the runtime, with the last status read. */
+  /** Returns every pod in the container runtime, with the last status read. */
   runtimePods: () => RuntimePodStatus[];
-  /** The pods found by the last relist, including those whose status could not be read. */
+  /** Returns the pods found by the last relist, including those whose status could not be read. */
   listedPods: () => PodIdentity[];
-  /** The ephemeral containers that clients have added to pods. */
+  /** Ephemeral containers that clients have added to pods. */
   ephemeral: EphemeralContainers;
   observer: PodObserver;
   logger: Logger;
@@ -80,7 +80,7 @@ type Addition = { source: PodSourceName; isRunning: boolean; refusal: Refusal | 
 
 export class SyncLoop {
   readonly #deps: SyncLoopDependencies;
-  /** Pods whose admission waits until the Node object has been read. */
+  /** UIDs of pods whose admission waits for the Node object to be read. */
   readonly #undecided = new Set<string>();
 
   constructor(deps: SyncLoopDependencies) {
@@ -104,7 +104,7 @@ export class SyncLoop {
     }
   }
 
-  /** Ends and removes a pod; resolves when it has been removed. A pod whose admission is still pending never starts. */
+  /** Terminates and removes a pod; resolves once it has been removed. A pod whose admission is still pending never starts. */
   end(pod: Pod, how: Pick<PodEnd, 'gracePeriodSeconds' | 'keepLogs'> = {}): Promise<void> {
     this.#undecided.delete(pod.metadata.uid);
     return this.#deps.workers.end(pod, { ...how, remove: true });
@@ -118,7 +118,7 @@ export class SyncLoop {
     this.#settle(this.end(pod).then(() => this.#retryWaiting()));
   }
 
-  /** Retries deferred resizes, after a pod has released its resources. */
+  /** Retries deferred resizes once a pod has released its resources. */
   #retryWaiting(): void {
     const { manager, workers, isWaiting } = this.#deps;
     for (const { metadata } of manager.list()) if (isWaiting(metadata.uid)) workers.retry(metadata.uid);
@@ -132,15 +132,15 @@ export class SyncLoop {
     if (!this.#undecided.has(pod.metadata.uid)) workers.update(pod);
   }
 
-  /** Stores the pod, and adopts the status fields that other API clients have set. */
+  /** Stores the pod and picks up the status fields that other API clients have set. */
   #store(pod: Pod, source: PodSourceName): void {
     this.#deps.manager.set(pod, source);
     if (source === 'api') this.#deps.statuses.adoptForeign(pod);
   }
 
   /**
-   * Handles a pod that was deleted at the API server, or whose grace period was shortened there. Its object stays there until the pod has
-   * ended.
+   * Handles a pod that was deleted at the API server, or whose grace period was shortened there. The API server keeps its object until the
+   * pod has terminated.
    */
   #delete(pod: Pod, source: PodSourceName): void {
     this.#undecided.delete(pod.metadata.uid);
@@ -150,7 +150,7 @@ export class SyncLoop {
     this.#settle(this.#deps.workers.end(pod, { gracePeriodSeconds, remove: false }));
   }
 
-  /** Handles a change of only the pod's status at the API server; another client may have set a terminal phase. */
+  /** Handles an update that changed only the pod's status at the API server; another client may have set a terminal phase. */
   #reconcile(pod: Pod, source: PodSourceName): void {
     const { workers, statuses } = this.#deps;
     this.#store(pod, source);
@@ -158,7 +158,7 @@ export class SyncLoop {
     if (isTerminal(pod.status?.phase) && !isTerminal(statuses.get(pod.metadata.uid)?.phase)) workers.update(pod);
   }
 
-  /** Decides once whether a new pod may run. Running and ended pods skip admission. */
+  /** Decides, once per pod, whether a new pod may run. Pods that are already running or have terminated skip admission. */
   #add(pod: Pod, { source, isRunning, refusal }: Addition): void {
     const { manager, admission, workers, observer, readNode, statuses } = this.#deps;
     observer.seen(pod);
@@ -172,7 +172,10 @@ export class SyncLoop {
     this.#settle(this.#decideAgain(pod, readNode));
   }
 
-  /** Reads the Node object and decides again, because the cached one may be older than the scheduler's (predicate.go, generalFilter). */
+  /**
+   * Reads the Node object and repeats the admission decision, because the cached Node may be older than the one the scheduler used
+   * (predicate.go, generalFilter).
+   */
   async #decideAgain({ metadata: { uid } }: Pod, readNode: () => Promise<Node>): Promise<void> {
     const { manager, admission, workers, logger } = this.#deps;
     admission.forget(uid);
@@ -206,7 +209,7 @@ export class SyncLoop {
     return isTerminal(this.#deps.statuses.lastKnown(pod)?.phase) && !this.#deps.workers.has(pod.metadata.uid);
   }
 
-  /** The admitted pods that may still run, with the resources allocated to them. */
+  /** Admitted pods that may still run, with their allocated resources. */
   #admitted(): Pod[] {
     const { manager, admission, workers, allocated } = this.#deps;
     const admitted = manager.list().filter(({ metadata: { uid } }) => admission.isAdmitted(uid) && workers.mayRun(uid));
@@ -226,8 +229,8 @@ export class SyncLoop {
   }
 
   /**
-   * Ends the pods that exist only in the runtime. Called once every source has been read, and periodically afterwards. `wrong`: paths of
-   * invalid manifests; pods created from them, or from files in a directory that one of them replaces, keep running.
+   * Terminates pods that exist only in the container runtime. Called once every source has been read, and periodically afterwards. `wrong`:
+   * paths of invalid manifests. Pods created from one of them, or from files in a directory that one of them has replaced, keep running.
    */
   endOrphans(wrong: ReadonlySet<string>): void {
     const { manager, workers, runtimePods } = this.#deps;
@@ -240,8 +243,8 @@ export class SyncLoop {
   }
 
   /**
-   * Ends pods with the same name that an earlier kubelet left running, so that the new pod waits for them. If the new pod is from a URL,
-   * pods from files are spared, and vice versa, because the other source may not have been read yet.
+   * Terminates pods with the same name that an earlier kubelet left running, so the new pod waits for them. If the new pod comes from a
+   * URL, pods from files are spared, and vice versa, because the other source may not have been read yet.
    */
   #endNamesakes({ metadata: { uid, namespace, name } }: Pod, source: PodSourceName): void {
     const { workers, runtimePods, listedPods } = this.#deps;
@@ -259,13 +262,13 @@ export class SyncLoop {
     this.#settle(this.#deps.workers.end(orphanPod(status), { remove: true }));
   }
 
-  /** Ends a pod as failed, and keeps its status. */
+  /** Terminates a pod, marks it as failed and keeps its status. */
   evict(pod: Pod, { verdict, gracePeriodSeconds }: { verdict: PodVerdict; gracePeriodSeconds: number }): void {
     this.#deps.logger.info({ pod: namespacedName(pod), reason: verdict.message }, 'evicting a pod');
     this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds, remove: false }));
   }
 
-  /** Call this when containers of the pod have started or ended. */
+  /** Must be called when containers of the pod have started or exited; wakes the pod's worker. */
   handleLifecycle(podUid: string): void {
     this.#deps.workers.notice(podUid);
   }
@@ -282,7 +285,10 @@ export class SyncLoop {
     statuses.change(podUid, (pod, status) => withProbeAnswers(pod, status, { probes, now: formatTime(Date.now()) }));
   }
 
-  /** Retries the pods that may use a changed object, so that waiting pods can proceed and volumes get the new content. */
+  /**
+   * Retries the pods that may use a changed ConfigMap, Secret or other object, so that waiting pods can proceed and volumes get the new
+   * content.
+   */
   handleObject({ kind, namespace, users }: LocalObjectChange): void {
     for (const { metadata } of this.#deps.manager.list()) {
       const mayUse = users?.has(metadata.uid) ?? (kind === 'RuntimeClass' || metadata.namespace === namespace);
@@ -290,13 +296,13 @@ export class SyncLoop {
     }
   }
 
-  /** Logs an error if a pod that no caller waits for could not be ended. */
+  /** Logs an error if the pod could not be terminated. For terminations that no caller awaits. */
   #settle(ended: Promise<void>): void {
     ended.catch((error: unknown) => this.#deps.logger.error({ error: errorMessage(error) }, 'ending a pod failed'));
   }
 }
 
-/** The file or URL from which a pod in the runtime was created. */
+/** The file or URL from which a pod in the container runtime was created. */
 function ownFile({ sandboxes }: RuntimePodStatus): string {
   return sandboxes[0]?.owner.file ?? '';
 }

@@ -1,9 +1,9 @@
 import type { StepResult, WaitingReason } from '../kubecontainer/sync-result.ts';
 
-/** Maximum length of a message from a registry, hook or runtime in a status; the same as for termination messages. */
+/** Maximum length of a message from a registry, a hook or the container runtime in a pod's status; the same as for termination messages. */
 const MAX_WAITING_MESSAGE_LENGTH = 4096;
 
-/** Why the last attempt to start each container failed; cleared when an attempt succeeds. */
+/** Records why the last attempt to start each container failed; an entry is cleared once an attempt succeeds. */
 export class WaitingReasons {
   readonly #pods = new Map<string, Map<string, WaitingReason>>();
 

@@ -17,16 +17,16 @@ import { foreignPorts } from '../pod/foreign-ports.ts';
 import { takenPort } from '../pod/host-ports.ts';
 import { type PreflightHost, preflight } from './preflight.ts';
 
-/** Timeout of all checks of host paths together, because an NFS server may not respond. */
+/** Timeout for all host path checks together. An NFS server, for example, may not respond. */
 export const HOST_CHECK_TIMEOUT_MS = 2000;
 
-/** The kernel's list of loaded AppArmor profiles, with lines of the form `NAME (enforce)`. */
+/** The kernel's list of loaded AppArmor profiles, one `NAME (enforce)` line per profile. */
 const LOADED_PROFILES = '/sys/kernel/security/apparmor/profiles';
 const WAITS = 'the pod waits until it is';
 
 /**
- * Checks manifest objects together, including the host paths, profiles and ports of their pods. A path that cannot be checked is also a
- * finding. All path checks together time out after `HOST_CHECK_TIMEOUT_MS`.
+ * Checks manifest objects together, including their pods' host paths, security profiles and host ports. A path that cannot be checked is
+ * also reported as a finding. All path checks together time out after `HOST_CHECK_TIMEOUT_MS`.
  */
 export async function allFindings(objects: readonly ManifestObject[], host: PreflightHost): Promise<Finding[]> {
   const pods = objects.filter((object) => object.kind === 'Pod');
@@ -42,14 +42,13 @@ async function hostFindings(pod: Pod, host: PreflightHost, signal: AbortSignal):
   return findings.list;
 }
 
-/** A finding about a field of a pod. */
 type Found = Pick<Finding, 'severity' | 'path' | 'message'>;
 
 const problem = (path: FieldPath, message: string): Found => ({ severity: 'problem', path, message });
 
 /**
- * Finds ports that are in use. Ports of the pod that this one replaces will become free, and a port that another pod declares is already
- * reported as a refusal by the node.
+ * Finds host ports that are in use. Skips ports held by the pod being replaced, which will become free, and ports that another pod
+ * declares, which are already reported as a rejection by the node.
  */
 async function findPorts(pod: Pod, host: PreflightHost): Promise<Found[]> {
   const isNamesake = (other: Pod) => namespacedName(other) === namespacedName(pod);
@@ -104,7 +103,7 @@ async function findAppArmor(pod: Pod, { host, signal }: Looking): Promise<Found[
   return await looked(look, { path: asked[0]!.path, what: LOADED_PROFILES, signal });
 }
 
-/** For use with `catch`: returns the value if the file is missing, and rethrows other errors. */
+/** For use with `catch`: returns `value` if the file is missing, and rethrows other errors. */
 function ifMissing<T>(value: T): (error: unknown) => T {
   return (error) => {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return value;
@@ -113,8 +112,8 @@ function ifMissing<T>(value: T): (error: unknown) => T {
 }
 
 /**
- * The findings of `look`; if the check fails, a finding that explains why: no permission, or a file system such as NFS that does not
- * respond.
+ * Returns the findings of `look`. If the check fails, returns a finding that explains why: missing permission, or a file system (such as
+ * NFS) that does not respond.
  */
 async function looked(
   look: () => Promise<Found[]>,
@@ -153,7 +152,7 @@ function seccompProfiles({ spec }: Pod): NamedProfile[] {
   return [...of(spec.securityContext?.seccompProfile, ['spec']), ...ofContainers];
 }
 
-/** The Localhost profiles from the containers' fields, the deprecated annotations, or the pod's field. */
+/** The pod's Localhost AppArmor profiles, from the containers' fields, the deprecated annotations or the pod-level field. */
 function appArmorProfiles(pod: Pod): NamedProfile[] {
   const { spec } = pod;
   return (['initContainers', 'containers'] as const).flatMap((field) =>

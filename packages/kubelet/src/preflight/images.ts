@@ -7,7 +7,7 @@ import {
   parseImageReference,
 } from '@podwright/kube-api';
 
-/** Findings about a pod's images. `local`: the full names of the images on the host, if known. */
+/** Returns findings about a pod's images that are invalid or not on the host. `local`: full names of the images on the host, if known. */
 export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined): Finding[] {
   const findings = new ObjectFindings(pod);
   for (const { path, image, policy } of imagesOf(pod)) {
@@ -23,7 +23,7 @@ export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined):
 
 type NamedImage = { path: FieldPath; image: string; policy: PullPolicy | undefined };
 
-/** The images of containers and of image volumes. */
+/** The images of a pod's containers and image volumes. */
 function imagesOf({ spec }: Pod): NamedImage[] {
   const ofContainers = (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).map(({ image, imagePullPolicy: policy }, index) => {
@@ -40,8 +40,8 @@ function imagesOf({ spec }: Pod): NamedImage[] {
 }
 
 /**
- * The full name of an image: `docker.io/library/nginx:latest` for `nginx`, without a tag if there is a digest; `undefined` for an invalid
- * name.
+ * Returns the full name of an image: `docker.io/library/nginx:latest` for `nginx`. The name has no tag if the image is given by digest.
+ * `undefined` if the name is invalid.
  */
 export function fullImageName(image: string): string | undefined {
   const reference = parseImageReference(image);

@@ -11,14 +11,14 @@ import { nodeFacts } from '../pod/node-offer.ts';
 import type { NodeFacts } from '../pod/pod-admission.ts';
 import type { PreflightHost } from './preflight.ts';
 
-/** The facts about this host for preflight checks, without the objects of a running node. */
+/** Describes this host for preflight checks, without the objects of a running node. */
 export function hostOf(options: KubeletOptions, facts: NodeFacts): PreflightHost {
   return { nodeName: options.nodeName, facts, seccompRoot: seccompRoot(options) };
 }
 
 /**
- * Reads the facts about this host without a running node. `unseen`: notes about paths that this user may not access. Rejects with
- * `invalid_argument` if the options reserve everything.
+ * Reads what preflight checks need to know about this host when no node is running. `unseen`: notes about paths that this user may not
+ * access. Rejects with `invalid_argument` if the reservations in the options leave nothing for pods.
  */
 export async function thisHost(options: KubeletOptions): Promise<{ host: PreflightHost; unseen: string[] }> {
   const capacity = await readNodeCapacity(await hostCgroups(options.logger));
@@ -32,7 +32,7 @@ export async function thisHost(options: KubeletOptions): Promise<{ host: Preflig
   return { host: hostOf(options, facts), unseen: directory.isBarred ? [unseen] : [] };
 }
 
-/** The directory, or its nearest ancestor that this user may access. */
+/** Returns the directory or, if this user may not access it, its nearest accessible ancestor. */
 async function reachableDirectory(path: string): Promise<{ path: string; isBarred: boolean }> {
   let isBarred = false;
   for (let directory = path; ; directory = dirname(directory)) {

@@ -27,7 +27,7 @@ export type PreflightHost = {
   seccompRoot: string;
   /** Objects whose manifests have errors, such as `Secret default/a`. They are not reported as missing. */
   refused?: readonly string[];
-  /** A running node's objects and pods, and its images if they have been listed. Absent without a running node. */
+  /** A running node's objects and pods, and its images if they have been listed. Unset if no node is running. */
   node?: { objects: ObjectLookup; pods: Pod[]; images?: ReadonlySet<string> };
 };
 
@@ -76,10 +76,10 @@ function hasKey(object: LocalObjectOf<'ConfigMap' | 'Secret'>, key: string): boo
   return [object.data, encoded].some((data) => data !== undefined && Object.hasOwn(data, key));
 }
 
-/** The node's resources. Those of device plugins are known only if the node `isRunning`. */
+/** The node's resources. Device plugin resources are known only if the node `isRunning`. */
 type Offer = { resources: Readonly<Record<string, bigint>>; isRunning: boolean };
 
-/** Findings about extended resources that no device plugin offers; on a lone node, the pod would wait for them. */
+/** Returns findings about extended resources that no device plugin provides. On a standalone node, the pod would wait for them. */
 function missingDevices(pod: Pod, { resources: offered, isRunning }: Offer): Finding[] {
   const findings = new ObjectFindings(pod);
   for (const field of ['initContainers', 'containers'] as const)
@@ -93,7 +93,9 @@ function missingDevices(pod: Pod, { resources: offered, isRunning }: Offer): Fin
   return findings.list;
 }
 
-/** Findings about host ports on ::1: the kernel forwards nothing from there to a pod, because IPv6 has no `route_localnet`. */
+/**
+ * Returns findings about host ports on ::1. The kernel cannot forward traffic from there to a pod, because IPv6 has no `route_localnet`.
+ */
 function unreachablePorts(pod: Pod): Finding[] {
   const findings = new ObjectFindings(pod);
   if (pod.spec.hostNetwork) return [];
@@ -104,14 +106,14 @@ function unreachablePorts(pod: Pod): Finding[] {
 
 const isIpv6Loopback = (ip: string) => isIPv6(ip) && /^[0:]*:0*1$/.test(ip);
 
-/** The fields that cause a rejection, by the kubelet's reason. */
+/** The pod field that causes a rejection, by the kubelet's rejection reason. */
 const FIELDS: Record<string, string[]> = {
   SysctlForbidden: ['spec', 'securityContext', 'sysctls'],
   PodOSNotSupported: ['spec', 'os'],
   PodOSSelectorNodeLabelDoesNotMatch: ['metadata', 'labels', 'kubernetes.io/os'],
 };
 
-/** Why the node would reject the pod, given the other pods. */
+/** Returns why the node would reject the pod, given the other pods. */
 function refusals(pod: Pod, others: Pod[], { facts }: PreflightHost): Finding[] {
   const findings = new ObjectFindings(pod);
   const running = others.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
@@ -134,7 +136,10 @@ function blamed(pod: Pod, running: Pod[], { refusal: { reason, shortages }, fact
   return FIELDS[reason] ?? ['spec'];
 }
 
-/** The resources field of the container with the largest request. */
+/**
+ * Path of the `resources` field of the container with the largest request for a resource, or of the pod-level field if the request is set
+ * there.
+ */
 function mostOf({ spec }: Pod, name: string): FieldPath {
   if (podLevelAmount(spec, 'requests', name) !== undefined) return ['spec', 'resources'];
   const fields = (['initContainers', 'containers'] as const).flatMap((field) =>

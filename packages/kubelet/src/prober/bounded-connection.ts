@@ -1,23 +1,23 @@
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Number of bytes passed to the parser at once. Only after the parser has processed them can the connection be destroyed. */
+/** Number of bytes passed to the parser at a time. The connection can only be destroyed after the parser has processed them. */
 const SLICE_BYTES = 4 << 10;
 
-/** Length of a TLS record's header, and of `HTTP/`. */
+/** Length of a TLS record header, and of `HTTP/`. */
 const BEGINNING_BYTES = 5;
 
-/** Limits of one call, across all of its connections. */
+/** Limits on what the server may send in one call, across all of the call's connections. */
 export type AnswerLimits = {
-  /** Number of bytes read from the network. */
+  /** Maximum number of bytes read from the network. */
   bytes: number;
-  /** Number of reads from the network and of other events that the caller counts, such as body chunks and frames. */
+  /** Maximum number of network reads plus other events that the caller counts, such as body chunks and frames. */
   events: number;
 };
 
 /**
- * What remains of one call's limits. Each read and each body chunk costs CPU time, however short it is, and the probed server controls
- * their number: with only a deadline, it could keep a processor busy until then.
+ * Tracks how much of one call's limits is left. Each read and each body chunk costs CPU time, however short it is, and the probed server
+ * controls how many there are. With a deadline alone, the server could keep a CPU busy until the deadline.
  */
 export class AnswerBudget {
   #bytes: number;
@@ -33,7 +33,7 @@ export class AnswerBudget {
     return this.#bytes < 0 || this.#events < 0;
   }
 
-  /** Counts one event with this number of bytes from the network. Returns false if the limits are exceeded. */
+  /** Counts one event that carried this many bytes from the network. Returns false once the limits are exceeded. */
   spend(bytes: number): boolean {
     this.#bytes -= bytes;
     this.#events--;
@@ -47,7 +47,7 @@ export class BoundedConnection extends Duplex {
   readonly #budget: AnswerBudget;
   #beginning = '';
 
-  /** `host`: a name, or an address without brackets. */
+  /** `host`: a host name, or an IP address without brackets. */
   constructor({ host, port }: { host: string; port: number }, budget: AnswerBudget) {
     super();
     this.#budget = budget;
@@ -58,7 +58,7 @@ export class BoundedConnection extends Duplex {
     this.#socket.on('close', () => this.destroy());
   }
 
-  /** The first received bytes, enough to distinguish plain HTTP from TLS. */
+  /** The first bytes received, enough to distinguish plain HTTP from TLS. */
   get beginning(): string {
     return this.#beginning;
   }

@@ -1,17 +1,17 @@
-/** URLs of httpGet handlers and redirects, parsed and formatted like Go's net/url. Pure. */
+/** URLs of httpGet handlers and redirects, parsed and formatted as Go's net/url does. Pure. */
 
 /**
- * A parsed URL. The query includes its `?` and the fragment its `#`; the path may be empty. `host` includes the port as written; it is
- * empty in `file:///x`, and in `mailto:x`, whose path is `x`.
+ * A parsed URL. `query` includes its `?` and `fragment` its `#`; `path` may be empty. `host` includes the port as written. It is empty in
+ * `file:///x` and in `mailto:x`, whose path is `x`.
  */
 export type CallUrl = { scheme: string; host: string; path: string; query: string; fragment: string };
 
-/** A string with one character per byte. */
+/** A string that holds one byte per character. */
 type ByteText = string;
 
 const FRAGMENT = /[^-\w.~$&+,/:;=?@!()*]/g;
 const PATH = /[^-\w.~$&+,/:;=@]/g;
-/** Characters of a path that is already escaped. */
+/** Matches a path that is already escaped. */
 const VALID_PATH = /^[-\w.~$&+,/:;=@!'()*[\]%]*$/;
 const VALID_FRAGMENT = /^[-\w.~$&+,/:;=@!'()*[\]%?]*$/;
 const WRONG_ESCAPE = /%(?![\da-f]{2})/i;
@@ -19,8 +19,8 @@ const AUTHORITY = /^(?:[^@]*@)?(\[[\da-f:.]+\]|[^\0-\x20#%/:?@[\\\]^`{|}\x7f]*)(
 const MAX_PORT = 65_535;
 
 /**
- * The URL of an httpGet handler on a `host` with port. Of the handler's `path`, only path, query and fragment are used; if it is not
- * a valid URL reference, all of it is escaped as the path. `undefined` if the host is invalid.
+ * Returns the URL of an httpGet handler; `host` includes the port. Only the path, query and fragment of the handler's `path` are used. If
+ * it is not a valid URL reference, it is escaped as a whole and used as the path. `undefined` if the host is invalid.
  */
 export function handlerUrl({ scheme, host }: { scheme: string; host: string }, path: string): CallUrl | undefined {
   if (hostnameOf(host) === undefined) return undefined;
@@ -28,12 +28,12 @@ export function handlerUrl({ scheme, host }: { scheme: string; host: string }, p
   const whole = { scheme: undefined, host: undefined, path: escapeBytes(text, PATH), query: '', fragment: '' };
   const given = parseReference(text) ?? whole;
   const isRooted = given.path === '' || given.path.startsWith('/');
-  // like upstream, which turns `a:b` into the URL `http:b` without a host
+  // as in upstream, which turns `a:b` into the host-less URL `http:b`
   if (given.scheme !== undefined && given.host === '' && !isRooted) return { ...given, scheme };
   return { ...given, scheme, host, path: isRooted ? given.path : `/${given.path}` };
 }
 
-/** Resolves a Location header; `isAbsolute` if it has a scheme. `undefined` if it is invalid. */
+/** Resolves a Location header. `isAbsolute`: whether the header has a scheme. `undefined` if it is invalid. */
 export function redirectUrl(location: ByteText, from: CallUrl): { url: CallUrl; isAbsolute: boolean } | undefined {
   const given = parseReference(location);
   if (given === undefined) return undefined;
@@ -48,23 +48,23 @@ export function redirectUrl(location: ByteText, from: CallUrl): { url: CallUrl; 
   return { url: { ...from, path: resolvePath(from.path, path), ...rest }, isAbsolute };
 }
 
-/** The target in the request line. */
+/** The request target, as sent in the request line. */
 export function requestTarget({ path, query }: CallUrl): string {
   return `${path || '/'}${query}`;
 }
 
-/** The URL for messages and the Referer header. */
+/** Formats the URL for messages and the Referer header. */
 export function urlText({ scheme, host, path, query, fragment }: CallUrl): string {
   const authority = host === '' && !path.startsWith('/') ? '' : `//${host}`;
   return `${scheme}:${authority}${path}${query}${fragment}`;
 }
 
-/** The host without its port and brackets; `undefined` if it is invalid. */
+/** Returns the host without port and brackets; `undefined` if it is invalid. */
 export function hostnameOf(host: string): string | undefined {
   return AUTHORITY.exec(host)?.[1]?.replace(/^\[|\]$/g, '');
 }
 
-/** The explicit port, or the scheme's default. */
+/** Returns the explicit port or, if there is none, the scheme's default port. */
 export function portOf({ scheme, host }: CallUrl): number {
   return Number(AUTHORITY.exec(host)?.[2] || (scheme === 'https' ? 443 : 80));
 }
@@ -90,7 +90,7 @@ function parseReference(text: ByteText) {
   return { ...others, host, path: escapePart(path, PATH, VALID_PATH) };
 }
 
-/** Returns a part that is validly escaped unchanged; otherwise decodes it and escapes it again. */
+/** Returns a URL component unchanged if it is validly escaped; otherwise decodes it and escapes it again. */
 function escapePart(part: ByteText, wrong: RegExp, valid: RegExp): string {
   if (valid.test(part)) return part;
   return escapeBytes(
@@ -103,7 +103,7 @@ function escapeBytes(text: ByteText, wrong: RegExp): string {
   return text.replace(wrong, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-/** Go's resolvePath (RFC 3986, 5.2): removes `.` and `..` from the targets of redirects. Paths of handlers are not normalized. */
+/** Go's resolvePath (RFC 3986, 5.2): removes `.` and `..` segments from redirect targets. Handler paths are not normalized. */
 function resolvePath(base: string, reference: string): string {
   const below = reference.startsWith('/') ? '' : base.slice(0, base.lastIndexOf('/') + 1);
   const full = reference === '' ? base : below + reference;

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { errorMessage } from '@podwright/base';
 
-/** Go's messages for system errors of connections, because users expect these in events. */
+/** Go's messages for system errors on connections, which users expect to see in events. */
 const WORDS: Record<string, string> = {
   ECONNREFUSED: 'connect: connection refused',
   EHOSTUNREACH: 'connect: no route to host',
@@ -10,12 +10,12 @@ const WORDS: Record<string, string> = {
   EADDRNOTAVAIL: 'connect: cannot assign requested address',
 };
 
-/** Formats an address for URLs and messages. */
+/** Formats a host and port for URLs and messages, with brackets around IPv6 addresses. */
 export function hostAndPort(host: string, port: number): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-/** Describes a connection error in the wording of upstream's events. */
+/** Describes a connection error the way upstream's events do. */
 export function connectionProblem(error: unknown, { host, port }: { host: string; port: number }): string {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (WORDS[code] !== undefined) return `dial tcp ${hostAndPort(host, port)}: ${WORDS[code]}`;

@@ -14,9 +14,9 @@ type Reply = { code: string; message: string; body: Buffer };
 export type GrpcTarget = { host: string; port: number; service: string; timeoutMs: number };
 
 /**
- * Calls `grpc.health.v1.Health/Check` without TLS. Resolves with `undefined` if the service is serving, otherwise with upstream's failure
- * message. Rejects only if the signal aborts for a reason other than a timeout. Both messages have a single field, so they are encoded and
- * decoded by hand.
+ * Calls `grpc.health.v1.Health/Check` without TLS. Resolves with `undefined` if the service reports SERVING, otherwise with upstream's
+ * failure message. Rejects only if the signal aborts for a reason other than a timeout. The request and response messages have a single
+ * field each, so they are encoded and decoded by hand.
  */
 export async function checkGrpcHealth(target: GrpcTarget, signal: AbortSignal): Promise<string | undefined> {
   const where = hostAndPort(target.host, target.port);
@@ -89,7 +89,7 @@ function readReply(
   stream.on('end', () => onReply({ code: codeName(Number(status)), message, body: Buffer.concat(chunks) }));
 }
 
-/** The failure message for a reply; `undefined` if the service is serving. */
+/** Returns the failure message for a health-check response; `undefined` if the service reports SERVING. */
 function judge({ code, message, body }: Reply): string | undefined {
   if (code === 'Unimplemented')
     return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${message}`;
@@ -98,7 +98,7 @@ function judge({ code, message, body }: Reply): string | undefined {
   return status === 'SERVING' ? undefined : `service unhealthy (responded with "${status}")`;
 }
 
-/** Decodes a percent-encoded `grpc-message`; an invalid encoding is returned unchanged. */
+/** Decodes a percent-encoded `grpc-message`. An invalid encoding is returned as is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -107,25 +107,25 @@ function decoded(text: string): string {
   }
 }
 
-/** Encodes HealthCheckRequest: field 1 is the service's name, and is omitted if empty. */
+/** Encodes a HealthCheckRequest. Field 1 is the service name, which is omitted if empty. */
 function requestMessage(service: string): Buffer {
   const name = Buffer.from(service);
   return name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...varint(name.length)]), name]);
 }
 
-/** Encodes a protobuf varint: groups of seven bits, the lowest first. */
+/** Encodes a protobuf varint: groups of seven bits, least significant first. */
 function varint(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
 }
 
-/** Encodes a gRPC frame: compressed flag (0), length, message. */
+/** Encodes a gRPC frame: compressed flag (0), message length, message. */
 function frame(message: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);
   return Buffer.concat([head, message]);
 }
 
-/** Decodes HealthCheckResponse: field 1 is the status; if omitted, it is 0 (UNKNOWN). */
+/** Decodes a HealthCheckResponse. Field 1 is the serving status; if absent, the status is 0 (UNKNOWN). */
 function servingStatus(framed: Buffer): number {
   return framed.length >= 7 && framed[5] === 0x08 ? framed[6]! : 0;
 }

@@ -22,7 +22,7 @@ import { resolveHost, resolvePort } from './probe-target.ts';
 export type HttpAnswer = Omit<Reply, 'location'>;
 
 type Call = { headers: ProbeHeaders; budget: AnswerBudget; authorized: boolean; signal: AbortSignal };
-/** A request. `host`: the handler's Host header, if it has one. */
+/** An HTTP request. `host`: the handler's Host header, if it sets one. */
 type Request = { url: CallUrl; host?: string; referer?: string };
 type OnHead = { onHead: () => void };
 
@@ -31,18 +31,17 @@ export type HttpCallTarget = {
   container: Container;
   podIps: string[];
   client: HttpClient;
-  /** Whether to omit the Authorization header. */
   withoutAuthorization?: boolean;
 };
 
-/** Status codes of redirects that a GET follows. As in Go's client, other 3xx responses are returned. */
+/** Redirect status codes that a GET follows. As in Go's client, other 3xx responses are returned to the caller. */
 const FOLLOWED = [301, 302, 303, 307, 308];
 
-/** How a plain HTTP server begins its response to a TLS handshake. */
+/** How a plain HTTP server's response to a TLS handshake begins. */
 const PLAIN_HTTP = 'HTTP/';
 const PLAIN_HTTP_ERROR = 'http: server gave HTTP response to HTTPS client';
 
-/** The URL of an httpGet handler. Throws `invalid_argument` or `failed_precondition`. */
+/** Returns the URL of an httpGet handler. Throws `invalid_argument` or `failed_precondition`. */
 export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, 'client'>): CallUrl {
   const scheme = (action.scheme || 'HTTP').toLowerCase();
   const host = hostAndPort(resolveHost(action.host, podIps), resolvePort(action.port, container));
@@ -52,9 +51,9 @@ export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, '
 }
 
 /**
- * Sends an httpGet handler's GET as upstream does: certificates are not verified, and redirects are followed on the same host, while a
- * redirect to another host is returned. Rejects with `unavailable` if there is no response, or if its header exceeds the limits. A body
- * that exceeds the limits is truncated.
+ * Sends the GET request of an httpGet handler as upstream does: certificates are not verified, and redirects are followed only within the
+ * same host; the response that redirects to another host is returned. Rejects with `unavailable` if there is no response or if its header
+ * exceeds the limits. A body that exceeds the limits is truncated.
  */
 export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Promise<HttpAnswer> {
   const { action, client } = target;
@@ -82,7 +81,7 @@ export function isPlainHttpAnswer(error: unknown): boolean {
   return error instanceof PodwrightError && error.message.endsWith(PLAIN_HTTP_ERROR);
 }
 
-/** The request that follows a redirect. Throws `unavailable` if the Location header is invalid. */
+/** Builds the request that follows a redirect. Throws `unavailable` if the Location header is invalid. */
 function redirected(location: string, { url: from, host }: Request): Request {
   const found = redirectUrl(location, from);
   if (found === undefined) throw failure(from, `failed to parse Location header ${JSON.stringify(location)}`);
@@ -92,7 +91,7 @@ function redirected(location: string, { url: from, host }: Request): Request {
   return { url, referer, host: isAbsolute ? undefined : host };
 }
 
-/** An error in the wording of Go's client. */
+/** An error worded like those of Go's client. */
 function failure(url: CallUrl | string, what: string, cause?: unknown): PodwrightError {
   const shown = typeof url === 'string' ? url : urlText(url);
   return new PodwrightError('unavailable', `Get ${JSON.stringify(shown)}: ${what}`, { cause });
@@ -146,7 +145,7 @@ async function requestOverHttp1(
   const reading = readAnswer(connection, { ...limits, onHead });
   connection.write(request, 'latin1');
   const { status, fields: answered, framing, body } = await reading;
-  // a body beyond the limits is truncated, and one that ends with its connection may also end with a reset
+  // a body beyond the limits is truncated, and a body delimited by the end of the connection may also end with a reset
   const { error } = body;
   const bodyError =
     error === undefined || budget.isSpent || framing.until === 'close' ? {} : { bodyError: error.message };
@@ -154,7 +153,7 @@ async function requestOverHttp1(
   return { status, location, body: body.bytes.toString('utf8'), ...bodyError };
 }
 
-/** The error if the response is missing or incomplete at the timeout. */
+/** The timeout error, which says whether the response was missing or incomplete. */
 function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   const what = answered
     ? 'Client.Timeout or context cancellation while reading body'
@@ -162,7 +161,7 @@ function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   return failure(url, `context deadline exceeded (${what})`);
 }
 
-/** The name for SNI: the one in the Host header, unless that is an address. */
+/** The server name for SNI: the one in the Host header, unless that is an IP address. */
 function serverName(host: string): string {
   const name = hostnameOf(host) ?? '';
   return isIP(name) === 0 ? name : '';

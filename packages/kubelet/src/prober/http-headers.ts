@@ -1,13 +1,16 @@
 import type { RequestFields } from '@podwright/base';
 import type { HttpHeader } from '@podwright/kube-api';
 
-/** Request header fields that Go's client ignores and sets itself. */
+/** Request headers that Go's client ignores because it sets them itself. */
 const NOT_SENT = ['Content-Length', 'Host', 'Trailer', 'Transfer-Encoding', 'User-Agent'];
 
-/** Upstream's two clients: the one for probes sends `Connection: close`; the one for lifecycle hooks accepts gzip and ignores the body. */
+/**
+ * Which of upstream's two clients to imitate: the probe client sends `Connection: close`; the lifecycle hook client accepts gzip and
+ * ignores the body.
+ */
 export type HttpClient = 'probe' | 'lifecycle';
 
-/** An httpGet handler's header fields under Go's canonical names, plus the default fields. */
+/** An httpGet handler's headers under Go's canonical names, plus the default headers. */
 export class ProbeHeaders {
   readonly #fields = new Map<string, string[]>();
   readonly #client: HttpClient;
@@ -23,12 +26,12 @@ export class ProbeHeaders {
     else if (this.#first('Accept') === '') this.#fields.delete('Accept');
   }
 
-  /** The handler's first `Host` field, if it has one. */
+  /** The handler's first `Host` header, if it has one. */
   get host(): string | undefined {
     return this.#first('Host') || undefined;
   }
 
-  /** The header of a request to `host`; `referer` is the URL of the redirect that led to it. */
+  /** Returns the headers of a request to `host`. `referer`: the URL that redirected to it. */
   for(host: string, { authorized, referer }: { authorized: boolean; referer?: string }): RequestFields {
     const userAgent = this.#first('User-Agent');
     const sent: RequestFields = { Host: host, ...(userAgent === '' ? {} : { 'User-Agent': userAgent! }) };
@@ -52,7 +55,7 @@ function canonicalName(name: string): string {
   return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** Converts text to one character per UTF-8 byte, because requests are written with one byte per character; Go sends UTF-8. */
+/** Converts text to one character per UTF-8 byte. Requests are written with one byte per character, and Go sends UTF-8. */
 function rawText(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1');
 }

@@ -5,7 +5,7 @@ import type { AnswerBudget } from './bounded-connection.ts';
 import { type CallUrl, requestTarget } from './call-url.ts';
 import { MAX_PROBE_BODY_BYTES } from './limits.ts';
 
-/** Connection-specific fields, which HTTP/2 forbids (RFC 9113, 8.2.2). */
+/** Connection-specific headers, which HTTP/2 forbids (RFC 9113, 8.2.2). */
 const CONNECTION_FIELDS = [
   'Connection',
   'Host',
@@ -16,7 +16,7 @@ const CONNECTION_FIELDS = [
   'Upgrade',
 ];
 
-/** Status, Location header, and the beginning of the body. `bodyError`: the body ended prematurely. */
+/** A response's status, Location header, and the beginning of its body. `bodyError`: set if the body ended prematurely. */
 export type Reply = { status: number; location: string | undefined; body: string; bodyError?: string };
 
 /** Sends a GET on a connection that has negotiated HTTP/2. The caller destroys the connection and enforces the timeout. */

@@ -7,11 +7,11 @@ export interface PodProbes {
   readonly liveness: ProbeResults;
   readonly readiness: ProbeResults;
   readonly startup: ProbeResults;
-  /** Updates the pod's containers: starts probes of new ones, and stops those of exited ones. */
+  /** Updates the pod's containers: starts probing new ones and stops probing exited ones. */
   update(pod: Pod, status: RuntimePodStatus, podIps: string[]): void;
-  /** Stops the liveness and startup probes of a terminating pod. Its readiness probes continue until it is removed. */
+  /** Stops the liveness and startup probes of a terminating pod. Its readiness probes continue until the pod is removed. */
   stopLiveness(podUid: string): void;
   remove(podUid: string): void;
-  /** Stops all probes, because the kubelet stops. */
+  /** Stops all probes, because the kubelet is shutting down. */
   stop(): void;
 }

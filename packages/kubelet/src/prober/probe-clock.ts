@@ -1,17 +1,17 @@
 import { Timer } from '@podwright/base';
 
-/** A pending alarm. */
+/** A pending callback of the clock. */
 export type Alarm = { readonly dueMs: number; readonly ring: () => void };
 
 /**
- * Calls back when probes are due (monotonic). All alarms share one timer: Node.js keeps a list per timer duration, so a hundred probes with
- * separate timers of distinct durations would cost several times as much.
+ * Calls back when probes are due (monotonic time). All alarms share one timer: Node.js keeps a list per timer duration, so a hundred probes
+ * with separate timers of distinct durations would cost several times as much.
  */
 export class ProbeClock {
   /** Sorted by time, the earliest first. */
   readonly #alarms: Alarm[] = [];
   #timer: Timer | undefined;
-  /** The time for which the timer is set. */
+  /** When the timer will fire. */
   #timerMs = Number.POSITIVE_INFINITY;
 
   set(dueMs: number, ring: () => void): Alarm {
@@ -27,7 +27,7 @@ export class ProbeClock {
     if (this.#alarms.length === 0) this.#wait();
   }
 
-  /** The index after all alarms that are due earlier or at the same time. */
+  /** Index at which to insert an alarm: after all alarms due earlier or at the same time. */
   #indexFor(dueMs: number): number {
     let [low, high] = [0, this.#alarms.length];
     if (high > 0 && this.#alarms[high - 1]!.dueMs <= dueMs) return high; // the common case
@@ -48,7 +48,7 @@ export class ProbeClock {
     this.#timer = new Timer(() => this.#ring(), waitMs);
   }
 
-  /** Rings the alarms that are due. A Node.js timer may fire slightly early. */
+  /** Fires the alarms that are due. A Node.js timer may fire slightly early. */
   #ring(): void {
     const nowMs = performance.now() + 1;
     while (this.#alarms.length > 0 && this.#alarms[0]!.dueMs <= nowMs) this.#alarms.shift()!.ring();

@@ -1,25 +1,25 @@
 import { Counter, Histogram, metricIn, type Registry } from '@podwright/base';
 import type { ProbeKind } from './probe-results.ts';
 
-/** The container and kind of a counted probe. */
+/** The container and the kind of probe that a metric counts. */
 export type ProbeSubject = { kind: ProbeKind; container: string; pod: string; namespace: string; podUid: string };
 
-/** Counts probes, in metrics with upstream's names. */
+/** Counts probes in metrics with the same names as upstream's. */
 export interface ProbeMetrics {
   /** Records an executed probe; `seconds` includes its retries. */
   record(subject: ProbeSubject, verdict: 'success' | 'failure', seconds: number): void;
-  /** Removes the series of a probe that has ended. */
+  /** Removes the time series of a probe that has stopped. */
   remove(subject: ProbeSubject): void;
 }
 
-/** Names of the kinds of probes in events and metrics. */
+/** Names of the probe kinds in events and metrics. */
 export const PROBE_NAMES = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup' } as const;
 
 const RESULTS = { success: 'successful', failure: 'failed' } as const;
 const POD_LABELS = ['probe_type', 'container', 'pod', 'namespace'] as const;
 const RESULT_LABELS = [...POD_LABELS, 'result', 'pod_uid'] as const;
 
-/** The metrics in a registry; without a registry, metrics that record nothing. */
+/** Returns metrics registered in the registry; without a registry, metrics that record nothing. */
 export function probeMetrics(registry: Registry | undefined): ProbeMetrics {
   if (registry === undefined) return { record: () => undefined, remove: () => undefined };
   const registers = [registry];
@@ -40,7 +40,7 @@ export function probeMetrics(registry: Registry | undefined): ProbeMetrics {
   return {
     record(subject, verdict, seconds) {
       total.inc({ ...podLabels(subject), result: RESULTS[verdict], pod_uid: subject.podUid });
-      // as in upstream, only the durations of successes are recorded
+      // as in upstream, only the durations of successful probes are recorded
       if (verdict === 'success') duration.observe(podLabels(subject), seconds);
     },
     remove(subject) {

@@ -1,9 +1,9 @@
 export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
-/** The result of a probe; `unknown` until it first reaches a threshold. */
+/** The result of a probe; `unknown` until one of its thresholds is reached for the first time. */
 export type ProbeResult = 'unknown' | 'success' | 'failure';
 
-/** A result that has changed, or a container's initial result. */
+/** A changed probe result, or a container's initial result. */
 export type ProbeResultUpdate = {
   kind: ProbeKind;
   podUid: string;
@@ -12,7 +12,7 @@ export type ProbeResultUpdate = {
   result: ProbeResult;
 };
 
-/** The last results of one kind of probe, by container ID. Listeners are called only for changes. */
+/** The latest results of one kind of probe, by container ID. Listeners are called only on changes. */
 export class ProbeResults {
   readonly #results = new Map<string, ProbeResult>();
   readonly #listeners = new Set<(update: ProbeResultUpdate) => void>();

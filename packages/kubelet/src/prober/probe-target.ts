@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { Container, IntOrString } from '@podwright/kube-api';
 
-/** Resolves a port number, or the name of one of the container's ports. */
+/** Resolves a port number, or the name of one of the container's ports, to a port number. */
 export function resolvePort(port: IntOrString, container: Container): number {
   if (typeof port === 'number') return port;
   const named = container.ports?.find(({ name }) => name === port);
@@ -11,7 +11,7 @@ export function resolvePort(port: IntOrString, container: Container): number {
   throw new PodwrightError('invalid_argument', `container ${container.name} has no port named "${port}"`);
 }
 
-/** The address to call: the handler's host, or else the pod's primary address. */
+/** Returns the address to probe: the handler's host or, if unset, the pod's primary IP. */
 export function resolveHost(host: string | undefined, podIps: string[]): string {
   const found = host || podIps[0];
   if (found !== undefined) return found;

@@ -22,25 +22,24 @@ export type ProberManagerOptions = {
   events: EventRecorder;
   /** Registry for the `prober_*` metrics. */
   metrics?: Registry;
-  /** Returns the fraction (0 to 1) of its period by which a probe's first run after a kubelet start is delayed. Default Math.random. */
+  /** Returns the delay of a probe's first run after a kubelet start, as a fraction (0 to 1) of the probe's period. Default: Math.random. */
   random?: () => number;
 };
 
-/** The worker of one probe of one container in a pod's spec. */
 type Worker = { container: string; kind: ProbeKind; worker: ProbeWorker };
 type Watched = { pod: Pod; status: RuntimePodStatus; podIps: string[]; workers: Map<string, Worker>; ending: boolean };
 
 const PROBE_KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
 
-/** A table of property names: computed names would make each access slower. */
+/** A lookup table of property names, because computing the names would make each access slower. */
 const PROBE_FIELDS = { startup: 'startupProbe', readiness: 'readinessProbe', liveness: 'livenessProbe' } as const;
 
 /** Kubernetes' results before the first attempt: alive, not ready, startup unknown. */
 const INITIAL = { liveness: 'success', readiness: 'failure', startup: 'unknown' } as const;
 
 /**
- * Runs a worker for each probe of each container, from when the pod is first seen until it is removed. If there already is a result when a
- * container is first seen, it is kept as the initial one, so that started and ready containers remain so across a kubelet restart.
+ * Runs a worker for each probe of each container, from when the pod is first seen until it is removed. A result that already exists when a
+ * container is first seen is kept as the initial result, so started and ready containers stay that way across a kubelet restart.
  */
 export class ProberManager implements PodProbes {
   readonly liveness = new ProbeResults();
@@ -75,7 +74,7 @@ export class ProberManager implements PodProbes {
     const watched = this.#pods.get(podUid);
     if (watched === undefined) return;
     watched.ending = true;
-    // keep the results, because the status shows them and they may be the reason why the pod ends
+    // keep the results: the pod's status shows them, and they may be the reason why the pod is being terminated
     for (const { kind, worker } of watched.workers.values()) if (kind !== 'readiness') worker.stop();
   }
 
@@ -120,7 +119,7 @@ export class ProberManager implements PodProbes {
     const { uid } = watched.pod.metadata;
     const probe = () => timing(this.#probeOf(uid, container, kind));
     const periodMs = probe().periodSeconds * 1000;
-    // as in upstream, the probes are spread out after a start of the kubelet
+    // as in upstream, spread out the probes after a kubelet start
     const delayMs = periodMs > nowMs - this.#startedMs ? this.#random() * periodMs : 0;
     const worker = new ProbeWorker({
       kind,
@@ -141,7 +140,7 @@ export class ProberManager implements PodProbes {
   ): ProbedContainer {
     const { id, startedAtMs } = running;
     const delayMs = (probeOf(container, kind)?.initialDelaySeconds ?? 0) * 1000;
-    // the wall clock may have been changed, so wait no longer than the delay
+    // the wall clock may have been changed, so never wait longer than the initial delay
     const remainingMs = Math.min(delayMs, Math.max(0, startedAtMs + delayMs - Date.now()));
     return {
       id,
@@ -151,7 +150,7 @@ export class ProberManager implements PodProbes {
     };
   }
 
-  /** The probe in the newest spec, so that changes take effect. */
+  /** The probe in the latest pod spec, so that changes to it take effect. */
   #probeOf(uid: string, container: Container, kind: ProbeKind): Probe {
     const spec = this.#pods.get(uid)?.pod.spec;
     const newest = spec && allContainers(spec).find(({ name }) => name === container.name);
@@ -180,7 +179,7 @@ export class ProberManager implements PodProbes {
     return verdict;
   }
 
-  /** Emits upstream's event for an attempt that resulted in a warning, a failure or an error. */
+  /** Emits the same event as upstream for an attempt that resulted in a warning, a failure or an error. */
   #event(pod: Pod, { container, kind, answer }: { container: string; kind: ProbeKind; answer: ProbeAnswer }): void {
     const { verdict, output } = answer;
     if (verdict === 'success') return;
@@ -193,7 +192,7 @@ export class ProberManager implements PodProbes {
     this.#options.events.event(eventSubject(pod, container), 'Warning', reason, `${PROBE_NAMES[kind]} ${what}`);
   }
 
-  /** Stores a result that has reached its threshold. If a startup probe succeeds, the other probes start immediately. */
+  /** Stores a result whose threshold has been reached. If a startup probe succeeds, the container's other probes start immediately. */
   #note(
     uid: string,
     { container, kind, id, result }: { container: Container; kind: ProbeKind; id: string; result: ProbeResult },
@@ -217,7 +216,7 @@ function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
   return container[PROBE_FIELDS[kind]];
 }
 
-/** The probe with the API's defaults, which also replace 0. */
+/** The probe's timing with the API defaults, which also replace 0. */
 function timing({ periodSeconds, successThreshold, failureThreshold }: Probe) {
   return {
     periodSeconds: periodSeconds || 10,

@@ -11,8 +11,8 @@ import { MAX_PROBE_OUTPUT_BYTES, MAX_PROBE_TRIES } from './limits.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
 /**
- * The outcome of a probe. `warning`: a success that emits an event. `error`: the probe could not be executed, which counts neither as a
- * success nor as a failure.
+ * The outcome of a probe attempt. `warning`: a success that also emits an event. `error`: the probe could not be executed, which counts as
+ * neither success nor failure.
  */
 export type ProbeAnswer = { verdict: 'success' | 'warning' | 'failure' | 'error'; output: string };
 
@@ -20,7 +20,7 @@ export type ProbeTarget = { probe: Probe; container: Container; containerId: str
 
 type Call = { signal: AbortSignal; timeoutMs: number };
 
-/** Executes probes. Errors are retried immediately, up to `MAX_PROBE_TRIES` attempts. Never rejects. */
+/** Executes probes. Errors are retried immediately, for up to `MAX_PROBE_TRIES` attempts in total. Never rejects. */
 export class Prober {
   readonly #commands: CommandRunner;
 
@@ -45,7 +45,10 @@ export class Prober {
     }
   }
 
-  /** The runtime enforces the timeout of exec probes, so that an unavailable or starting runtime does not make a container look slow. */
+  /**
+   * Makes one attempt. The container runtime enforces the timeout of exec probes, so that a runtime that is unavailable or still starting
+   * does not make a container look slow.
+   */
   async #attempt(target: ProbeTarget, call: Call): Promise<ProbeAnswer> {
     if (target.probe.exec !== undefined) return await this.#exec(target, call);
     using signal = withTimeout(call.signal, call.timeoutMs, 'the probe');

@@ -3,7 +3,10 @@ import { EAGER_PROBE_INITIAL_MS } from './limits.ts';
 import type { Alarm, ProbeClock } from './probe-clock.ts';
 import type { ProbeKind, ProbeResult } from './probe-results.ts';
 
-/** A probe is due at `anchorMs` and every period after that, regardless of how long probes take. Times are monotonic. */
+/**
+ * The schedule of a probe: it is due at `anchorMs` and once every period after that, regardless of how long each run takes. Times are
+ * monotonic.
+ */
 export type ProbeTicks = { anchorMs: number; periodMs: number };
 
 /** The first tick at or after `fromMs`. */
@@ -12,14 +15,14 @@ export function tickFrom({ anchorMs, periodMs }: ProbeTicks, fromMs: number): nu
 }
 
 /**
- * The time of the tick after the one at `servedMs`. If several ticks have passed meanwhile, only the last one is served: a probe that takes
- * longer than its period is repeated immediately, but missed ticks are not made up for.
+ * Returns the time of the tick that follows the one at `servedMs`. If several ticks have passed in the meantime, only the last one is
+ * served: a probe that takes longer than its period is repeated immediately, but missed ticks are not made up for.
  */
 export function tickAfter({ periodMs }: ProbeTicks, servedMs: number, nowMs: number): number {
   return servedMs + Math.max(1, Math.floor((nowMs - servedMs) / periodMs)) * periodMs;
 }
 
-/** Counts consecutive verdicts towards the thresholds. A different verdict resets the count. */
+/** Counts consecutive identical verdicts towards the thresholds. A different verdict resets the count. */
 export class ThresholdCounter {
   #last: 'success' | 'failure' | undefined;
   #run = 0;
@@ -32,25 +35,28 @@ export class ThresholdCounter {
   }
 }
 
-/** A running container as the worker of one of its probes sees it. */
+/** A running container, as seen by the worker of one of its probes. */
 export type ProbedContainer = {
   id: string;
-  /** Whether the container started while this kubelet ran, so that it is waited for to become ready. */
+  /**
+   * Whether the container started while this kubelet was running. Only such a container gets early attempts, so that it becomes ready
+   * sooner.
+   */
   isNew: boolean;
-  /** Whether other probes must wait because the container's startup probe has not succeeded yet. */
+  /** Whether this probe must wait because the container's startup probe has not succeeded yet. */
   isGated: boolean;
   /** End of the container's initial delay (monotonic). */
   probedFromMs: number;
 };
 
-/** How the worker interacts with the manager. */
+/** What a worker needs to know, and its callbacks into the prober manager. */
 export type WorkerOptions = {
   kind: ProbeKind;
-  /** The current probe in the pod's spec, with defaults. */
+  /** Returns the current probe from the pod's spec, with defaults applied. */
   probe: () => Required<Pick<Probe, 'periodSeconds' | 'successThreshold' | 'failureThreshold'>>;
   /**
-   * Executes the probe once; `undefined` if it could not be executed. With `quiet`, a failure does not count and emits no event. Never
-   * rejects.
+   * Executes the probe once; resolves with `undefined` if it could not be executed. With `quiet`, a failure does not count and emits no
+   * event. Never rejects.
    */
   attempt: (id: string, how: { quiet: boolean; signal: AbortSignal }) => Promise<'success' | 'failure' | undefined>;
   result: (id: string) => ProbeResult | undefined;
@@ -60,33 +66,33 @@ export type WorkerOptions = {
   clock: ProbeClock;
 };
 
-/** The state of the probed container, until it has a successor. */
+/** The probing state of one container instance. Dropped when a new instance replaces it. */
 type Probing = {
   container: ProbedContainer;
   counter: ThresholdCounter;
   stop: AbortController;
-  /** The container's first tick, which is served late if an early attempt takes longer. */
+  /** The container's first tick; it is served late if an early attempt is still running. */
   firstTickMs: number | undefined;
   /** The tick served last; `undefined` before the first one. */
   servedMs: number | undefined;
-  /** Delay of the next early attempt; `undefined` if there is none. */
+  /** Delay before the next early attempt; `undefined` if there is none. */
   eagerMs: number | undefined;
 };
 
 /**
- * `idle`: no container runs, or it is gated or on hold; failed liveness probes, and startup probes with a result, are not repeated until
- * the container has a successor. `waiting`: the next tick or early attempt is scheduled. `busy`: a probe is running.
+ * `idle`: no container is running, or the container is gated or on hold. Liveness probes that failed and startup probes that have a result
+ * stay on hold until the container is replaced. `waiting`: the next tick or early attempt is scheduled. `busy`: a probe is running.
  */
 type State = { kind: 'idle' } | { kind: 'waiting'; alarm: Alarm } | { kind: 'busy' };
 
 const IDLE: State = { kind: 'idle' };
 
 /**
- * Executes one kind of probe for one container of a pod's spec, across its restarts. Like upstream, ticks are counted from the time at
- * which the pod was first seen.
+ * Executes one kind of probe for one container in a pod's spec, across container restarts. As in upstream, ticks are counted from the time
+ * the pod was first seen.
  *
- * Until the first tick after the container's start, readiness and startup probes make additional early attempts, so that the container
- * becomes ready sooner. Only successes of early attempts count.
+ * Until the first tick after a container starts, readiness and startup probes also make early attempts, so that the container becomes ready
+ * sooner. Only successful early attempts count.
  */
 export class ProbeWorker {
   readonly #options: WorkerOptions;
@@ -100,12 +106,11 @@ export class ProbeWorker {
     this.#anchorMs = options.anchorMs;
   }
 
-  /** The id of the container that is being probed. */
   get containerId(): string | undefined {
     return this.#probing?.container.id;
   }
 
-  /** Updates the running container; `undefined` if none runs. */
+  /** Updates the running container; `undefined` if none is running. */
   observe(container: ProbedContainer | undefined, nowMs: number): void {
     if (this.#stopped) return;
     if (container?.id !== this.#probing?.container.id) {
@@ -142,7 +147,8 @@ export class ProbeWorker {
   }
 
   /**
-   * Whether to probe now: as in upstream, an unready container is probed at each sync of its pod, and its ticks are counted from then on.
+   * Whether to probe right now: as in upstream, a container that is not ready is probed on each sync of its pod, and its ticks are counted
+   * from then on.
    */
   #shouldHurry({ container, servedMs }: Probing): boolean {
     const waits = this.#state.kind === 'waiting' && servedMs !== undefined;
@@ -171,7 +177,7 @@ export class ProbeWorker {
     this.#state = { kind: 'waiting', alarm: this.#options.clock.set(dueMs, onTime) };
   }
 
-  /** Executes the probe, for a tick or as an early attempt, and schedules the next one. */
+  /** Executes the probe, either for a tick or as an early attempt, and schedules the next run. */
   async #run(probing: Probing, tickMs: number | undefined): Promise<void> {
     this.#state = { kind: 'busy' };
     const { container, stop } = probing;
@@ -189,7 +195,7 @@ export class ProbeWorker {
     if (!container.isGated && !this.#isOnHold(probing)) this.#schedule(probing, performance.now());
   }
 
-  /** Ticks are counted from an early attempt that succeeded. Otherwise the delay of the next early attempt doubles. */
+  /** Records an early attempt. If it succeeded, ticks are counted from it; otherwise the delay before the next early attempt doubles. */
   #noteEarlyAttempt(
     probing: Probing,
     { verdict, startedMs }: { verdict: string | undefined; startedMs: number },

@@ -1,34 +1,34 @@
-/** Tracks whether the runtime and its network are ready (upstream's runtimeState). */
+/** Tracks whether the container runtime and its network are ready (upstream's runtimeState). */
 import { errorMessage, type Logger, pause } from '@podwright/base';
 import type { CriClient, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '@podwright/cri';
 
-/** Time without being ready after which the runtime counts as down (maxWaitForContainerRuntime). */
+/** The container runtime counts as down after not being ready for this long (maxWaitForContainerRuntime). */
 const RUNTIME_DOWN_AFTER_MS = 30_000;
 
 const RUNTIME_STATUS_RETRY_MS = 1000;
 
 /**
- * Interval of status calls; the same as upstream's. While there is a problem, it is `RUNTIME_STATUS_RETRY_MS`, so that pods start soon
- * after the problem is gone.
+ * Interval between status calls to the container runtime, as in upstream. While there is a problem, the interval is
+ * `RUNTIME_STATUS_RETRY_MS`, so that pods start soon after the problem is resolved.
  */
 const RUNTIME_STATUS_PERIOD_MS = 5000;
 
 export type RuntimeStateOptions = {
   cri: CriClient;
   logger: Logger;
-  /** Called once for each message that Podwright's own runtime attaches to a ready network. */
+  /** Called once for each distinct message that Podwright's own container runtime attaches to a ready network. */
   onNetworkNote?: (reason: string, message: string) => void;
 };
 
 /** Callbacks of components that are created after the runtime state. */
 export type RuntimeStateListeners = {
-  /** Called once when all problems are gone, so that pods can be synced again. */
+  /** Called once when all problems are resolved, so that pods can be synced again. */
   onRecovery: () => void;
-  /** Further checks that can prevent the sync of pods; each returns upstream's message, or `undefined`. */
+  /** Further checks that can prevent pods from being synced. Each returns upstream's message, or `undefined` if healthy. */
   healthChecks?: (() => string | undefined)[];
 };
 
-/** The handlers and features that the runtime reports. */
+/** Runtime handlers and features reported by the container runtime. */
 export type RuntimeAbilities = { handlers: RuntimeHandler[]; features: RuntimeFeatures | undefined };
 
 export class RuntimeState {
@@ -37,7 +37,7 @@ export class RuntimeState {
   readonly #listeners = new Set<() => void>();
   #abilities: RuntimeAbilities | undefined;
   readonly #controller = new AbortController();
-  /** When the runtime was last ready (monotonic milliseconds). */
+  /** When the container runtime was last ready (monotonic milliseconds). */
   #readyAtMs: number | undefined;
   /** When the last status call completed or failed. */
   #checkedAtMs: number | undefined;
@@ -46,7 +46,7 @@ export class RuntimeState {
   #networkNote = '';
   #failing = false;
   #listing = true;
-  /** Whether there has been a problem since the last call of `onRecovery`. */
+  /** Whether there has been a problem since `onRecovery` was last called. */
   #hadProblem = false;
   #wake = new AbortController();
   #reported = '';
@@ -56,7 +56,7 @@ export class RuntimeState {
     this.#options = options;
   }
 
-  /** Checks the runtime once, then periodically until `stop`. */
+  /** Checks the container runtime once, then periodically until `stop` is called. */
   async start(callbacks: RuntimeStateListeners): Promise<void> {
     this.#callbacks = callbacks;
     await this.#check();
@@ -69,7 +69,7 @@ export class RuntimeState {
   }
 
   /**
-   * The PLEG calls this when listing pods starts to fail and when it works again, which also reveals outages between two checks. A recovery
+   * Called by the PLEG when listing pods starts to fail and when it works again, which also reveals outages between two checks. A recovery
    * triggers an immediate check.
    */
   noteListing(works: boolean): void {
@@ -78,7 +78,7 @@ export class RuntimeState {
     else this.#hadProblem = true;
   }
 
-  /** The problems that prevent the sync of pods; empty for none. */
+  /** The problems that currently prevent pods from being synced; empty if there are none. */
   runtimeErrors(): string[] {
     const sinceMs = this.#readyAtMs === undefined ? undefined : performance.now() - this.#readyAtMs;
     const checks = (this.#callbacks.healthChecks ?? []).map((check) => check());
@@ -95,23 +95,23 @@ export class RuntimeState {
     return this.#networkNotReady;
   }
 
-  /** The network error, or else the message that the runtime attaches to a ready network. */
+  /** The network error or, if there is none, the message that the container runtime attaches to a ready network. */
   networkNote(): string | undefined {
     return this.#networkNotReady ?? (this.#networkNote === '' ? undefined : this.#networkNote);
   }
 
-  /** Handlers and features as reported when the runtime was last ready; `undefined` if it never was. */
+  /** The runtime handlers and features reported when the container runtime was last ready; `undefined` if it never was. */
   abilities(): RuntimeAbilities | undefined {
     return this.#abilities;
   }
 
-  /** Registers a listener for changes of the problems; returns a function that removes it. */
+  /** Registers a listener that is called when the problems change; returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Time since the last status call completed or failed. It keeps growing while the kubelet hangs. */
+  /** Time since the last status call completed or failed. Keeps growing while the kubelet hangs. */
   sinceCheckMs(): number {
     return this.#checkedAtMs === undefined ? 0 : performance.now() - this.#checkedAtMs;
   }
@@ -163,7 +163,7 @@ export class RuntimeState {
     this.#noteNetwork(conditions.find(({ type, status }) => type === 'NetworkReady' && status));
   }
 
-  /** Reports a new message that the runtime attaches to a ready network. Only Podwright's own runtime attaches one. */
+  /** Reports a new message that the container runtime attaches to a ready network. Only Podwright's own runtime attaches one. */
   #noteNetwork({ reason, message }: Pick<RuntimeCondition, 'reason' | 'message'> = { reason: '', message: '' }): void {
     if (message !== '' && message !== this.#networkNote) this.#options.onNetworkNote?.(reason, message);
     this.#networkNote = message;
@@ -173,7 +173,7 @@ export class RuntimeState {
     return this.#listing && !this.#failing && this.runtimeErrors().length === 0 && this.#networkNotReady === undefined;
   }
 
-  /** Logs each change of the problems once, and notifies listeners. Unlike in upstream, the initial state is not logged as an error. */
+  /** Logs each change in the problems once, and notifies the listeners. Unlike in upstream, the initial state is not logged as an error. */
   #report(): void {
     const errors = this.runtimeErrors();
     const text = [...errors, this.#networkNotReady ?? ''].join('; ');
@@ -192,7 +192,7 @@ function isInitial(error: string): boolean {
   return error.endsWith(' may not have completed yet') || error.endsWith(' has yet to be successful');
 }
 
-/** Formats a condition like upstream. */
+/** Formats a runtime condition as upstream does. */
 function shown({ type, status, reason, message }: RuntimeCondition): string {
   return `${type}=${status} reason:${reason} message:${message}`;
 }

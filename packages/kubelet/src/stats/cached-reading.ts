@@ -1,14 +1,14 @@
-/** Time without a call after which background refreshes stop. Prometheus scrapes once a minute by default. */
+/** Background refreshes stop once there has been no call for this long. Prometheus scrapes once a minute by default. */
 export const STATISTICS_DEMAND_MS = 90_000;
 
-/** Maximum age of statistics: cAdvisor's housekeeping interval in upstream. */
+/** Maximum age of statistics, the same as cAdvisor's housekeeping interval in upstream. */
 export const STATISTICS_CACHED_MS = 10_000;
 
 type Reading<T> = { value: T; atMs: number };
 
 /**
- * An expensive reading that concurrent callers share. It is cached, and refreshed in the background while there is demand, so that repeated
- * callers do not wait. To clients it behaves like cAdvisor's housekeeping.
+ * An expensive measurement that concurrent callers share. The result is cached and refreshed in the background while there is demand, so
+ * repeated callers do not wait. To clients it behaves like cAdvisor's housekeeping.
  */
 export class CachedReading<T> {
   readonly #read: () => Promise<T>;
@@ -17,26 +17,26 @@ export class CachedReading<T> {
   #next: NodeJS.Timeout | undefined;
   #calledAtMs = 0;
 
-  /** The result of `read` should include its times of measurement, because it is returned unchanged until the next reading. */
+  /** The result of `read` should include its own timestamps, because it is returned unchanged until the next measurement. */
   constructor(read: () => Promise<T>) {
     this.#read = read;
   }
 
-  /** The last reading if the caller accepts it, given its age; otherwise a new one. Rejects if the new one fails. */
+  /** Returns the cached result if the caller accepts it, given its age; otherwise takes a new measurement. Rejects if the new one fails. */
   async get(isGood: (value: T, ageMs: number) => boolean): Promise<T> {
     this.#calledAtMs = performance.now();
     const last = this.#last;
     return last !== undefined && isGood(last.value, this.#calledAtMs - last.atMs) ? last.value : await this.#readNow();
   }
 
-  /** A reading that starts no earlier than this call. Rejects if it fails. */
+  /** Takes a measurement that starts no earlier than this call. Rejects if it fails. */
   async takeNew(): Promise<T> {
     this.#calledAtMs = performance.now();
     await this.#running?.catch(() => undefined);
     return await this.#readNow();
   }
 
-  /** The cached reading, if any; does not trigger a refresh. */
+  /** The cached result, if any; does not trigger a refresh. */
   get last(): T | undefined {
     return this.#last?.value;
   }
@@ -53,12 +53,12 @@ export class CachedReading<T> {
     const atMs = performance.now();
     const value = await this.#read();
     this.#last = { value, atMs };
-    // refresh it when it has become too old
+    // refresh it once it is too old
     this.#next = setTimeout(() => this.#refresh(), STATISTICS_CACHED_MS).unref();
     return value;
   }
 
-  /** Refreshes the cache. A failure clears it, so that the next caller gets a new reading or its error. */
+  /** Refreshes the cache. A failure clears it, so the next caller gets either a new result or the error. */
   #refresh(): void {
     if (performance.now() - this.#calledAtMs > STATISTICS_DEMAND_MS) this.#last = undefined;
     else

@@ -5,13 +5,13 @@ type Sample = { usedNs: bigint; atNs: bigint };
 const LEAST_WINDOW_NS = BigInt(LEAST_USAGE_WINDOW_MS) * 1_000_000n;
 
 /**
- * CPU rates in nanocores, computed from monotonic counters: between the newest sample and the latest one that is at least half a second
- * older. The first sample gives no rate.
+ * CPU usage rates in nanocores, computed from monotonic counters. A rate spans the newest sample and the latest one that is at least half a
+ * second older. The first sample yields no rate.
  */
 export class CpuRates {
   #samples = new Map<string, { before?: Sample; last: Sample }>();
 
-  /** Records a counter (nanoseconds of CPU time) at `atNs` (nanoseconds since the epoch). Returns the rate. */
+  /** Records a CPU time counter (nanoseconds) as of `atNs` (nanoseconds since the epoch). Returns the current rate. */
   rate(key: string, usedNs: bigint, atNs: bigint): number | undefined {
     const now = { usedNs, atNs };
     const known = this.#samples.get(key);
@@ -32,7 +32,7 @@ export class CpuRates {
   }
 }
 
-/** The rate between two samples; `undefined` if the counter was reset in between. */
+/** Returns the rate between two samples; `undefined` if the counter was reset in between. */
 function rateBetween(before: Sample, now: Sample): number | undefined {
   const elapsed = now.atNs - before.atNs;
   const used = now.usedNs - before.usedNs;

@@ -1,4 +1,4 @@
-/** Converts the CRI's statistics to the summary's. */
+/** Converts CRI statistics to the types of the summary API. */
 import type {
   CpuUsage,
   ContainerStats as CriContainerStats,
@@ -24,7 +24,7 @@ const NANOSECONDS_PER_MS = 1_000_000n;
 
 const numberOf = (value: UInt64Value | undefined) => (value === undefined ? undefined : Number(value.value));
 
-/** Converts a time in nanoseconds since the epoch; 0 means now. */
+/** Converts a timestamp in nanoseconds since the epoch; 0 means now. */
 export function timeOf(timestamp: bigint): StatsTime {
   return new StatsTime(timestamp === 0n ? Date.now() : Number(timestamp / NANOSECONDS_PER_MS));
 }

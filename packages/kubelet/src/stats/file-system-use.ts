@@ -8,19 +8,19 @@ import { type FsStats, StatsTime } from './summary.ts';
 /** Timeout for measuring one volume. */
 const MEASURE_TIMEOUT_MS = 60_000;
 
-/** Disk usage of files. Counted in blocks of 512 bytes, because sparse files use less than their length (stat(2)). */
+/** Disk usage of files. Bytes are counted in 512-byte blocks, because sparse files use less than their length (stat(2)). */
 export type FileUse = { bytes: number; inodes: number };
 
 const BLOCK_BYTES = 512;
 
-/** Size and free space of the file system that contains the path. */
+/** Returns the size and free space of the file system that contains the path. */
 export async function fileSystemOf(path: string): Promise<FsStats> {
   return fsStats(await statfs(path));
 }
 
 /**
- * Like `fileSystemOf`, for a file system that may wait for a server. A program takes the measurement, because a statfs(2) of this process
- * that hangs would block a thread of libuv's pool. Settles when the program has exited, which may be never.
+ * Like `fileSystemOf`, but for a file system that may block on a remote server. A separate program does the measuring, because a statfs(2)
+ * call that hangs in this process would block a thread of libuv's pool. Settles once the program has exited, which may be never.
  */
 export async function remoteFileSystemOf(path: string): Promise<FsStats> {
   const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
@@ -41,7 +41,7 @@ function fsStats({ bsize, blocks, bavail, bfree, files, ffree }: Omit<StatsFs, '
   };
 }
 
-/** The size of a block device. */
+/** Returns the size of a block device. */
 export async function deviceUse(path: string): Promise<FsStats> {
   const { rdev } = await stat(path);
   // the layout of st_rdev (makedev(3))
@@ -51,7 +51,7 @@ export async function deviceUse(path: string): Promise<FsStats> {
   return { time: new StatsTime(Date.now()), ...unknown, capacityBytes: blocks * BLOCK_BYTES };
 }
 
-/** Usage of the files directly in a directory; `undefined` if there is no such directory. */
+/** Returns the usage of the files directly in a directory; `undefined` if the directory does not exist. */
 export async function filesIn(directory: string): Promise<FileUse | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
@@ -71,11 +71,12 @@ export function sumOf(uses: FileUse[]): FileUse {
   return { bytes, inodes: uses.reduce((sum, use) => sum + use.inodes, 0) };
 }
 
-/** Usage of a directory tree. `isPartial`: the tree has more files than were counted. */
+/** Usage of a directory tree. `isPartial`: not all files in the tree were counted. */
 export type TreeUse = FileUse & { isPartial: boolean };
 
 /**
- * Usage of a tree on a local disk. Counts each file once, leaves out other file systems mounted below the path, and stops at the timeout.
+ * Measures a directory tree on a local disk. Counts each file once, skips other file systems mounted below the path, and stops at the
+ * timeout.
  */
 export async function treeUse(path: string, options: { signal: AbortSignal; timeoutMs?: number }): Promise<TreeUse> {
   const { usage, isPartial } = await measureTree(path, options);
@@ -83,8 +84,8 @@ export async function treeUse(path: string, options: { signal: AbortSignal; time
 }
 
 /**
- * Like `treeUse`, for a tree that may wait for a server. Programs take the measurement, so that they hang instead of this process. Rejects
- * if the tree cannot be measured, for example because a directory is moved meanwhile.
+ * Like `treeUse`, but for a directory tree that may block on a remote server. Separate programs do the measuring, so that they hang instead
+ * of this process. Rejects if the tree cannot be measured, for example because a directory is moved in the meantime.
  */
 export async function remoteTreeUse(path: string, signal?: AbortSignal): Promise<TreeUse> {
   const [bytes, inodes] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Finds deleted files that processes still hold. They use space, but no walk through directories finds them. */
+/** Finds deleted files that processes still hold. They use disk space, but walking the directories does not find them. */
 import { stat } from 'node:fs/promises';
 import { errorCode, ignoreFailure, isDeadlineExceeded, WorkBudget } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
@@ -15,11 +15,11 @@ import {
 } from '@podwright/system/open-files';
 import { type FileUse, sumOf } from './file-system-use.ts';
 
-/** Time budget of each pod's first search in a round. It is enough to search almost any pod completely. */
+/** Time budget for the first search of each pod in a round. Enough to search almost any pod completely. */
 const POD_BUDGET_MS = 50;
-/** Time budget of all pods together in a round. */
+/** Time budget for all pods together in one round. */
 const ROUND_BUDGET_MS = 1000;
-/** Maximum duration of a round, including waits for file systems. */
+/** Maximum duration of a round, including time spent waiting for file systems. */
 const ROUND_MS = 5000;
 /** Maximum number of passes over a pod's processes in one search. New processes and changed files require another pass. */
 const MAX_REPEATS = 30;
@@ -27,9 +27,9 @@ const MAX_REPEATS = 30;
 const MAX_MOUNTS_A_POD = 20_000;
 
 /**
- * Usage of deleted files in container layers and in the kubelet's directory. `emptyDirs`: the part of the latter that is in emptyDirs, by
- * volume name. `isPartial`: the pod holds more files than can be searched in its share of the time, a read of its files hangs, or a held
- * file has removed parent directories, which cannot be counted.
+ * Usage of deleted files in container layers and in the kubelet's directory. `emptyDirs`: the part of the kubelet's usage that is in
+ * emptyDirs, by volume name. `isPartial`: the pod holds more files than its share of the time allows to search, reading its files hangs, or
+ * a held file has removed parent directories, which cannot be counted.
  */
 export type HeldFiles = {
   layers: FileUse;
@@ -42,42 +42,47 @@ const NO_FILES = sumOf([]);
 export const NOTHING_HELD: HeldFiles = { layers: NO_FILES, kubelet: NO_FILES, emptyDirs: new Map(), isPartial: false };
 
 /**
- * Where a file is. `emptyDir`: the name of the volume, if it is in an emptyDir. `isDetached`: the file's mount is unknown (an exited
- * container's, for example), so another link to the file may reveal a more precise place.
+ * The location of a held file. `emptyDir`: the volume name, if the file is in an emptyDir. `isDetached`: the file's mount is unknown (an
+ * exited container's, for example), so another link to the file may reveal a more precise location.
  */
 type Place = { directory: 'layers' | 'kubelet'; emptyDir?: string; isDetached?: boolean };
 
-/** Returns the place of the files in a mount; `undefined` if they do not belong to the pod, for example in a hostPath. */
+/**
+ * Returns the location of the files in a mount; `undefined` if they do not belong to the pod, for example if they are in a hostPath volume.
+ */
 export type PlaceOf = (mount: MountEntry) => Place | undefined;
 
-/** A directory on the kubelet's disk and one on the disk of container layers; '' if unknown. */
+/** One directory on the kubelet's disk and one on the container layers' disk; '' if unknown. */
 export type DiskDirectories = Record<Place['directory'], string>;
 
-/** Options for finding the places of a pod's files. `reads` runs all reads of these files, and bounds how many may hang. */
+/** Options for locating a pod's files. `reads` performs all reads of these files and bounds how many may hang. */
 export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: BoundedReads };
 
-/** A pod whose processes are searched; `pids` returns its current processes. */
+/** A pod whose processes are searched; `pids` returns its current process IDs. */
 export type Holder = PlaceOptions & { pids: () => Promise<readonly number[]> };
 
-/** The result of one search. `isInterrupted`: it missed files, because other pods used up the round's time, or two of their reads hang. */
+/**
+ * The result of one search. `isInterrupted`: files were missed because other pods used up the round's time, or because two of their reads
+ * hang.
+ */
 export type SearchedFiles = HeldFiles & { isInterrupted: boolean };
 
-/** Searches all pods for deleted files, in rounds. `Key` identifies a pod. */
+/** Searches all pods for held deleted files, in rounds. `Key` identifies a pod. */
 export class HeldFilesOfPods<Key> {
   readonly #search: typeof heldFiles;
   readonly #roundMs: number;
   /** The last complete result of each pod. */
   #complete = new Map<Key, HeldFiles>();
 
-  /** The parameters are replaced in tests. */
+  /** The parameters exist for tests. */
   constructor({ search = heldFiles, roundMs = ROUND_MS } = {}) {
     this.#search = search;
     this.#roundMs = roundMs;
   }
 
   /**
-   * Runs one round. A pod that holds few files is searched completely, however many other pods hold. A pod whose search is interrupted
-   * keeps its last complete result.
+   * Runs one round. A pod that holds few files is searched completely, no matter how many files other pods hold. A pod whose search is
+   * interrupted keeps its last complete result.
    */
   async measure(holders: ReadonlyMap<Key, Holder>): Promise<Map<Key, HeldFiles>> {
     const found = new Map<Key, SearchedFiles>();
@@ -94,7 +99,7 @@ export class HeldFilesOfPods<Key> {
     for (const key of fromAnywhere([...holders.keys()])) await search(key, firstMs, endMs);
     const partial = [...holders.keys()].filter((key) => found.get(key)!.isPartial);
     const secondMs = leftMs / partial.length;
-    // a search no longer than the first one would not be enough either
+    // a second search that is no longer than the first one would not suffice either
     for (const [index, key] of secondMs > firstMs ? partial.entries() : []) {
       const nowMs = performance.now();
       await search(key, secondMs, nowMs + (endMs - nowMs) / (partial.length - index));
@@ -117,11 +122,11 @@ export class HeldFilesOfPods<Key> {
 }
 
 /**
- * Usage of deleted files that the processes of a pod hold: open, mapped, or as their program, working directory or root directory. The
- * search includes processes that start meanwhile, and ends when the budget is spent. A process may have received a descriptor from another
- * container, through a socket message or /proc/PID/root. Therefore, if no process of the pod has the file's mount, the file counts if it is
- * on one of the `disks` or in an overlay. The search does not find files held only by a socket message, by a socket's address, or in one
- * thread's private tables.
+ * Measures the deleted files that a pod's processes hold: open, mapped, or as their executable, working directory or root directory. The
+ * search includes processes that start in the meantime, and ends when the budget is used up. A process may have received a file descriptor
+ * from another container, through a socket message or /proc/PID/root. Therefore, if no process of the pod has the file's mount, the file
+ * counts if it is on one of the `disks` or in an overlay. The search does not find files held only by a socket message, by a socket's
+ * address, or in one thread's private tables (of file descriptors, for example).
  */
 export async function heldFiles(
   pids: Holder['pids'],
@@ -143,7 +148,7 @@ export async function heldFiles(
 
 type HeldFile = { place: Place; use: FileUse };
 
-/** One search through the processes of a pod. Its methods return whether the budget was enough, and reject like `BoundedReads.take`. */
+/** One search through a pod's processes. Its methods return whether the budget sufficed, and reject like `BoundedReads.take`. */
 class Search {
   readonly found = new Map<string, HeldFile>();
   /** Whether a file was found that may keep removed directories in use. */
@@ -237,8 +242,8 @@ function sumsOf(found: HeldFile[]): Omit<HeldFiles, 'isPartial'> {
 }
 
 /**
- * Finds places by directory names: the kubelet's directories have the pod's UID in their paths, and a runtime's have the container's ID.
- * Pure.
+ * Returns a function that locates files by directory names: the kubelet's directories contain the pod's UID in their paths, and a container
+ * runtime's contain the container ID. Pure.
  */
 export function placesOf({ podUid, containerIds }: { podUid: string; containerIds: readonly string[] }): PlaceOf {
   return ({ root, type, mountPoint }) => {
@@ -253,14 +258,14 @@ export function placesOf({ podUid, containerIds }: { podUid: string; containerId
   };
 }
 
-/** Finds the places of the files that a pod's processes hold, by their mounts. */
+/** Locates the files that a pod's processes hold by the mounts they are on. */
 class Places {
   readonly #options: PlaceOptions;
   readonly #budget: WorkBudget;
   readonly #mounts: MountsOfProcesses;
-  /** Places of mounts that no process of the pod has, by mount ID. */
+  /** Locations for mounts that no process of the pod has, by mount ID. */
   readonly #detached = new Map<number, Place | undefined>();
-  /** Whether a device's file system is only in memory, as for memfd_create(2); by device number. */
+  /** Whether the file system on a device is in memory only, as for memfd_create(2), by device number. */
   readonly #devices = new Map<number, boolean>();
   #disks: Record<Place['directory'], number | undefined> | undefined;
 
@@ -292,7 +297,7 @@ class Places {
     return this.#devices.get(device)!;
   }
 
-  /** The place of a file whose mount no process of the pod has, because its container has exited or the mount was unmounted. */
+  /** Locates a file whose mount no process of the pod has, because its container has exited or the mount was unmounted. */
   async #placeOfDetached(link: string, device: number): Promise<Place | undefined> {
     const isOverlay = (await fileSystemKind(link)) === 'overlay';
     const disks = await this.#knownDisks();
@@ -319,7 +324,7 @@ class Places {
   }
 }
 
-/** All elements, rotated to begin at a random one. */
+/** Returns all elements, rotated to start at a random one. */
 function fromAnywhere<T>(all: readonly T[]): T[] {
   const first = Math.floor(Math.random() * all.length);
   return [...all.slice(first), ...all.slice(0, first)];

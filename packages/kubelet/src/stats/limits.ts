@@ -1,2 +1,2 @@
-/** Timeout of the runtime's statistics calls. */
+/** Timeout for CRI statistics calls. */
 export const STATISTICS_TIMEOUT_MS = 30_000;

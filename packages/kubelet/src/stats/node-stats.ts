@@ -22,10 +22,13 @@ import {
   type SwapStats,
 } from './summary.ts';
 
-/** A cgroup to measure. `availableBytes`: the memory that it may use; absent if that is the cgroup's own limit. */
+/** A cgroup to measure. `availableBytes`: the memory it may use; unset if that is the cgroup's own limit. */
 export type MeasuredCgroup = { path: string; availableBytes?: number };
 
-/** CPU, memory, pressure and swap of a cgroup; empty if there is no such cgroup. The pressure of `/` is the host's. */
+/**
+ * Returns the CPU, memory, pressure and swap usage of a cgroup; empty if the cgroup does not exist. The pressure of `/` is that of the
+ * host.
+ */
 export function cgroupUse(
   hierarchy: CgroupHierarchy | undefined,
   { path, availableBytes }: MeasuredCgroup,
@@ -80,12 +83,12 @@ function memoryOf({ memory, readAtMs }: CgroupStats, capacityBytes: number | und
   };
 }
 
-/** The host's boot time. */
+/** Returns the host's boot time. */
 export function bootTime(): StatsTime {
   return new StatsTime(Date.now() - uptime() * 1000);
 }
 
-/** The host's swap usage; `undefined` if unknown. */
+/** Returns the host's swap usage; `undefined` if unknown. */
 export async function hostSwap(): Promise<SwapStats | undefined> {
   const text = (await readIfThere('/proc/meminfo')) ?? '';
   const bytes = (name: string) =>
@@ -95,7 +98,7 @@ export async function hostSwap(): Promise<SwapStats | undefined> {
   return { time: new StatsTime(Date.now()), swapAvailableBytes: free, swapUsageBytes: total - free };
 }
 
-/** Maximum and current number of processes and threads (proc(5)). */
+/** Returns the maximum and current number of processes and threads (proc(5)). */
 export async function processLimits(): Promise<RlimitStats> {
   const limits = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'];
   const [load = '', ...texts] = await Promise.all(['/proc/loadavg', ...limits].map(readIfThere));
@@ -108,7 +111,10 @@ export async function processLimits(): Promise<RlimitStats> {
   };
 }
 
-/** The host's interfaces without loopback. The default one is `eth0`, as in upstream, or else the interface with the default route. */
+/**
+ * Returns statistics of the host's network interfaces except loopback. The default interface is `eth0`, as in upstream, or else the one
+ * with the default route.
+ */
 export async function hostNetwork(): Promise<NetworkStats | undefined> {
   const [devices = '', routes = ''] = await Promise.all(['/proc/net/dev', '/proc/net/route'].map(readIfThere));
   const interfaces = parseDevices(devices);
@@ -118,7 +124,10 @@ export async function hostNetwork(): Promise<NetworkStats | undefined> {
   return first && { time: new StatsTime(Date.now()), ...first, interfaces };
 }
 
-/** Parses `/proc/net/dev`. In each line, numbers 1 and 3 are received bytes and errors, and 9 and 11 sent ones (proc(5)). */
+/**
+ * Parses `/proc/net/dev`. In each line, fields 1 and 3 are received bytes and errors; fields 9 and 11 are transmitted bytes and errors
+ * (proc(5)).
+ */
 function parseDevices(text: string): InterfaceStats[] {
   return text.split('\n').flatMap((line) => {
     const [, name, rest = ''] = /^\s*([^:\s]+):(.*)$/.exec(line) ?? [];
@@ -128,7 +137,7 @@ function parseDevices(text: string): InterfaceStats[] {
   });
 }
 
-/** The host's network, process limits and swap. */
+/** Returns the host's network statistics, process limits and swap usage. */
 export async function hostFacts(): Promise<Pick<NodeStats, 'network' | 'rlimit' | 'swap'>> {
   const [network, rlimit, swap] = await Promise.all([hostNetwork(), processLimits(), hostSwap()]);
   return { network, rlimit, swap };

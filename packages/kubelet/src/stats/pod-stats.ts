@@ -16,44 +16,44 @@ import {
 } from './summary.ts';
 import { isEphemeral } from './volume-use.ts';
 
-/** The runtime's statistics of a pod; only `containers` if the runtime has no statistics of pods. */
+/** CRI statistics of a pod sandbox. Only `containers` is set if the container runtime has no pod statistics. */
 export type SandboxUse = Partial<Pick<LinuxPodSandboxStats, 'cpu' | 'memory' | 'network' | 'process' | 'io'>> & {
   containers: CriContainerStats[];
 };
 
-/** A pod with a ready sandbox, and its usage. */
+/** A pod with a ready sandbox, and its resource usage. */
 export type MeasuredPod = {
   runtime: RuntimePodStatus;
   sandbox: RuntimeSandbox;
   use: SandboxUse;
-  /** CPU rates in nanocores: containers' by container ID, and pods' by sandbox ID. */
+  /** CPU usage rates in nanocores: of containers by container ID, and of pods by sandbox ID. */
   rates: ReadonlyMap<string, number>;
 };
 
-/** A pod's disk usage. */
+/** What is needed to compute a pod's disk usage. */
 export type PodDisk = {
-  /** The file system with the kubelet's directory. */
+  /** Statistics of the file system that contains the kubelet's directory. */
   root: FsStats;
-  /** The file systems with writable layers, by mount point. */
+  /** Statistics of the file systems that contain writable layers, by mount point. */
   layers: ReadonlyMap<string, FsStats>;
   /** Usage of each container's log files, by container name. */
   logs: ReadonlyMap<string, FileUse>;
-  /** Usage of the pod's other files: its hosts file and message files. */
+  /** Usage of the pod's other files: its hosts file and termination message files. */
   others: FileUse;
   held: HeldFiles;
   volumes: VolumeStats[];
   pod: Pod | undefined;
-  /** Whether some of it was not measured. */
+  /** Whether part of the usage was not measured. */
   isPartial?: boolean;
 };
 
-/** A pod's disk usage by place: its containers' layers, and the kubelet's directory. */
+/** A pod's disk usage by location: its containers' writable layers, and the kubelet's directory. */
 export type PodDiskUse = { layers: FileUse; kubelet: FileUse };
 
-/** Pod statistics, with disk usage by place if that was measured. `isPartial`: the pod uses more than was found. */
+/** Pod statistics, plus the disk usage by location if it was measured. `isPartial`: the pod uses more disk space than was found. */
 export type PodStatsByDisk = PodStats & { disks?: PodDiskUse; isPartial?: boolean };
 
-/** CPU, memory and swap of a pod and its running containers. Pure. */
+/** Returns the CPU, memory and swap usage of a pod and its running containers. Pure. */
 export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): PodStats {
   const running = new Map(runtime.containers.filter(({ state }) => state === 'running').map((one) => [one.id, one]));
   const containers = use.containers.flatMap((stats) => {
@@ -71,13 +71,13 @@ export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): 
   };
 }
 
-/** All statistics of a pod, including network, disks and processes. Pure. */
+/** Returns all statistics of a pod, including network, disks and processes. Pure. */
 export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
   const { disks, isPartial, ...stats } = podStatsByDisk(measured, disk);
   return stats;
 }
 
-/** Like `fullPodStats`, with disk usage by place. Pure. */
+/** Like `fullPodStats`, plus the disk usage by location. Pure. */
 export function podStatsByDisk(
   measured: MeasuredPod,
   disk: PodDisk,
@@ -104,7 +104,7 @@ export function podStatsByDisk(
   };
 }
 
-/** The pod's process count. */
+/** Returns the pod's process count. */
 export function processStats({ use }: Pick<MeasuredPod, 'use'>): Pick<PodStats, 'process_stats'> {
   const processes = use.process?.processCount;
   return { process_stats: processes && { process_count: Number(processes.value) } };
@@ -141,12 +141,12 @@ function diskOfContainer(
   return { rootfs, logs: log && { ...root, usedBytes: log.bytes, inodesUsed: log.inodes } };
 }
 
-/** Whether the layer was not counted completely: a runtime that could not count all of its files reports no inodes. */
+/** Whether the writable layer was not counted completely: a container runtime that could not count all of its files reports no inodes. */
 function isLayerPartial({ writableLayer }: CriContainerStats): boolean {
   return writableLayer !== undefined && writableLayer.inodesUsed === undefined;
 }
 
-/** Adds up layers and logs, including those of exited containers, and ephemeral volumes. */
+/** Adds up writable layers and logs, including those of exited containers, and ephemeral volumes. */
 function podDiskUse({ containers }: SandboxUse, { pod, logs, volumes, others, held }: PodDisk): PodDiskUse {
   const ephemeral = new Set(pod?.spec.volumes?.filter(isEphemeral).map(({ name }) => name));
   const layers = containers.map(({ writableLayer }) => ({

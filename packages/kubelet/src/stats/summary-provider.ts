@@ -39,16 +39,15 @@ export type SummaryParts = {
   hierarchy: CgroupHierarchy | undefined;
   /** The node's memory, in bytes. */
   memoryBytes: number;
-  /** The cgroup of all pods; '' if the runtime chooses it. */
+  /** The pods' parent cgroup; '' if the container runtime picks one. */
   podsCgroup: string;
-  /** The kubelet's root directory. */
   rootDir: string;
-  /** Paths of a pod's log directory and of its hosts file. */
+  /** Returns the path of a pod's log directory; `hostsFile` returns that of its hosts file. */
   logDirectory: (pod: RuntimePodStatus['pod']) => string;
   hostsFile: (podUid: string) => string;
-  /** Directory of a container's termination messages. */
+  /** Returns the directory of a container's termination messages. */
   messageDirectory: (podUid: string, container: string) => string;
-  /** The pod's cgroup; '' if the runtime chooses it. */
+  /** Returns the pod's cgroup; '' if the container runtime picks one. */
   cgroupOf: (pod: Pod) => string;
   runtimePods: () => RuntimePodStatus[];
   podOf: (uid: string) => Pod | undefined;
@@ -59,7 +58,7 @@ export type SummaryParts = {
   metrics?: Registry;
 };
 
-/** The runtime's statistics by sandbox ID, the CPU rates, and the IDs of all sandboxes and containers with a CPU counter. */
+/** CRI statistics by sandbox ID, the CPU rates, and the IDs of all sandboxes and containers that have a CPU counter. */
 type RuntimeUses = {
   uses: Map<string, SandboxUse>;
   rates: MeasuredPod['rates'];
@@ -70,28 +69,31 @@ type RuntimeUses = {
 
 const NO_USES: Pick<RuntimeUses, 'uses' | 'rates'> = { uses: new Map(), rates: new Map() };
 
-/** How long the first measurement of disks waits for the runtime to report where its layers are. */
+/** How long the first disk measurement waits for the container runtime to report where its writable layers are. */
 const IMAGES_MS = 1000;
 
 type PodFiles = Pick<PodDisk, 'logs' | 'others' | 'held'>;
 
-/** The file system with the kubelet's directory, and the disk usage of pods by UID. */
+/** Statistics of the file system that contains the kubelet's directory, and the disk usage of pods by UID. */
 type Disks = { root: FsStats; pods: ReadonlyMap<string, PodFiles> };
 
-/** Resource usage of the node and its pods. Expensive parts are cached for ten seconds, and carry the time of their measurement. */
+/**
+ * Provides the resource usage of the node and its pods. Expensive parts are cached for ten seconds and carry the time at which they were
+ * measured.
+ */
 export class SummaryProvider {
   readonly #parts: SummaryParts;
   readonly #rates = new CpuRates();
   readonly #volumes: VolumeUse;
   readonly #bootTime = bootTime();
-  /** A directory on the disk with container layers; '' until the runtime has reported one. */
+  /** A directory on the disk that holds container layers; '' until the container runtime has reported one. */
   #layersDirectory = '';
   readonly #heldFiles = new HeldFilesOfPods<string>();
   readonly #heldInEmptyDirs = new HeldFilesOfPods<string>();
   readonly #readsOfAll = new ReadsOfProcess();
-  /** Each pod's bounded reads of files, by pod UID. */
+  /** The limiter of file reads for each pod, by pod UID. */
   #reads = new Map<string, BoundedReads>();
-  /** Whether the runtime has statistics of pods, not just of containers. */
+  /** Whether the container runtime has statistics of pod sandboxes, not just of containers. */
   #hasSandboxStats = true;
   readonly #uses = new CachedReading(() => this.#readUses());
   readonly #images = new CachedReading(() => this.#imageFileSystems());
@@ -102,7 +104,7 @@ export class SummaryProvider {
     this.#volumes = new VolumeUse({ ...parts, pathsOf: parts.volumePaths });
   }
 
-  /** The full summary. Rejects with the runtime's error. */
+  /** Returns the full summary. Rejects with the container runtime's error. */
   async full(): Promise<Summary> {
     const isRecent = (_: unknown, ageMs: number) => ageMs < LEAST_USAGE_WINDOW_MS;
     const [measured, facts, disks, images] = await Promise.all([
@@ -119,7 +121,7 @@ export class SummaryProvider {
     return { node: { nodeName, ...own, ...facts, fs: disks.root, runtime: images }, pods };
   }
 
-  /** A summary of CPU, memory and swap only, which is cheaper than the full one. */
+  /** Returns a summary with only CPU, memory and swap, which is cheaper than the full one. */
   async cpuAndMemory(): Promise<Summary> {
     const [pods, { swap }] = await Promise.all([this.#measuredPods(), hostFacts()]);
     const { nodeName } = this.#parts;
@@ -130,9 +132,9 @@ export class SummaryProvider {
   }
 
   /**
-   * CPU, memory and process usage of the given pods. With `disk` also their disk usage, as far as it is known when the signal aborts: a pod
-   * that was not fully measured by then is marked partial. With `fresh`, everything is measured now. Without `disk`, rejects with the
-   * runtime's error.
+   * Returns the CPU, memory and process usage of the given pods. With `disk`, also returns whatever disk usage is known when the signal
+   * aborts; a pod that was not fully measured by then is marked as partial. With `fresh`, everything is measured now. Without `disk`,
+   * rejects with the container runtime's error.
    */
   async podStats(
     podUids: ReadonlySet<string>,
@@ -149,7 +151,7 @@ export class SummaryProvider {
   ): Promise<PodStatsByDisk[]> {
     const sinceMs = fresh ? performance.now() : 0;
     const pods = this.#readyPods().filter(({ runtime }) => podUids.has(runtime.pod.uid));
-    // do this first, because a pod may free its files while the runtime is queried
+    // do this first, because a pod may free its files while the container runtime is being queried
     for (const { runtime } of pods) {
       const pod = this.#parts.podOf(runtime.pod.uid);
       if (pod !== undefined && fresh) this.#volumes.measureEphemeral(pod);
@@ -174,7 +176,7 @@ export class SummaryProvider {
     });
   }
 
-  /** The result of a measurement; `undefined` if it fails, or is not available when the signal aborts. */
+  /** Resolves with the result of a measurement, or with `undefined` if it fails or is not available when the signal aborts. */
   #inTime<T>(measuring: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     return raceAbort(measuring, signal).catch((error: unknown) => {
       this.#parts.logger.debug({ error: errorMessage(error) }, 'a measurement of pods failed or is late');
@@ -182,7 +184,7 @@ export class SummaryProvider {
     });
   }
 
-  /** Stats of running pods' PVC volumes, as far as they have been measured. */
+  /** Returns the stats of running pods' PVC volumes that have been measured so far. */
   claimVolumes(): VolumeStats[] {
     const running = this.#parts.runtimePods().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
     const pods = running.flatMap(({ pod }) => this.#parts.podOf(pod.uid) ?? []);
@@ -190,7 +192,7 @@ export class SummaryProvider {
     return pods.flatMap((pod) => this.#volumes.ofClaims(pod));
   }
 
-  /** Log sizes of running containers. */
+  /** Returns the log sizes of running containers. */
   async containerLogs(): Promise<{ pod: RuntimePodStatus['pod']; container: string; bytes: number }[]> {
     const cached = this.#disks.last?.pods;
     const sizes = this.#readyPods().map(async ({ runtime }) => {
@@ -203,26 +205,29 @@ export class SummaryProvider {
     return (await Promise.all(sizes)).flat();
   }
 
-  /** Usage of deleted files that the given pods hold in emptyDirs now, by pod UID and volume name. Runs one round of searches. */
+  /**
+   * Returns the usage of deleted files that the given pods currently hold in emptyDirs, by pod UID and volume name. Runs one round of
+   * searches.
+   */
   async heldInEmptyDirs(podUids: ReadonlySet<string>): Promise<Map<string, HeldFiles['emptyDirs']>> {
     const pods = this.#readyPods().filter(({ runtime }) => podUids.has(runtime.pod.uid));
     const found = await this.#heldInEmptyDirs.measure(this.#holders(pods));
     return new Map([...found].map(([uid, { emptyDirs }]) => [uid, emptyDirs]));
   }
 
-  /** Resolves when all walks through volumes that have been started are over. */
+  /** Resolves once all volume walks started so far have finished. */
   volumesMeasured(): Promise<void> {
     return this.#volumes.settled();
   }
 
-  /** The host's CPU, memory and IO. `hostFacts` reads its swap. */
+  /** The host's CPU, memory and IO usage. `hostFacts` reads its swap usage. */
   #root(): Pick<NodeStats, 'cpu' | 'memory' | 'io'> {
     const { hierarchy, memoryBytes } = this.#parts;
     const { cpu, memory, io } = cgroupUse(hierarchy, { path: '/', availableBytes: memoryBytes }, this.#rates);
     return { cpu, memory, io };
   }
 
-  /** Stats of the cgroup of all pods, if the kubelet manages it. */
+  /** Stats of the pods' parent cgroup, if the kubelet manages it. */
   #systemContainers(): Pick<NodeStats, 'systemContainers'> {
     const { hierarchy, podsCgroup: path, memoryBytes } = this.#parts;
     if (path === '') return {};
@@ -231,7 +236,7 @@ export class SummaryProvider {
     return use.cpu === undefined && use.memory === undefined ? {} : { systemContainers: [pods] };
   }
 
-  /** The pods with a ready sandbox, each with its newest ready sandbox and that sandbox's statistics. */
+  /** Returns the pods that have a ready sandbox, each with its newest ready sandbox and that sandbox's statistics. */
   async #measuredPods({ fresh } = { fresh: false }): Promise<MeasuredPod[]> {
     const { uses, rates } = await this.#knownUses({ fresh });
     return this.#readyPods().flatMap(({ runtime, sandbox }) => {
@@ -246,8 +251,8 @@ export class SummaryProvider {
   }
 
   /**
-   * Whether a cached reading is good enough. One that lacks a pod, a running container or a rate is accepted only if it is so recent that a
-   * new reading would lack rates as well.
+   * Whether cached statistics are good enough. If they lack a pod, a running container or a rate, they are accepted only if they are so
+   * recent that a new measurement would lack rates as well.
    */
   #isGood({ ids, hasAllRates }: RuntimeUses, ageMs: number): boolean {
     if (ageMs < LEAST_USAGE_WINDOW_MS) return true;
@@ -277,7 +282,7 @@ export class SummaryProvider {
     return { uses, rates, ids, hasAllRates: rates.size === counted.size };
   }
 
-  /** Reads the statistics of each pod's containers, for a runtime without statistics of pods. */
+  /** Reads each pod's container statistics from a container runtime that has no pod statistics. */
   async #readContainers(uses: Map<string, SandboxUse>): Promise<void> {
     const { runtime } = this.#parts.cri;
     const { stats } = await runtime.listContainerStats({}, { timeoutMs: STATISTICS_TIMEOUT_MS });
@@ -300,7 +305,7 @@ export class SummaryProvider {
     }
   }
 
-  /** Queries each pod's statistics, because containerd 1.6 cannot list the statistics of all pods while an ended pod has no cgroup. */
+  /** Queries the statistics pod by pod, because containerd 1.6 cannot list them for all pods while a terminated pod has no cgroup. */
   async #readEachSandbox(byId: Map<string, SandboxUse>, error: unknown): Promise<void> {
     const { cri, runtimePods } = this.#parts;
     const ids = runtimePods().flatMap(({ sandboxes }) => sandboxes.filter(({ ready }) => ready).map(({ id }) => id));
@@ -344,7 +349,7 @@ export class SummaryProvider {
     return { imageFs: image, containerFs: container };
   }
 
-  /** The file systems with writable layers, without duplicates. */
+  /** Returns statistics of the file systems that contain writable layers, without duplicates. */
   async #layers(pods: MeasuredPod[]): Promise<Map<string, FsStats>> {
     const all = pods.flatMap(({ use }) => use.containers.map(({ writableLayer }) => writableLayer?.fsId?.mountpoint));
     const layers = new Map<string, FsStats>();
@@ -356,8 +361,8 @@ export class SummaryProvider {
   }
 
   /**
-   * The stats of the file system at a path that the runtime reports. `undefined` if they cannot be read, for example because this process's
-   * mount namespace lacks the path.
+   * Returns the stats of the file system at a path reported by the container runtime. `undefined` if they cannot be read, for example
+   * because the path does not exist in this process's mount namespace.
    */
   async #fileSystem(mountpoint: string): Promise<FsStats | undefined> {
     return mountpoint === '' ? undefined : await fileSystemOf(mountpoint).catch(() => undefined);
@@ -404,13 +409,13 @@ export class SummaryProvider {
     return sumOf([await fileUse(hostsFile(pod.uid)), ...files.filter((use) => use !== undefined)]);
   }
 
-  /** The pods to search for deleted files, by UID. */
+  /** The pods whose processes are searched for deleted files, by UID. */
   #holders(pods: { runtime: RuntimePodStatus }[]): Map<string, Holder> {
     const holders = pods.map(({ runtime }) => [runtime.pod.uid, this.#holder(runtime)] as const);
     return new Map(holders.flatMap(([uid, holder]) => (holder === undefined ? [] : [[uid, holder]])));
   }
 
-  /** A pod to search for deleted files; `undefined` if its cgroup is unknown. */
+  /** A pod whose processes are searched for deleted files; `undefined` if its cgroup is unknown. */
   #holder({ pod: { uid }, containers }: RuntimePodStatus): Holder | undefined {
     const { hierarchy, cgroupOf, podOf } = this.#parts;
     const pod = podOf(uid);
@@ -424,7 +429,7 @@ export class SummaryProvider {
     return { pids, placeOf, disks, reads };
   }
 
-  /** A pod's disk usage. It is partial if volumes have not been measured since `sinceMs`. */
+  /** Returns a pod's disk usage, which is partial if its volumes have not been measured since `sinceMs`. */
   #diskOf(
     { runtime }: MeasuredPod,
     { disks, layers }: { disks: Disks; layers: PodDisk['layers'] },

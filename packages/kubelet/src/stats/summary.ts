@@ -1,13 +1,13 @@
 import { formatTime } from '@podwright/kube-api';
 
-/** A time in milliseconds. JSON shows it in whole seconds, like metav1.Time. */
+/** A time in milliseconds, serialized to JSON in whole seconds like metav1.Time. */
 export class StatsTime extends Date {
   override toJSON(): string {
     return formatTime(this.getTime());
   }
 }
 
-/** The response of `/stats/summary`: k8s.io/kubelet stats/v1alpha1. Sizes are in bytes; unknown values are absent. */
+/** The response of `/stats/summary` (k8s.io/kubelet stats/v1alpha1). Sizes are in bytes; unknown values are absent. */
 export type Summary = { node: NodeStats; pods: PodStats[] };
 
 export type NodeStats = {
@@ -74,7 +74,7 @@ export type PsiData = { total: number; avg10: number; avg60: number; avg300: num
 export type SwapStats = { time: StatsTime; swapAvailableBytes?: number; swapUsageBytes?: number };
 
 export type InterfaceStats = { name: string; rxBytes?: number; rxErrors?: number; txBytes?: number; txErrors?: number };
-/** The default interface, and a list of all interfaces. */
+/** Statistics of the default interface, and a list of all interfaces. */
 export type NetworkStats = InterfaceStats & { time: StatsTime; interfaces?: InterfaceStats[] };
 
 export type FsStats = {

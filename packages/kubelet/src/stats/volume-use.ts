@@ -3,20 +3,23 @@ import type { Pod, Volume } from '@podwright/kube-api';
 import { deviceUse, fileSystemOf, remoteFileSystemOf, remoteTreeUse, treeUse } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 
-/** Maximum age of the last walk through a volume: upstream's volumeStatsAggPeriod. */
+/** Maximum age of a volume's last walk (upstream's volumeStatsAggPeriod). */
 const VOLUME_USE_CACHED_MS = 60_000;
 
-/** Maximum delay of other walks by the walk through a volume whose file system may wait for a server. */
+/** How long the walk of a volume on a file system that may block on a remote server can delay other walks. */
 const REMOTE_WALK_MS = 1000;
 
-/** Timeout of the first walks through all local volumes of a pod, and of a second walk through each if the first ones were not enough. */
+/**
+ * Timeout for the first walks of all of a pod's local volumes together, and for a second walk of each volume whose first walk was cut
+ * short.
+ */
 const FIRST_WALKS_MS = 250;
 const SECOND_WALK_MS = 3000;
 
 export type VolumeUseParts = {
-  /** Host paths of a pod's volumes, by volume name. */
+  /** Returns the host paths of a pod's volumes, by volume name. */
   pathsOf: (podUid: string) => ReadonlyMap<string, string>;
-  /** The usage that the CSI driver reports for the volume at a path; `undefined` for a volume without a driver. */
+  /** Returns the usage that the CSI driver reports for the volume at a path; `undefined` if the volume has no driver. */
   driverUse?: (path: string) => Promise<Omit<FsStats, 'time'>> | undefined;
   logger: Logger;
   metrics?: Registry;
@@ -25,18 +28,18 @@ export type VolumeUseParts = {
 type Measured = { atMs: number; stats: VolumeStats; isPartial: boolean };
 
 /**
- * Disk usage of pods' volumes, measured by walking through their files. A call starts a walk if the last one is older than a minute; until
- * the walk ends, callers get the previous values. Walks run one at a time, except those that wait for a CSI driver, or take long because of
- * a server. The owner of a volume controls how long a walk takes, so all volumes get a short walk before any gets a long one.
+ * Disk usage of pods' volumes, measured by walking their directory trees. A call starts a walk if the last one is older than a minute;
+ * until the walk finishes, callers get the previous values. Walks run one at a time, except those that wait for a CSI driver or that a
+ * remote server slows down. A volume's owner controls how long a walk takes, so every volume gets a short walk before any gets a long one.
  */
 export class VolumeUse {
   readonly #parts: VolumeUseParts;
   #measured = new Map<string, Measured>();
   #walks: Promise<unknown> = Promise.resolve();
   #secondWalks: Promise<unknown> = Promise.resolve();
-  /** Paths of volumes whose walks have not ended; no other walk is started for them. */
+  /** Paths of volumes whose walks are pending or running; no other walk is started for them. */
   readonly #waiting = new Set<string>();
-  /** Paths of volumes whose last walk took long because of a server. */
+  /** Paths of volumes whose last walk was slowed down by a remote server. */
   readonly #slow = new Set<string>();
   readonly #seconds: Histogram<'metric_source'> | undefined;
 
@@ -52,12 +55,12 @@ export class VolumeUse {
       });
   }
 
-  /** The known usage of the pod's volumes. Does not wait for walks, so the first call returns nothing. */
+  /** Returns the known usage of the pod's volumes. Does not wait for walks, so the first call returns nothing. */
   of(pod: Pod): VolumeStats[] {
     return this.#known(pod, isMeasured);
   }
 
-  /** Whether an ephemeral volume of the pod has more files than `of` reports, or has not been measured since `sinceMs` (monotonic). */
+  /** Whether `of` misses files in an ephemeral volume of the pod, or such a volume has not been measured since `sinceMs` (monotonic). */
   isPartial(pod: Pod, sinceMs: number): boolean {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
     return (pod.spec.volumes ?? []).filter(isEphemeral).some(({ name }) => {
@@ -66,7 +69,7 @@ export class VolumeUse {
     });
   }
 
-  /** Starts walks through the pod's ephemeral volumes, even if they were measured recently. */
+  /** Starts walking the pod's ephemeral volumes, even if they were measured recently. */
   measureEphemeral(pod: Pod): void {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
     for (const volume of (pod.spec.volumes ?? []).filter(isEphemeral)) {
@@ -94,14 +97,14 @@ export class VolumeUse {
     });
   }
 
-  /** Drops the results for volumes of all other pods. */
+  /** Drops the results for volumes of pods that are not in the list. */
   keep(pods: Pod[]): void {
     const paths = new Set(pods.flatMap(({ metadata }) => [...this.#parts.pathsOf(metadata.uid).values()]));
     for (const path of this.#measured.keys()) if (!paths.has(path)) this.#measured.delete(path);
     for (const path of this.#slow) if (!paths.has(path)) this.#slow.delete(path);
   }
 
-  /** Resolves when all walks that were started have ended, except those that wait for a CSI driver or take long because of a server. */
+  /** Resolves once all walks started so far have finished, except those that wait for a CSI driver or that a remote server slows down. */
   async settled(): Promise<void> {
     await this.#walks;
     await this.#secondWalks;
@@ -151,7 +154,8 @@ export class VolumeUse {
 const briefly = (walk: Promise<void>) => raceAbort(walk, AbortSignal.timeout(REMOTE_WALK_MS)).catch(() => undefined);
 
 /**
- * Measures a volume without a CSI driver. An NFS export counts as the usage of its whole file system, because walking it would take long.
+ * Measures a volume that has no CSI driver. For an NFS export, returns the usage of its whole file system, because walking it would take
+ * too long.
  */
 async function measured(
   path: string,
@@ -159,13 +163,16 @@ async function measured(
 ): Promise<{ use: FsStats; isPartial: boolean }> {
   const fileSystem = await (isOfNode ? fileSystemOf(path) : remoteFileSystemOf(path));
   if (!byFiles) return { use: fileSystem, isPartial: false };
-  // nothing aborts the walk, which ends by itself or with the process
+  // nothing aborts the walk; it ends on its own or with the process
   const signal = new AbortController().signal;
   const { bytes, inodes, isPartial } = await (isOfNode ? treeUse(path, { signal, timeoutMs }) : remoteTreeUse(path));
   return { use: { ...fileSystem, usedBytes: bytes, inodesUsed: inodes }, isPartial };
 }
 
-/** Whether the volume is in the kubelet's directory and no container mounts a file system there. Others may have to wait for a server. */
+/**
+ * Whether the volume is in the kubelet's directory and no container mounts a file system there. Walking any other volume may block on a
+ * remote server.
+ */
 export function isLocal({ spec }: Pod, { name, emptyDir, configMap, secret, projected, downwardAPI }: Volume): boolean {
   const mounts = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ volumeMounts }) => volumeMounts ?? []);
   return (
@@ -188,7 +195,7 @@ function isMeasured(volume: Volume): boolean {
   return volume.hostPath === undefined;
 }
 
-/** Whether the volume's files count as the pod's ephemeral storage (upstream's IsLocalEphemeralVolume). */
+/** Whether the volume's files count toward the pod's ephemeral storage (upstream's IsLocalEphemeralVolume). */
 export function isEphemeral({ emptyDir, configMap }: Volume): boolean {
   return (emptyDir !== undefined && (emptyDir.medium ?? '') === '') || configMap !== undefined;
 }

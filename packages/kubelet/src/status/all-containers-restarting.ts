@@ -1,4 +1,7 @@
-/** The restart of all of a pod's containers in its sandbox, by a RestartAllContainers rule that matches an exit code. Pure. */
+/**
+ * In-place restart of all containers of a pod, triggered by a RestartAllContainers rule that matches an exit code. The sandbox is kept.
+ * Pure.
+ */
 import {
   allContainers,
   type ContainerStatus,
@@ -10,7 +13,7 @@ import {
 } from '@podwright/kube-api';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
-/** Waiting reason of containers that have been removed for the restart. */
+/** Waiting reason of containers that were removed for the restart. */
 export const RESTARTING_ALL_CONTAINERS = 'RestartingAllContainers';
 
 const CONDITION = 'AllContainersRestarting';
@@ -19,11 +22,10 @@ export type RestartingInput = {
   pod: Pod;
   phase: PodPhase;
   runtime: RuntimePodStatus;
-  /** The pod's previous conditions. */
   previous: PodCondition[];
 };
 
-/** The condition AllContainersRestarting; `undefined` for a pod without such a rule. */
+/** Returns the AllContainersRestarting condition; `undefined` if the pod has no such restart rule. */
 export function restartingCondition({
   pod,
   phase,
@@ -39,7 +41,7 @@ export function restartingCondition({
   return { type: CONDITION, status: 'True', reason: 'RestartAllContainersStarted', message };
 }
 
-/** Whether the restart has begun or must begin. */
+/** Whether the restart has started or must start. */
 export function isRestartingAll(pod: Pod, runtime: RuntimePodStatus, previous: PodCondition[]): boolean {
   if (isMarked(previous)) return true;
   return allContainers(pod.spec).some((container) => {
@@ -48,12 +50,12 @@ export function isRestartingAll(pod: Pod, runtime: RuntimePodStatus, previous: P
   });
 }
 
-/** Whether the conditions show that the restart has begun. */
+/** Whether the conditions show that the restart has started. */
 export function isMarked(conditions: PodCondition[] | undefined): boolean {
   return conditions?.some(({ type, status }) => type === CONDITION && status === 'True') ?? false;
 }
 
-/** The status of a container that has been removed for the restart. */
+/** The status of a container that was removed for the restart. */
 export function removedStatus(old: ContainerStatus, blank: ContainerStatus): ContainerStatus {
   const why = {
     reason: RESTARTING_ALL_CONTAINERS,

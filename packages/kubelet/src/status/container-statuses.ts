@@ -14,29 +14,29 @@ import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { removedStatus } from './all-containers-restarting.ts';
 
-/** The inputs of container statuses. */
+/** What container statuses are computed from. */
 export type StatusSources = {
   pod: Pod;
   runtime: RuntimePodStatus;
-  /** The previous statuses by container name, for containers that have been removed from the runtime. */
+  /** The previous statuses by container name, for containers that have been removed from the container runtime. */
   previous: Map<string, ContainerStatus>;
-  /** Why the container with this name could not be started. */
+  /** Returns why the container with this name could not be started. */
   waitingReason(containerName: string): WaitingReason | undefined;
   readiness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
-  /** The actual CPU and memory of a running container. */
+  /** Returns the CPU and memory settings actually in effect for a running container. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
-  /** True if the pod is ending, so that no container will be started. */
+  /** True if the pod is terminating, so no more containers will be started. */
   terminal: boolean;
-  /** True if the pod is restarting all containers: those missing in the runtime have been removed for the restart. */
+  /** True if the pod is restarting all containers. Containers missing from the container runtime have then been removed for the restart. */
   restarting: boolean;
-  /** Whether the runtime supports recursive read-only mounts. */
+  /** Whether the container runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;
   /** Maximum length of each termination message. */
   maxMessageBytes: number;
 };
 
-/** The statuses of `containers`, in the same order. */
+/** Returns the statuses of `containers`, in the same order. */
 export function containerStatuses(containers: Container[], sources: StatusSources): ContainerStatus[] {
   return containers.map((container) => containerStatus(container, sources));
 }
@@ -51,7 +51,7 @@ function containerStatus(container: Container, sources: StatusSources): Containe
   return status;
 }
 
-/** The status of a container that is not in the runtime, because it has not been created yet or has been removed. */
+/** The status of a container that does not exist in the container runtime, because it has not been created yet or has been removed. */
 function neverSeen(
   container: Container,
   { pod, runtime, previous, terminal, restarting, recursiveReadOnly }: StatusSources,
@@ -85,7 +85,7 @@ function neverSeen(
   return { ...blank, lastState, restartCount: blank.restartCount + restarts };
 }
 
-/** The state of an init container of which nothing is left, in a pod whose main containers have been created. */
+/** The assumed state of an init container that left no trace in the container runtime, in a pod whose main containers have been created. */
 const ASSUMED_DONE: ContainerStateTerminated = {
   exitCode: 0,
   reason: 'Completed',
@@ -97,7 +97,7 @@ const LOST_AT_END = 'The container could not be located when the pod was termina
 const LOST_WHILE_RUNNING =
   'The container could not be located when the pod was deleted.  The container used to be Running';
 
-/** The terminated state of a container whose exit was not observed; it counts as a failure. */
+/** Returns the terminated state of a container whose exit was not observed; it counts as a failure. */
 export function lost(old: ContainerStatus | undefined, message = LOST_AT_END): ContainerStateTerminated {
   const containerID = old?.containerID === undefined ? {} : { containerID: old.containerID };
   return { exitCode: 137, reason: 'ContainerStatusUnknown', message, ...containerID };
@@ -148,8 +148,8 @@ function seen(
 }
 
 /**
- * The container's resources and allocated requests. If a running container has limits, missing ones are filled in from pod-level limits, as
- * in upstream.
+ * The container's resources and allocated requests. If a running container has limits, missing ones are filled in from the pod-level
+ * limits, as in upstream.
  */
 function allocated(
   container: Container,
@@ -193,8 +193,8 @@ function containerState(pod: Pod, container: RuntimeContainer, { old, maxMessage
 }
 
 /**
- * The state shown for a container in the unknown state. If it ran before it is shown as terminated, so that the pod does not look as if it
- * had never started.
+ * The state to report for a container in the unknown state. A container that ran before is reported as terminated, so that the pod does not
+ * look as if it had never started.
  */
 function unknownState(pod: Pod, container: RuntimeContainer, old: ContainerStatus | undefined): ContainerState {
   const same = old?.containerID === container.containerId ? old.state : {};
@@ -207,7 +207,7 @@ function isLost({ state, containerId }: RuntimeContainer, old: ContainerStatus |
   return state === 'unknown' && old?.containerID === containerId && old.state.running !== undefined;
 }
 
-/** Shows a container that will be restarted but could not be started as waiting, and moves its terminated state to `lastState`. */
+/** Reports a container that will be restarted but could not be started as waiting, and moves its terminated state to `lastState`. */
 function applyWaitingReason(container: Container, status: ContainerStatus, sources: StatusSources): void {
   if (sources.terminal || status.state.running !== undefined) return;
   const reason = sources.waitingReason(container.name);
@@ -226,10 +226,10 @@ function applyProbes(container: Container, { status, newest }: Observed, sources
   status.ready = ready;
 }
 
-/** Probe results of containers, by the runtime's container ID. */
+/** Probe results of containers, by the container runtime's container ID. */
 export type ProbeAnswers = Pick<StatusSources, 'readiness' | 'startup'>;
 
-/** Whether the container has started, and whether it is ready. An init container is ready once it has succeeded. */
+/** Returns whether the container has started and whether it is ready. An init container is ready once it has succeeded. */
 export function probed(
   pod: Pod,
   { state }: ContainerStatus,
@@ -243,7 +243,7 @@ export function probed(
   return { started, ready: started && answered };
 }
 
-/** Truncates a text to a number of bytes without cutting a character in two. */
+/** Truncates a string to a number of bytes without splitting a character. */
 function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;

@@ -3,13 +3,13 @@ import type { ConditionStatus, Pod, PodCondition, PodStatus } from '@podwright/k
 import { isRefused } from './generate-pod-status.ts';
 import { refreshedConditions, withCondition } from './pod-conditions.ts';
 
-/** A condition that a client sets. */
+/** A pod condition set by a client. */
 export type GivenCondition = { type: string; status: ConditionStatus; reason?: string; message?: string };
 
-/** Changes of conditions that the kubelet does not own. `replace`: also removes the ones that are not in `set`. */
+/** Changes to conditions that the kubelet does not own. `replace`: also remove those that are not in `set`. */
 export type ConditionsPatch = { set: GivenCondition[]; remove: string[]; replace: boolean };
 
-/** A condition type that both the kubelet and other writers set. */
+/** A condition type that is set both by the kubelet and by other writers. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';
 
 /** Condition types that only the kubelet sets. */
@@ -25,8 +25,8 @@ const OWN_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Applies changes of other writers' conditions, such as readiness gates, and updates the pod's readiness. Throws `invalid_argument` if a
- * condition that the kubelet owns would change. Pure.
+ * Applies changes to other writers' conditions, such as readiness gates, and updates the pod's readiness. Throws `invalid_argument` if a
+ * condition owned by the kubelet would change. Pure.
  */
 export function withForeignConditions(
   pod: Pod,
@@ -50,7 +50,8 @@ export function isOwnCondition({ type }: Pick<PodCondition, 'type'>): boolean {
 }
 
 /**
- * The status with other writers' conditions from the API server. DisruptionTarget may come from the kubelet and from other writers. Pure.
+ * Returns the status with other writers' conditions taken from the API server. DisruptionTarget may come from the kubelet or from other
+ * writers. Pure.
  */
 export function withForeign(status: PodStatus, theirs: PodStatus | undefined): PodStatus {
   if (theirs === undefined) return status;
@@ -61,7 +62,7 @@ export function withForeign(status: PodStatus, theirs: PodStatus | undefined): P
   return { ...status, conditions: [...foreign, ...own] };
 }
 
-/** Refuses changes of the kubelet's own conditions. With `replace`, a client may send them back unchanged. */
+/** Rejects changes to the kubelet's own conditions. With `replace`, a client may send them back unchanged. */
 function refuseOwn(before: PodCondition[], { set, remove, replace }: ConditionsPatch): void {
   const asRead = ({ type, status }: GivenCondition) =>
     replace && before.some((one) => one.type === type && one.status === status);

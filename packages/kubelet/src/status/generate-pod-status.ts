@@ -23,35 +23,35 @@ import { endedStatuses } from './pod-end.ts';
 import { podPhase } from './pod-phase.ts';
 import { podResourcesStatus } from './pod-resources-status.ts';
 
-/** Maximum length of all of a pod's termination messages together (upstream's MaxPodTerminationMessageLogLength). */
+/** Maximum total length of a pod's termination messages (upstream's MaxPodTerminationMessageLogLength). */
 const MAX_POD_MESSAGE_BYTES = 12 << 10;
 
 export type PodStatusInput = {
   pod: Pod;
   runtime: RuntimePodStatus;
   previous: PodStatus | undefined;
-  /** Why the container with this name could not be started. */
+  /** Returns why the container with this name could not be started. */
   waitingReason: (containerName: string) => WaitingReason | undefined;
   readiness: (containerId: string) => ProbeResult | undefined;
   startup: (containerId: string) => ProbeResult | undefined;
-  /** Why the kubelet ends the pod (`DeadlineExceeded`, for example). */
+  /** Why the kubelet is terminating the pod (`DeadlineExceeded`, for example). */
   verdict?: PodVerdict;
-  /** The conditions of a pending or running resize. */
+  /** The conditions of a pending or in-progress resize. */
   resize?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[];
-  /** The actual CPU and memory of a running container. */
+  /** Returns the CPU and memory settings actually in effect for a running container. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
-  /** Whether the pod's runtime supports recursive read-only mounts. */
+  /** Whether the pod's container runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;
-  /** True if no container of the pod will be started any more. */
+  /** True if no more containers of the pod will be started. */
   terminal: boolean;
   hostIps: string[];
   nowMs: number;
 };
 
 /**
- * Computes the pod's API status, and whether the pod has `ended`, which means that its containers will not run again. An ended pod keeps
- * its phase; while containers are still running, the previous phase is shown. A `terminal` pod is Succeeded or Failed, and all of its
- * containers that may have run are terminated.
+ * Computes the pod's API status, and whether the pod has `ended`, that is, whether none of its containers will run again. An ended pod
+ * keeps its phase; while containers are still running, the previous phase is reported. A `terminal` pod is Succeeded or Failed, and all of
+ * its containers that may have run are terminated.
  */
 export function generatePodStatus(input: PodStatusInput): { status: PodStatus; ended: boolean } {
   const { pod, previous, runtime, terminal } = input;
@@ -100,12 +100,12 @@ function byName(statuses: ContainerStatus[]): ContainerStatus[] {
   return [...statuses].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Removes `started`, which ephemeral containers do not have, as in upstream. */
+/** Removes `started`, which ephemeral container statuses do not have, as in upstream. */
 function withoutStarted({ started: _, ...status }: ContainerStatus): ContainerStatus {
   return status;
 }
 
-/** The status of a rejected pod, none of whose containers has been or will be started. */
+/** Returns the status of a rejected pod, whose containers have never been started and never will be. */
 export function refusedPodStatus(pod: Pod, refusal: WaitingReason, nowMs: number): PodStatus {
   return {
     ...observed(pod),
@@ -122,7 +122,7 @@ export function isRefused(status: PodStatus | undefined): status is PodStatus {
   return status?.phase === 'Failed' && status.containerStatuses === undefined;
 }
 
-/** The status after the creation of a sandbox with the given addresses; other fields are unchanged. */
+/** Returns the status after a sandbox with the given IPs has been created; other fields are unchanged. */
 export function withNewSandbox(pod: Pod, status: PodStatus, { ips, now }: { ips: string[]; now: string }): PodStatus {
   const ready = { type: 'PodReadyToStartContainers', status: 'True' } as const;
   const conditions = withCondition(status.conditions ?? [], ready, { pod, now });
@@ -160,7 +160,7 @@ function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], sta
   return podPhase({ pod, initStatuses, statuses, terminal, initialized: hasBegun(pod, runtime) });
 }
 
-/** Whether a main container has been created in the ready sandbox. */
+/** Whether a main container has been created in the current sandbox, which must be ready. */
 function hasBegun({ spec }: Pod, { sandboxes, containers }: RuntimePodStatus): boolean {
   const id = sandboxes[0]?.ready ? sandboxes[0].id : undefined;
   return containers.some((one) => one.sandboxId === id && spec.containers.some(({ name }) => name === one.name));
@@ -172,7 +172,7 @@ function why(
   return given?.reason === undefined ? undefined : { reason: given.reason, message: given.message };
 }
 
-/** The start time after a kubelet restart: that of the oldest sandbox. */
+/** Returns the pod's start time after a kubelet restart: that of its oldest sandbox. */
 function startTime({ sandboxes }: RuntimePodStatus): string | undefined {
   const oldest = sandboxes.at(-1);
   return oldest === undefined ? undefined : formatTime(oldest.createdAtMs);

@@ -15,9 +15,12 @@ export type ConditionsInput = {
   phase: PodPhase;
   initStatuses: ContainerStatus[];
   statuses: ContainerStatus[];
-  /** Whether the sandbox is ready and has its network. */
+  /** Whether the sandbox is ready and its network is set up. */
   sandboxReady: boolean;
-  /** The transient conditions that currently apply: AllContainersRestarting for pods with such a rule, and a pending or running resize. */
+  /**
+   * The transient conditions that currently apply: AllContainersRestarting for pods with such a restart rule, and a pending or in-progress
+   * resize.
+   */
   passing: Verdict[];
   previous: PodCondition[];
   /** The current time in RFC 3339, for conditions that change now. */
@@ -27,10 +30,10 @@ export type ConditionsInput = {
 /** The kubelet's transient conditions, which are removed when they no longer apply. */
 const PASSING = new Set(['AllContainersRestarting', 'PodResizePending', 'PodResizeInProgress']);
 
-/** Conditions that have a lastProbeTime, as in upstream; here it is the time of the last transition. */
+/** Conditions that have a lastProbeTime, as in upstream. Here it is set to the time of the last transition. */
 const PROBED = new Set(['PodResizePending', 'PodResizeInProgress']);
 
-/** The existing conditions of other writers, followed by the kubelet's own. */
+/** Returns the existing conditions of other writers, followed by the kubelet's own. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(input);
   const own = [
@@ -62,7 +65,7 @@ export function refreshedConditions(pod: Pod, status: PodStatus, now: string): P
   });
 }
 
-/** Replaces the condition of the same type, or inserts it before all others. */
+/** Replaces the condition of the same type or, if there is none, inserts the new one first. */
 export function withCondition(
   conditions: PodCondition[],
   one: Verdict,
@@ -80,7 +83,7 @@ function timed(one: Verdict, { pod, previous, now }: Pick<ConditionsInput, 'pod'
   return { ...one, ...observed(pod), lastProbeTime, lastTransitionTime };
 }
 
-/** The observedGeneration field; absent for a pod without a generation. */
+/** The observedGeneration field; absent if the pod has no generation. */
 export function observed({ metadata }: Pod): { observedGeneration?: number } {
   return metadata.generation ? { observedGeneration: metadata.generation } : {};
 }
@@ -89,7 +92,7 @@ function verdict(type: string, holds: boolean, why?: { reason: string; message?:
   return { type, status: holds ? 'True' : 'False', ...why };
 }
 
-/** A pod that has been initialized remains so, even while its init containers run again. */
+/** A pod that has been initialized stays initialized, even while its init containers run again. */
 function initializedVerdict({ pod, phase, initStatuses, statuses, previous }: ConditionsInput): Verdict {
   const all = pod.spec.initContainers ?? [];
   const anyStarted = statuses.some(({ state, lastState }) => state.running ?? state.terminated ?? lastState.terminated);

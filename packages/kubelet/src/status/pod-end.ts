@@ -1,12 +1,12 @@
 import { type Container, type ContainerStatus, isSidecar, type Pod } from '@podwright/kube-api';
 import { lost } from './container-statuses.ts';
 
-/** Statuses of a pod's init and main containers, in the order of the spec. */
+/** Statuses of a pod's init and main containers, in spec order. */
 export type PodContainerStatuses = { init: ContainerStatus[]; main: ContainerStatus[] };
 
 /**
- * The container statuses of a terminated pod: a container whose exit was not observed has failed. A container that never started stays
- * waiting, unless then no container would show that the pod has failed (upstream's TerminatePod). Pure.
+ * Returns the container statuses of a terminated pod: a container whose exit was not observed counts as failed. A container that never
+ * started stays waiting, unless that would leave no container showing that the pod failed (upstream's TerminatePod). Pure.
  */
 export function endedStatuses(pod: Pod, { init, main }: PodContainerStatuses): PodContainerStatuses {
   const begun = Math.max(1, init.findLastIndex(hasBegun) + 1);

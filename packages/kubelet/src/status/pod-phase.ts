@@ -16,18 +16,18 @@ export type PhaseInput = {
   statuses: ContainerStatus[];
   /** True if a main container has been created in the pod's current sandbox. */
   initialized: boolean;
-  /** True if no container of the pod will be started any more. */
+  /** True if no more containers of the pod will be started. */
   terminal: boolean;
 };
 
 type Tally = Record<'running' | 'waiting' | 'stopped' | 'restarting' | 'succeeded' | 'unknown', number>;
 
-/** Whether a pod in this phase has ended. */
+/** Whether the phase is terminal (Succeeded or Failed). */
 export function isTerminal(phase: PodPhase | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** The pod's phase, computed from the states of its containers by upstream's rules. */
+/** Computes the pod's phase from its container states, following upstream's rules. */
 export function podPhase({ pod, initStatuses, statuses, initialized, terminal }: PhaseInput): PodPhase {
   const init = tallyInit(pod, initStatuses);
   const main = tally(pod, statuses);
@@ -64,7 +64,8 @@ function isRestarted(pod: Pod, container: Container, { exitCode, reason }: Conta
 }
 
 /**
- * Counts the states of init containers. A sidecar that is starting keeps an uninitialized pod Pending; one that has exited does not matter.
+ * Counts the states of init containers. A sidecar that is starting keeps an uninitialized pod Pending; a sidecar that has exited has no
+ * effect.
  */
 function tallyInit(
   pod: Pod,

@@ -13,7 +13,7 @@ import {
   type ResourceList,
 } from '@podwright/kube-api';
 
-/** The pod's resources: pod-level ones, or else the sum of its containers', plus the overhead. */
+/** Returns the pod's resources: the pod-level ones or, if there are none, the sum over its containers, plus the pod overhead. */
 export function podResourcesStatus({ spec }: Pod): Pick<PodStatus, 'resources' | 'allocatedResources'> {
   const requests = amounts(spec, 'requests');
   const limits = amounts(spec, 'limits');
@@ -24,7 +24,7 @@ export function podResourcesStatus({ spec }: Pod): Pick<PodStatus, 'resources' |
   };
 }
 
-/** Adds the overhead to requests always, but to a limit only if there is one. */
+/** Sums up requests or limits. The overhead is always added to requests, but to a limit only if there is one. */
 function amounts(spec: PodSpec, kind: AmountKind): ResourceList {
   const own = Object.keys(spec.resources?.[kind] ?? {}).filter(isPodLevelResource);
   const overhead = kind === 'requests' ? Object.keys(spec.overhead ?? {}) : [];

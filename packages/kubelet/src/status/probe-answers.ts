@@ -2,7 +2,7 @@ import { allContainers, type ContainerStatus, type Pod, type PodStatus } from '@
 import { type ProbeAnswers, probed } from './container-statuses.ts';
 import { refreshedConditions } from './pod-conditions.ts';
 
-/** The status, updated with the current probe results. Pure. */
+/** Returns the status, updated with the current probe results. Pure. */
 export function withProbeAnswers(
   pod: Pod,
   status: PodStatus,
@@ -22,15 +22,15 @@ export function withProbeAnswers(
   return { ...changed, conditions: refreshedConditions(pod, changed, now) };
 }
 
-/** The runtime's ID in `<runtime>://<id>`. */
+/** Extracts the container runtime's ID from `<runtime>://<id>`. */
 function runtimeId(containerID: string): string {
   return containerID.slice(containerID.indexOf('://') + 3);
 }
 
-/** A probe that had succeeded when a status was published. */
+/** A probe that was succeeding when a status was published. */
 export type GoodAnswer = { kind: 'readiness' | 'startup'; containerName: string; containerId: string };
 
-/** The successful probe results that can be inferred from the statuses of running containers. Pure. */
+/** Returns the successful probe results that can be inferred from the statuses of running containers. Pure. */
 export function goodAnswers({ spec }: Pod, status: PodStatus | undefined): GoodAnswer[] {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return statuses.flatMap(({ name, state, containerID, started, ready }) => {

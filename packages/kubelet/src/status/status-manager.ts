@@ -14,36 +14,36 @@ import { isRefused } from './generate-pod-status.ts';
 import { refreshedConditions } from './pod-conditions.ts';
 import type { StatusRecord, StatusRecords } from './status-records.ts';
 
-/** The addition, change or deletion of a pod's status. Versions increase by one with each change of any pod. */
+/** The addition, modification or deletion of a pod. The version increases by one with each change to any pod. */
 export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; version: number };
 
-/** Holds the versioned statuses of all pods, and publishes their changes. */
+/** Holds the versioned statuses of all pods and publishes changes to them. */
 export class StatusManager {
-  /** `isNew`: no sync has published a status of the pod yet. */
+  /** Published pods by UID. `isNew`: no sync has published a status for the pod yet. */
   readonly #pods = new Map<string, { pod: Pod; version: number; isNew?: true }>();
   readonly #changes = new Broadcast<PodChange>();
-  /** The current labels and annotations, so that a sync that began earlier does not restore old ones. */
+  /** The current labels and annotations by pod UID, so that a sync that started earlier does not restore old ones. */
   readonly #wanted = new Map<string, Pick<ObjectMeta, 'labels' | 'annotations'>>();
-  /** The statuses that an earlier kubelet process published. */
+  /** Statuses that an earlier kubelet process published, by pod UID. */
   readonly #recorded: Map<string, StatusRecord>;
   readonly #records: Pick<StatusRecords, 'save' | 'delete'> | undefined;
   #version = 0;
 
-  /** `recorded`: the records of an earlier kubelet process. `records`: the store; if absent, nothing is recorded. */
+  /** `recorded`: the statuses recorded by an earlier kubelet process. `records`: where statuses are stored; if omitted, they are not. */
   constructor(recorded = new Map<string, StatusRecord>(), records?: Pick<StatusRecords, 'save' | 'delete'>) {
     this.#recorded = recorded;
     this.#records = records;
   }
 
-  /** The status that syncs have published for the pod. */
+  /** Returns the status that syncs have published for the pod. */
   get(podUid: string): PodStatus | undefined {
     const known = this.#pods.get(podUid);
     return known?.isNew ? undefined : known?.pod.status;
   }
 
   /**
-   * Publishes a pod that has not been synced yet and may have to wait for its first sync, with its last known status or with `status`,
-   * which explains the wait. Does not replace a status that a sync has published.
+   * Publishes a pod that has not been synced yet and may have to wait for its first sync, with its last known status or with a `status`
+   * that explains the wait. Does not replace a status published by a sync.
    */
   introduce(pod: Pod, status: PodStatus = this.lastKnown(pod) ?? { phase: 'Pending' }): void {
     const known = this.#pods.get(pod.metadata.uid);
@@ -52,9 +52,9 @@ export class StatusManager {
   }
 
   /**
-   * The published status; otherwise the record of an earlier process, merged with the API server's status; otherwise the API server's
-   * status alone. A pod that was deleted and added again with the same UID starts over, and so does a static pod that a host shutdown
-   * ended.
+   * Returns the published status or, if there is none, the status recorded by an earlier process, merged with the API server's; failing
+   * that, the API server's status alone. A pod that was deleted and added again with the same UID starts from scratch, and so does a static
+   * pod that was terminated by a host shutdown.
    */
   lastKnown(pod: Pod): PodStatus | undefined {
     const { uid, namespace, name, deletionTimestamp } = pod.metadata;
@@ -65,7 +65,7 @@ export class StatusManager {
     return this.get(uid) ?? (isOwn ? withForeign(withReported(recorded.status, pod.status), pod.status) : pod.status);
   }
 
-  /** Adopts other writers' conditions from the API server, such as readiness gates. */
+  /** Merges in other writers' conditions from the API server, such as readiness gates. */
   adoptForeign({ metadata, status: theirs }: Pod): void {
     const now = formatTime(Date.now());
     this.change(metadata.uid, (pod, status) => {
@@ -74,7 +74,7 @@ export class StatusManager {
     });
   }
 
-  /** The pod as clients see it: its spec, its status, and its version as `resourceVersion`. */
+  /** Returns the pod as clients see it: its spec, its status, and its version as `resourceVersion`. */
   pod(podUid: string): Pod | undefined {
     return this.#pods.get(podUid)?.pod;
   }
@@ -83,7 +83,7 @@ export class StatusManager {
     return [...this.#pods.values()].map(({ pod }) => pod);
   }
 
-  /** Publishes and records a pod with its status. Returns false, and does nothing, if neither has changed. */
+  /** Publishes and records a pod with its status. Does nothing and returns false if neither has changed. */
   set(given: Pod, status: PodStatus): boolean {
     const { uid } = given.metadata;
     const pod = { ...given, metadata: { ...given.metadata, ...this.#wanted.get(uid) } };
@@ -106,7 +106,7 @@ export class StatusManager {
     this.#changes.publish({ type, pod: seen, version });
   }
 
-  /** Changes the published status of a pod immediately, independently of a running sync. Has no effect before the pod's first sync. */
+  /** Changes a pod's published status immediately, regardless of any running sync. Has no effect before the pod's first sync. */
   change(podUid: string, change: (pod: Pod, status: PodStatus) => PodStatus): void {
     const [pod, status] = [this.pod(podUid), this.get(podUid)];
     if (pod !== undefined && status !== undefined) this.set(pod, change(pod, status));
@@ -121,7 +121,7 @@ export class StatusManager {
     else if (known?.pod.status !== undefined) this.set(known.pod, known.pod.status);
   }
 
-  /** Deletes a pod that has been removed. */
+  /** Deletes the status of a pod that has been removed. */
   delete(podUid: string): void {
     this.#wanted.delete(podUid);
     this.#recorded.delete(podUid);
@@ -132,7 +132,7 @@ export class StatusManager {
     this.#changes.publish({ type: 'DELETED', pod: known.pod, version: ++this.#version });
   }
 
-  /** UIDs of pods that an earlier process recorded and that are no longer known. */
+  /** Returns the UIDs of pods that an earlier process recorded but that are no longer known. */
   orphans(isKnown: (podUid: string) => boolean): string[] {
     return [...this.#recorded.keys()].filter((uid) => !isKnown(uid));
   }
@@ -152,7 +152,7 @@ function isSame(known: Pod, pod: Pod, status: PodStatus): boolean {
   return isDeepStrictEqual(known.status, status) && isDeepStrictEqual(wanted(known), wanted(pod));
 }
 
-/** Removes undefined values, so that they do not count in comparisons. */
+/** Removes undefined values, so that they do not affect comparisons. */
 function dropUndefined(status: PodStatus): PodStatus {
   return JSON.parse(JSON.stringify(status)) as PodStatus;
 }
@@ -160,8 +160,8 @@ function dropUndefined(status: PodStatus): PodStatus {
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
 
 /**
- * The recorded status, updated with later container starts and exits that were reported to the API server: the kubelet may have been killed
- * before it recorded them. An exit that was reported is never reverted, because API servers reject that. Pure.
+ * Returns the recorded status, updated with later container starts and exits that were reported to the API server: the kubelet may have
+ * been killed before recording them. A reported exit is never reverted, because API servers reject that. Pure.
  */
 function withReported(status: PodStatus, reported: PodStatus | undefined): PodStatus {
   const result = { ...status };

@@ -4,29 +4,28 @@ import { errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY } from '@podwrigh
 import { namesIn, readJsonFile, removeIfEmpty, writeFileAtomic, writeFileDurable } from '@podwright/host';
 import type { PodStatus } from '@podwright/kube-api';
 
-/** Maximum size of a record; larger files are not read. A status has at most about 100 KiB: 12 KiB of messages, plus conditions. */
+/** Maximum size of a status record; larger files are not read. A status is at most about 100 KiB: 12 KiB of messages, plus conditions. */
 const MAX_STATUS_RECORD_BYTES = 4 << 20;
 
-/** Retry interval of failed writes. */
 const STATUS_RECORD_RETRY_MS = 1000;
 
-/** Changes of a pod's status within this time are written together; if the kubelet is killed, they are lost. */
+/** Changes to a pod's status within this period are written together. They are lost if the kubelet is killed before the write. */
 export const STATUS_RECORD_DELAY_MS = 100;
 
-/** The last published status of a pod, with the pod's name. `going`: the pod was being deleted. */
+/** The last published status of a pod, and the pod's name. `going`: the pod was being deleted. */
 export type StatusRecord = { namespace: string; name: string; status: PodStatus; going?: boolean };
 
 const SUFFIX = '.json';
 
 /**
- * Stores the published statuses of pods, one file per pod in the kubelet's root directory, so that a kubelet restart does not change them.
- * Writes are batched, but the end of a pod is written immediately. Failed writes, for example on a full disk, are retried. Unreadable files
- * are removed.
+ * Stores the published pod statuses, one file per pod in the kubelet's root directory, so that they survive a kubelet restart unchanged.
+ * Writes are batched, except that a pod's termination is written immediately. Failed writes, for example on a full disk, are retried.
+ * Unreadable files are removed.
  */
 export class StatusRecords {
   readonly #directory: string;
   readonly #logger: Logger;
-  /** The latest unwritten record of each pod; `deleted` if its file must be removed. */
+  /** The latest unwritten record of each pod; `deleted` if the record's file must be removed. */
   readonly #unwritten = new Map<string, StatusRecord | 'deleted'>();
   readonly #failing = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -37,7 +36,7 @@ export class StatusRecords {
     this.#logger = logger;
   }
 
-  /** The records that the previous kubelet wrote, by pod UID. */
+  /** Reads the records that the previous kubelet wrote, by pod UID. */
   async read(): Promise<Map<string, StatusRecord>> {
     const records = new Map<string, StatusRecord>();
     for (const file of await namesIn(this.#directory)) {
@@ -58,7 +57,7 @@ export class StatusRecords {
     this.#schedule(STATUS_RECORD_DELAY_MS);
   }
 
-  /** Resolves when everything saved so far has been written, or writing it has failed. */
+  /** Resolves once everything saved so far has been written or has failed to be written. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -116,7 +115,7 @@ export class StatusRecords {
 
 const hasEnded = ({ status: { phase } }: StatusRecord) => phase === 'Succeeded' || phase === 'Failed';
 
-/** Checks only the fields that all readers need. */
+/** Decodes a record, checking only the fields that all readers need. */
 function decodeRecord(value: unknown): StatusRecord {
   const { namespace, name, status, going } = (value ?? {}) as Partial<StatusRecord>;
   const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];

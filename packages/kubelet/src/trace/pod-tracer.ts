@@ -5,21 +5,20 @@ const MAX_SPAN_DETAIL_LENGTH = 300;
 
 const MAX_SPANS_PER_POD = 500;
 
-/** Maximum number of traced pods, and of spans per pod; the oldest are dropped first. */
+/** Maximum number of traced pods; the pod traced longest is dropped first. `MAX_SPANS_PER_POD` likewise limits each pod's spans. */
 const MAX_TRACED_PODS = 500;
 
-/** A step in the life of a pod. Times are Unix milliseconds, with fractions. */
+/** A span in the life of a pod. Times are in Unix milliseconds, with fractions. */
 export type TraceSpan = {
   name: string;
   startMs: number;
-  /** The end of the step; for an unfinished step (`open`), the time of the query. */
+  /** When the step ended; for an unfinished step (`open`), the time of the query. */
   endMs: number;
   open?: true;
   detail?: string;
-  /** The trace and span IDs; absent for marks, which have no duration. */
+  /** Trace and span IDs; absent for marks, which have no duration. */
   traceId?: string;
   id?: string;
-  /** The ID of the enclosing span. */
   parentId?: string;
 };
 
@@ -27,13 +26,13 @@ export type TraceSpan = {
 const POD_UID = 'k8s.pod.uid';
 
 /**
- * Records when each step of a pod starts and ends, for `podwright trace`. Each sync of a pod is a trace, whose context is passed to the
- * runtime with CRI calls.
+ * Records when each step in the life of a pod starts and ends, for `podwright trace`. Each pod sync is a trace, whose context is passed to
+ * the container runtime with CRI calls.
  */
 export class PodTracer {
-  /** The context of calls to the runtime. */
+  /** The trace context of calls to the container runtime. */
   readonly tracer = new Tracer((span) => this.#ended(span));
-  /** The context of syncs, which are the parents of steps. Calls outside steps, such as those of probes, are not traced. */
+  /** The trace context of syncs, which are the parents of steps. Calls made outside of steps, such as those for probes, are not traced. */
   readonly #syncs = new Tracer(() => undefined);
   readonly #pods = new Map<string, TraceSpan[]>();
   readonly #exporter: SpanExporter;
@@ -43,12 +42,12 @@ export class PodTracer {
     this.#exporter = exporter;
   }
 
-  /** Sets the observer, which is called with each finished step. */
+  /** Sets the observer that is called with each finished step. */
   observe(observe: (podUid: string, span: TraceSpan) => void): void {
     this.#observe = observe;
   }
 
-  /** Runs a sync of a pod, whose steps form one trace. A sync without steps is not exported. */
+  /** Runs a pod sync whose steps form one trace. A sync without steps is not exported. */
   async sync<T>(podUid: string, name: string, work: () => Promise<T>): Promise<T> {
     const root = newTrace(this.#exporter.samples());
     const startMs = nowMs();
@@ -73,7 +72,7 @@ export class PodTracer {
     this.#add(podUid, { name, startMs: atMs, endMs: atMs, ...(detail === undefined ? {} : { detail }) });
   }
 
-  /** The pod's finished steps, in the order of their ends, then the unfinished ones. */
+  /** Returns the pod's finished steps in the order in which they ended, followed by the unfinished ones. */
   spans(podUid: string): TraceSpan[] {
     const open = this.tracer.open().filter(({ attributes }) => attributes?.[POD_UID] === podUid);
     return [...(this.#pods.get(podUid) ?? []), ...open.map((span) => underWay(stepOf({ ...span, endMs: 0 })))];
@@ -103,12 +102,12 @@ function stepOf({ traceId, spanId: id, parentId, name, startMs, endMs, error }: 
   return { name, startMs, endMs, ...failure(error), traceId, id, ...(parentId === undefined ? {} : { parentId }) };
 }
 
-/** The step marked as unfinished, with the current time as its end. */
+/** Returns the step marked as unfinished, with the current time as its end. */
 export function underWay(step: TraceSpan): TraceSpan {
   return { ...step, endMs: nowMs(), open: true };
 }
 
-/** The detail for a step that has failed. */
+/** The span detail of a failed step; empty if there was no error. */
 export function failure(error: string | undefined): Pick<TraceSpan, 'detail'> {
   return error === undefined || error === '' ? {} : { detail: `failed: ${error}`.slice(0, MAX_SPAN_DETAIL_LENGTH) };
 }

@@ -3,10 +3,10 @@ import { failure, type TraceSpan, underWay } from './pod-tracer.ts';
 
 const RUNTIME_SPANS_TIMEOUT_MS = 2000;
 
-/** Maximum number of traces per ListSpans call; the runtime accepts up to 1000. */
+/** Maximum number of traces per ListSpans call; the container runtime accepts up to 1000. */
 const MAX_TRACES_PER_CALL = 500;
 
-/** The runtime's spans in these steps; none if the runtime does not support tracing or is unavailable. */
+/** Returns the container runtime's spans within these steps; empty if the runtime does not support tracing or is unavailable. */
 export async function runtimeSpans(cri: Pick<CriClient, 'traces'>, steps: TraceSpan[]): Promise<TraceSpan[]> {
   const traceIds = [...new Set(steps.flatMap(({ traceId }) => traceId ?? []))].slice(-MAX_TRACES_PER_CALL);
   if (traceIds.length === 0) return [];

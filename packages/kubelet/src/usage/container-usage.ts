@@ -2,13 +2,13 @@ import { sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { LEAST_USAGE_WINDOW_MS } from './limits.ts';
 
-/** Maximum age of the first of a report's two samples. */
+/** Maximum age of the earlier of a report's two samples. */
 const USAGE_SAMPLE_CACHED_MS = 30_000;
 
-/** A container's CPU usage in nanocores over the window, and its working set. */
+/** A container's CPU usage in nanocores, averaged over the measurement window, and its memory working set. */
 export type ContainerUse = { cpuNanoCores: number; memoryBytes: number };
 
-/** Usage by container ID, and the length of the CPU window. */
+/** Usage by container ID, and the length of the CPU measurement window. */
 export type UsageReport = { containers: Map<string, ContainerUse>; atMs: number; windowMs: number };
 
 type Sample = {
@@ -27,7 +27,7 @@ export class ContainerUsage {
     this.#cri = cri;
   }
 
-  /** Takes `LEAST_USAGE_WINDOW_MS` unless there was another call recently. */
+  /** Takes at least `LEAST_USAGE_WINDOW_MS` unless another call was made recently. */
   async report(signal: AbortSignal): Promise<UsageReport> {
     const fresh = this.#last !== undefined && performance.now() - this.#last.monotonicMs < USAGE_SAMPLE_CACHED_MS;
     const before = fresh ? this.#last! : await this.#sample(signal);
@@ -53,7 +53,7 @@ export class ContainerUsage {
   }
 }
 
-/** The usage between two samples. A container that started in between is in only one of them, so it has no CPU usage yet. */
+/** Computes the usage between two samples. A container that started in between is only in the later one, so it has no CPU usage yet. */
 function usesBetween(before: Sample, now: Sample): Pick<UsageReport, 'containers' | 'windowMs'> {
   const containers = new Map<string, ContainerUse>();
   for (const [id, { cpuNanoseconds, cpuAtNs, memoryBytes }] of now.containers) {

@@ -13,7 +13,7 @@ export async function hostUsage(signal: AbortSignal): Promise<ContainerUse> {
   return { cpuNanoCores: Math.round(share * cpus().length * 1e9), memoryBytes: totalmem() - freemem() };
 }
 
-/** CPU time of all CPUs since boot, in milliseconds. */
+/** Returns the total and non-idle CPU time of all CPUs since boot, in milliseconds. */
 function processorTimes(): { all: number; busy: number } {
   const times = cpus().map(({ times }) => times);
   const all = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);

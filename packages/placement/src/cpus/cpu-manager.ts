@@ -27,7 +27,7 @@ import { countOf, takePacked } from './take-cpus.ts';
 
 export type CpuManagerOptions = {
   cpus: Cpu[];
-  /** CPUs reserved for the system, which no container gets exclusively: a list, or only their number. */
+  /** CPUs reserved for the system, which are never assigned exclusively: either a list, or only how many. */
   reserved: { cpus: number[]; count: number };
   options: CpuPolicyOptions;
   /** Path of the checkpoint file. */
@@ -35,14 +35,15 @@ export type CpuManagerOptions = {
 };
 
 /**
- * Policy `static`: assigns exclusive CPUs to containers of guaranteed pods that request whole CPUs. All other containers share the rest.
+ * Implements the `static` policy: assigns exclusive CPUs to containers of Guaranteed pods that request whole CPUs. All other containers
+ * share the rest.
  */
 export class CpuManager implements HintProvider {
   readonly #options: CpuManagerOptions;
   readonly #all: number[];
   readonly reserved: number[];
   #state: CpuState;
-  /** CPUs of init containers of the pod that is being admitted; the containers after them may reuse these CPUs. */
+  /** CPUs assigned to init containers of the pod being admitted; later containers of the pod may reuse these CPUs. */
   #reusable: { podUid: string; cpus: number[] } = { podUid: '', cpus: [] };
 
   private constructor(options: CpuManagerOptions, state: CpuState | undefined) {
@@ -78,7 +79,9 @@ export class CpuManager implements HintProvider {
     );
   }
 
-  /** Throws unless the checkpoint covers every CPU exactly once. A checkpoint without any CPUs is replaced with the initial state. */
+  /**
+   * Throws unless the checkpoint accounts for every CPU exactly once. A checkpoint that contains no CPUs is replaced by the initial state.
+   */
   #checkState(): void {
     const { shared, own } = this.#state;
     const { strictReservation } = this.#options.options;
@@ -98,7 +101,7 @@ export class CpuManager implements HintProvider {
     return differenceOf(this.#all, this.reserved);
   }
 
-  /** `free`: how many CPUs may still be assigned; `given`: how many are assigned, by NUMA node. */
+  /** `free`: how many CPUs can still be assigned. `given`: how many are assigned, by NUMA node. */
   counts(): { free: number; given: Map<number, number> } {
     const { own } = this.#state;
     const given = new Set(Object.values(own).flatMap((containers) => Object.values(containers).flat()));
@@ -107,17 +110,17 @@ export class CpuManager implements HintProvider {
     return { free: this.#free.length, given: new Map(counted) };
   }
 
-  /** The exclusive CPUs of a container. */
+  /** Returns a container's exclusive CPUs. */
   ownOf(podUid: string, container: string): number[] {
     return this.#state.own[podUid]?.[container] ?? [];
   }
 
-  /** The CPUs that a container runs on: its exclusive CPUs if it has any, otherwise the shared ones. */
+  /** Returns the CPUs that a container runs on: its exclusive CPUs if it has any, otherwise the shared ones. */
   cpusOf(podUid: string, container: string): number[] {
     return this.#state.own[podUid]?.[container] ?? this.#state.shared;
   }
 
-  /** Whether a container or sidecar of the pod has exclusive CPUs. */
+  /** Whether a main container or sidecar of the pod has exclusive CPUs. */
   hasOwn({ metadata: { uid }, spec }: Pod): boolean {
     const lasting = [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers];
     return lasting.some(({ name }) => this.ownOf(uid, name).length > 0);
@@ -147,7 +150,7 @@ export class CpuManager implements HintProvider {
     return { cpu: this.#hints(this.#free, unionOf(this.#reusableOf(pod), assigned), count) };
   }
 
-  /** Sets of NUMA nodes that have enough CPUs and include all reusable CPUs. */
+  /** Returns hints for the sets of NUMA nodes that have enough CPUs and include all reusable ones. */
   #hints(available: number[], reusable: number[], count: number): TopologyHint[] {
     const { cpus } = this.#options;
     const nodes = [...new Set(cpus.map(({ node }) => node))].sort((a, b) => a - b);
@@ -190,7 +193,7 @@ export class CpuManager implements HintProvider {
     await this.#save({ shared: differenceOf(this.#state.shared, cpus), own });
   }
 
-  /** With `full-pcpus-only`, throws unless the container gets whole physical cores and enough of them are free. */
+  /** With `full-pcpus-only`, throws unless the request is for whole physical cores and enough of them are free. */
   #requireWholeCores(count: number): void {
     const { options, cpus } = this.#options;
     if (!options.fullCores) return;
@@ -205,7 +208,7 @@ export class CpuManager implements HintProvider {
     throw fail(`not enough free physical CPUs: ${amounts}`);
   }
 
-  /** Chooses CPUs, those of the hinted nodes first. */
+  /** Chooses CPUs, preferring those on the hinted NUMA nodes. */
   #choose(count: number, { nodes }: TopologyHint, reusable: number[]): number[] {
     const free = unionOf(this.#free, reusable);
     const near = nodes === undefined ? [] : intersectionOf(free, this.#near(nodes));
@@ -253,14 +256,14 @@ export class CpuManager implements HintProvider {
     for (const podUid of Object.keys(this.#state.own)) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** Writes the state, then makes it the current one. */
+  /** Writes the state to the checkpoint, then makes it current. */
   async #save(state: CpuState): Promise<void> {
     await writeCpuState(this.#options.file, state);
     this.#state = state;
   }
 }
 
-/** Why a state is invalid, as upstream's message; undefined if it is valid. */
+/** Returns why a state is invalid, as upstream's message; `undefined` if it is valid. */
 function stateProblem(
   { shared, own }: CpuState,
   { all, reserved, strictReservation }: { all: number[]; reserved: number[]; strictReservation: boolean },

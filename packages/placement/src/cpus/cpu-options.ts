@@ -1,18 +1,18 @@
 import { flagProblems, type PolicyFlags, readFlags } from '../topology/policy-flags.ts';
 
-/** The policy options of the CPU manager (`cpuManagerPolicyOptions`). */
+/** Policy options of the CPU manager (`cpuManagerPolicyOptions`). */
 export type CpuPolicyOptions = {
   /** `full-pcpus-only`: containers do not share physical cores. */
   fullCores: boolean;
-  /** `distribute-cpus-across-numa`: takes the same number from each NUMA node. */
+  /** `distribute-cpus-across-numa`: takes the same number of CPUs from each NUMA node. */
   acrossNodes: boolean;
-  /** `align-by-socket`: NUMA nodes of the same socket are equivalent. */
+  /** `align-by-socket`: NUMA nodes on the same socket are treated as equivalent. */
   alignBySocket: boolean;
   /** `distribute-cpus-across-cores`: takes each CPU from a different core. */
   acrossCores: boolean;
-  /** `strict-cpu-reservation`: reserved CPUs are not even shared. */
+  /** `strict-cpu-reservation`: reserved CPUs are not in the shared pool either. */
   strictReservation: boolean;
-  /** `prefer-align-cpus-by-uncorecache`: takes CPUs that share a last-level cache if possible. */
+  /** `prefer-align-cpus-by-uncorecache`: prefers CPUs that share a last-level cache. */
   byCache: boolean;
 };
 
@@ -42,7 +42,10 @@ export function cpuOptions(options: Record<string, string>): CpuPolicyOptions {
 
 export const NO_CPU_OPTIONS: CpuPolicyOptions = cpuOptions({});
 
-/** Problems of the options, as upstream's messages. `allowsAlpha`: the feature gate CPUManagerPolicyAlphaOptions. */
+/**
+ * Returns problems with the options, as upstream's messages. `allowsAlpha`: whether the feature gate CPUManagerPolicyAlphaOptions is
+ * enabled.
+ */
 export function cpuOptionProblems(options: Record<string, string>, allowsAlpha: boolean): string[] {
   const problems = flagProblems(options, FLAGS, { gate: 'CPUManagerPolicyAlphaOptions', isOn: allowsAlpha });
   const on = readFlags(options, FLAGS);

@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import { formatCpus, parseCpus } from '@podwright/kube-api';
 import { checksumOf, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
 
-/** The shared CPUs, and the exclusive CPUs by the pod's UID and the container's name. */
+/** The shared CPUs, and the exclusive CPUs by pod UID and container name. */
 export type CpuState = { shared: number[]; own: Record<string, Record<string, number[]>> };
 
 /** Upstream's file format (cpumanager/state), without pod-level entries. */
@@ -14,8 +14,8 @@ type StateFile = {
 };
 
 /**
- * The assignments of an earlier kubelet; `undefined` if there is no file. Rejects with `failed_precondition` if the file is corrupt or was
- * written under another policy: the CPUs of running containers are then unknown.
+ * Reads the assignments of an earlier kubelet; `undefined` if there is no file. Rejects with `failed_precondition` if the file is corrupt
+ * or was written under another policy, because the CPUs of running containers are then unknown.
  */
 export async function readCpuState(path: string, policy: 'none' | 'static'): Promise<CpuState | undefined> {
   try {

@@ -1,8 +1,8 @@
-/** Takes CPUs in equal parts from several NUMA nodes, for `distribute-cpus-across-numa`. Pure; chooses the same CPUs as upstream. */
+/** Takes equal numbers of CPUs from several NUMA nodes, for `distribute-cpus-across-numa`. Pure; chooses the same CPUs as upstream. */
 import type { Cpu } from '../topology/machine.ts';
 import { countOf, nodesInOrder, notEnough, type TakeRequest, takePacked } from './take-cpus.ts';
 
-/** Takes CPUs in groups of `groupSize`: all CPUs of a core, or 1. Throws `resource_exhausted` if there are not enough. */
+/** Takes CPUs in groups of `groupSize`: all CPUs of a core, or 1. Throws `resource_exhausted` if there are not enough CPUs. */
 export function takeDistributed(request: TakeRequest & { groupSize: number }): number[] {
   const { cpus, available, count, groupSize } = request;
   const packed = () => takePacked({ ...request, byCache: false });
@@ -20,8 +20,8 @@ export function takeDistributed(request: TakeRequest & { groupSize: number }): n
 }
 
 /**
- * The range for the number of nodes: the smallest number that would suffice if all their CPUs were free, and the number of nodes with free
- * CPUs, at most the number of groups.
+ * Returns how many NUMA nodes to try. Minimum: how many would suffice if all their CPUs were free. Maximum: how many have free CPUs, but no
+ * more than there are groups.
  */
 function nodeRange(
   cpus: Cpu[],
@@ -31,11 +31,11 @@ function nodeRange(
   return [Math.ceil(groups / perNode), Math.min(groups, free)];
 }
 
-/** Takes `share` CPUs from each of `nodes`, and the remainder in groups from the nodes `rest`, in turn. */
+/** Takes `share` CPUs from each NUMA node in `nodes`, and the remainder in groups from the NUMA nodes in `rest`, round-robin. */
 type Plan = { nodes: number[]; share: number; rest: number[] };
 type PlanInput = { free: Map<number, number[]>; count: number; groupSize: number };
 
-/** The plan that leaves the number of free CPUs per node most balanced. */
+/** Returns the plan that leaves the numbers of free CPUs per NUMA node most balanced. */
 function bestPlan(order: number[], size: number, input: PlanInput): Plan | undefined {
   let best: { plan: Plan; balance: number } | undefined;
   for (const nodes of combinationsOf(order, size)) {
@@ -80,7 +80,10 @@ function bestRest(
   return best;
 }
 
-/** The number of free CPUs per node after the remainder was taken, one group per node in turn; `undefined` if there are not enough. */
+/**
+ * Returns the number of free CPUs per NUMA node after taking the remainder round-robin, one group at a time; `undefined` if there are not
+ * enough CPUs.
+ */
 function afterRest(
   nodes: number[],
   left: Map<number, number>,
@@ -112,7 +115,7 @@ function takePlanned(request: TakeRequest & { groupSize: number }, { nodes, shar
   return [...taken].sort((a, b) => a - b);
 }
 
-/** Available CPUs by node, for each node that has any. */
+/** Returns the available CPUs by NUMA node, for each NUMA node that has any. */
 function byNode(cpus: Cpu[], available: number[]): Map<number, number[]> {
   const wanted = new Set(available);
   const found = new Map<number, number[]>();
@@ -120,7 +123,7 @@ function byNode(cpus: Cpu[], available: number[]): Map<number, number[]> {
   return found;
 }
 
-/** Standard deviation, rounded to three digits. */
+/** Standard deviation, rounded to three decimal places. */
 function spreadOf(amounts: Map<number, number>): number {
   const values = [...amounts.values()];
   const mean = rounded(values.reduce((sum, value) => sum + value, 0) / values.length);

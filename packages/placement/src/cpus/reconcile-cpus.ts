@@ -5,11 +5,11 @@ import type { CpuManager } from './cpu-manager.ts';
 /** A running container: its pod, its name and its ID in the runtime. */
 export type RunningContainer = { podUid: string; name: string; id: string };
 
-/** The CPUs last applied to each container, by the pod's UID and the container's name. */
+/** The CPUs last applied to each container, by pod UID and container name. */
 export class KnownCpus {
   readonly #known = new Map<string, string>();
 
-  /** Call it when a container starts with these CPUs. */
+  /** Must be called when a container starts with these CPUs. */
   note(podUid: string, name: string, cpus: string): void {
     this.#known.set(`${podUid}/${name}`, cpus);
   }
@@ -25,7 +25,7 @@ export class KnownCpus {
 }
 
 export type ReconcileInput = {
-  /** Sets the CPUs of a running container in the runtime. */
+  /** Updates the CPUs of a running container in the container runtime. */
   setCpus: (containerId: string, cpus: string, signal: AbortSignal) => Promise<unknown>;
   manager: CpuManager;
   known: KnownCpus;
@@ -34,7 +34,7 @@ export type ReconcileInput = {
   logger: Logger;
 };
 
-/** Periodically applies the assigned CPUs to running containers, because each assignment changes the shared CPUs. */
+/** Periodically applies the assigned CPUs to running containers, because each assignment changes the set of shared CPUs. */
 export async function reconcileCpus(input: ReconcileInput, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await reconcileOnce(input, signal);

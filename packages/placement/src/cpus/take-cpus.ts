@@ -3,11 +3,11 @@ import { PodwrightError } from '@podwright/base';
 import type { Cpu } from '../topology/machine.ts';
 
 export type TakeRequest = {
-  /** All CPUs of the host. */
+  /** All CPUs on the host. */
   cpus: Cpu[];
   available: number[];
   count: number;
-  /** `spread` prefers CPUs of different cores; `packed` takes whole cores first. */
+  /** `spread` prefers CPUs on different cores; `packed` takes whole cores first. */
   order: 'packed' | 'spread';
   /** Prefer CPUs that share a cache. */
   byCache: boolean;
@@ -16,8 +16,8 @@ export type TakeRequest = {
 type Level = 'node' | 'socket' | 'core' | 'cache';
 
 /**
- * Takes whole NUMA nodes and sockets while the rest of the request needs them, then whole cores, then single CPUs. At each level, groups
- * with the fewest free CPUs go first. Throws `resource_exhausted` if there are not enough.
+ * Takes whole NUMA nodes and sockets while the rest of the request fills them, then whole cores, then single CPUs. At each level, groups
+ * with the fewest free CPUs are taken first. Throws `resource_exhausted` if there are not enough CPUs.
  */
 export function takePacked(request: TakeRequest): number[] {
   const { available, count } = request;
@@ -36,13 +36,13 @@ export function notEnough(requested: number, available: number): PodwrightError 
   return new PodwrightError('resource_exhausted', `${what}: requested=${requested}, available=${available}`);
 }
 
-/** NUMA nodes in the order in which `takePacked` takes from them. */
+/** Returns the NUMA nodes in the order in which `takePacked` takes CPUs from them. */
 export function nodesInOrder(request: TakeRequest): number[] {
   return new FreeCpus(request).groups('node');
 }
 
 class FreeCpus {
-  /** The wider level first: either NUMA nodes contain sockets, or sockets contain NUMA nodes. */
+  /** The topology levels, the wider one first: either NUMA nodes contain sockets, or sockets contain NUMA nodes. */
   readonly levels: ['node', 'socket'] | ['socket', 'node'];
   readonly taken: number[] = [];
   free: Cpu[];
@@ -60,7 +60,7 @@ class FreeCpus {
     return this.#request.count - this.taken.length;
   }
 
-  /** Takes all these CPUs, or none if they are more than needed. */
+  /** Takes all of these CPUs, or none if there are more than needed. */
   take(cpus: Cpu[]): void {
     if (cpus.length > this.#needed) return;
     const ids = new Set(cpus.map(({ id }) => id));
@@ -68,7 +68,7 @@ class FreeCpus {
     this.free = this.free.filter(({ id }) => !ids.has(id));
   }
 
-  /** Takes groups that are completely free and no larger than needed. */
+  /** Takes whole groups, that is, those that are completely free and not larger than needed. */
   takeWhole(level: Level): void {
     for (const group of this.#wholeGroups(level)) this.take(this.#members(this.free, level, group));
   }
@@ -78,7 +78,7 @@ class FreeCpus {
     return this.groups(level).filter((group) => this.#members(this.free, level, group).length === all(group));
   }
 
-  /** Takes whole caches first, then the rest from the first cache with enough whole cores. */
+  /** Takes whole caches first, then the rest from the first cache that has enough free cores. */
   takeByCache(): void {
     const { cpus } = this.#request;
     const perCache = Math.floor(cpus.length / countOf(cpus, 'cache'));
@@ -101,13 +101,13 @@ class FreeCpus {
     if (part.length === this.#needed) this.take(part);
   }
 
-  /** Free CPUs, in the order in which single CPUs are taken. */
+  /** Returns the free CPUs in the order in which single CPUs are taken. */
   inOrder(): Cpu[] {
     const level = this.#request.order === 'packed' ? 'core' : 'socket';
     return this.groups(level).flatMap((group) => this.#members(this.free, level, group).sort((a, b) => a.id - b.id));
   }
 
-  /** Groups with free CPUs, in the order of their parent groups, then by ascending number of free CPUs. */
+  /** Returns the groups that have free CPUs, ordered by parent group and then by ascending number of free CPUs. */
   groups(level: Level): number[] {
     const above = {
       [this.levels[0]]: undefined,

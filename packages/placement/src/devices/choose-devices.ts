@@ -1,4 +1,7 @@
-/** Chooses free devices for a container, as upstream's device manager does. Among equal devices, the plugin's order decides. */
+/**
+ * Chooses free devices for a container, the same way as upstream's device manager. Equally suitable devices are taken in the plugin's
+ * order.
+ */
 import { PodwrightError } from '@podwright/base';
 import { hasNode, type NodeMask } from '../topology/node-mask.ts';
 import { type Device, NO_NODE } from './device-types.ts';
@@ -10,19 +13,19 @@ export type DeviceRequest = {
   healthy: Device[];
   /** IDs of devices that are assigned to any container. */
   inUse: ReadonlySet<string>;
-  /** IDs of devices of the pod's init containers, which are reused first. */
+  /** IDs of devices assigned to the pod's init containers, which are reused first. */
   reusable: ReadonlySet<string>;
-  /** NUMA nodes of the container's hint; `undefined` if any nodes will do. */
+  /** NUMA nodes of the container's topology hint; `undefined` if any NUMA node will do. */
   nodes: NodeMask | undefined;
 };
 
-/** Input of GetPreferredAllocation: available devices, devices that must be chosen, and the number to choose. */
+/** Parameters of GetPreferredAllocation: the available devices, the devices that must be chosen, and how many to choose. */
 export type Preference = { available: string[]; mustInclude: string[]; count: number };
 
 /** Calls the plugin's GetPreferredAllocation. */
 export type PreferDevices = (preference: Preference) => Promise<string[]>;
 
-/** Rejects with upstream's message if there are not enough devices. */
+/** Returns the IDs of the chosen devices. Rejects with upstream's message if there are not enough devices. */
 export async function chooseDevices(request: DeviceRequest, prefer: PreferDevices): Promise<string[]> {
   const { resource, count, healthy, inUse, reusable, nodes } = request;
   const chosen = new Set(take([...reusable], count));
@@ -56,8 +59,8 @@ const take = <T>(values: T[], count: number): T[] => values.slice(0, Math.max(0,
 type ByNodes = { aligned: string[]; unaligned: string[]; elsewhere: string[] };
 
 /**
- * Groups free devices: on hinted nodes, on other nodes, without a node. Within a group, devices on nodes with few free devices come first,
- * so that nodes with many keep theirs.
+ * Groups the free devices into those on hinted NUMA nodes, on other NUMA nodes, and without a NUMA node. Within a group, devices on NUMA
+ * nodes with few free devices come first, so that NUMA nodes with many keep theirs.
  */
 function sortByNodes(free: Device[], nodes: NodeMask | undefined, all: Device[]): ByNodes {
   const ids = free.map(({ id }) => id);

@@ -8,7 +8,7 @@ export class DeviceAssignments {
     for (const assignment of assignments) this.add(assignment);
   }
 
-  /** Sets the container's devices of one resource. */
+  /** Sets a container's devices for one resource. */
   add(assignment: Assignment): void {
     const { podUid, container, resource } = assignment;
     const others = this.ofPod(podUid).filter((one) => one.container !== container || one.resource !== resource);
@@ -23,13 +23,13 @@ export class DeviceAssignments {
     return this.ofPod(podUid).filter((one) => one.container === container);
   }
 
-  /** The container's devices of a resource; `undefined` if none are assigned. */
+  /** Returns the container's devices for a resource; `undefined` if none are assigned. */
   find(podUid: string, container: string, resource: string): string[] | undefined {
     const found = this.ofContainer(podUid, container).find((one) => one.resource === resource);
     return found && deviceIds(found);
   }
 
-  /** All assigned devices of the resource. */
+  /** Returns all assigned devices of a resource. */
   inUse(resource: string): Set<string> {
     return new Set(this.all().flatMap((one) => (one.resource === resource ? deviceIds(one) : [])));
   }
@@ -46,7 +46,7 @@ export class DeviceAssignments {
     return [...this.#pods.keys()];
   }
 
-  /** Restores the assignments of a container after a failed change. */
+  /** Restores a container's assignments after a failed change. */
   restore(podUid: string, container: string, assignments: Assignment[]): void {
     const others = this.ofPod(podUid).filter((one) => one.container !== container);
     const all = [...others, ...assignments];
@@ -54,7 +54,7 @@ export class DeviceAssignments {
     else this.#pods.set(podUid, all);
   }
 
-  /** Returns whether the pod had assignments. */
+  /** Removes a pod's assignments. Returns whether it had any. */
   forget(podUid: string): boolean {
     return this.#pods.delete(podUid);
   }

@@ -2,19 +2,19 @@ import { countNodes, maskOf, masksOf, type NodeMask } from '../topology/node-mas
 import type { TopologyHint } from '../topology/topology-hint.ts';
 import { type Device, NO_NODE } from './device-types.ts';
 
-/** Input for the hints of one resource. */
+/** What the topology hints for one resource are computed from. */
 export type DeviceHintInput = {
   /** All devices of the plugin. */
   devices: Device[];
   available: ReadonlySet<string>;
-  /** Devices of the pod's init containers. */
+  /** IDs of devices assigned to the pod's init containers. */
   reusable: ReadonlySet<string>;
   count: number;
-  /** NUMA nodes of the host. */
+  /** IDs of the host's NUMA nodes. */
   nodes: number[];
 };
 
-/** Sets of NUMA nodes with enough devices; `undefined` if no device has a NUMA node. Pure. */
+/** Returns the sets of NUMA nodes that have enough devices; `undefined` if no device belongs to a NUMA node. Pure. */
 export function deviceHints({
   devices,
   available,
@@ -39,7 +39,7 @@ export function deviceHints({
     .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === leastCount }));
 }
 
-/** Number of devices for each distinct set of nodes. There may be many devices, but there are few different sets. */
+/** Counts the devices for each distinct set of NUMA nodes. There may be many devices, but there are few distinct sets. */
 function tally(places: NodeMask[]): Map<NodeMask, number> {
   const counts = new Map<NodeMask, number>();
   for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1);
@@ -49,7 +49,7 @@ function tally(places: NodeMask[]): Map<NodeMask, number> {
 const countOn = (counts: Map<NodeMask, number>, mask: NodeMask) =>
   [...counts].reduce((sum, [place, amount]) => sum + ((place & mask) === 0n ? 0 : amount), 0);
 
-/** IDs of devices by NUMA node, as the checkpoint records them. */
+/** Returns device IDs by NUMA node, the way the checkpoint stores them. */
 export function byNode(devices: Device[]): Record<string, string[]> {
   const placed = devices.flatMap(({ id, nodes }) =>
     (nodes.length === 0 ? [NO_NODE] : nodes).map((node) => ({ id, node: String(node) })),

@@ -3,8 +3,8 @@ import { DEVICE_PLUGIN_GRACE_MS } from './limits.ts';
 import type { PluginConnection } from './plugin-connection.ts';
 
 /**
- * `offered`: a registered plugin lists the resource's devices. `lost`: the plugin disconnected, and the grace period is not over. `gone`:
- * the node no longer has the resource.
+ * `offered`: a registered plugin lists the resource's devices. `lost`: the plugin has disconnected, but the grace period is not over yet.
+ * `gone`: the node no longer has the resource.
  */
 type Resource =
   | { state: 'offered'; plugin: PluginConnection; devices: Device[] }
@@ -14,31 +14,31 @@ type Resource =
 /** Number of devices per resource. */
 export type DeviceAmounts = { capacity: Record<string, number>; allocatable: Record<string, number> };
 
-/** Resources of device plugins and their devices. */
+/** Keeps track of device plugin resources and their devices. */
 export class DeviceInventory {
   readonly #resources = new Map<string, Resource>();
   readonly #now: () => number;
 
-  /** `lost`: resources from the checkpoint; their plugins have to register again. */
+  /** `lost`: resources from the checkpoint, whose plugins have to register again. */
   constructor(lost: string[], now: () => number = () => performance.now()) {
     this.#now = now;
     for (const resource of lost) this.#resources.set(resource, { state: 'lost', sinceMs: now(), devices: [] });
   }
 
-  /** Makes `plugin` the resource's current plugin. Until its first list, all known devices count as unhealthy. */
+  /** Makes `plugin` the current plugin for its resource. All known devices count as unhealthy until it sends its first list. */
   connect(plugin: PluginConnection): void {
     const devices = this.#known(plugin.resource).map((device) => ({ ...device, isHealthy: false }));
     this.#resources.set(plugin.resource, { state: 'offered', plugin, devices });
   }
 
-  /** Sets the resource's devices. Ignores the list and returns false if another plugin has taken over the resource. */
+  /** Sets the resource's devices. If another plugin has taken over the resource, ignores the list and returns false. */
   list(plugin: PluginConnection, devices: Device[]): boolean {
     if (this.plugin(plugin.resource) !== plugin) return false;
     this.#resources.set(plugin.resource, { state: 'offered', plugin, devices });
     return true;
   }
 
-  /** Marks the resource as lost. Changes nothing and returns false if another plugin has taken over the resource. */
+  /** Marks the resource as lost. If another plugin has taken over the resource, does nothing and returns false. */
   disconnect(plugin: PluginConnection): boolean {
     if (this.plugin(plugin.resource) !== plugin) return false;
     const devices = this.#known(plugin.resource).map((device) => ({ ...device, isHealthy: false }));
@@ -55,7 +55,7 @@ export class DeviceInventory {
     return this.resources().flatMap((resource) => this.plugin(resource) ?? []);
   }
 
-  /** Whether a plugin offers the resource, or disconnected less than the grace period ago. */
+  /** Whether a plugin offers the resource, or did so until it disconnected less than the grace period ago. */
   has(resource: string): boolean {
     this.#expire();
     return (this.#resources.get(resource)?.state ?? 'gone') !== 'gone';
@@ -75,7 +75,7 @@ export class DeviceInventory {
     return this.devices(resource).filter(({ isHealthy }) => isHealthy);
   }
 
-  /** Amounts for the node's status. A resource that is gone stays listed with the number 0. */
+  /** Returns the device counts for the node status. A resource that is gone remains listed with a count of 0. */
   amounts(): DeviceAmounts {
     this.#expire();
     const names = [...this.#resources.keys()];

@@ -32,9 +32,9 @@ import { checkPlugin, type RegisteredPlugin, serveRegistration } from './registr
 export type DeviceManagerOptions = {
   /** Directory that holds the plugins' sockets, the kubelet's socket and the checkpoint. */
   directory: string;
-  /** NUMA nodes of the host. */
+  /** IDs of the host's NUMA nodes. */
   nodes: number[];
-  /** Whether containers of the pod are running. Such a pod keeps its devices, even if they are unhealthy. */
+  /** Whether any of the pod's containers is running. Such a pod keeps its devices even if they are unhealthy. */
   isRunning: (podUid: string) => boolean;
   logger: Logger;
   metrics?: Registry;
@@ -43,10 +43,10 @@ export type DeviceManagerOptions = {
 /** Called with the UIDs of pods that have devices whose health changed. */
 export type DeviceHealthListener = (podUids: string[]) => void;
 
-/** A plugin from the plugin registration directory; `name` is its resource. */
+/** A plugin discovered in the plugin registration directory; `name` is its resource name. */
 type WatchedPlugin = { name: string; endpoint: string; versions: readonly string[] };
 
-/** Upstream's name of the checkpoint file (kubeletDeviceManagerCheckpoint). */
+/** Name of the checkpoint file, the same as upstream's (kubeletDeviceManagerCheckpoint). */
 const CHECKPOINT = 'kubelet_internal_checkpoint';
 
 /** Manages device plugins, and assigns their devices to containers. */
@@ -54,13 +54,13 @@ export class DeviceManager implements HintProvider {
   readonly #options: DeviceManagerOptions;
   readonly #inventory: DeviceInventory;
   readonly #assignments: DeviceAssignments;
-  /** IDs of init containers' devices by resource, for each pod that is being admitted. */
+  /** IDs of devices assigned to init containers, by resource, for each pod being admitted. */
   readonly #reusable = new Map<string, Map<string, Set<string>>>();
-  /** True if there is no checkpoint, that is, the node is new. */
+  /** True if there is no checkpoint yet, that is, if the node is new. */
   #isNew: boolean;
   #server: { close(): Promise<void> } | undefined;
   #onHealth: DeviceHealthListener = () => undefined;
-  /** Writes the checkpoint. Calls during a write share the next write, because a plugin may send lists at any rate. */
+  /** Writes the checkpoint. Calls made during a write share the next write, because a plugin may send lists at any rate. */
   readonly #writing = new CoalescedWork(() => this.#write());
   readonly #metrics: DeviceMetrics | undefined;
 
@@ -84,7 +84,7 @@ export class DeviceManager implements HintProvider {
     return new DeviceManager(options, records);
   }
 
-  /** Serves the plugins' registrations. Rejects with `already_exists` if another kubelet serves the directory. */
+  /** Serves plugin registrations. Rejects with `already_exists` if another kubelet is serving the directory. */
   async serve(onHealth: DeviceHealthListener): Promise<void> {
     this.#onHealth = onHealth;
     const { directory, logger } = this.#options;
@@ -101,7 +101,7 @@ export class DeviceManager implements HintProvider {
   }
 
   /**
-   * Connects to a plugin that has registered, and replaces an earlier plugin of the same resource. Rejects if the plugin does not answer.
+   * Connects to a plugin that has registered; it replaces any earlier plugin for the same resource. Rejects if the plugin does not respond.
    */
   async connect({ resource, socket }: RegisteredPlugin): Promise<void> {
     const known = this.#inventory.resources();
@@ -122,7 +122,7 @@ export class DeviceManager implements HintProvider {
     background(this.#options.logger, 'stopped watching the devices of a plugin', this.#follow(plugin));
   }
 
-  /** Handles plugins from the plugin registration directory. */
+  /** Handles plugins found in the plugin registration directory. */
   readonly pluginHandler = {
     validate: ({ name, versions }: WatchedPlugin) => checkPlugin(name, [...versions]),
     register: ({ name, endpoint }: WatchedPlugin) => this.connect({ resource: name, socket: endpoint }),
@@ -146,17 +146,17 @@ export class DeviceManager implements HintProvider {
     this.#options.logger.warn({ resource, error: why }, 'a device plugin disconnected');
   }
 
-  /** True until the first checkpoint of this node is written: device amounts in its node object are then those of an earlier host. */
+  /** True until this node's first checkpoint is written. Until then, the device amounts in its Node object are those of an earlier host. */
   get isNew(): boolean {
     return this.#isNew;
   }
 
-  /** Amounts for the node's status: 0 for a resource whose plugin is gone. */
+  /** Returns the device counts for the node status; 0 for a resource whose plugin is gone. */
   amounts(): DeviceAmounts {
     return this.#inventory.amounts();
   }
 
-  /** Amounts for admission: no less than the assigned devices, even if their plugin is unavailable. */
+  /** Returns the device counts for admission. They are never below the number of assigned devices, even if the plugin is unavailable. */
   admissible(): Record<string, bigint> {
     const { allocatable } = this.#inventory.amounts();
     const names = [...Object.keys(allocatable), ...this.#assignments.resources()];
@@ -169,7 +169,7 @@ export class DeviceManager implements HintProvider {
     return this.#inventory.healthy(resource).length > 0;
   }
 
-  /** Healthy devices of every resource. */
+  /** Returns the healthy devices of every resource. */
   allocatable(): { resource: string; devices: Device[] }[] {
     return this.#inventory.resources().map((resource) => ({ resource, devices: this.#inventory.healthy(resource) }));
   }
@@ -178,7 +178,7 @@ export class DeviceManager implements HintProvider {
     return this.#assignments.ofContainer(podUid, container);
   }
 
-  /** Health of the container's devices. */
+  /** Returns the health of a container's devices. */
   healthOf(podUid: string, container: string): AllocatedResourceStatus[] {
     return this.#assignments.ofContainer(podUid, container).map((assignment) => {
       const devices = this.#inventory.devices(assignment.resource);
@@ -189,7 +189,7 @@ export class DeviceManager implements HintProvider {
     });
   }
 
-  /** Runs `change`, then notifies the listener of the pods with devices whose health it changed. */
+  /** Runs `change`, then notifies the listener of pods that use devices whose health has changed. */
   #watchHealth<T>(resource: string, change: () => T): T {
     const unhealthy = () =>
       new Set(this.#inventory.devices(resource).flatMap((one) => (one.isHealthy ? [] : [one.id])));
@@ -247,8 +247,8 @@ export class DeviceManager implements HintProvider {
   }
 
   /**
-   * Whether a container that is about to start lacks requested devices, because its pod was already running when it was admitted without a
-   * record of its devices.
+   * Whether a container that is about to start lacks requested devices. This happens if its pod was already running when it was admitted
+   * and there was no record of its devices.
    */
   isMissing(pod: Pod, container: Container): boolean {
     const { uid } = pod.metadata;
@@ -310,7 +310,7 @@ export class DeviceManager implements HintProvider {
     return true;
   }
 
-  /** The healthy devices of a resource. Throws upstream's message if there are none, or if assigned devices are unhealthy. */
+  /** Returns a resource's healthy devices. Throws upstream's message if there are none or if assigned devices are unhealthy. */
   #healthyOrThrow(resource: string, own: string[]): Device[] {
     const fail = (why: string) => new PodwrightError('failed_precondition', why);
     if (!this.#inventory.has(resource)) throw fail(`cannot allocate unregistered device ${resource}`);
@@ -327,7 +327,10 @@ export class DeviceManager implements HintProvider {
     return this.#reusable.get(podUid)?.get(resource) ?? new Set();
   }
 
-  /** Records reusable devices: later containers may reuse the devices of an init container, but not those of a sidecar or container. */
+  /**
+   * Records which devices are reusable: later containers may reuse an init container's devices, but not those of a sidecar or a main
+   * container.
+   */
   #noteReusable(pod: Pod, container: Container): void {
     const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name) === true;
     const leaves = isInit && !isSidecar(container);
@@ -341,7 +344,7 @@ export class DeviceManager implements HintProvider {
     if (reusable.size > 0) this.#reusable.set(uid, reusable);
   }
 
-  /** Options for starting the container. Calls PreStartContainer of plugins that require it; rejects if a call fails. */
+  /** Returns the device options for starting a container. Calls PreStartContainer on plugins that require it; rejects if a call fails. */
   async optionsFor(pod: Pod, container: Container): Promise<ContainerDeviceOptions> {
     const { uid } = pod.metadata;
     for (const assignment of this.#assignments.ofContainer(uid, container.name)) {
@@ -360,12 +363,12 @@ export class DeviceManager implements HintProvider {
     if (this.#assignments.forget(podUid)) await this.#writeOrLog();
   }
 
-  /** Releases the devices of unknown pods. */
+  /** Releases the devices of pods that are no longer known. */
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
     for (const podUid of this.#assignments.pods()) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** Requested amounts of registered or assigned resources, except those that the pod gets through ResourceClaims. */
+  /** Returns the requested amounts of registered or assigned resources, except those that the pod gets through ResourceClaims. */
   #requests(pod: Pod, { name: container, resources }: Container): Map<string, number> {
     const known = this.#assignments.resources();
     const limits = Object.entries(resources?.limits ?? {});
@@ -376,14 +379,14 @@ export class DeviceManager implements HintProvider {
     );
   }
 
-  /** Best effort: the next change repeats a failed write. */
+  /** Writes the checkpoint on a best-effort basis: a failure is logged, and the next change writes it again. */
   async #writeOrLog(): Promise<void> {
     await this.#writing.run().catch((error: unknown) => {
       this.#options.logger.error({ error: errorMessage(error) }, 'cannot write the device checkpoint');
     });
   }
 
-  /** Rejects with upstream's message, because a container must not start with devices that are not recorded. */
+  /** Writes the checkpoint. Rejects with upstream's message, because a container must not start with devices that are not recorded. */
   async #write(): Promise<void> {
     const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
     const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));

@@ -1,9 +1,9 @@
-/** Metrics of device plugins, with upstream's names. */
+/** Device plugin metrics with the same names as upstream's. */
 import { Counter, Histogram, type Registry } from '@podwright/base';
 
 export type DeviceMetrics = {
   registered(resource: string): void;
-  /** Call it after a plugin has answered Allocate. */
+  /** Must be called after a plugin has responded to Allocate. */
   allocated(resource: string, seconds: number): void;
 };
 

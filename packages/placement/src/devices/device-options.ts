@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { type ContainerAllocateResponse, ContainerAllocateResponseSchema } from '../device-plugin-api.ts';
 import type { Assignment, ContainerDeviceOptions } from './device-types.ts';
 
-/** Merges the options from all plugins' Allocate answers; for duplicate names or paths, the first one wins. */
+/** Merges the options from all plugins' Allocate responses; the first one wins for duplicate names or paths. */
 export function deviceOptions(assignments: Assignment[]): ContainerDeviceOptions {
   const answers = assignments.map(({ answer }) => fromBinary(ContainerAllocateResponseSchema, answer));
   return {

@@ -1,7 +1,7 @@
-/** A device of a plugin; `nodes` are its NUMA nodes, empty if the plugin does not report any. */
+/** A plugin's device. `nodes`: its NUMA nodes; empty if the plugin does not report any. */
 export type Device = { id: string; isHealthy: boolean; nodes: number[] };
 
-/** Container options from one plugin's Allocate answer. */
+/** Container options from one plugin's Allocate response. */
 export type DeviceAnswer = {
   envs: Record<string, string>;
   mounts: { containerPath: string; hostPath: string; readOnly: boolean }[];
@@ -10,10 +10,10 @@ export type DeviceAnswer = {
   cdiDevices: { name: string }[];
 };
 
-/** Container options merged from all plugins' Allocate answers. */
+/** Container options merged from all plugins' Allocate responses. */
 export type ContainerDeviceOptions = DeviceAnswer;
 
-/** The container's devices of one resource. `devices` holds IDs by NUMA node, with -1 for devices without a node. */
+/** A container's devices of one resource. `devices` maps NUMA nodes to device IDs; devices without a NUMA node are under -1. */
 export type Assignment = {
   podUid: string;
   container: string;
@@ -23,7 +23,7 @@ export type Assignment = {
   answer: Uint8Array;
 };
 
-/** Node key for devices without a NUMA node. */
+/** Key for devices without a NUMA node. */
 export const NO_NODE = -1;
 
 export const deviceIds = ({ devices }: Pick<Assignment, 'devices'>): string[] => [

@@ -1,4 +1,4 @@
-/** Connection to one device plugin: calls with timeouts, and the stream of device lists. */
+/** Connection to a device plugin: calls with timeouts, and the stream of device lists. */
 import { PodwrightError } from '@podwright/base';
 import { connectService } from '@podwright/grpc';
 import {
@@ -26,25 +26,28 @@ export class PluginConnection {
   readonly #end = new AbortController();
   #options: DevicePluginOptions | undefined;
 
-  /** Throws `invalid_argument` for a path that cannot be a socket's. */
+  /** Throws `invalid_argument` if the path cannot be that of a socket. */
   constructor(resource: string, socket: string) {
     this.resource = resource;
     this.socket = socket;
     this.#client = connectService(DevicePlugin, socket, { maxReceiveBytes: MAX_DEVICE_LIST_BYTES });
   }
 
-  /** Reads the plugin's options. Rejects if it does not answer in time. */
+  /** Reads the plugin's options. Rejects if it does not respond in time. */
   async connect(): Promise<void> {
     this.#options = await this.#client.getDevicePluginOptions({}, this.#within(DEVICE_PLUGIN_CONNECT_TIMEOUT_MS));
   }
 
-  /** Yields the full device list after each change. Ends when the plugin ends the stream; throws if the stream or a list is invalid. */
+  /**
+   * Yields the full device list after each change. Returns when the plugin ends the stream; throws if the stream fails or a list is
+   * invalid.
+   */
   async *lists(): AsyncGenerator<Device[]> {
     const options = { signal: this.#end.signal, timeoutMs: Number.POSITIVE_INFINITY };
     for await (const list of this.#client.listAndWatch({}, options)) yield devicesOf(list);
   }
 
-  /** Calls Allocate: returns the options for a container that gets these devices. */
+  /** Calls Allocate, which returns the options for a container that gets these devices. */
   async allocate(ids: string[], signal: AbortSignal): Promise<ContainerAllocateResponse> {
     const request = { containerRequests: [{ devicesIds: ids }] };
     const { containerResponses } = await this.#client.allocate(
@@ -83,7 +86,7 @@ export class PluginConnection {
   }
 }
 
-/** The devices of a list; for duplicate IDs the last one wins. Throws `out_of_range` above the limits. */
+/** Decodes a list's devices; the last one wins for duplicate IDs. Throws `out_of_range` if a limit is exceeded. */
 function devicesOf({ devices }: ListAndWatchResponse): Device[] {
   if (devices.length > MAX_DEVICES)
     throw new PodwrightError('out_of_range', `a list of ${devices.length} devices; at most ${MAX_DEVICES} are allowed`);

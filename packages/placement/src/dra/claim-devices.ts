@@ -1,4 +1,4 @@
-/** The devices that containers get from prepared claims. Pure. */
+/** Determines which devices containers get from prepared ResourceClaims. Pure. */
 import {
   type AllocatedResourceStatus,
   type Container,
@@ -12,18 +12,18 @@ import type { ClaimRecord, PreparedDevice } from './claim-records.ts';
 import type { DeviceHealth, DeviceName } from './device-health.ts';
 import { refusal } from './pod-claims.ts';
 
-/** Looks up a prepared claim of the pod's namespace by name. */
+/** Looks up a prepared ResourceClaim in the pod's namespace by name. */
 export type PreparedClaims = (claimName: string) => ClaimRecord | undefined;
 
-/** A request within a claim; '' stands for all requests of the claim. */
+/** A request within a ResourceClaim; '' stands for all of the claim's requests. */
 type Asked = { claimName: string; request: string };
 
 type HealthOf = (driver: string, device: DeviceName) => DeviceHealth;
 
-/** Prefix of extended resources that stand for a DeviceClass (resource.k8s.io) rather than for a device plugin's resource. */
+/** Prefix of extended resources that stand for a DeviceClass (resource.k8s.io) rather than a device plugin resource. */
 const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
 
-/** CDI names of a container's devices. Throws for a claim that is not prepared. */
+/** Returns the CDI names of a container's devices. Throws if a claim is not prepared. */
 export function cdiDevices(pod: Pod, container: Container, prepared: PreparedClaims): string[] {
   const names = askedBy(pod, container).flatMap(({ claimName, request }) => {
     if (claimName === '') return []; // the pod's status says that no claim is needed, so there are no devices
@@ -37,13 +37,13 @@ export function cdiDevices(pod: Pod, container: Container, prepared: PreparedCla
   return [...new Set(names)];
 }
 
-/** The claims from which a container gets devices. */
+/** Returns the ResourceClaims from which a container gets devices. */
 export function claimsOfContainer(pod: Pod, container: Container, prepared: PreparedClaims): ClaimRecord[] {
   const names = new Set(askedBy(pod, container).map(({ claimName }) => claimName));
   return [...names].flatMap((name) => prepared(name) ?? []);
 }
 
-/** Health of a container's devices. Devices for extended resources are omitted, as in upstream. */
+/** Returns the health of a container's devices. Devices allocated for extended resources are omitted, as in upstream. */
 export function claimHealth(
   pod: Pod,
   { resources }: Container,
@@ -78,7 +78,7 @@ function askedBy(pod: Pod, { name: container, resources }: Container): Asked[] {
   return [...named, ...own.map(({ requestName: request }) => ({ claimName, request }))];
 }
 
-/** Names of ResourceClaim objects by the name of the claim in the pod's spec. */
+/** Returns the names of ResourceClaim objects, by claim name in the pod spec. */
 function namesOf(pod: Pod): Map<string, string> {
   const made = claimStatusesOf(pod).resourceClaimStatuses ?? [];
   const nameOf = ({ name, resourceClaimName }: PodResourceClaim) =>
@@ -97,5 +97,5 @@ function devicesOf({ DriverState }: ClaimRecord, request: string): Device[] {
   );
 }
 
-/** The request in `request/subrequest`. */
+/** Returns the request name, without the subrequest of `request/subrequest`. */
 const baseRequest = ({ request = '' }: ContainerClaim) => request.split('/')[0]!;

@@ -1,11 +1,12 @@
 /**
- * Records of prepared claims and their pods, in upstream's file format, so that this kubelet and upstream's can take over from each other.
+ * Records of prepared ResourceClaims and their pods, in upstream's file format, so that this kubelet and upstream's can take over from each
+ * other.
  */
 import { crc32 } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
 import { readStateFile, writeStateFile } from '../topology/state-file.ts';
 
-/** A prepared device. An empty `RequestNames` stands for all requests of the claim. */
+/** A prepared device. An empty `RequestNames` means all of the claim's requests. */
 export type PreparedDevice = {
   PoolName: string;
   DeviceName: string;
@@ -14,20 +15,23 @@ export type PreparedDevice = {
   CDIDeviceIDs: string[] | null;
 };
 
-/** A claim that drivers are preparing or have prepared. */
+/** A ResourceClaim that drivers are preparing or have prepared. */
 export type ClaimRecord = {
   ClaimUID: string;
   ClaimName: string;
   Namespace: string;
-  /** The keys are UIDs of the claim's pods; the values are empty. */
+  /** Keyed by the UIDs of the claim's pods; the values are empty. */
   PodUIDs: Record<string, object>;
-  /** State by driver name. */
+  /** Driver state, by driver name. */
   DriverState: Record<string, { Devices: PreparedDevice[] | null }>;
 };
 
 const TYPE = { kind: 'DRACheckpoint', apiVersion: 'checkpoint.dra.kubelet.k8s.io/v1' };
 
-/** Rejects with `data_loss` if the file was changed or is corrupt: prepared devices are then unknown. */
+/**
+ * Reads the claim records. Rejects with `data_loss` if the file was modified or is corrupt, because it is then unknown which devices are
+ * prepared.
+ */
 export async function readClaimRecords(path: string): Promise<ClaimRecord[]> {
   const file = (await readStateFile(path)) as { Data?: unknown; Checksum?: unknown } | undefined;
   if (file === undefined) return [];

@@ -1,16 +1,16 @@
-/** Health of the devices of DRA drivers, as the drivers report it. */
+/** Device health as reported by DRA drivers. */
 import { HealthStatus, type DeviceHealth as ReportedHealth } from '../dra-health-api.ts';
 
-/** Upstream's limit for the message of a device. */
+/** Maximum length of a device's health message, as in upstream. */
 const MAX_HEALTH_MESSAGE_LENGTH = 1024;
 
-/** How long a report without a timeout is valid: upstream's default. */
+/** How long a report without a timeout is valid; upstream's default. */
 const DRA_HEALTH_TIMEOUT_MS = 30_000;
 
-/** Current health of a device. */
+/** A device's current health. */
 export type DeviceHealth = { health: 'Healthy' | 'Unhealthy' | 'Unknown'; message?: string };
 
-/** A device of a driver. */
+/** Identifies a driver's device. */
 export type DeviceName = { pool: string; device: string };
 
 type Known = DeviceHealth & { name: DeviceName; atMs: number; timeoutMs: number };
@@ -18,7 +18,7 @@ type Known = DeviceHealth & { name: DeviceName; atMs: number; timeoutMs: number 
 const UNKNOWN: DeviceHealth = { health: 'Unknown' };
 const HEALTH_TEXT = { [HealthStatus.HEALTHY]: 'Healthy', [HealthStatus.UNHEALTHY]: 'Unhealthy' } as const;
 
-/** Last reported health of devices. It counts as unknown once the report has expired. */
+/** Last reported health of devices. A device's health counts as unknown once its report has expired. */
 export class DraHealth {
   /** Reports by driver, then by pool and device. */
   readonly #known = new Map<string, Map<string, Known>>();
@@ -35,7 +35,7 @@ export class DraHealth {
     return message === undefined ? { health } : { health, message };
   }
 
-  /** Records a driver's report. Returns the devices whose health has changed, and those whose previous report has expired. */
+  /** Records a driver's report. Returns the devices whose health has changed or whose previous report has expired. */
   update(driver: string, reports: ReportedHealth[]): DeviceName[] {
     const before = this.#known.get(driver) ?? new Map<string, Known>();
     const now = reports.map((one) => knownOf(one, this.#now()));
@@ -46,7 +46,7 @@ export class DraHealth {
     return [...changed, ...stale].map(({ name }) => name);
   }
 
-  /** Forgets a driver that has stopped reporting. Returns its devices. */
+  /** Removes the reports of a driver that has stopped reporting. Returns its devices. */
   clear(driver: string): DeviceName[] {
     const before = [...(this.#known.get(driver)?.values() ?? [])];
     this.#known.delete(driver);

@@ -9,17 +9,17 @@ import type { DraDrivers, DraService } from './dra-drivers.ts';
 import { type DraMetrics, draMetrics } from './dra-metrics.ts';
 import { checkClaim, claimsOf, refusal } from './pod-claims.ts';
 
-/** How long the cleanup of an unknown pod waits for a driver before the next pod is cleaned up. */
+/** How long the cleanup of an unknown pod waits for a driver before moving on to the next pod. */
 const ORPHAN_TIMEOUT_MS = 10_000;
 
-/** Timeout of a call to a DRA driver: upstream's. */
+/** Timeout for calls to a DRA driver, as in upstream. */
 const DRA_TIMEOUT_MS = 45_000;
 
 export type DraClaimsOptions = {
   drivers: DraDrivers;
-  /** Reads the claim from the API server. Rejects with the server's message. */
+  /** Reads the ResourceClaim from the API server. Rejects with the API server's message. */
   claim: (place: { namespace: string; name: string }, signal: AbortSignal) => Promise<ResourceClaim>;
-  /** Path of the file with the claim records. */
+  /** Path of the file that stores the claim records. */
   path: string;
   logger: Logger;
   metrics?: Registry;
@@ -35,7 +35,7 @@ export class DraClaims {
   readonly #options: DraClaimsOptions;
   /** Claim records by namespace and name. */
   readonly #records: Map<string, ClaimRecord>;
-  /** Claims that this process has prepared. For the others, drivers are called again. */
+  /** Claims that this process has prepared. For all others, the drivers are called again. */
   readonly #prepared = new Set<ClaimRecord>();
   readonly #locks = new KeyedLock();
   readonly #metrics: DraMetrics | undefined;
@@ -97,7 +97,7 @@ export class DraClaims {
     });
   }
 
-  /** Unprepares the claims of unknown pods; the next call retries failures. */
+  /** Unprepares the claims of pods that are no longer known. The next call retries failures. */
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
     const uids = new Set([...this.#records.values()].flatMap(({ PodUIDs }) => Object.keys(PodUIDs)));
     for (const uid of uids) {
@@ -108,12 +108,12 @@ export class DraClaims {
     }
   }
 
-  /** Looks up recorded claims of a namespace. */
+  /** Returns a function that looks up the namespace's recorded claims. */
   preparedIn(namespace: string): PreparedClaims {
     return (name) => this.#records.get(keyOf(namespace, name));
   }
 
-  /** UIDs of the pods that have one of these devices. */
+  /** Returns the UIDs of the pods that use any of these devices. */
   podsWith(driver: string, names: DeviceName[]): string[] {
     const isMeant = ({ PoolName, DeviceName }: PreparedDevice) =>
       names.some(({ pool, device }) => pool === PoolName && device === DeviceName);
@@ -135,7 +135,7 @@ export class DraClaims {
     return claims;
   }
 
-  /** Throws while a claim with the same name but another UID is recorded. */
+  /** Throws if a claim with the same name but a different UID is still recorded. */
   #checkName({ metadata: { namespace = '', name = '', uid } }: ResourceClaim): void {
     const known = this.#records.get(keyOf(namespace, name));
     if (known === undefined || known.ClaimUID === uid) return;
@@ -193,8 +193,8 @@ export class DraClaims {
   }
 
   /**
-   * Runs work that holds the locks of these claims, because pods may share claims. Locks are taken in sorted order, so that two pods cannot
-   * deadlock.
+   * Runs `work` while holding the locks of these claims, because pods may share claims. The locks are taken in sorted order, so that two
+   * pods cannot deadlock.
    */
   #exclusively(keys: string[], work: () => Promise<void>): Promise<void> {
     const inTurn = [...new Set(keys)]
@@ -203,14 +203,14 @@ export class DraClaims {
     return inTurn();
   }
 
-  /** Writes the current records. Writes run one after another. */
+  /** Writes the current records. Writes run one at a time. */
   #write(): Promise<void> {
     const { path } = this.#options;
     return this.#locks.run('the file', () => writeClaimRecords(path, [...this.#records.values()]));
   }
 }
 
-/** Throws if the driver failed to handle or skipped a claim, or answered for a claim that was not requested. */
+/** Throws if the driver skipped a claim, failed to handle one, or responded for a claim that was not requested. */
 function checkAnswer(call: string, requested: Message[], answers: Record<string, { error: string }>): void {
   for (const [uid, { error }] of Object.entries(answers)) {
     const claim = requested.find((one) => one.uid === uid);

@@ -1,18 +1,18 @@
-/** Metrics of ResourceClaims and their drivers, with upstream's names. */
+/** ResourceClaim and DRA driver metrics with the same names as upstream's. */
 import { errorCode, Gauge, Histogram, type Registry, statusNumber } from '@podwright/base';
 import { codeName } from '@podwright/grpc';
 
 export type DraMetrics = {
-  /** Measures preparing or unpreparing all claims of a pod. */
+  /** Measures how long it takes to prepare or unprepare all claims of a pod. */
   measured<T>(operation: 'PrepareResources' | 'UnprepareResources', work: () => Promise<T>): Promise<T>;
-  /** Measures a call to a driver. */
+  /** Measures how long a call to a driver takes. */
   called<T>(call: { driver: string; method: string }, work: () => Promise<T>): Promise<T>;
 };
 
-/** Label value for all claims, regardless of their drivers. */
+/** Label value that stands for all claims, regardless of driver. */
 const ANY_DRIVER = '<any>';
 
-/** Fifteen logarithmic buckets from 0.1 to 40 s; the timeout of a driver call is 45 s. */
+/** Fifteen logarithmic buckets from 0.1 s to 40 s; driver calls time out after 45 s. */
 const BUCKETS = Array.from({ length: 15 }, (_, index) => 0.1 * 400 ** (index / 14));
 
 /** `drivers` returns the driver names of each prepared claim. */

@@ -7,20 +7,25 @@ import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 /** A watch that stays open this long proves that the driver is reachable. */
 const DRA_REACHED_AFTER_MS = 1000;
 
-/** Pause between watches of the device health of a DRA driver: upstream's. */
+/** Delay between two watches of a DRA driver's device health, as in upstream. */
 const DRA_WATCH_RETRY_MS = 5000;
 
 export type DriverWatch = {
-  /** Called when the driver's socket becomes unreachable, or reachable again. A driver starts as reachable. */
+  /**
+   * Called when the driver's socket becomes unreachable, and when it becomes reachable again. Drivers are initially assumed to be
+   * reachable.
+   */
   onReach: (isReached: boolean) => void;
-  /** Called with the health of all devices; `undefined` when the driver stops reporting. */
+  /** Called with the health of all the driver's devices, or with `undefined` when the driver stops reporting. */
   onHealth: (devices: DeviceHealth[] | undefined) => void;
   logger: Logger;
-  /** Pause between two watches, in milliseconds. Default: upstream's 5 s. */
+  /** Delay between two watches, in milliseconds. Default: 5 s, as in upstream. */
   retryMs?: number;
 };
 
-/** Watches a driver's health reports, and whether its socket is reachable, until `signal` is aborted. A driver need not report health. */
+/**
+ * Watches a driver's health reports and whether its socket is reachable, until `signal` aborts. Drivers are not required to report health.
+ */
 export async function watchDriver(socket: string, watch: DriverWatch, signal: AbortSignal): Promise<void> {
   const service = connectService(DRAResourceHealth, socket, { maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES });
   let isReached = true;
@@ -54,7 +59,7 @@ export async function watchDriver(socket: string, watch: DriverWatch, signal: Ab
   service.close();
 }
 
-/** Whether the socket accepts connections. A reachable driver may itself answer `unavailable`, so that error proves nothing. */
+/** Whether the socket accepts connections. A reachable driver may itself respond with `unavailable`, so that error alone proves nothing. */
 function isServed(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);

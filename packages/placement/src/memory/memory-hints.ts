@@ -1,4 +1,4 @@
-/** NUMA nodes with enough memory. Pure; decides like upstream's memory manager. */
+/** Finds NUMA nodes that have enough memory. Pure; makes the same decisions as upstream's memory manager. */
 import { PodwrightError } from '@podwright/base';
 import { countNodes, isNarrower, masksOf, type NodeMask, nodesOf } from '../topology/node-mask.ts';
 import type { TopologyHint } from '../topology/topology-hint.ts';
@@ -7,11 +7,11 @@ import { crossesGroups, type MachineState, type MemoryRequest, sumOn } from './m
 export type MemoryHintInput = {
   machine: MachineState;
   request: MemoryRequest;
-  /** Reusable bytes of the pod's init containers on exactly these nodes. */
+  /** Returns how many reusable bytes the pod's init containers have on exactly these NUMA nodes. */
   reusable: (nodes: NodeMask, type: string) => bigint;
 };
 
-/** Sets of nodes with enough of all requested resources. The hints are the same for each resource. */
+/** Returns the sets of NUMA nodes that have enough of all requested resources. The hints are the same for each resource. */
 export function memoryHints({ machine, request, reusable }: MemoryHintInput): TopologyHint[] {
   const nodes = Object.keys(machine)
     .map(Number)
@@ -29,13 +29,13 @@ export function memoryHints({ machine, request, reusable }: MemoryHintInput): To
     .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === least }));
 }
 
-/** Whether the mask is a single node that already belongs to an allocation across several nodes. */
+/** Whether the mask is a single NUMA node that is already part of an allocation across several NUMA nodes. */
 function isPartOfGroup(machine: MachineState, mask: NodeMask): boolean {
   const [node, ...others] = nodesOf(mask);
   return others.length === 0 && machine[node!]!.cells.length > 1;
 }
 
-/** The nodes that provide a container's memory. Throws upstream's message if there are none. */
+/** Returns the NUMA nodes that will provide a container's memory. Throws upstream's message if none are suitable. */
 export function chooseNodes(input: MemoryHintInput, hint: TopologyHint): NodeMask {
   const { machine, request } = input;
   let chosen = hint;

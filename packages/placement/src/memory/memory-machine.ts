@@ -1,4 +1,4 @@
-/** Free and allocated memory and huge pages of each NUMA node. Pure; follows upstream's memory manager. */
+/** Tracks free and allocated memory and huge pages of each NUMA node. Pure; follows upstream's memory manager. */
 import type { NumaNode } from '../topology/machine.ts';
 import { type NodeMask, nodesOf } from '../topology/node-mask.ts';
 
@@ -11,18 +11,18 @@ export type MemoryTable = {
   free: bigint;
 };
 
-/** `cells` are the nodes that this node's allocations span; without allocations, only the node itself. */
+/** State of a NUMA node. `cells`: the NUMA nodes that its allocations span; only the node itself if it has none. */
 export type NodeState = { assignments: number; memory: Record<string, MemoryTable>; cells: number[] };
 
 export type MachineState = Record<number, NodeState>;
 
-/** A container's memory or huge pages on a group of nodes. */
+/** A container's memory or huge pages on a group of NUMA nodes. */
 export type MemoryBlock = { nodes: number[]; type: string; size: bigint };
 
 /** Sizes in bytes by resource name. */
 export type MemoryRequest = Record<string, bigint>;
 
-/** The state without allocations. Memory set aside for huge pages is not available as ordinary memory. */
+/** Returns the state without any allocations. Memory set aside for huge pages is not available as regular memory. */
 export function freeMachine(nodes: NumaNode[], reserved: Record<number, MemoryRequest>): MachineState {
   const states = nodes.map(({ id, memoryBytes, hugePages }): [number, NodeState] => {
     const systemReserved = reserved[id] ?? {};
@@ -43,7 +43,7 @@ function freeTable(total: bigint, systemReserved: bigint, inPages: bigint): Memo
   return { total, systemReserved, allocatable, reserved: 0n, free: allocatable };
 }
 
-/** Allocates a block: takes `needed` bytes of free memory, as much as possible from the first nodes. Modifies the state. */
+/** Allocates a block: takes `needed` bytes of free memory, filling up the NUMA nodes in order. Modifies the state. */
 export function allocateBlock(machine: MachineState, { nodes, type }: Omit<MemoryBlock, 'size'>, needed: bigint): void {
   let rest = needed;
   for (const node of nodes) {
@@ -77,7 +77,7 @@ export function freeBlock(machine: MachineState, { nodes, type, size }: MemoryBl
 
 export const smaller = (a: bigint, b: bigint) => (b > a ? a : b);
 
-/** The amount of a resource, summed over several nodes. */
+/** Returns the amount of a resource, summed over several NUMA nodes. */
 export function sumOn(
   machine: MachineState,
   mask: NodeMask,
@@ -86,7 +86,10 @@ export function sumOn(
   return nodesOf(mask).reduce((total, node) => total + (machine[node]?.memory[sum.type]?.[sum.of] ?? 0n), 0n);
 }
 
-/** Whether a node of the mask has an allocation that does not span exactly the mask's nodes. The nodes can then not be used together. */
+/**
+ * Whether a NUMA node in the mask has an allocation that does not span exactly the nodes in the mask. Its nodes can then not be used
+ * together.
+ */
 export function crossesGroups(machine: MachineState, mask: NodeMask): boolean {
   const nodes = nodesOf(mask);
   if (nodes.length === 1) return false;

@@ -20,17 +20,19 @@ import { type MemoryState, readMemoryState, writeMemoryState } from './memory-st
 
 export type MemoryManagerOptions = {
   nodes: NumaNode[];
-  /** Memory reserved for the system, by node. */
+  /** Memory reserved for the system, by NUMA node. */
   reserved: Record<number, MemoryRequest>;
   /** Path of the checkpoint file. */
   file: string;
 };
 
-/** Policy `Static`: allocates memory and huge pages for containers of guaranteed pods from as few NUMA nodes as possible. */
+/** Implements the `Static` policy: allocates memory and huge pages for containers of Guaranteed pods from as few NUMA nodes as possible. */
 export class MemoryManager implements HintProvider {
   readonly #options: MemoryManagerOptions;
   #state: MemoryState;
-  /** Bytes of init containers of the pod that is being admitted, by nodes and resource; the containers after them may reuse these. */
+  /**
+   * Bytes allocated to init containers of the pod being admitted, by NUMA nodes and resource; later containers of the pod may reuse them.
+   */
   #reusable: { podUid: string; sizes: Map<string, bigint> } = { podUid: '', sizes: new Map() };
 
   private constructor(options: MemoryManagerOptions, state: MemoryState) {
@@ -49,7 +51,7 @@ export class MemoryManager implements HintProvider {
     return manager;
   }
 
-  /** NUMA nodes that hold a container's memory, in ascending order. */
+  /** Returns the NUMA nodes that hold a container's memory, in ascending order. */
   nodesOf(podUid: string, container: string): number[] {
     return nodesOf(maskOf(this.blocksOf(podUid, container).flatMap(({ nodes }) => nodes)));
   }
@@ -58,7 +60,7 @@ export class MemoryManager implements HintProvider {
     return this.#state.own[podUid]?.[container] ?? [];
   }
 
-  /** Allocatable memory and huge pages of each node. */
+  /** Returns the allocatable memory and huge pages of each NUMA node. */
   allocatable(): MemoryBlock[] {
     return Object.entries(this.#state.machine).flatMap(([node, { memory }]) =>
       Object.entries(memory)
@@ -80,7 +82,7 @@ export class MemoryManager implements HintProvider {
     return this.#hints(pod, memoryRequestOfPod(pod), known);
   }
 
-  /** Hints for a request. If the container already has memory, the only hint is the nodes of that memory. */
+  /** Returns the hints for a request. If the container already has memory, the only hint is the NUMA nodes of that memory. */
   #hints(pod: Pod, request: MemoryRequest, known: MemoryBlock[] | undefined): ResourceHints {
     const names = Object.keys(request);
     if (known === undefined) {
@@ -119,7 +121,7 @@ export class MemoryManager implements HintProvider {
     return (nodes, type) => (podUid === uid ? (sizes.get(`${nodes} ${type}`) ?? 0n) : 0n);
   }
 
-  /** Records reusable memory: later containers may reuse the memory of an init container. */
+  /** Records reusable memory: later containers may reuse an init container's memory. */
   #noteReusable(pod: Pod, container: Container, blocks: MemoryBlock[]): void {
     const { sizes } = this.#reusable;
     const leaves = isPassingInit(pod, container.name);
@@ -131,18 +133,19 @@ export class MemoryManager implements HintProvider {
     }
   }
 
-  /** Whether init containers that have ended still hold memory now that this container starts. */
+  /** Whether init containers that have exited still hold memory that can be freed when this container starts. */
   hasLeftOvers(pod: Pod, container: Container): boolean {
     return this.#passedBy(pod, container).length > 0;
   }
 
-  /** Frees the memory that ended init containers no longer need, as upstream does. Call it when the container starts. */
+  /** Frees memory that exited init containers no longer need, as upstream does. Must be called when the container starts. */
   async freeLeftOvers(pod: Pod, container: Container): Promise<void> {
     for (const name of this.#passedBy(pod, container)) await this.#free(pod.metadata.uid, name);
   }
 
   /**
-   * Whether this is an init container whose memory was freed because later containers run. After a restart of the kubelet, it needs none.
+   * Whether this is an init container whose memory was freed because later containers are running. After a kubelet restart, it needs no
+   * memory.
    */
   #isOver(pod: Pod, { name }: Container): boolean {
     const own = this.#state.own[pod.metadata.uid] ?? {};
@@ -176,7 +179,7 @@ export class MemoryManager implements HintProvider {
     for (const podUid of Object.keys(this.#state.own)) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** Writes the state, then makes it the current one. */
+  /** Writes the state to the checkpoint, then makes it current. */
   async #save(state: MemoryState): Promise<void> {
     await writeMemoryState(this.#options.file, state);
     this.#state = state;
@@ -212,8 +215,8 @@ function withoutReused(
 }
 
 /**
- * Throws unless the recorded state matches this host's nodes and reservations. The recorded free amounts are trusted: upstream recomputes
- * them, and then rejects some of its own files.
+ * Throws unless the recorded state matches this host's NUMA nodes and reservations. The recorded free amounts are trusted: upstream
+ * recomputes them, and then rejects some of its own files.
  */
 function checkState({ machine, own }: MemoryState, free: MachineState, file: string): void {
   const blocks = Object.values(own).flatMap((containers) => Object.values(containers).flat());
@@ -224,7 +227,7 @@ function checkState({ machine, own }: MemoryState, free: MachineState, file: str
   throw new PodwrightError('failed_precondition', `[memorymanager] invalid state, ${advice}: ${why}`);
 }
 
-/** Total and reserved amounts of each node, as one string for comparison. */
+/** Returns the total and reserved amounts of each NUMA node as a single string, for comparison. */
 function shapeOf(machine: MachineState): string {
   const tables = Object.entries(machine).flatMap(([node, { memory }]) =>
     Object.entries(memory).map(([type, { total, systemReserved, allocatable }]) =>

@@ -9,7 +9,10 @@ import {
 } from '@podwright/kube-api';
 import type { MemoryRequest } from './memory-machine.ts';
 
-/** Memory and huge pages that a container gets from NUMA nodes: its requests if the pod is guaranteed, otherwise none. Pure. */
+/**
+ * Returns the memory and huge pages to allocate to a container from NUMA nodes: its requests if the pod is Guaranteed, otherwise none.
+ * Pure.
+ */
 export function memoryRequest(pod: Pod, { resources = {} }: Container): MemoryRequest {
   if (hasPodLevelResources(pod.spec) || qosClass(pod) !== 'Guaranteed') return {};
   const requested = Object.entries({ ...resources.limits, ...resources.requests });
@@ -17,7 +20,7 @@ export function memoryRequest(pod: Pod, { resources = {} }: Container): MemoryRe
   return Object.fromEntries(own.map(([name, amount]) => [name, quantityValue(amount)]));
 }
 
-/** The maximum amounts that the pod holds at any time, by resource. */
+/** Returns the maximum amounts that the pod holds at any one time, by resource. */
 export function memoryRequestOfPod(pod: Pod): MemoryRequest {
   const sidecars: MemoryRequest = {};
   const peak: MemoryRequest = {};

@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import { checksumOf, goList, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
 import type { MachineState, MemoryBlock } from './memory-machine.ts';
 
-/** Memory of each NUMA node, and the containers' blocks by the pod's UID and the container's name. */
+/** Memory of each NUMA node, and the containers' memory blocks by pod UID and container name. */
 export type MemoryState = { machine: MachineState; own: Record<string, Record<string, MemoryBlock[]>> };
 
 /** Upstream's file format (memorymanager/state). */
@@ -12,7 +12,7 @@ type Block = { numaAffinity: number[]; type: string; size: number };
 type Entries = Record<string, Record<string, Block[]>>;
 type StateFile = { policyName: string; machineState: Record<string, Node>; entries?: Entries; checksum: number };
 
-/** Like `readCpuState`, for the memory manager. */
+/** Reads the memory manager's assignments, the way `readCpuState` reads those of the CPU manager. */
 export async function readMemoryState(path: string, policy: 'None' | 'Static'): Promise<MemoryState | undefined> {
   try {
     const value = (await readStateFile(path)) as StateFile | undefined;

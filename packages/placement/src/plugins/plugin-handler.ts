@@ -1,18 +1,18 @@
-/** A plugin's description of itself (`pluginregistration.PluginInfo`). */
+/** A plugin as it describes itself (`pluginregistration.PluginInfo`). */
 export type Plugin = {
   name: string;
-  /** Path of the socket that serves the plugin's services. */
+  /** Path of the socket on which the plugin serves its services. */
   endpoint: string;
-  /** Supported versions, or names of services with their versions. */
+  /** Supported versions, or service names with their versions. */
   versions: readonly string[];
 };
 
-/** Types of plugins, with upstream's names. */
+/** Plugin types, named as in upstream. */
 export type PluginType = 'CSIPlugin' | 'DRAPlugin' | 'DevicePlugin';
 
-/** Handles the plugins of one type. Calls for one plugin run one after another. */
+/** Handles the plugins of one type. Calls for the same plugin run one at a time. */
 export interface PluginHandler {
-  /** Throws if the plugin is invalid. The plugin is then not registered. */
+  /** Throws if the plugin is invalid, in which case it is not registered. */
   validate(plugin: Plugin): void;
   /** Registers the plugin. If it rejects, the handler must keep no state of the plugin; it is called again later. */
   register(plugin: Plugin, signal: AbortSignal): Promise<void>;

@@ -12,26 +12,26 @@ export type PluginRegistryOptions = {
   directory: string;
   handlers: PluginHandlers;
   logger: Logger;
-  /** Period of directory scans that are independent of inotify, in milliseconds. Default: 10 s. */
+  /** Interval of directory scans, which run independently of inotify, in milliseconds. Default: 10 s. */
   periodMs?: number;
 };
 
 /**
- * A watched socket. `ended` resolves once `stop` has been aborted and the plugin is deregistered; `tried` resolves after the first attempt
- * to register.
+ * A watched socket. `ended` resolves once `stop` has been aborted and the plugin is deregistered; `tried` resolves after the first
+ * registration attempt.
  */
 type Followed = { identity: string; stop: AbortController; ended: Promise<void>; tried: Promise<void> };
 
 /**
- * Registers the plugins whose sockets are in a directory. Each socket is handled independently, so that a hanging plugin does not delay
- * others. Registration is retried with back-off until it succeeds; removal of the socket deregisters the plugin. A socket that replaces
- * another one is a new plugin, registered after the old one is deregistered.
+ * Registers the plugins whose sockets are in a directory. Each socket is handled independently, so a hanging plugin does not delay others.
+ * Registration is retried with back-off until it succeeds; removing the socket deregisters the plugin. A socket that replaces another one
+ * belongs to a new plugin, which is registered after the old one has been deregistered.
  */
 export class PluginRegistry {
   readonly #options: PluginRegistryOptions;
   readonly #watcher: PluginWatcher;
   readonly #followed = new Map<string, Followed>();
-  /** Pending deregistrations of plugins whose sockets were removed, by path. */
+  /** Pending deregistrations of plugins whose sockets were removed, by socket path. */
   readonly #leaving = new Map<string, Promise<void>>();
   #isClosed = false;
 
@@ -40,7 +40,7 @@ export class PluginRegistry {
     this.#watcher = new PluginWatcher({ ...options, onSockets: (sockets) => this.#reconcile(sockets) });
   }
 
-  /** Resolves after each plugin that is present has been tried once, or after a timeout. */
+  /** Resolves once registration of every plugin present has been attempted, or after a timeout. */
   async start(): Promise<void> {
     await this.#watcher.start();
     const tried = Promise.all([...this.#followed.values()].map((one) => one.tried));
@@ -49,7 +49,7 @@ export class PluginRegistry {
     enough.abort();
   }
 
-  /** Stops watching. Plugins are not deregistered, because the next kubelet registers them again. */
+  /** Stops watching. Plugins are not deregistered, because the next kubelet will register them again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#watcher.close();
@@ -97,7 +97,7 @@ export class PluginRegistry {
     this.#options.logger.info({ path, plugin: plugin.name }, 'deregistered a plugin');
   }
 
-  /** Registers the plugin with back-off. Returns undefined if the socket is removed before that succeeds. */
+  /** Registers the plugin, retrying with back-off. Resolves with `undefined` if the socket is removed before registration succeeds. */
   async #registerWithRetry(
     path: string,
     signal: AbortSignal,

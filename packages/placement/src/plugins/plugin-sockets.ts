@@ -9,15 +9,15 @@ const MAX_PLUGIN_SOCKETS = 1000;
 const MAX_PLUGIN_DIRECTORIES = 1000;
 
 export type FoundSockets = {
-  /** Identity of each socket by path. The identity changes if another socket replaces it. */
+  /** The identity of each socket, by path. It changes if the socket is replaced by another one. */
   sockets: Map<string, string>;
   /** `root` and the directories below it. */
   directories: string[];
 };
 
 /**
- * Finds sockets below a directory, with upstream's rules: links to sockets count, links to directories are not followed, and names that
- * begin with a dot are ignored. Entries that disappear during the scan, or exceed the limits, are skipped.
+ * Finds sockets below a directory by upstream's rules: symbolic links to sockets count, links to directories are not followed, and names
+ * that start with a dot are ignored. Entries that disappear during the scan or exceed the limits are skipped.
  */
 export async function findSockets(root: string): Promise<FoundSockets> {
   const found: FoundSockets = { sockets: new Map(), directories: [root] };

@@ -4,14 +4,14 @@ import { CONTAINER_DIRECTORY, errorMessage, type Logger } from '@podwright/base'
 import { removeIfEmpty } from '@podwright/host';
 import { findSockets } from './plugin-sockets.ts';
 
-/** Period of the scans that find changes which inotify does not report. */
+/** Interval of scans that detect changes not reported by inotify. */
 const PLUGIN_LOOK_PERIOD_MS = 10_000;
 
 export type PluginWatcherOptions = {
-  /** The watched directory. It is created if it does not exist, and recreated after it was removed. */
+  /** The watched directory. It is created if it does not exist, and recreated if it is removed. */
   directory: string;
   logger: Logger;
-  /** Period of scans that are independent of inotify, in milliseconds. Default: 10 s. */
+  /** Interval of scans, which run independently of inotify, in milliseconds. Default: 10 s. */
   periodMs?: number;
   /** Called after each scan with all sockets by path (`FoundSockets.sockets`). */
   onSockets: (sockets: ReadonlyMap<string, string>) => void;
@@ -22,7 +22,7 @@ export class PluginWatcher {
   readonly #options: PluginWatcherOptions;
   readonly #watchers = new Map<string, FSWatcher>();
   #timer: NodeJS.Timeout | undefined;
-  /** The running scan; there is at most one. A change during a scan causes another one. */
+  /** The scan in progress; there is at most one. A change during a scan triggers another one. */
   #looking: Promise<void> | undefined;
   #isStale = false;
   #isClosed = false;
@@ -73,7 +73,7 @@ export class PluginWatcher {
     const { sockets, directories } = await findSockets(directory);
     if (this.#isClosed) return;
     for (const [path, watcher] of this.#watchers) if (!directories.includes(path)) this.#forget(path, watcher);
-    // another scan finds a socket that appears between a directory's scan and the start of its watch
+    // scan again to find a socket that appeared between scanning the directory and watching it
     for (const path of directories) if (!this.#watchers.has(path) && this.#watch(path)) this.#isStale = true;
     onSockets(sockets);
   }
@@ -82,7 +82,7 @@ export class PluginWatcher {
     try {
       const watcher = watch(path, (event, name) => {
         if (event !== 'rename') return;
-        // a moved or removed directory reports no further events; another one may replace it
+        // a directory that was moved or removed reports no further events; another one may replace it
         if (name === null || path.endsWith(`/${name}`)) this.#forget(path, watcher);
         void this.#look();
       });

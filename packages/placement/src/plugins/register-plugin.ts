@@ -4,12 +4,12 @@ import { type PluginInfo, Registration } from '../plugin-registration-api.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from './limits.ts';
 import type { Plugin, PluginHandler, PluginHandlers } from './plugin-handler.ts';
 
-/** Maximum length of names, versions and endpoints of plugins. */
+/** Maximum length of plugin names, versions and endpoints. */
 const MAX_PLUGIN_TEXT_LENGTH = 1024;
 
 const PLUGIN_NOTIFY_TIMEOUT_MS = 5000;
 
-/** Upstream's timeout of GetInfo; that of NotifyRegistrationStatus is above. */
+/** Timeout of GetInfo, as in upstream. The timeout of NotifyRegistrationStatus is above. */
 const PLUGIN_INFO_TIMEOUT_MS = 1000;
 
 export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };
@@ -18,7 +18,7 @@ type Client = ConnectedService<typeof Registration>;
 
 /**
  * Makes one attempt to register the plugin at a socket: reads its description, calls its handler, and notifies the plugin of the result.
- * Rejects with upstream's message; no state of the plugin remains then.
+ * Rejects with upstream's message, in which case no state about the plugin remains.
  */
 export async function registerPlugin(
   socketPath: string,
@@ -77,7 +77,7 @@ function handlerOf({ type }: PluginInfo, handlers: PluginHandlers): PluginHandle
   return Object.hasOwn(handlers, type) ? handlers[type as keyof PluginHandlers] : undefined;
 }
 
-/** Bounds the plugin's strings before they reach logs and paths, although only root can create sockets there. */
+/** Limits the lengths of the plugin's strings before they end up in logs and paths, although only root can create sockets there. */
 function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
   for (const text of [name, endpoint, ...supportedVersions])
     if (text.length > MAX_PLUGIN_TEXT_LENGTH)
@@ -88,7 +88,7 @@ function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
   if (name === '') throw new PodwrightError('invalid_argument', 'the plugin has no name');
 }
 
-/** Notifies the plugin of the error, then rejects with it. */
+/** Reports the error to the plugin, then rejects with it. */
 async function refuse(client: Client, error: string): Promise<never> {
   try {
     await notify(client, { pluginRegistered: false, error });

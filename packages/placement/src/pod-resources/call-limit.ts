@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** A token bucket for calls: at most `burst` at once, and `perSecond` on average. */
+/** A token bucket for calls: allows a burst of at most `burst` calls, and `perSecond` on average. */
 export class CallLimit {
   readonly #perSecond: number;
   readonly #burst: number;

@@ -1,4 +1,4 @@
-/** Metrics of the pod resources API, with upstream's names. */
+/** Pod resources API metrics with the same names as upstream's. */
 import { Counter, type Registry } from '@podwright/base';
 
 type OfVersion = Counter<'server_api_version'>;

@@ -1,4 +1,4 @@
-/** The pod resources API (v1): reports the devices, CPUs and memory of containers to agents on the node, such as monitoring agents. */
+/** Serves the pod resources API (v1), which reports containers' devices, CPUs and memory to monitoring and other agents on the node. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podwright/base';
@@ -9,31 +9,31 @@ import { PodResourcesLister } from '../pod-resources-api.ts';
 import { CallLimit } from './call-limit.ts';
 import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';
 
-/** Rate limit of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
+/** Rate limit of the pod resources API (upstream's DefaultQPS and DefaultBurstTokens). */
 const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
 
-/** Devices of one resource that have the same NUMA nodes, or that have none. */
+/** Devices of one resource that share the same NUMA nodes, or that all have none. */
 export type ListedDevices = { resource: string; ids: string[]; nodes: number[] };
 export type ListedMemory = { type: string; size: bigint; nodes: number[] };
-/** A claim of a pod and its devices. */
+/** One of a pod's ResourceClaims, and its devices. */
 export type ListedClaim = {
   namespace: string;
   name: string;
   devices: { driver: string; pool: string; device: string; shareId?: string; cdiDevices: string[] }[];
 };
-/** Resources of a container, or the node's allocatable resources. */
+/** A container's resources, or the node's allocatable resources. */
 export type ListedResources = { devices: ListedDevices[]; cpus: number[]; memory: ListedMemory[] };
 
 export type PodResourcesInput = {
   /** Directory in which the socket `kubelet.sock` is created. */
   directory: string;
-  /** Pods that are running or may start. */
+  /** Returns the pods that are running or may start. */
   activePods: () => Pod[];
-  /** Exclusive resources of a container. */
+  /** Returns a container's exclusive resources. */
   resourcesOf: (pod: Pod, container: Container) => ListedResources;
-  /** Claims from which a container has devices. */
+  /** Returns the ResourceClaims from which a container has devices. */
   claimsOf: (pod: Pod, container: Container) => ListedClaim[];
-  /** Allocatable resources of the node. */
+  /** Returns the node's allocatable resources. */
   allocatable: () => ListedResources;
   logger: Logger;
   metrics?: Registry;
@@ -71,7 +71,7 @@ export async function servePodResources(input: PodResourcesInput): Promise<{ clo
   return startOnceThereIsSpace({ serve, consequence: 'the pod resources API is not served', logger });
 }
 
-/** Omits init containers other than sidecars, because they have ended. */
+/** Describes a pod's resources. Omits init containers other than sidecars, because they have exited. */
 function podMessage(pod: Pod, { resourcesOf, claimsOf }: PodResourcesInput) {
   const { name, namespace } = pod.metadata;
   const lasting = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];

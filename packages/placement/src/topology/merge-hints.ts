@@ -1,17 +1,17 @@
-/** Merges the hints for all resources into one set of NUMA nodes. Pure; decides like upstream's topology manager. */
+/** Merges the hints for all resources into one set of NUMA nodes. Pure; makes the same decisions as upstream's topology manager. */
 import { countNodes, isNarrower, maskOf, type NodeMask, nodesOf } from './node-mask.ts';
 import type { ResourceHints, TopologyHint } from './topology-hint.ts';
 
 export type TopologyPolicy = 'best-effort' | 'restricted' | 'single-numa-node';
 
-/** The host's NUMA nodes, and for each node its distances to all nodes in the order of `nodes`. */
+/** The host's NUMA nodes, and for each of them its distances to all NUMA nodes, in the order of `nodes`. */
 export type NumaNodes = { nodes: number[]; distances: ReadonlyMap<number, number[]> };
 
 export type MergeOptions = { policy: TopologyPolicy; preferClosest: boolean; numa: NumaNodes };
 
 type PlacedHint = { nodes: NodeMask; preferred: boolean };
 
-/** The NUMA nodes for the requested resources, and whether the policy admits the pod. */
+/** Returns the NUMA nodes to use for the requested resources, and whether the policy admits the pod. */
 export function mergeHints(
   providers: ResourceHints[],
   options: MergeOptions,
@@ -26,7 +26,10 @@ export function mergeHints(
   return { hint: best.nodes === all ? { ...best, nodes: undefined } : best, isAdmitted: best.preferred };
 }
 
-/** One list of hints per resource. A provider without hints accepts any nodes; a resource with an empty list has no suitable nodes. */
+/**
+ * Returns one list of hints per resource. A provider without hints accepts any NUMA nodes; an empty list means that no NUMA nodes are
+ * suitable for the resource.
+ */
 function resourceLists(hints: ResourceHints): TopologyHint[][] {
   const lists = Object.values(hints);
   if (lists.length === 0) return [[{ nodes: undefined, preferred: true }]];
@@ -57,10 +60,10 @@ function narrowestCount(hints: TopologyHint[]): number {
   return counts.length === 0 ? 0 : Math.min(...counts);
 }
 
-/** The merge of hints from some of the lists. `isFree` is true while no hint has restricted the nodes. */
+/** The result of merging hints from some of the lists. `isFree`: true until a hint restricts the NUMA nodes. */
 type PartialMerge = PlacedHint & { isFree: boolean };
 
-/** Combines each merge with each hint of another list. Duplicate results are dropped, so that their number stays bounded. */
+/** Combines each partial merge with each hint of another list. Duplicate results are dropped, which keeps their number bounded. */
 function combine(merges: PartialMerge[], hints: TopologyHint[]): PartialMerge[] {
   const found = new Map<string, PartialMerge>();
   for (const merge of merges) {
@@ -72,14 +75,17 @@ function combine(merges: PartialMerge[], hints: TopologyHint[]): PartialMerge[] 
   return [...found.values()];
 }
 
-/** Adds a hint to a merge. The result is preferred only if all hints are preferred and have the same nodes. */
+/** Adds a hint to a partial merge. The result is preferred only if all hints are preferred and have the same NUMA nodes. */
 function withHint({ nodes, preferred, isFree }: PartialMerge, hint: TopologyHint): PartialMerge {
   if (hint.nodes === undefined) return { nodes, preferred: preferred && hint.preferred, isFree };
   const isSame = isFree || hint.nodes === nodes;
   return { nodes: nodes & hint.nodes, preferred: preferred && hint.preferred && isSame, isFree: false };
 }
 
-/** The better of two merges. If neither is preferred, it is the one whose number of nodes is closest to `enough` without exceeding it. */
+/**
+ * Returns the better of two merges. If neither is preferred, that is the one whose number of NUMA nodes is closest to `enough` without
+ * exceeding it.
+ */
 function better(best: PlacedHint, candidate: PlacedHint, options: MergeOptions & { enough: number }): PlacedHint {
   if (best.preferred !== candidate.preferred) return best.preferred ? best : candidate;
   if (best.preferred) return fitter(best, candidate, options);

@@ -1,4 +1,4 @@
-/** A set of NUMA nodes with one bit per node: node 3 is `8n`. */
+/** A set of NUMA nodes as a bit mask: node 3 is `8n`. */
 export type NodeMask = bigint;
 
 export function maskOf(nodes: Iterable<number>): NodeMask {
@@ -7,7 +7,7 @@ export function maskOf(nodes: Iterable<number>): NodeMask {
   return mask;
 }
 
-/** The nodes in ascending order. */
+/** Returns the NUMA nodes in the mask, in ascending order. */
 export function nodesOf(mask: NodeMask): number[] {
   const nodes: number[] = [];
   for (let node = 0, rest = mask; rest > 0n; node++, rest >>= 1n) if (rest & 1n) nodes.push(node);
@@ -18,13 +18,13 @@ export const hasNode = (mask: NodeMask, node: number) => ((mask >> BigInt(node))
 
 export const countNodes = (mask: NodeMask) => nodesOf(mask).length;
 
-/** Whether the mask has fewer nodes than the other, or the same number and lower node IDs. */
+/** Whether the mask has fewer NUMA nodes than the other one, or the same number but lower node IDs. */
 export function isNarrower(mask: NodeMask, other: NodeMask): boolean {
   const difference = countNodes(mask) - countNodes(other);
   return difference === 0 ? mask < other : difference < 0;
 }
 
-/** All non-empty subsets of these nodes, in ascending order of size. */
+/** Returns all non-empty subsets of these NUMA nodes, in ascending order of size. */
 export function masksOf(nodes: number[]): NodeMask[] {
   const masks = [0n];
   for (const node of nodes) masks.push(...masks.map((mask) => mask | (1n << BigInt(node))));

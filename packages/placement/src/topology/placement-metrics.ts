@@ -1,22 +1,22 @@
-/** Metrics of the topology, CPU and memory managers, with upstream's names (pkg/kubelet/metrics). */
+/** Topology, CPU and memory manager metrics with the same names as upstream's (pkg/kubelet/metrics). */
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 import type { HintProvider } from './topology-hint.ts';
 
-/** Upstream's exponential buckets, starting at 0.05 ms. */
+/** Exponential buckets starting at 0.05 ms, as in upstream. */
 const ADMISSION_BUCKETS = Array.from({ length: 15 }, (_, index) => 0.05 * 2 ** index);
 
 type Scope = 'container' | 'pod';
 
 export type PlacementMetrics = {
-  /** Counts an admission of a pod with resources to align, and records its duration. */
+  /** Counts the admission of a pod whose resources need alignment, and records how long it took. */
   requested(milliseconds: number): void;
   /** Counts a failed admission. */
   failed(): void;
-  /** Counts a container or pod whose resources must be aligned under the policy, as a success or a failure. */
+  /** Counts a container or pod whose resources the policy requires to be aligned, as a success or a failure. */
   aligned(scope: Scope, isAligned: boolean): void;
-  /** Wraps a provider to count its allocations for which `isAsked` is true, and their failures. */
+  /** Wraps a provider to count the allocations for which `isAsked` returns true, and how many of them fail. */
   pinning(manager: 'cpu' | 'memory', provider: HintProvider, isAsked: Asked): HintProvider;
-  /** Gauges for the shared CPUs that may still be assigned, and for the assigned CPUs by NUMA node. */
+  /** Registers gauges for the shared CPUs that can still be assigned, and for the assigned CPUs by NUMA node. */
   processors(read: () => { free: number; given: Map<number, number> }): void;
 };
 

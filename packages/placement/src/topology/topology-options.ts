@@ -1,14 +1,14 @@
 import { flagProblems, type PolicyFlags, readFlags } from './policy-flags.ts';
 
-/** The policy options of the topology manager (`topologyManagerPolicyOptions`). */
+/** Policy options of the topology manager (`topologyManagerPolicyOptions`). */
 export type TopologyPolicyOptions = {
   /** `prefer-closest-numa-nodes` */
   preferClosest: boolean;
-  /** `max-allowable-numa-nodes`: the kubelet does not start on a host with more nodes. Default: 8. */
+  /** `max-allowable-numa-nodes`: the kubelet does not start on a host with more NUMA nodes. Default: 8. */
   maxNodes: number;
 };
 
-/** With more nodes, there would be too many subsets to try. */
+/** With more NUMA nodes, there would be too many subsets to try. */
 const MAX_NODES = 8;
 const MAX_NODES_OPTION = 'max-allowable-numa-nodes';
 const FLAGS: PolicyFlags<'preferClosest'> = { 'prefer-closest-numa-nodes': { key: 'preferClosest' } };
@@ -21,7 +21,7 @@ export function topologyOptions(options: Record<string, string>): TopologyPolicy
   return { preferClosest, maxNodes: Number(options[MAX_NODES_OPTION] ?? MAX_NODES) };
 }
 
-/** Problems of the options, as upstream's messages. */
+/** Returns problems with the options, as upstream's messages. */
 export function topologyOptionProblems(options: Record<string, string>): string[] {
   const { [MAX_NODES_OPTION]: nodes, ...others } = options;
   const isWell = nodes === undefined || (/^\d{1,3}$/.test(nodes) && Number(nodes) >= MAX_NODES);

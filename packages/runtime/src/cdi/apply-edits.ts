@@ -2,15 +2,15 @@ import type { OciDevice, OciMount, OciSpec } from '../oci/spec.ts';
 import { byDepth, deviceMount } from '../oci/spec-mounts.ts';
 import type { CdiEdits } from './cdi-spec.ts';
 
-/** A complete device node: fields that the CDI specification omits come from the host's node. */
+/** A complete device node. Fields that the CDI specification omits are taken from the device node on the host. */
 export type ResolvedNode = { device: OciDevice; access: string; hostPath: string };
 
-/** All edits that devices make to a container's specification. `nodes` are the resolved device nodes of `edits`. */
+/** All edits to make to a container's OCI specification for its devices. `nodes`: the resolved device nodes of `edits`. */
 export type ResolvedEdits = { edits: CdiEdits[]; nodes: ResolvedNode[] };
 
 /**
- * Applies the devices' edits to a container's specification, as CDI defines: an edit replaces the variable of the same name, the
- * node of the same path, and the mount of the same destination. Pure.
+ * Applies the devices' edits to a container's OCI specification as defined by CDI: an edit replaces the environment variable with the same
+ * name, the device node with the same path, and the mount with the same destination. Pure.
  */
 export function applyCdiEdits(spec: OciSpec, { edits, nodes }: ResolvedEdits): OciSpec {
   return nodes.reduce(addNode, edits.reduce(applyPlain, spec));
@@ -63,13 +63,13 @@ function addHooks(hooks: OciSpec['hooks'] = {}, added: NonNullable<CdiEdits['hoo
 function addNode(spec: OciSpec, { device, access, hostPath }: ResolvedNode): OciSpec {
   const { linux, process } = spec;
   const { uid, gid } = process.user;
-  // A node without uid or gid belongs to the container's user.
+  // a device node with no uid or gid set belongs to the container's user
   const owned = { ...(uid > 0 ? { uid } : {}), ...(gid > 0 ? { gid } : {}), ...device };
   const others = (linux.devices ?? []).filter(({ path }) => path !== device.path);
   const { type, major, minor } = device;
   const rules = linux.resources?.devices ?? [];
   const rule = type === 'p' || access === '' ? [] : [{ allow: true, type, major, minor, access }];
-  // mknod is not permitted in a user namespace, so the host's node is bind-mounted.
+  // mknod is not permitted in a user namespace, so the host's device node is bind-mounted
   const isMapped = linux.namespaces.some((namespace) => namespace.type === 'user');
   return {
     ...spec,

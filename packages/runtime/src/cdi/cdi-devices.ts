@@ -7,16 +7,16 @@ import type { OciDevice } from '../oci/spec.ts';
 import type { ResolvedEdits, ResolvedNode } from './apply-edits.ts';
 import { type CdiDeviceNode, type CdiEdits, type CdiSpec, decodeCdiSpec, MAX_SPEC_BYTES } from './cdi-spec.ts';
 
-/** CDI's default directories: one for static specifications, and one for specifications that drivers generate at each boot. */
+/** CDI's default directories: one for static specifications, and one for specifications that drivers generate on each boot. */
 export const CDI_DIRECTORIES = ['/etc/cdi', '/var/run/cdi'];
 
-/** Maximum number of files read in one directory. */
+/** Maximum number of specification files to read per directory. */
 const MAX_FILES = 1000;
 
-/** A decoded file. `rank` is the precedence of its directory; higher wins. */
+/** A decoded specification file. `rank`: the precedence of its directory; higher wins. */
 type Loaded = { file: string; rank: number; spec: CdiSpec };
 
-/** Returns the edits for the devices, with device nodes completed from the host. Errors: see `findEdits` and `resolveNodes`. */
+/** Returns the edits for the devices, with device nodes completed from the host. For the errors, see `findEdits` and `resolveNodes`. */
 export async function resolveCdiDevices(
   names: string[],
   directories: string[] = CDI_DIRECTORIES,
@@ -25,17 +25,17 @@ export async function resolveCdiDevices(
   return { edits, nodes: await resolveNodes(edits) };
 }
 
-/** Completes the device nodes of the edits. Throws `failed_precondition` if a node does not exist on the host. */
+/** Completes the device nodes in the edits. Throws `failed_precondition` if a device node does not exist on the host. */
 export function resolveNodes(edits: CdiEdits[]): Promise<ResolvedNode[]> {
   return Promise.all(edits.flatMap(({ deviceNodes = [] }) => deviceNodes).map(resolveNode));
 }
 
 /**
- * Returns the edits for the devices, in the order of their names. A specification's common edits come before the edits of its first device.
- * Reads the directories again at each call, because drivers add and remove files. A later directory takes precedence. A device that two
- * files in the same directory define counts as missing. Unreadable files do not affect the devices in other files.
+ * Returns the edits for the devices, in the order of `names`. A specification's common edits come before the edits of its first device. The
+ * directories are read again on each call, because drivers add and remove files. Later directories take precedence. A device that is
+ * defined by two files in the same directory counts as missing. An unreadable file does not affect devices in other files.
  *
- * Throws `failed_precondition`, which names the missing devices and the unreadable files.
+ * Throws `failed_precondition`, naming the missing devices and the unreadable files.
  */
 async function findEdits(names: string[], directories: string[]): Promise<CdiEdits[]> {
   if (names.length === 0) return [];
@@ -105,7 +105,7 @@ function noneIfMissing(error: unknown): string[] {
   throw error;
 }
 
-/** Completes a node's omitted fields from the host. A node with type and number need not exist on the host. */
+/** Fills in a device node's omitted fields from the host. A device node that specifies its type and number need not exist on the host. */
 async function resolveNode(node: CdiDeviceNode): Promise<ResolvedNode> {
   const { path, hostPath = path, permissions = '', uid, gid } = node;
   const type = node.type === 'u' ? 'c' : (node.type ?? '');

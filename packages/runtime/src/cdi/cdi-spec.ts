@@ -3,12 +3,12 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import { isDeviceName, parseKind } from './device-name.ts';
 
-/** Supported versions of the specification, oldest first. Earlier versions have other fields. */
+/** Supported versions of the CDI specification, oldest first. Earlier versions have different fields. */
 const VERSIONS = ['0.3.0', '0.4.0', '0.5.0', '0.6.0', '0.7.0', '0.8.0', '1.0.0', '1.1.0'];
 
-/** Maximum size of a file. Larger files are refused. */
+/** Maximum size of a specification file. Larger files are rejected. */
 export const MAX_SPEC_BYTES = 4 << 20;
-/** Maximum number of YAML aliases, which can expand a small file without bound. Real specifications hardly use any. */
+/** Maximum number of YAML aliases, which can expand a small file without bound. Real-world specifications hardly use any. */
 const MAX_ALIASES = 100;
 const MAX_ENTRIES = 10_000;
 
@@ -85,15 +85,15 @@ const cdiSpec = z.strictObject({
   containerEdits: containerEdits.optional(),
 });
 
-/** Changes to a container's specification for a device (CDI, SPEC.md: containerEdits). */
+/** Changes to a container's OCI specification for a device (CDI, SPEC.md: containerEdits). */
 export type CdiEdits = z.infer<typeof containerEdits>;
 export type CdiDeviceNode = z.infer<typeof deviceNode>;
-/** A CDI specification: devices of one kind, and edits common to all of them. */
+/** A CDI specification: devices of one kind, and the edits common to all of them. */
 export type CdiSpec = z.infer<typeof cdiSpec>;
 
 /**
- * Decodes a specification in JSON or YAML. Unknown fields, and fields newer than the declared version, are refused, because a device with
- * only part of its edits is worse than no device. Throws `invalid_argument`, which names the file and the field.
+ * Decodes a CDI specification in JSON or YAML. Unknown fields, and fields newer than the declared version, are rejected: a device with only
+ * part of its edits is worse than no device. Throws `invalid_argument`, naming the file and the field.
  */
 export function decodeCdiSpec(text: string, file: string): CdiSpec {
   const refuse = (reason: string, cause?: unknown): never => {
@@ -114,7 +114,7 @@ export function decodeCdiSpec(text: string, file: string): CdiSpec {
   return twice === undefined ? spec : refuse(`device ${twice} is defined twice`);
 }
 
-/** Parses JSON or YAML, of which JSON is a subset. */
+/** Parses YAML, of which JSON is a subset. */
 function parseText(text: string, refuse: (reason: string, cause: unknown) => never): unknown {
   try {
     return parse(text, { maxAliasCount: MAX_ALIASES, prettyErrors: false });
@@ -123,7 +123,7 @@ function parseText(text: string, refuse: (reason: string, cause: unknown) => nev
   }
 }
 
-/** The versions that added fields, newest first, each with a check whether a specification uses its fields. */
+/** The CDI versions that added fields, newest first, each with a function that returns whether a specification uses the added fields. */
 const ADDITIONS: { version: string; used: (spec: CdiSpec, edits: CdiEdits[]) => boolean }[] = [
   {
     version: '1.1.0',
@@ -151,7 +151,7 @@ const ADDITIONS: { version: string; used: (spec: CdiSpec, edits: CdiEdits[]) => 
   },
 ];
 
-/** The oldest CDI version that defines every field which the specification uses. */
+/** Returns the oldest CDI version that defines every field used by the specification. */
 function minimumVersion(spec: CdiSpec): string {
   const edits = [spec.containerEdits ?? {}, ...spec.devices.map(({ containerEdits }) => containerEdits)];
   return ADDITIONS.find(({ used }) => used(spec, edits))?.version ?? VERSIONS[0]!;

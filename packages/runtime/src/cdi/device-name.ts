@@ -1,11 +1,11 @@
 import { PodwrightError } from '@podwright/base';
 
-/** A CDI device: `vendor/class=name`, e.g. `nvidia.com/gpu=0`. */
+/** A CDI device: `vendor/class=name`, for example `nvidia.com/gpu=0`. */
 export type DeviceName = { vendor: string; class: string; name: string };
 
-/** Annotations of a container that name devices: `cdi.k8s.io/ANYTHING: NAME,NAME`. */
+/** Prefix of container annotations that name devices: `cdi.k8s.io/ANYTHING: NAME,NAME`. */
 const ANNOTATION_PREFIX = 'cdi.k8s.io/';
-/** Maximum number of devices of one container. */
+/** Maximum number of devices per container. */
 const MAX_DEVICES = 1000;
 
 const KIND_PART = /^[A-Za-z](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
@@ -18,19 +18,19 @@ export function parseDeviceName(text: string): DeviceName | undefined {
   return parts === undefined || !isDeviceName(name) ? undefined : { ...parts, name };
 }
 
-/** Parses the `vendor/class` of a specification. `undefined` if it is invalid. */
+/** Parses the `vendor/class` of a CDI specification. `undefined` if it is invalid. */
 export function parseKind(text: string): Omit<DeviceName, 'name'> | undefined {
   const [vendor = '', deviceClass = '', ...rest] = text.split('/');
   if (rest.length > 0 || !KIND_PART.test(vendor) || !KIND_PART.test(deviceClass)) return undefined;
   return { vendor, class: deviceClass };
 }
 
-/** Whether `text` is a valid name of a device within its specification. */
+/** Whether `text` is a valid device name within a CDI specification. */
 export const isDeviceName = (text: string): boolean => NAME_PART.test(text);
 
 /**
- * The devices that a container requests, without duplicates: first the devices in the CRI field, then the devices in annotations, which
- * device plugins use with older kubelets. Throws `invalid_argument`, which names the invalid device.
+ * Returns the devices that a container requests, without duplicates: first those in the CRI field, then those in annotations, which device
+ * plugins use with older kubelets. Throws `invalid_argument`, naming the invalid device.
  */
 export function requestedDevices(named: string[], annotations: Record<string, string>): string[] {
   const fromAnnotations = Object.entries(annotations)

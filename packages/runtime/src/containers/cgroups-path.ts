@@ -3,16 +3,17 @@ import { PodwrightError } from '@podwright/base';
 import { type CgroupDriver, cgroupPathOf, slicePath } from '@podwright/host';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** Prefix of the names of containers' scopes, which shows an administrator that this runtime created them. */
+/** Name prefix of container scopes; it shows administrators that this container runtime created them. */
 const SCOPE_PREFIX = 'podwright';
 
-/** The cgroup driver, and the default parent for sandboxes without a cgroup parent. */
+/** The cgroup driver, and the default parent cgroup for sandboxes that do not specify one. */
 export type CgroupPlace = { cgroupDriver?: CgroupDriver; cgroupParent: string };
 
 /**
- * Returns a function that computes `linux.cgroupsPath` of a task: a path below the pod's cgroup, or below `cgroupParent` for a pod
- * without one. If the pod's cgroup is a slice, as from a kubelet with the systemd driver, the result is `slice:prefix:id`, and the
- * OCI runtime makes systemd create a scope there. `failed_precondition` for a slice with the cgroupfs driver.
+ * Returns a function that computes a task's `linux.cgroupsPath`: a path below the pod's cgroup or, if the pod has none, below
+ * `cgroupParent`. If the pod's cgroup is a slice, as it is with a kubelet that uses the systemd driver, the result is `slice:prefix:id`,
+ * and the OCI runtime has systemd create a scope there. The function throws `failed_precondition` for a slice if the cgroup driver is
+ * cgroupfs.
  */
 export const cgroupsPathBelow = ({ cgroupDriver, cgroupParent: ownParent }: CgroupPlace) => {
   const pathOf = cgroupsPathOf(ownParent);
@@ -27,7 +28,7 @@ export const cgroupsPathBelow = ({ cgroupDriver, cgroupParent: ownParent }: Cgro
   };
 };
 
-/** Returns a function that computes the path of a task's cgroup, for both cgroup drivers. */
+/** Returns a function that computes the path of a task's cgroup with either cgroup driver. */
 export const taskCgroupBelow = (ownParent: string) => {
   const pathOf = cgroupsPathOf(ownParent);
   return (sandbox: SandboxRecord, taskId: string): string => cgroupPathOf(pathOf(sandbox, taskId));
@@ -40,7 +41,7 @@ const cgroupsPathOf =
       ? `${posix.basename(cgroupParent)}:${SCOPE_PREFIX}:${taskId}`
       : posix.join('/', cgroupParent === '' ? ownParent : cgroupParent, taskId);
 
-/** The path of the cgroup that a sandbox's `cgroupParent` names. */
+/** Returns the path of the cgroup that a sandbox's `cgroupParent` refers to. */
 export function podCgroup(cgroupParent: string): string {
   return isSlice(cgroupParent) ? slicePath(posix.basename(cgroupParent)) : posix.join('/', cgroupParent);
 }

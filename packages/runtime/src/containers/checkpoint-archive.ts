@@ -6,10 +6,10 @@ import { isErrno, PodwrightError, PRIVATE_FILE, STICKY, WRITABLE_BY_OTHERS, wrap
 import { runChecked } from '@podwright/host';
 
 /**
- * Opens the directory of a checkpoint archive. The archive is written through this descriptor, so it does not matter if the directory is
- * replaced with a symbolic link in the meantime. Errors: `invalid_argument` if the location is not an absolute normalized path, or exists
- * and is not a regular file; `failed_precondition` if other users could replace files in the directory; `not_found` if the directory does
- * not exist.
+ * Opens the directory of a checkpoint archive. The archive is written through this directory file descriptor, so it does not matter if the
+ * directory is replaced by a symbolic link in the meantime. Errors: `invalid_argument` if the location is not a normalized absolute path,
+ * or if it exists and is not a regular file; `failed_precondition` if other users could replace files in the directory; `not_found` if the
+ * directory does not exist.
  */
 export async function openArchiveTarget(location: string): Promise<ArchiveTarget> {
   const refuse = (code: 'invalid_argument' | 'failed_precondition', why: string) =>
@@ -79,8 +79,8 @@ class ArchiveTarget implements AsyncDisposable {
 }
 
 /**
- * Copies a regular file. Does nothing if the path does not exist or is another type of file: a container may have replaced its log with a
- * link to a host file.
+ * Copies a regular file. Does nothing if the path does not exist or is not a regular file: a container may have replaced its log with a
+ * symbolic link to a host file.
  */
 export async function copyPlainFile(source: string, target: string): Promise<void> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -89,7 +89,7 @@ export async function copyPlainFile(source: string, target: string): Promise<voi
   await copyFile(`/proc/self/fd/${file.fd}`, target, constants.COPYFILE_EXCL);
 }
 
-/** Ignores the error for a missing file, for a link (ELOOP, because of O_NOFOLLOW) and for a socket (ENXIO); throws any other error. */
+/** Ignores errors for a missing file, a symbolic link (ELOOP, because of O_NOFOLLOW) and a socket (ENXIO); throws any other error. */
 function unlessMissing(error: unknown): undefined {
   if (!['ENOENT', 'ELOOP', 'ENXIO'].some((code) => isErrno(error, code))) throw error;
 }

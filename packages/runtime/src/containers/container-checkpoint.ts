@@ -7,10 +7,10 @@ import { copyPlainFile, openArchiveTarget } from './checkpoint-archive.ts';
 import type { ContainerContext } from './container-context.ts';
 import { writeLayerDifference } from './layer-difference.ts';
 
-/** Absolute path of the archive to write, and the time limit for writing it. */
+/** Absolute path of the archive to write, and the timeout for writing it. */
 export type CheckpointRequest = { location: string; timeoutMs: number };
 
-/** Names of the files in an archive, as checkpointctl, CRI-O and containerd expect them. */
+/** Names of the files in a checkpoint archive, as expected by checkpointctl, CRI-O and containerd. */
 const NAMES = {
   images: 'checkpoint',
   config: 'config.dump',
@@ -22,10 +22,10 @@ const NAMES = {
 };
 
 /**
- * Writes a checkpoint of a running container to an archive that can be restored on another host: CRIU's memory images, changed files,
- * specification, status and log. The container is frozen during the dump and continues afterwards. Leaves no files behind on failure.
- * Errors: `unimplemented` (CRIU is not installed, or the task runtime does not support checkpoints), those of `openArchiveTarget`,
- * `deadline_exceeded`, `internal` (with CRIU's message).
+ * Writes a checkpoint of a running container to an archive that can be restored on another host. The archive contains CRIU's memory images,
+ * changed files, the OCI specification, the status and the log. The container is frozen during the dump and continues afterwards. Leaves no
+ * files behind on failure. Errors: `unimplemented` (CRIU is not installed, or the task runtime does not support checkpoints), those of
+ * `openArchiveTarget`, `deadline_exceeded`, `internal` (with CRIU's message).
  */
 export async function checkpointContainer(
   context: Pick<ContainerContext, 'files' | 'tasks' | 'table'>,
@@ -49,7 +49,7 @@ export async function checkpointContainer(
   }
 }
 
-/** Thaws a container whose checkpoint was interrupted by a restart of the runtime. */
+/** Thaws a container whose checkpoint was interrupted by a restart of the container runtime. */
 export async function endInterruptedCheckpoint(
   { files, tasks }: Pick<ContainerContext, 'files' | 'tasks'>,
   id: string,
@@ -94,12 +94,12 @@ async function collect(
   await writeFileAtomic(path('status'), JSON.stringify(statusDump(record)));
 }
 
-/** The image reference from the pod's spec, which another host can pull: the kubelet may pass an image id in `reference`. */
+/** Returns the image reference from the pod spec, which another host can pull. The kubelet may pass an image ID in `reference`. */
 function imageName({ image }: ContainerRecord['config']): string {
   return image.userSpecified === '' ? image.reference : image.userSpecified;
 }
 
-/** Summary of the checkpoint that tools such as checkpointctl display. */
+/** Returns the checkpoint summary displayed by tools such as checkpointctl. */
 function configDump({ id, config, image, createdAtMs }: ContainerRecord) {
   return {
     id,
@@ -115,7 +115,7 @@ function configDump({ id, config, image, createdAtMs }: ContainerRecord) {
   };
 }
 
-/** The CRI ContainerStatus in its JSON form. A restore reads labels and annotations from it. */
+/** Returns the CRI ContainerStatus as JSON. A restore reads labels and annotations from it. */
 function statusDump({ id, config, image, state, createdAtMs, logPath }: ContainerRecord) {
   const { name, attempt, labels, annotations } = config;
   const nanoseconds = (milliseconds: number) => Math.round(milliseconds) * 1e6;

@@ -29,7 +29,7 @@ export type ContainerServiceDependencies = {
 };
 
 /**
- * The state that container operations share; each operation takes only the fields it uses. `changes` serializes the operations on a
+ * State shared by all container operations; each operation takes only the fields it needs. `changes` serializes the operations on a
  * container.
  */
 export type ContainerContext = ContainerServiceDependencies & { exits: ExitWatch; changes: KeyedLock };

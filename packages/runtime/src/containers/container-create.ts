@@ -11,7 +11,7 @@ import { type FilesystemContext, type NewContainer, prepareFilesystem, requireIm
 import { resolveUser } from './resolve-user.ts';
 import { parseStopSignal } from './stop-signal.ts';
 
-/** Limit for creating a container, long enough for mounting and copying the volumes of big images on a busy disk. */
+/** Timeout for creating a container, long enough to mount and copy the volumes of large images on a busy disk. */
 const CREATE_TIMEOUT_MS = 120_000;
 
 type CreateContext = FilesystemContext &
@@ -62,7 +62,7 @@ async function prepareContainer(context: CreateContext, made: NewContainer): Pro
   }
 }
 
-/** Builds the container's specification and writes it to `config.json`, from which the container will be started. */
+/** Builds the container's OCI specification and writes it to `config.json`, from which the container will be started. */
 async function commitSpec(
   { specs, files, failpoint }: Pick<CreateContext, 'specs' | 'files' | 'failpoint'>,
   { record, sandbox }: NewContainer,
@@ -74,7 +74,7 @@ async function commitSpec(
   await failpoint('container-create/committed');
 }
 
-/** Resolves the user of the container's process. The root file system must be mounted. */
+/** Resolves the user of the container's process. The container's root file system must be mounted. */
 function userOf({ files }: Pick<CreateContext, 'files'>, { record, image }: NewContainer) {
   const { security } = record.config;
   return resolveUser(files.rootfs(record.id), {
@@ -105,8 +105,8 @@ function newRecord(
 }
 
 /**
- * Path of the log; '' if the sandbox or the container requests none. `invalid_argument` if the path leads out of the sandbox's log
- * directory.
+ * Returns the path of the container's log; '' if the sandbox or the container does not request one. Throws `invalid_argument` if the path
+ * leads out of the sandbox's log directory.
  */
 export function logPath(directory: string, path: string): string {
   if (directory === '' || path === '') return '';

@@ -29,8 +29,8 @@ import { commitSpec, readSpec, readSpecText } from '../tasks/bundle.ts';
 import { fillVolume } from './image-volumes.ts';
 
 /**
- * `root` and `state` are the runtime's directories (`RuntimeOptions`). `trash` deletes directories below `root`, `stateTrash`
- * those below `state`.
+ * `root` and `state` are the container runtime's directories (`RuntimeOptions`). `trash` deletes directories below `root`; `stateTrash`
+ * deletes directories below `state`.
  */
 export type ContainerFilesDependencies = {
   system: System;
@@ -41,10 +41,10 @@ export type ContainerFilesDependencies = {
   state: string;
 };
 
-/** A directory in an image. `subPath` '' means the image's root. `users` makes it an ID-mapped mount. */
+/** A directory in an image to mount. `subPath`: '' means the image's root. `users`: if set, the mount is ID-mapped. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
 
-/** The volumes that an image declares at `paths`. `users`, if set, own them. `signal` aborts the copy. */
+/** The volumes that an image declares at `paths`. `users`: if set, they own the volumes. `signal` aborts the copy. */
 export type ImageVolumes = { paths: string[]; users?: MappedUsers; signal: AbortSignal };
 
 /** A host path to be mounted with its ids mapped for `users`. */
@@ -52,13 +52,13 @@ export type MappedMount = { source: string; users: MappedUsers; propagation: 'pr
 
 const KEY_PREFIX = 'container-';
 
-/** Subdirectories of the state directory that hold mounts and bundles of containers. */
+/** Subdirectories of the state directory that hold containers' mounts and bundles. */
 export const CONTAINER_STATE = ['containers', 'tasks'] as const;
 
 /**
- * Snapshots, mounts and directories of containers, all of which are named after the container's id:
- * `<state>/containers/<id>` with the mounts `rootfs`, `image-N` and `mapped-N`, `<state>/tasks/<id>` (the bundle),
- * `<root>/containers/<id>` with the volumes that the image declares, and snapshots named `container-<id>…`.
+ * Manages containers' snapshots, mounts and directories, all of which are named after the container ID: `<state>/containers/<id>` with the
+ * mounts `rootfs`, `image-N` and `mapped-N`; `<state>/tasks/<id>` (the bundle); `<root>/containers/<id>` with the volumes declared by the
+ * image; and snapshots named `container-<id>…`.
  */
 export class ContainerFiles {
   readonly #dependencies: ContainerFilesDependencies;
@@ -74,7 +74,7 @@ export class ContainerFiles {
     this.#volumes = join(dependencies.root, 'containers');
   }
 
-  /** Creates the parent directories that all containers share. */
+  /** Creates the parent directories shared by all containers. */
   static open(dependencies: ContainerFilesDependencies): ContainerFiles {
     const files = new ContainerFiles(dependencies);
     for (const directory of [files.#mounts, files.#tasks, files.#volumes]) makePrivateDirectory(directory);
@@ -89,27 +89,27 @@ export class ContainerFiles {
     return join(this.#tasks, id);
   }
 
-  /** Saves the specification from which the next start runs the container. */
+  /** Saves the OCI specification with which the container will be started. */
   commitSpec(id: string, spec: OciSpec): void {
     commitSpec(this.bundle(id), spec);
   }
 
-  /** The saved specification; `undefined` before `commitSpec`. */
+  /** Returns the saved OCI specification; `undefined` before `commitSpec`. */
   spec(id: string): OciSpec | undefined {
     return readSpec(this.bundle(id));
   }
 
-  /** The saved specification as JSON; `undefined` before `commitSpec`. */
+  /** Returns the saved OCI specification as JSON; `undefined` before `commitSpec`. */
   specText(id: string): string | undefined {
     return readSpecText(this.bundle(id));
   }
 
-  /** Key of the container's writable snapshot. */
+  /** Returns the key of the container's writable snapshot. */
   snapshotKey(id: string): string {
     return KEY_PREFIX + id;
   }
 
-  /** Mounts the container's root file system: a writable layer on top of the image. `users` makes it an ID-mapped mount. */
+  /** Mounts the container's root file system: a writable layer on top of the image. With `users`, the mount is ID-mapped. */
   async prepareRootfs(id: string, image: ImageRecord, users?: MappedUsers): Promise<void> {
     const mounts = await this.#dependencies.snapshotter.prepare(this.snapshotKey(id), image.chainId);
     const target = this.rootfs(id);
@@ -131,7 +131,7 @@ export class ContainerFiles {
     else mountAllIdMapped(system, mounts, { target, users });
   }
 
-  /** Mounts an image read-only, and returns the path of `subPath` in it. `index` numbers the image mounts of a container. */
+  /** Mounts an image read-only and returns the path of `subPath` in it. `index`: the number of this image mount within the container. */
   async mountImage(id: string, index: number, { image, subPath, users }: ImageMount): Promise<string> {
     const mounts = await this.#dependencies.snapshotter.view(`${this.snapshotKey(id)}-image-${index}`, image.chainId);
     const target = this.imageMount(id, index);
@@ -148,7 +148,7 @@ export class ContainerFiles {
     return join(this.#mounts, id, `image-${index}`);
   }
 
-  /** Mounts a host path with mapped ids. `index` is the position of the mount in the container's configuration. */
+  /** Mounts a host path with mapped IDs. `index`: the mount's position in the container's configuration. */
   async mountMapped(id: string, index: number, { source, users, propagation }: MappedMount): Promise<void> {
     const target = this.mappedMount(id, index);
     if ((await stat(source)).isDirectory()) await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -164,7 +164,7 @@ export class ContainerFiles {
     return join(this.#volumes, id, `volume-${index}`);
   }
 
-  /** Directories of the container's image volumes, without duplicates. */
+  /** Returns the directories of the container's image volumes, without duplicates. */
   async imageVolumes(id: string): Promise<string[]> {
     const directory = join(this.#volumes, id);
     const entries = await readdir(directory, { withFileTypes: true }).catch((error) => {
@@ -175,19 +175,19 @@ export class ContainerFiles {
     return entries.filter(isVolume).map(({ name }) => join(directory, name));
   }
 
-  /** Working directory of a checkpoint. Exists only while a checkpoint is in progress. */
+  /** Returns the working directory for a checkpoint. It exists only while a checkpoint is in progress. */
   checkpoint(id: string): string {
     return join(this.#volumes, id, 'checkpoint');
   }
 
-  /** The container's writable layer. */
+  /** Returns the container's writable layer. */
   writtenLayer(id: string): Promise<UnpackTarget> {
     return this.#dependencies.snapshotter.unpackTarget(this.snapshotKey(id));
   }
 
   /**
    * Creates the volumes that the image declares at `paths`, and copies the image's files into them. Paths that resolve to the same
-   * directory share one volume. `resource_exhausted` if a copy would use the disk space that image pulls must leave free.
+   * directory share one volume. Rejects with `resource_exhausted` if a copy would use the disk space that image pulls must leave free.
    */
   async makeVolumes(id: string, { paths, users, signal }: ImageVolumes): Promise<void> {
     const made = new Map<string, string>();
@@ -206,14 +206,15 @@ export class ContainerFiles {
     }
   }
 
-  /** Unmounts all mounts of the container. The writable layer stays. */
+  /** Unmounts all of the container's mounts. The writable layer is kept. */
   unmount(id: string): void {
     unmountEntries(this.#dependencies.system, join(this.#mounts, id));
   }
 
   /**
-   * Removes all mounts and files of the container; missing files are not an error. Only moves directories to the trash, because deleting
-   * one takes milliseconds on a disk mounted with `discard`. The trash never descends into a mount, in case one is left over.
+   * Removes all of the container's mounts and files; missing files are not an error. Directories are only moved to the trash, because
+   * deleting one takes milliseconds on a disk mounted with `discard`. Emptying the trash never descends into a mount, in case one is left
+   * over.
    */
   async remove(id: string): Promise<void> {
     const { snapshotter, trash, stateTrash } = this.#dependencies;
@@ -228,7 +229,9 @@ export class ContainerFiles {
     trash.throwAway(join(this.#volumes, id));
   }
 
-  /** Ids of all containers with a directory or a snapshot. Includes ids of sandboxes, whose infra processes also have bundles. */
+  /**
+   * Returns the IDs of all containers that have a directory or a snapshot, and those of sandboxes, whose infra processes also have bundles.
+   */
   async list(): Promise<string[]> {
     const snapshots = (await this.#dependencies.snapshotter.list()).flatMap(({ key }) => idOfKey(key) ?? []);
     const directories = await Promise.all(
@@ -238,7 +241,7 @@ export class ContainerFiles {
   }
 }
 
-/** Id of the container that a snapshot belongs to; undefined for a snapshot of an image. */
+/** Returns the ID of the container that a snapshot belongs to; `undefined` for an image's snapshot. */
 function idOfKey(key: string): string | undefined {
   return /^container-([0-9a-f]{64})(?:-image-\d+)?$/.exec(key)?.[1];
 }

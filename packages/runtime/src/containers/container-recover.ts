@@ -6,7 +6,7 @@ import { type RemoveContext, removeContainer } from './container-remove.ts';
 
 type RecoverContext = RemoveContext & Pick<ContainerContext, 'clock'>;
 
-/** Brings a record from before the restart in line with the actual state of its container. */
+/** Reconciles a record from before a restart with the actual state of its container. */
 export async function recoverContainer(context: RecoverContext, record: ContainerRecord): Promise<void> {
   switch (record.state.phase) {
     case 'creating':
@@ -25,7 +25,7 @@ export async function recoverContainer(context: RecoverContext, record: Containe
   }
 }
 
-/** Completes an interrupted start if the task has been started; otherwise undoes it, so that the container can be started again. */
+/** Completes an interrupted start if the task was started; otherwise rolls it back, so that the container can be started again. */
 async function recoverStarting(context: RecoverContext, record: ContainerRecord): Promise<void> {
   const { table, tasks, clock } = context;
   const task = await tasks.state(record.id);

@@ -3,7 +3,7 @@ import type { ContainerEnd, ContainerRecord, ContainerState } from '../records/c
 import type { ContainerContext } from './container-context.ts';
 import { stopContainer } from './container-stop.ts';
 
-/** Limit for stopping a container that is being removed, and recording its exit. */
+/** Timeout for stopping a container that is being removed and recording its exit. */
 const STOP_TIMEOUT_MS = 120_000;
 
 export type RemoveContext = Pick<
@@ -12,8 +12,8 @@ export type RemoveContext = Pick<
 >;
 
 /**
- * Kills the container, whatever its state, and hides it from clients. Resolves when none of its processes is left. The record stays until
- * `removeContainer` has removed the rest, possibly after a restart.
+ * Kills the container, whatever its state, and hides it from clients. Resolves once none of its processes are left. The record is kept
+ * until `removeContainer` has removed the rest, possibly after a restart.
  */
 export async function retireContainer(context: RemoveContext, id: string): Promise<void> {
   const { table, tasks, events, failpoint } = context;
@@ -21,14 +21,14 @@ export async function retireContainer(context: RemoveContext, id: string): Promi
   await stopContainer(context, id, { graceMs: 0, signal });
   const before = table.get(id);
   if (before === undefined || before.state.phase === 'removing') return;
-  // In a shared PID namespace other processes of the container may outlive its init.
+  // in a shared PID namespace, other processes of the container may outlive its init process
   if (before.state.phase === 'exited' && (await tasks.isEmpty?.(id)) !== true) await tasks.delete(id);
   table.put({ ...before, state: { phase: 'removing', end: endOf(before.state) } });
   await failpoint('container-remove/recorded');
   if (before.state.phase !== 'creating') events.publish('deleted', before);
 }
 
-/** Removes the container, whatever its state. Takes no abort signal: the removal continues if the caller cancels. */
+/** Removes the container, whatever its state. Does not take an abort signal, because the removal continues even if the caller cancels. */
 export async function removeContainer(context: RemoveContext, id: string): Promise<void> {
   const { table, tasks, files, exits, failpoint } = context;
   await retireContainer(context, id);
@@ -43,7 +43,7 @@ export async function removeContainer(context: RemoveContext, id: string): Promi
   collectImages(context, record);
 }
 
-/** If an image of this container was removed while the container still used it, garbage-collects the image's layers. */
+/** Garbage-collects the layers of an image that was removed while this container was still using it. */
 function collectImages(
   { images, logger }: Pick<RemoveContext, 'images' | 'logger'>,
   { id, image, config }: ContainerRecord,

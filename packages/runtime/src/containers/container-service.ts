@@ -19,26 +19,27 @@ import { stopContainer } from './container-stop.ts';
 import { updateContainer } from './container-update.ts';
 import { ExitWatch } from './exit-watch.ts';
 
-/** How long a stop waits for a start in progress before it aborts the start. */
+/** How long a stop waits for a start in progress before aborting it. */
 const START_PATIENCE_MS = 5000;
-/** Timeout for the rollback of an aborted start. */
+/** Timeout for rolling back an aborted start. */
 const START_ENDS_TIMEOUT_MS = 120_000;
-/** Timeout for stopping or removing all containers of a sandbox, in addition to the timeout for each container. */
+/** Timeout for stopping or removing all of a sandbox's containers, in addition to the timeout for each container. */
 const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
 /** Delay before the clean-up after an exited or removed container, so that calls in progress go first. */
 const LATER_MS = 30;
-/** Delay before the service retries a failed removal. */
+/** Delay before a failed removal is retried. */
 const REMOVE_AGAIN_MS = 60_000;
 
 /**
- * Phases in which CreateContainer accepts an existing container of the same name: it removes an unfinished one, and returns a created one.
+ * Phases in which CreateContainer accepts an existing container with the same name: an unfinished container is removed, and a created one
+ * is returned.
  */
 const PHASES: ExistingPhases<ContainerRecord> = { unfinished: HIDDEN_PHASES, finished: 'created' };
 
 /**
- * The operations on containers. Operations on the same container run one after another, and continue if their caller cancels. A create
- * either succeeds or leaves nothing behind. A stop takes no lock, so a stop with a short grace period overtakes one with a long grace
+ * The operations on containers. Operations on the same container run one at a time, and continue even if their caller cancels. A create
+ * either succeeds or leaves nothing behind. A stop takes no lock, so a stop with a short grace period can overtake one with a long grace
  * period. As in `SandboxService`, `work` joins retries of a call, and `changes` serializes the operations on a container.
  */
 export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers {
@@ -46,9 +47,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   readonly #changes = new KeyedLock();
   /** Runs clean-up that no caller waits for, after starts and stops of other containers. */
   readonly #later = new Later(LATER_MS);
-  /** Aborts when the service is closed. */
   readonly #closed = new AbortController();
-  /** Aborts the start in progress, by container id. */
+  /** Controllers that abort the start in progress, by container ID. */
   readonly #starts = new Map<string, AbortController>();
 
   constructor(dependencies: ContainerServiceDependencies) {
@@ -57,7 +57,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     this.#context = { ...dependencies, exits, changes: this.#changes };
   }
 
-  /** As `require`, but also throws `failed_precondition` for a container that is not running. */
+  /** Like `require`, but also throws `failed_precondition` if the container is not running. */
   requireRunning(idOrPrefix: string): ContainerRecord {
     const record = this.require(idOrPrefix);
     if (record.state.phase === 'running') return record;
@@ -85,7 +85,9 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** Starts a created container. A container that fails to start is exited with the reason StartError, and cannot be started again. */
+  /**
+   * Starts a created container. If it fails to start, its state becomes exited with the reason StartError, and it cannot be started again.
+   */
   async start(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     await this.#change('start', { id, signal }, async () => {
@@ -99,15 +101,15 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** Sends the stop signal, and SIGKILL after `graceMs`. Succeeds for an unknown or exited container. */
+  /** Sends the stop signal, and SIGKILL after `graceMs`. Succeeds if the container is unknown or has exited. */
   async stop(idOrPrefix: string, graceMs: number, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record !== undefined) await this.#stop(record.id, { graceMs, signal });
   }
 
   /**
-   * Removes the container, and kills it first if it is running. Succeeds for an unknown container. Resolves when no process is left; the
-   * service removes files and cgroups afterwards, with retries.
+   * Removes the container, killing it first if it is running. Succeeds if the container is unknown. Resolves once no processes are left;
+   * files and cgroups are removed afterwards, with retries.
    */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const id = this.find(idOrPrefix)?.id;
@@ -119,12 +121,12 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** The container's OCI specification as JSON; `undefined` for a container that an earlier version of Podwright created. */
+  /** Returns the container's OCI specification as JSON; `undefined` for a container created by an earlier version of Podwright. */
   specText(id: string): string | undefined {
     return this.#context.files.specText(id);
   }
 
-  /** Changes the limits of a created or running container. 0 and '' mean no change. */
+  /** Changes the resource limits of a created or running container. 0 and '' mean no change. */
   async update(idOrPrefix: string, resources: ContainerResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     await this.#change('update', { id, signal }, () => updateContainer(this.#context, id, resources));
@@ -152,8 +154,9 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Finishes operations that a restart of the runtime interrupted, and records exits that happened meanwhile. Removes containers whose
-   * sandbox has lost its record, because a pod can only be recreated as a whole. If a container cannot be recovered, its record stays.
+   * Finishes operations that were interrupted by a restart of the container runtime, and records exits that happened in the meantime.
+   * Removes containers whose sandbox has lost its record, because a pod can only be recreated as a whole. If a container cannot be
+   * recovered, its record is kept.
    */
   recover(): Promise<void> {
     const { logger, sandboxes } = this.#context;
@@ -166,7 +169,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return this.recoverEach(logger, one);
   }
 
-  /** Starts all delayed clean-up now, so that `SharedWork.idle` also waits for it. */
+  /** Starts all delayed cleanup now, so that `SharedWork.idle` also waits for it. */
   startCleanUp(): void {
     this.#later.beginAll();
   }
@@ -178,7 +181,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     this.#context.exits.close();
   }
 
-  /** Stops a container. If a start is in progress, waits for its end first. */
+  /** Stops a container. If a start is in progress, waits for it first. */
   async #stop(id: string, options: { graceMs: number; signal: AbortSignal }): Promise<void> {
     await this.#startEnded(id);
     await stopContainer(this.#context, id, options);
@@ -188,7 +191,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return this.#context.table.list().filter((record) => record.sandboxId === sandboxId);
   }
 
-  /** Waits for a start in progress, and aborts it after `START_PATIENCE_MS`. */
+  /** Waits for a start in progress to finish, aborting it after `START_PATIENCE_MS`. */
   async #startEnded(id: string): Promise<void> {
     if (this.#context.table.get(id)?.state.phase !== 'starting') return;
     const ended = this.#changes.run(id, async () => undefined);
@@ -201,8 +204,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Removes the container's files and record after `remove` has returned. If that fails, the record stays, and a timer or the next start of
-   * the runtime retries.
+   * Removes the container's files and record after `remove` has returned. If that fails, the record is kept, and the removal is retried by
+   * a timer or the next start of the container runtime.
    */
   #removeRest(id: string): void {
     const { logger } = this.#context;

@@ -40,26 +40,25 @@ export type ContainerSpecsDependencies = {
   system: System;
   files: ContainerFiles;
   controllers: SandboxControllers;
-  /** Used to find the target container whose PID namespace a container joins. */
+  /** Used to find the target container whose PID namespace is to be joined. */
   containers: RecordTable<ContainerRecord>;
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
-  /** Directories of CDI specifications. */
   cdiDirectories: string[];
   confinement: Confinement;
-  /** Features of the host. */
+  /** Features of the host that the specification depends on. */
   host: SpecHost;
   openFiles: OpenFilesLimit | undefined;
   /** Whether systemd accepts `OOMPolicy` for scopes. */
   scopeOomPolicy: boolean;
 };
 
-/** All resolved inputs of a container's specification. */
+/** All resolved inputs of a container's OCI specification. */
 export type SpecSources = { input: SpecInput; cdi: ResolvedEdits };
 
-/** Builds a container's specification from its resolved inputs. Pure. */
+/** Builds a container's OCI specification from its resolved inputs. Pure. */
 export const buildContainerSpec = ({ input, cdi }: SpecSources): OciSpec => applyCdiEdits(buildSpec(input), cdi);
 
-/** Builds a container's specification from its record, its sandbox and the host, once, when the container is created. */
+/** Builds a container's OCI specification from its record, its sandbox and the host, once, when the container is created. */
 export class ContainerSpecs {
   readonly #dependencies: ContainerSpecsDependencies;
 
@@ -68,8 +67,8 @@ export class ContainerSpecs {
   }
 
   /**
-   * Resolves the inputs of a new container's specification. This has side effects: it creates missing host paths, relabels
-   * mounts, loads the default AppArmor profile, and starts the init of a shared PID namespace.
+   * Resolves the inputs of a new container's OCI specification. This has side effects: it creates missing host paths, relabels mounts,
+   * loads the default AppArmor profile, and starts the init process of a shared PID namespace.
    */
   async resolve(record: ContainerRecord, sandbox: SandboxRecord, signal: AbortSignal): Promise<SpecSources> {
     const { controllers, containers, host, cdiDirectories, confinement } = this.#dependencies;
@@ -95,14 +94,14 @@ export class ContainerSpecs {
     return { input, cdi };
   }
 
-  /** The limits in the record, in OCI format. Throws `failed_precondition` for limits that the host does not support. */
+  /** Returns the record's resource limits in OCI format. Throws `failed_precondition` for limits that the host does not support. */
   limits(record: ContainerRecord): OciLinuxResources {
     return computeResources(specResources(record.config.resources), this.#dependencies.host);
   }
 
   /**
-   * The specification with the limits in the record. A running container keeps its oom_score_adj, because an update does not change the
-   * oom_score_adj of the process.
+   * Returns the OCI specification with the record's resource limits. A running container keeps its oom_score_adj, because an update does
+   * not change that of the process.
    */
   withLimits(spec: OciSpec, { config: { resources }, state }: ContainerRecord): OciSpec {
     const { host } = this.#dependencies;
@@ -124,7 +123,7 @@ export class ContainerSpecs {
     };
   }
 
-  /** The environment of the container's first process, which exec processes inherit. */
+  /** Returns the environment of the container's first process, which exec processes inherit. */
   async #environment(
     { id, config, image, user }: ContainerRecord,
     sandbox: SandboxRecord,
@@ -191,7 +190,7 @@ function specResources(resources: ContainerResources): SpecResources {
   return { ...resources, pidsLimit: 0 };
 }
 
-/** Annotations that containerd sets, too; tools recognize the containers of a CRI runtime by them. */
+/** Returns the annotations that containerd also sets; tools recognize a CRI runtime's containers by them. */
 function annotationsOf(record: ContainerRecord, sandbox: SandboxRecord): Record<string, string> {
   return {
     'io.kubernetes.cri.container-type': 'container',

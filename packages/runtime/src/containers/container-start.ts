@@ -20,7 +20,7 @@ import { endOfFailedStart } from './container-end.ts';
 import { checkNestedMounts } from './nested-mounts.ts';
 import { checkPidTarget } from './resolve-namespaces.ts';
 
-/** Limit for conmon and the OCI runtime to start a container. */
+/** Timeout for conmon and the OCI runtime to start a container. */
 const START_TIMEOUT_MS = 120_000;
 
 type StartContext = Pick<
@@ -29,8 +29,8 @@ type StartContext = Pick<
 >;
 
 /**
- * Runs the container's saved specification as a task. `stopped` aborts the start. A container that fails to start is recorded as exited. If
- * its task cannot be deleted, that is logged, and removing the container deletes the task.
+ * Runs the container's saved OCI specification as a task. `stopped` aborts the start. A container that fails to start is recorded as
+ * exited. If its task cannot be deleted, the failure is logged, and the task is deleted when the container is removed.
  */
 export async function startContainer(context: StartContext, id: string, stopped: AbortSignal): Promise<void> {
   const { table, clock, events, exits, failpoint } = context;
@@ -50,7 +50,7 @@ export async function startContainer(context: StartContext, id: string, stopped:
     await removeTask(context, id, undo);
     const end = endOfFailedStart(shownError(error), clock.now());
     events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
-    // `not_found` would mean a missing container, not a missing command
+    // `not_found` would mean that the container is missing, not the command
     throw wrapError(`start container ${id}`, error, isNotFound(error) ? 'unknown' : undefined);
   }
   exits.watch(id);
@@ -95,7 +95,7 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   return pid;
 }
 
-/** The saved specification. Builds of version 0.1.0 from before November 2026 created containers without saving it. */
+/** Returns the saved OCI specification. Builds of version 0.1.0 from before November 2026 created containers without saving it. */
 function requireSpec(files: StartContext['files'], id: string): OciSpec {
   const spec = files.spec(id);
   if (spec !== undefined) return spec;
@@ -116,8 +116,8 @@ async function removeTask({ logger }: Pick<StartContext, 'logger'>, id: string, 
 }
 
 /**
- * Changes the owner of a created container's stdio pipes to its user, so that it can open /dev/stdout. OCI runtimes do so themselves,
- * except in a user namespace, which does not map the pipes' owner. Streams that are not pipes stay unchanged.
+ * Changes the owner of a created container's stdio pipes to its user, so that it can open /dev/stdout. OCI runtimes do this themselves,
+ * except in a user namespace, which does not map the pipes' owner. Streams that are not pipes are left unchanged.
  */
 async function chownStdio(
   pid: number,

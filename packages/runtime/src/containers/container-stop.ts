@@ -1,10 +1,10 @@
 import { isCancelled, isDeadlineExceeded, withTimeout } from '@podwright/base';
 import type { ContainerContext } from './container-context.ts';
 
-/** Limit for a process to exit after SIGKILL. A process exits at once unless it hangs in the kernel; then the call fails. */
+/** Timeout for a process to exit after SIGKILL. A process exits immediately unless it hangs in the kernel, in which case the call fails. */
 const KILL_TIMEOUT_MS = 60_000;
 
-/** Sends the container's stop signal, then SIGKILL if it has not exited within `graceMs`. Resolves when its exit is recorded. */
+/** Sends the container's stop signal, then SIGKILL if it has not exited within `graceMs`. Resolves once its exit has been recorded. */
 export async function stopContainer(
   context: Pick<ContainerContext, 'table' | 'tasks' | 'exits' | 'failpoint'>,
   id: string,

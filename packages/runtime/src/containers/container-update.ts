@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { ContainerResources } from '../records/container-record.ts';
 import type { ContainerContext } from './container-context.ts';
 
-/** Changes the limits of a running container immediately, or the limits with which a created container will start. */
+/** Changes the resource limits of a running container immediately, or those with which a created container will start. */
 export async function updateContainer(
   {
     table,
@@ -33,8 +33,8 @@ export async function updateContainer(
 }
 
 /**
- * Merges an update into the current limits. 0, '' and empty lists mean no change; unified cgroup files are merged key by key. As in runc, a
- * memory limit of -1 (unlimited) also removes the memory+swap limit, which would otherwise be lower than the memory limit.
+ * Merges an update into the current resource limits. 0, '' and empty lists mean no change; unified cgroup files are merged key by key. As
+ * in runc, a memory limit of -1 (unlimited) also removes the memory+swap limit, which would otherwise be lower than the memory limit.
  */
 export function mergeResources(current: ContainerResources, change: ContainerResources): ContainerResources {
   const isSet = (value: unknown) =>

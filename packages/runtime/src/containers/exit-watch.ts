@@ -19,7 +19,7 @@ export type ExitWatchDependencies = {
   logger: Logger;
 };
 
-/** Records the exits of containers, and then cleans up the task and the mounts, which only a running container needs. */
+/** Records container exits, then cleans up the task and the mounts, which only a running container needs. */
 export class ExitWatch {
   readonly #dependencies: ExitWatchDependencies;
   readonly #clearings = new KeyedLock();
@@ -29,7 +29,7 @@ export class ExitWatch {
     this.#dependencies = dependencies;
   }
 
-  /** Watches a container whose record has the phase running. */
+  /** Watches a container whose recorded phase is running. */
   watch(id: string): void {
     const entry: { watch: Disposable | undefined; ended: PromiseWithResolvers<void> } = {
       watch: undefined,
@@ -42,13 +42,13 @@ export class ExitWatch {
     );
   }
 
-  /** Waits until the container's exit is recorded. Resolves at once if the container is not watched. */
+  /** Waits until the container's exit has been recorded. Resolves immediately if the container is not watched. */
   async ended(id: string, signal: AbortSignal): Promise<void> {
     const entry = this.#watches.get(id);
     if (entry !== undefined) await raceAbort(entry.ended.promise, signal);
   }
 
-  /** Starts the delayed clean-up of an exited container at once, and waits for it. */
+  /** Starts the delayed cleanup of an exited container immediately, and waits for it. */
   async cleared(id: string): Promise<void> {
     this.#dependencies.later.begin(`clear ${id}`);
     await this.#clearings.run(id, async () => undefined);

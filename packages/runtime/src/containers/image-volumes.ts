@@ -6,9 +6,9 @@ import { bytesForImages, filesForImages } from '@podwright/images';
 type VolumeCopy = { source: string; target: string; signal: AbortSignal };
 
 /**
- * Copies the image's directory `source` into the volume `target`. Does nothing if `source` does not exist. `path` is the volume's path in
- * the container, for error messages. `invalid_argument` if `source` is not a directory, `resource_exhausted` if the disk has no room for
- * it.
+ * Copies the image's directory `source` into the volume `target`. Does nothing if `source` does not exist. `path`: the volume's path in the
+ * container, for error messages. Rejects with `invalid_argument` if `source` is not a directory, and with `resource_exhausted` if there is
+ * not enough disk space.
  */
 export async function fillVolume(path: string, { source, target, signal }: VolumeCopy): Promise<void> {
   const found = await stat(source).catch((error) => {

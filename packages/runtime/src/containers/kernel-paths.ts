@@ -2,11 +2,11 @@ import { lstat, stat, statfs } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** The directories in which each container has the kernel's file systems. */
+/** The directories on which every container has kernel file systems mounted. */
 export const KERNEL_DIRECTORIES = ['/dev', '/proc', '/sys'];
 /** PROC_SUPER_MAGIC of statfs(2). */
 const PROC_MAGIC = 0x9fa0;
-/** Files of /proc that lxcfs replaces with the container's own values. runc also permits mounts on them. */
+/** Files in /proc that lxcfs replaces with the container's own values. runc also permits mounting over them. */
 const EMULATED = [
   'cpuinfo',
   'diskstats',
@@ -21,8 +21,8 @@ const EMULATED = [
 ];
 
 /**
- * Throws `invalid_argument` for an image whose /dev, /proc or /sys is a symbolic link: OCI runtimes from before 2026 follow it and create
- * device nodes and links on the host (CVE-2026-41579 of runc, CVE-2026-47766 of crun).
+ * Throws `invalid_argument` if the image's /dev, /proc or /sys is a symbolic link: OCI runtimes from before 2026 follow it and create
+ * device nodes and links on the host (CVE-2026-41579 in runc, CVE-2026-47766 in crun).
  */
 export async function checkKernelDirectories(rootfs: string, image: string): Promise<void> {
   const links = await Promise.all(KERNEL_DIRECTORIES.map((directory) => isLink(join(rootfs, directory))));
@@ -34,15 +34,15 @@ export async function checkKernelDirectories(rootfs: string, image: string): Pro
   );
 }
 
-/** A requested mount, before links in its destination are followed. */
+/** A requested mount, before symbolic links in its destination are followed. */
 type RequestedMount = { destination: string; source: string; isImageVolume?: boolean };
 
 /**
- * Throws `invalid_argument` for a mount whose destination, with links followed (`target`), is the root or in one of the kernel's file
- * systems. OCI runtimes write AppArmor and SELinux labels through /proc (CVE-2019-16884). Therefore, as in runc, only the host's /proc may
- * be mounted on /proc, and only the files in it that lxcfs emulates may be mount destinations. OCI runtimes also open /dev/null as root and
- * follow links, so only the host's /dev may be mounted on /dev. Other paths in /dev and /sys may be mount destinations, but not through a
- * link.
+ * Throws `invalid_argument` if a mount's destination, with symbolic links followed (`target`), is the root directory or lies in a kernel
+ * file system. OCI runtimes write AppArmor and SELinux labels through /proc (CVE-2019-16884). Therefore, as in runc, only the host's /proc
+ * may be mounted on /proc, and only the files in it that lxcfs emulates may be mount destinations. OCI runtimes also open /dev/null as root
+ * and follow links, so only the host's /dev may be mounted on /dev. Other paths in /dev and /sys may be mount destinations, but not through
+ * a symbolic link.
  */
 export async function checkMountTarget(mount: RequestedMount, target: string): Promise<void> {
   const problem = await problemOf(mount, target);

@@ -31,7 +31,12 @@ export const fastOci: OciFastPaths = {
 export const plainOci: OciFastPaths = {
   name: 'plain',
   expectedFormat: () => undefined,
-  restrict: (program) => ({ ...program, stateFormat: undefined, covered: undefined }),
+  restrict: (program) => {
+    const plain = { ...program };
+    delete plain.stateFormat;
+    delete plain.covered;
+    return plain;
+  },
   seccompFilters: () => ({ withCompiled: () => undefined, remember: () => undefined }),
   starter: (start) => start,
 };

@@ -107,7 +107,8 @@ async function probe(path: string, options: Probing): Promise<OciRuntimeFinding>
   if (wrapper === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
   const hidden = options.fastPaths.restrict(wrapper);
   // Tries first with `covered`, which is faster, if it is available.
-  const candidates = hidden.covered === undefined ? [hidden] : [hidden, { ...hidden, covered: undefined }];
+  const { covered, ...uncovered } = hidden;
+  const candidates = covered === undefined ? [hidden] : [hidden, uncovered];
   const reasons = [outcome];
   for (const candidate of candidates) {
     const hiddenOutcome = await trial(candidate, options, expected);

@@ -45,7 +45,7 @@ export type OciTrial = {
 };
 
 /** Result of a successful trial. `stateFormat` is the verified format of the state files. */
-export type OciTrialResult = { stateFormat: StateFormat | undefined };
+export type OciTrialResult = { stateFormat?: StateFormat };
 
 /**
  * Creates, starts, enters (unless `enter` is false) and deletes a real container that runs programs of this host, because a runtime's own
@@ -76,7 +76,7 @@ export async function tryOciProgram(
     if (enter) await enterTrial(runtime, id, namespaces);
     await check?.(pid);
     await runOciCommand(runtime, ['delete', '--force', id]);
-    return { stateFormat };
+    return stateFormat === undefined ? {} : { stateFormat };
   } catch (error) {
     await runOciCommand(runtime, ['delete', '--force', id]).catch(() => undefined);
     throw wrapError(`try ${program.name}`, error);
