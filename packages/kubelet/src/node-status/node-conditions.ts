@@ -1,6 +1,6 @@
 import { formatTime, type NodeCondition } from '@podwright/kube-api';
 import type { NodePressure, PressureCondition } from '@podwright/kubelet-configuration';
-import type { NodeObject } from '../node/node-object.ts';
+import { aggregate, type NodeObject } from '../node/node-object.ts';
 import type { ObservedNode, Pressure } from './observed-node.ts';
 
 /** An event about the node. */
@@ -131,10 +131,4 @@ function readyCondition(problems: string[]): NodeCondition {
 function missingCapacity(capacity: Record<string, string>): string[] {
   const missing = REQUIRED_CAPACITY.filter((name) => capacity[name] === undefined);
   return missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(', ')}`];
-}
-
-/** Joins errors like Go's aggregate, without duplicates: a single error is returned as is, several are enclosed in brackets. */
-function aggregate(errors: string[]): string {
-  const once = [...new Set(errors)];
-  return once.length === 1 ? once[0]! : `[${once.join(', ')}]`;
 }

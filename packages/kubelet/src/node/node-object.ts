@@ -96,8 +96,11 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
   };
 }
 
-/** Joins errors like Go's aggregate: a single error is returned as is, several are enclosed in brackets. */
-const aggregate = (errors: string[]) => (errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`);
+/** Joins errors as apimachinery's Aggregate does: without duplicates, and in brackets if there are several. */
+export function aggregate(errors: string[]): string {
+  const unique = [...new Set(errors)];
+  return unique.length === 1 ? unique[0]! : `[${unique.join(', ')}]`;
+}
 
 /** The host's machine ID or boot ID; '' if it has none. */
 function bootText(id: 'machine-id' | 'boot-id'): string {

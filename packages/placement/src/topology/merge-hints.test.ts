@@ -71,6 +71,17 @@ test('among sets of the same size the closest nodes may be preferred', () => {
   check(pairs, options('best-effort', 4, true), [[0, 2], true, true]);
 });
 
+test('distances are found by position, as the IDs of nodes may have gaps', () => {
+  const distances = new Map([
+    [0, [10, 11, 30]],
+    [2, [11, 10, 20]],
+    [5, [30, 20, 10]],
+  ]);
+  const numa = { nodes: [0, 2, 5], distances };
+  const pairs = [{ cpu: [hint([2, 5]), hint([0, 5]), hint([0, 2])] }];
+  check(pairs, { policy: 'best-effort', preferClosest: true, numa }, [[0, 2], true, true]);
+});
+
 test('hints of many nodes and resources are merged quickly', () => {
   const all = masksOf([0, 1, 2, 3, 4, 5, 6, 7]).map((nodes) => ({ nodes, preferred: false }));
   const many = Array.from({ length: 8 }, (_, index) => ({ [`r${index}`]: all }));

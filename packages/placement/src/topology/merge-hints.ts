@@ -4,7 +4,7 @@ import type { ResourceHints, TopologyHint } from './topology-hint.ts';
 
 export type TopologyPolicy = 'best-effort' | 'restricted' | 'single-numa-node';
 
-/** The host's NUMA nodes, and for each of them its distances to all NUMA nodes, in the order of `nodes`. */
+/** The IDs of the host's NUMA nodes, which may have gaps, and each node's distances to all NUMA nodes, in the order of `nodes`. */
 export type NumaNodes = { nodes: number[]; distances: ReadonlyMap<number, number[]> };
 
 export type MergeOptions = { policy: TopologyPolicy; preferClosest: boolean; numa: NumaNodes };
@@ -111,8 +111,8 @@ function isCloser(mask: NodeMask, other: NodeMask, numa: NumaNodes): boolean {
   return difference === 0 ? mask < other : difference < 0;
 }
 
-function averageDistance(mask: NodeMask, { distances }: NumaNodes): number {
-  const nodes = nodesOf(mask);
-  const all = nodes.flatMap((from) => nodes.map((to) => distances.get(from)?.[to] ?? 0));
+function averageDistance(mask: NodeMask, { nodes, distances }: NumaNodes): number {
+  const chosen = nodesOf(mask);
+  const all = chosen.flatMap((from) => chosen.map((to) => distances.get(from)?.[nodes.indexOf(to)] ?? 0));
   return all.reduce((sum, distance) => sum + distance, 0) / all.length;
 }
