@@ -1,0 +1,123 @@
+/** IP addresses and CIDR blocks as Kubernetes accepts them: leading zeros and IPv4-mapped addresses are understood, but mostly rejected. */
+
+/** An address. An IPv4-mapped IPv6 address counts as IPv4, as in Go. */
+export type IpAddress = {
+  family: 'IPv4' | 'IPv6';
+  /** The address as a number of 32 or 128 bits. */
+  bits: bigint;
+  /** The canonical text (RFC 5952 for IPv6). */
+  text: string;
+  /** The text has an octet with leading zeros, or a group of more than four digits. */
+  hasLeadingZeros: boolean;
+  /** The text is of the form `::ffff:10.0.0.1`. */
+  isMapped: boolean;
+};
+
+export type Cidr = {
+  address: IpAddress;
+  /** The length of the prefix, at most 32 for IPv4 and IPv4-mapped addresses, at most 128 for IPv6. */
+  prefixLength: number;
+  /** The canonical text: the network's address and the length. */
+  text: string;
+  /** Bits are set after the prefix. */
+  hasHostBits: boolean;
+  hasLeadingZeros: boolean;
+};
+
+const MAX_TEXT = 64;
+const MAPPED_PREFIX = 0xffffn;
+
+/** Parses an IPv4 or IPv6 address without a zone; undefined if it is none. */
+export function parseIp(text: string): IpAddress | undefined {
+  if (text.length > MAX_TEXT) return undefined;
+  const dot = text.indexOf('.');
+  const colon = text.indexOf(':');
+  if (colon < 0) return ipv4(text);
+  return dot >= 0 && dot < colon ? undefined : ipv6(text);
+}
+
+/** Parses an address with a prefix length; undefined if it is none. */
+export function parseCidr(text: string): Cidr | undefined {
+  const slash = text.indexOf('/');
+  const length = text.slice(slash + 1);
+  const address = parseIp(text.slice(0, Math.max(slash, 0)));
+  if (address === undefined || !/^\d{1,8}$/.test(length)) return undefined;
+  // a mapped address has a prefix of up to 128 bits, of which the first 96 are the prefix ::ffff
+  const offset = address.isMapped ? 96 : 0;
+  const width = address.family === 'IPv4' ? 32 : 128;
+  const prefixLength = Math.max(Number(length) - offset, 0);
+  if (prefixLength > width) return undefined;
+  const hostBits = BigInt(width - prefixLength);
+  const network = (address.bits >> hostBits) << hostBits;
+  return {
+    address,
+    prefixLength,
+    text: `${formatBits(network, address.family)}/${prefixLength}`,
+    hasHostBits: network !== address.bits,
+    hasLeadingZeros: address.hasLeadingZeros || (length.length > 1 && length.startsWith('0')),
+  };
+}
+
+/** Whether a block contains an address. */
+export function cidrContains({ address, prefixLength }: Cidr, ip: IpAddress): boolean {
+  if (address.family !== ip.family) return false;
+  const hostBits = BigInt((ip.family === 'IPv4' ? 32 : 128) - prefixLength);
+  return address.bits >> hostBits === ip.bits >> hostBits;
+}
+
+function ipv4(text: string): IpAddress | undefined {
+  if (!/^\d+(\.\d+){3}$/.test(text)) return undefined;
+  const octets = text.split('.');
+  if (octets.some((octet) => Number(octet) > 255)) return undefined;
+  const bits = octets.reduce((sum, octet) => sum * 256n + BigInt(octet), 0n);
+  const hasLeadingZeros = octets.some((octet) => octet.length > 1 && octet.startsWith('0'));
+  return { family: 'IPv4', bits, text: formatBits(bits, 'IPv4'), hasLeadingZeros, isMapped: false };
+}
+
+function ipv6(text: string): IpAddress | undefined {
+  const lastColon = text.lastIndexOf(':');
+  const tail = text.includes('.') ? ipv4(text.slice(lastColon + 1)) : undefined;
+  if (text.includes('.') && tail === undefined) return undefined;
+  const head = tail === undefined ? text : `${text.slice(0, lastColon + 1)}${hexGroups(tail.bits)}`;
+  const groups = expand(head);
+  if (groups === undefined) return undefined;
+  const bits = groups.reduce((sum, group) => sum * 65_536n + BigInt(`0x${group}`), 0n);
+  const hasLeadingZeros = tail?.hasLeadingZeros || groups.some((group) => group.length > 4);
+  if (bits >> 32n !== MAPPED_PREFIX)
+    return { family: 'IPv6', bits, text: formatBits(bits, 'IPv6'), hasLeadingZeros, isMapped: false };
+  const low = bits & 0xffff_ffffn;
+  return { family: 'IPv4', bits: low, text: formatBits(low, 'IPv4'), hasLeadingZeros, isMapped: true };
+}
+
+const hexGroups = (bits: bigint): string => `${(bits >> 16n).toString(16)}:${(bits & 0xffffn).toString(16)}`;
+
+/** The eight groups of an IPv6 address. `::` stands for at least one of them. */
+function expand(text: string): string[] | undefined {
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const [before = [], after = []] = halves.map((half) => (half === '' ? [] : half.split(':')));
+  const missing = 8 - before.length - after.length;
+  if (halves.length === 1 ? missing !== 0 : missing < 1) return undefined;
+  const groups = [...before, ...Array<string>(halves.length === 1 ? 0 : missing).fill('0'), ...after];
+  return groups.every((group) => /^0*[0-9a-fA-F]{1,4}$/.test(group)) ? groups : undefined;
+}
+
+function formatBits(bits: bigint, family: 'IPv4' | 'IPv6'): string {
+  if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join('.');
+  const groups = Array.from({ length: 8 }, (_, index) => (bits >> BigInt(112 - 16 * index)) & 0xffffn);
+  const { start, length } = longestZeros(groups);
+  const text = groups.map((group) => group.toString(16));
+  if (length < 2) return text.join(':');
+  return `${text.slice(0, start).join(':')}::${text.slice(start + length).join(':')}`;
+}
+
+/** The first longest run of zero groups. */
+function longestZeros(groups: readonly bigint[]): { start: number; length: number } {
+  let longest = { start: 0, length: 0 };
+  let start = 0;
+  for (let index = 0; index < groups.length; index++) {
+    if (groups[index] !== 0n) start = index + 1;
+    else if (index + 1 - start > longest.length) longest = { start, length: index + 1 - start };
+  }
+  return longest;
+}

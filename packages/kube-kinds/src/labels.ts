@@ -1,0 +1,105 @@
+/** Labels and label selectors (apimachinery, meta/v1/validation and labels). */
+import { type FieldError, forbiddenField, invalidValue, required } from './field-error.ts';
+import { labelValueProblems, qualifiedNameProblems } from './names.ts';
+import { objectAt, objectsAt, textAt, textEntriesAt, textsAt, valueAt } from './values.ts';
+
+export type LabelRequirement = {
+  key: string;
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  values: readonly string[];
+};
+
+/** `allowInvalidValues`: for updates of objects whose selectors have had invalid values before they were validated. */
+export type SelectorOptions = { allowInvalidValues?: boolean };
+
+/** ValidateLabelName: a qualified name. */
+export const validateLabelName = (field: string, name: string): FieldError[] =>
+  qualifiedNameProblems(name).map((problem) => invalidValue(field, name, problem));
+
+/** ValidateLabels: a map of labels, such as `metadata.labels` or `matchLabels`. The keys are checked in their order. */
+export function validateLabels(field: string, labels: unknown): FieldError[] {
+  return textEntriesAt(labels).flatMap(([key, value]) => [
+    ...validateLabelName(field, key),
+    ...labelValueProblems(value).map((problem) => invalidValue(field, value, problem)),
+  ]);
+}
+
+/** ValidateLabelSelector. An absent selector is valid. */
+export function validateLabelSelector(field: string, selector: unknown, options: SelectorOptions = {}): FieldError[] {
+  const expressions = objectsAt(selector, 'matchExpressions');
+  return [
+    ...validateLabels(`${field}.matchLabels`, objectAt(selector, 'matchLabels')),
+    ...expressions.flatMap((one, index) => validateExpression(`${field}.matchExpressions[${index}]`, one, options)),
+  ];
+}
+
+function validateExpression(field: string, expression: unknown, { allowInvalidValues }: SelectorOptions): FieldError[] {
+  const values = textsAt(expression, 'values');
+  const wrongValues = values.flatMap((value, index) =>
+    labelValueProblems(value).map((problem) => invalidValue(`${field}.values[${index}]`, value, problem)),
+  );
+  return [
+    ...validateOperator(field, textAt(expression, 'operator'), values.length),
+    ...validateLabelName(`${field}.key`, textAt(expression, 'key')),
+    ...(allowInvalidValues ? [] : wrongValues),
+  ];
+}
+
+function validateOperator(field: string, operator: string, valueCount: number): FieldError[] {
+  if (operator === 'In' || operator === 'NotIn') {
+    if (valueCount > 0) return [];
+    return [required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+  }
+  if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (valueCount === 0) return [];
+    return [forbiddenField(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+  }
+  return [invalidValue(`${field}.operator`, operator, 'not a valid selector operator')];
+}
+
+/** Whether a selector has values that validation rejects; an update of such an object may retain them. */
+export const hasInvalidSelectorValues = (selector: unknown): boolean =>
+  objectsAt(selector, 'matchExpressions').some((expression) =>
+    textsAt(expression, 'values').some((value) => labelValueProblems(value).length > 0),
+  );
+
+/**
+ * The requirements of a valid selector (LabelSelectorAsSelector), sorted by key. `undefined` for an absent selector, which matches nothing;
+ * an empty one matches everything.
+ */
+export function selectorRequirements(selector: unknown): readonly LabelRequirement[] | undefined {
+  if (selector === undefined || selector === null) return undefined;
+  const equal = textEntriesAt(selector, 'matchLabels').map(
+    ([key, value]): LabelRequirement => ({ key, operator: 'In', values: [value] }),
+  );
+  const expressions = objectsAt(selector, 'matchExpressions').map((one) => ({
+    key: textAt(one, 'key'),
+    operator: textAt(one, 'operator') as LabelRequirement['operator'],
+    values: textsAt(one, 'values'),
+  }));
+  return [...equal, ...expressions].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}
+
+/** Whether labels meet all requirements. Absent requirements match nothing, as an absent selector. */
+export const matchesRequirements = (requirements: readonly LabelRequirement[] | undefined, labels: unknown): boolean =>
+  requirements?.every((requirement) => meets(requirement, labels)) ?? false;
+
+/** Whether a selector matches labels. */
+export const matchesSelector = (selector: unknown, labels: unknown): boolean =>
+  matchesRequirements(selectorRequirements(selector), labels);
+
+function meets({ key, operator, values }: LabelRequirement, labels: unknown): boolean {
+  const value = valueAt(labels, key);
+  switch (operator) {
+    case 'In':
+      return typeof value === 'string' && values.includes(value);
+    case 'NotIn':
+      return typeof value !== 'string' || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    default:
+      return false;
+  }
+}
