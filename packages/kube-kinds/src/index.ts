@@ -12,5 +12,22 @@ export {
   tooMany,
   typeInvalid,
 } from './field-error.ts';
-export type { Conversion, CreateContext, Strategies, Strategy, SubresourceStrategy } from './strategy.ts';
+export {
+  type LabelRequirement,
+  matchesRequirements,
+  matchesSelector,
+  selectorRequirements,
+  validateLabelSelector,
+  validateLabels,
+} from './labels.ts';
+export {
+  dns1123LabelProblems,
+  dns1123SubdomainProblems,
+  labelValueProblems,
+  type NameRule,
+  nameIsDnsLabel,
+  nameIsDnsSubdomain,
+  qualifiedNameProblems,
+} from './names.ts';
+export type { Conversion, Conversions, CreateContext, Strategies, Strategy, SubresourceStrategy } from './strategy.ts';
 export type { UserInfo } from './user-info.ts';

@@ -10,6 +10,10 @@ export type SubresourceStrategy = {
   /** The object to store: `object` with the fields that this subresource cannot change taken from `old`. */
   prepareForUpdate: (object: ApiObject, old: ApiObject) => ApiObject;
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
+  /** Fields that a write of this subresource may not own, such as `[['spec'], ['metadata', 'labels']]`. Default for `status`: `spec`. */
+  resetFields?: readonly (readonly string[])[];
+  /** Warnings for the client. Default: none. */
+  warnings?: (object: ApiObject, old: ApiObject) => readonly string[];
 };
 
 /**
@@ -42,6 +46,10 @@ export type Strategy = {
   hasGeneration?: boolean;
   /** The propagation policy of a DELETE that names none. Default: `background`. */
   defaultDeletion?: 'orphan' | 'background';
+  /** Changes an object when a client first requests its deletion, such as a namespace's phase. Default: no change. */
+  prepareForDelete?: (object: ApiObject) => ApiObject;
+  /** Whether an object whose deletion was requested must remain although it has no finalizers in its metadata. Default false. */
+  defersRemoval?: (object: ApiObject) => boolean;
   /** The grace period in seconds after which an object is deleted; undefined for an object that is deleted at once. */
   gracePeriodSeconds?: (object: ApiObject, requested: number | undefined) => number | undefined;
   /** Fields that an apply or update of the main resource may not own: `status` by default where it is a subresource. */
@@ -55,4 +63,13 @@ export type Strategies = Readonly<Record<string, Strategy>>;
 export type Conversion = {
   toStored: (object: ApiObject) => ApiObject;
   fromStored: (object: ApiObject) => ApiObject;
+  /** Further errors of objects, in the stored version, that a client writes in this version. `old` is undefined for a new object. */
+  validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[];
+  /** The problems of a new object's name in this version, if its rule differs. */
+  nameProblems?: (name: string, isPrefix: boolean) => readonly string[];
+  /** Fields for field selectors in this version, with the names of the same fields in the stored version. Default: the same names. */
+  selectableFields?: Readonly<Record<string, string>>;
 };
+
+/** Conversions by group resource and version, such as `events.events.k8s.io/v1`. */
+export type Conversions = Readonly<Record<string, Conversion>>;
