@@ -209,6 +209,7 @@ export {
   quantityInUnitsOf,
   quantityMilliValue,
   quantityValue,
+  roundUpToMilli,
 } from './values/quantity.ts';
 export { dottedSysctl } from './values/sysctl.ts';
 export { formatDuration, formatMicroTime, formatTime } from './values/time.ts';

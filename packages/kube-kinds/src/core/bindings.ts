@@ -1,0 +1,16 @@
+import type { ApiObject } from '../api-object.ts';
+import { type FieldError, notSupported, required } from '../field-error.ts';
+import type { Strategy } from '../strategy.ts';
+import { textAt } from '../values.ts';
+
+/** Bindings are created only: the server assigns a pod to the node, and stores no binding. */
+export const bindings: Strategy = { validate: validateBinding };
+
+function validateBinding(object: ApiObject): FieldError[] {
+  const kind = textAt(object, 'target', 'kind');
+  const isSupported = kind === '' || kind === 'Node';
+  return [
+    ...(isSupported ? [] : [notSupported('target.kind', kind, ['Node', '<empty>'])]),
+    ...(textAt(object, 'target', 'name') === '' ? [required('target.name')] : []),
+  ];
+}

@@ -1,0 +1,74 @@
+/** The names of resources in quotas, limit ranges and nodes, and their amounts (pkg/apis/core/helper). */
+import { isExtendedResource, parseQuantity } from '@podwright/kube-api';
+import { type FieldError, invalidValue } from '../field-error.ts';
+import { qualifiedNameProblems } from '../names.ts';
+import { nonNegativeQuantity, problemsAt } from '../rules.ts';
+
+const NANOS_PER_UNIT = 1_000_000_000n;
+const HUGE_PAGES = 'hugepages-';
+
+const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
+const COUNTS = [
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+];
+const QUOTA_RESOURCES = new Set([
+  ...COMPUTE,
+  ...COMPUTE.map((name) => `requests.${name}`),
+  ...COMPUTE.map((name) => `limits.${name}`),
+  'requests.storage',
+  ...COUNTS,
+]);
+
+export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
+
+/** A resource that quotas count without a domain in its name. */
+export const isQuotaResource = (name: string): boolean =>
+  QUOTA_RESOURCES.has(name) || isHugePages(name) || name.startsWith(`requests.${HUGE_PAGES}`);
+
+const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
+
+/** Whether requests of a resource may be less than its limit. */
+export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
+
+/** ValidateResourceQuotaResourceName. */
+export function validateQuotaResourceName(field: string, name: string): FieldError[] {
+  const errors = validateResourceName(field, name);
+  if (!name.includes('/') && !isQuotaResource(name))
+    errors.push(invalidValue(field, name, 'must be a standard resource for quota'));
+  return errors;
+}
+
+/** A standard resource or a qualified name. */
+export function validateResourceName(field: string, name: string): FieldError[] {
+  const errors = problemsAt(field, name, qualifiedNameProblems(name));
+  if (errors.length > 0 || name.includes('/') || isQuotaResource(name) || name === 'storage') return errors;
+  return [invalidValue(field, name, 'must be a standard resource type or fully qualified')];
+}
+
+/** A resource that containers may request. */
+export function validateContainerResourceName(field: string, name: string): FieldError[] {
+  const errors = validateResourceName(field, name);
+  if (!name.includes('/')) {
+    if (!COMPUTE.includes(name) && !isHugePages(name))
+      errors.push(invalidValue(field, name, 'must be a standard resource for containers'));
+  } else if (!isNative(name) && !isExtendedResource(name))
+    errors.push(invalidValue(field, name, "doesn't follow extended resource name standard"));
+  return errors;
+}
+
+/** ValidateResourceQuantityValue: an amount that is not negative and, for some resources, whole. */
+export function validateAmount(field: string, name: string, amount: string): FieldError[] {
+  const errors = nonNegativeQuantity(field, amount);
+  const isCounted = COUNTS.includes(name) || isExtendedResource(name);
+  if (isCounted && parseQuantity(amount).nanos % NANOS_PER_UNIT !== 0n)
+    errors.push(invalidValue(field, amount, 'must be an integer'));
+  return errors;
+}

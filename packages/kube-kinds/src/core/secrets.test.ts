@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { jsonMapProblem } from './go-json-errors.ts';
+import { KindRules } from './kind-rules.fixture.ts';
+import { secrets } from './secrets.ts';
+import { serviceAccounts } from './service-accounts.ts';
+import { keyPairProblem } from './tls-key-pair.ts';
+
+const rules = await KindRules.of('core.v1.Secret', secrets);
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const typed = (type: string, data: Record<string, string> = {}) => ({
+  type,
+  data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)])),
+});
+
+describe('a Secret', () => {
+  it('gets a type, and the data of its texts', () => {
+    const created = rules.created({ data: { a: base64('1'), b: base64('1') }, stringData: { b: 'é', c: '' } });
+    assert.deepEqual(created, {
+      metadata: {},
+      type: 'Opaque',
+      data: { a: base64('1'), b: base64('é'), c: '' },
+    });
+    assert.equal(secrets.selectableFields!.type!(created), 'Opaque');
+  });
+
+  it('has the keys of its type', () => {
+    const account = { metadata: { annotations: { 'kubernetes.io/service-account.name': 'a' } } };
+    const cases: [object, string[]][] = [
+      [typed('example.com/own'), []],
+      [
+        typed('kubernetes.io/service-account-token'),
+        ['metadata.annotations[kubernetes.io/service-account.name]: Required value'],
+      ],
+      [{ ...typed('kubernetes.io/service-account-token'), ...account }, []],
+      [typed('kubernetes.io/dockercfg'), ['data[.dockercfg]: Required value']],
+      [typed('kubernetes.io/dockercfg', { '.dockercfg': '{}' }), []],
+      [
+        typed('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '{' }),
+        ['data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": unexpected end of JSON input'].map(
+          (text) => text.slice(0, 80),
+        ),
+      ],
+      [typed('kubernetes.io/basic-auth'), ['data[username]: Required value', 'data[password]: Required value']],
+      [typed('kubernetes.io/basic-auth', { password: '' }), []],
+      [typed('kubernetes.io/ssh-auth', { 'ssh-privatekey': '' }), ['data[ssh-privatekey]: Required value']],
+      [typed('kubernetes.io/tls', { 'tls.crt': '' }), ['data[tls.key]: Required value']],
+    ];
+    for (const [secret, errors] of cases) rules.checkCreate(secret, errors);
+  });
+
+  it('has at most 1 MiB of data', () => {
+    rules.checkCreate({ stringData: { a: 'x'.repeat(1024 * 1024) } }, []);
+    rules.checkCreate({ stringData: { a: 'x'.repeat(1024 * 1024 + 1) } }, ['data: Too long']);
+    rules.checkCreate({ stringData: { 'a b': '' } }, ['data[a b]: Invalid value: "a b"']);
+  });
+
+  it('retains its type, and its data if it is immutable', () => {
+    const old = { type: 'a', immutable: true, stringData: { k: '1' } };
+    rules.checkUpdate(old, old, []);
+    rules.checkUpdate({ type: 'b', immutable: true, stringData: { k: '2' } }, old, [
+      'type: Invalid value: "b": field is immutable',
+      'data: Forbidden: field is immutable when `immutable` is set',
+    ]);
+  });
+});
+
+describe('a TLS secret', () => {
+  const pem = (type: string) => `-----BEGIN ${type}-----\nAAAA\n-----END ${type}-----\n`;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+
+  it('has a warning if the certificate and the key do not match', () => {
+    const problem = (certificate: string, text: string) =>
+      keyPairProblem(Buffer.from(certificate), Buffer.from(text)) ?? 'none';
+    assert.equal(problem('', ''), 'tls: failed to find any PEM data in certificate input');
+    assert.match(problem(key, ''), /PEM inputs may have been switched$/);
+    assert.match(problem(pem('A') + pem('B'), ''), /"CERTIFICATE" PEM block .* types: \[A B\]$/);
+    assert.equal(problem(pem('CERTIFICATE'), ''), 'tls: failed to find any PEM data in key input');
+    assert.match(problem(pem('CERTIFICATE'), pem('CERTIFICATE')), /^tls: found a certificate rather than a key/);
+    assert.equal(problem(pem('CERTIFICATE'), key), 'x509: malformed certificate');
+    rules.checkWarnings(typed('kubernetes.io/tls', { 'tls.crt': '', 'tls.key': '' }), [
+      'tls: failed to find any PEM data in certificate input',
+    ]);
+    rules.checkWarnings(typed('Opaque', { 'tls.crt': '' }), []);
+  });
+});
+
+describe('the JSON of a registry secret', () => {
+  it('is an object', () => {
+    assert.equal(jsonMapProblem('{"a":{}}'), undefined);
+    assert.equal(jsonMapProblem('null'), undefined);
+    assert.equal(jsonMapProblem(''), 'unexpected end of JSON input');
+    assert.equal(jsonMapProblem('x'), "invalid character 'x' looking for beginning of value");
+    assert.equal(jsonMapProblem('[]'), 'json: cannot unmarshal array into Go value of type map[string]interface {}');
+    assert.match(jsonMapProblem('1')!, /cannot unmarshal number/);
+  });
+});
+
+describe('a ServiceAccount', () => {
+  it('refers to secrets by name, and warns about a deprecated annotation once', async () => {
+    const accounts = await KindRules.of('core.v1.ServiceAccount', serviceAccounts);
+    const annotated = { metadata: { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } } };
+    const created = accounts.created({ secrets: [{ name: 'a', namespace: 'b', uid: 'c' }, {}] });
+    assert.deepEqual(created.secrets, [{ name: 'a' }, {}]);
+    const warning = 'metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+';
+    accounts.checkWarnings(annotated, [warning]);
+    accounts.checkWarnings(annotated, [], annotated);
+    accounts.checkWarnings(annotated, [warning], {});
+  });
+});

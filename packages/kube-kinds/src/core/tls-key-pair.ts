@@ -1,0 +1,54 @@
+/** Checks a certificate and its key, with the messages of Go's tls.X509KeyPair. */
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+
+type Block = { type: string; text: string };
+
+/** Why the PEM texts are not a certificate with its private key; undefined if they are. */
+export function keyPairProblem(certificate: Buffer, key: Buffer): string | undefined {
+  const certificateBlocks = pemBlocks(certificate.toString('latin1'));
+  const leaf = certificateBlocks.find(({ type }) => type === 'CERTIFICATE');
+  if (leaf === undefined) return noCertificate(certificateBlocks);
+  const keyBlocks = pemBlocks(key.toString('latin1'));
+  const keyBlock = keyBlocks.find(({ type }) => type.endsWith('PRIVATE KEY'));
+  if (keyBlock === undefined) return noKey(keyBlocks);
+  return mismatch(leaf.text, keyBlock.text);
+}
+
+const PEM = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
+
+const pemBlocks = (text: string): Block[] =>
+  [...text.matchAll(PEM)].map(([block, type]) => ({ type: type!, text: block }));
+
+const typesOf = (blocks: readonly Block[]): string => `[${blocks.map(({ type }) => type).join(' ')}]`;
+
+function noCertificate(blocks: readonly Block[]): string {
+  if (blocks.length === 0) return 'tls: failed to find any PEM data in certificate input';
+  if (blocks.length === 1 && blocks[0]!.type.endsWith('PRIVATE KEY'))
+    return 'tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched';
+  return `tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: ${typesOf(blocks)}`;
+}
+
+function noKey(blocks: readonly Block[]): string {
+  if (blocks.length === 0) return 'tls: failed to find any PEM data in key input';
+  if (blocks.length === 1 && blocks[0]!.type === 'CERTIFICATE')
+    return 'tls: found a certificate rather than a key in the PEM for the private key';
+  return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: ${typesOf(blocks)}`;
+}
+
+function mismatch(certificate: string, key: string): string | undefined {
+  const leaf = parsed(() => new X509Certificate(certificate));
+  if (leaf === undefined) return 'x509: malformed certificate';
+  const privateKey = parsed<KeyObject>(() => createPrivateKey(key));
+  if (privateKey === undefined) return 'tls: failed to parse private key';
+  if (leaf.publicKey.asymmetricKeyType !== privateKey.asymmetricKeyType)
+    return 'tls: private key type does not match public key type';
+  return leaf.checkPrivateKey(privateKey) ? undefined : 'tls: private key does not match public key';
+}
+
+function parsed<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
