@@ -1,0 +1,35 @@
+/** The policy of a service for its IP families, compared with the requested addresses and families. */
+import type { ApiObject } from '../api-object.ts';
+import { type FieldError, invalidValue } from '../field-error.ts';
+import { clusterIpsOf, familiesOf, policyOf } from './service-fields.ts';
+
+export const POLICY_FIELD = 'spec.ipFamilyPolicy';
+
+/** Only the policy SingleStack releases a second address or family. */
+export function validateReduction(service: ApiObject, old: ApiObject): FieldError[] {
+  const policy = policyOf(service);
+  if (policy === 'SingleStack') return [];
+  const lists = [
+    [clusterIpsOf, 'cluster IP'],
+    [familiesOf, 'IP family'],
+  ] as const;
+  return lists
+    .filter(([listOf]) => listOf(service).length > 0 && listOf(service).length < listOf(old).length)
+    .map(([, words]) => invalidValue(POLICY_FIELD, policy, `must be 'SingleStack' to release the secondary ${words}`));
+}
+
+/** The policy SingleStack excludes a second address or family. */
+export function validateSingle(service: ApiObject): FieldError[] {
+  const policy = policyOf(service);
+  if (policy !== 'SingleStack') return [];
+  const error = (words: string) =>
+    invalidValue(
+      POLICY_FIELD,
+      policy,
+      `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${words} are specified`,
+    );
+  return [
+    ...(clusterIpsOf(service).length === 2 ? [error('cluster IPs')] : []),
+    ...(familiesOf(service).length === 2 ? [error('IP families')] : []),
+  ];
+}

@@ -1,0 +1,30 @@
+/** The fields of a service that decide which others apply. */
+import type { ApiObject } from '../api-object.ts';
+import { type JsonObject, objectsAt, textAt, textsAt } from '../values.ts';
+
+export const typeOf = (service: ApiObject): string => textAt(service, 'spec', 'type');
+export const portsOf = (service: ApiObject): readonly JsonObject[] => objectsAt(service, 'spec', 'ports');
+export const clusterIpsOf = (service: ApiObject): readonly string[] => textsAt(service, 'spec', 'clusterIPs');
+export const familiesOf = (service: ApiObject): readonly string[] => textsAt(service, 'spec', 'ipFamilies');
+export const policyOf = (service: ApiObject): string => textAt(service, 'spec', 'ipFamilyPolicy');
+
+export const NO_CLUSTER_IP = 'None';
+
+export const isLoadBalancer = (service: ApiObject): boolean => typeOf(service) === 'LoadBalancer';
+export const isExternalName = (service: ApiObject): boolean => typeOf(service) === 'ExternalName';
+
+export const hasNodePorts = (service: ApiObject): boolean =>
+  typeOf(service) === 'NodePort' || typeOf(service) === 'LoadBalancer';
+
+/** A service without a cluster IP, by its list of IPs. */
+export const isHeadless = (service: ApiObject): boolean => {
+  const ips = clusterIpsOf(service);
+  return ips.length === 1 && ips[0] === NO_CLUSTER_IP;
+};
+
+export const isExternallyAccessible = (service: ApiObject): boolean =>
+  hasNodePorts(service) || (typeOf(service) === 'ClusterIP' && textsAt(service, 'spec', 'externalIPs').length > 0);
+
+/** A service whose nodes answer health checks of a load balancer on a port of their own. */
+export const needsHealthCheck = (service: ApiObject): boolean =>
+  isLoadBalancer(service) && textAt(service, 'spec', 'externalTrafficPolicy') === 'Local';
