@@ -1,4 +1,7 @@
 export type { ApiObject } from './api-object.ts';
+export { CORE_CONVERSIONS, CORE_STRATEGIES } from './core/core-strategies.ts';
+export type { IpFamily, ServiceAllocation, ServiceAllocator } from './core/service-allocator.ts';
+export { type ChosenFamilies, chooseIpFamilies } from './core/service-families.ts';
 export {
   duplicate,
   type FieldError,
