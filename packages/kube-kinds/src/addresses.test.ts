@@ -52,7 +52,15 @@ describe('an address', () => {
       '::ffff:1.2.3',
       'fe80::1%eth0',
     ];
-    invalid.push('1:2:3:4:5:6:7::8:9', 'myhost.mydomain', '-1.0.0.0', ' 1.2.3.4', '1:2:3:4:5:6:7:8:', '1'.repeat(100));
+    invalid.push(
+      '1:2:3:4::5:6:7:8',
+      '1:2:3:4:5:6:7::8:9',
+      'myhost.mydomain',
+      '-1.0.0.0',
+      ' 1.2.3.4',
+      '1:2:3:4:5:6:7:8:',
+      '1'.repeat(100),
+    );
     check(validateLegacyIp, {
       ...Object.fromEntries(valid.map((value) => [value, undefined])),
       ...Object.fromEntries(invalid.map((value) => [value, NO_IP])),
@@ -94,7 +102,14 @@ describe('an address', () => {
 describe('a block of addresses', () => {
   it('has an address and a length', () => {
     check(validateLegacyCidr, {
-      ...{ '1.0.0.0/10': undefined, '::/0': undefined, '0.0.0.0/0': undefined, '2001:0DB8::/32': undefined },
+      ...{
+        '1.0.0.0/10': undefined,
+        '::/0': undefined,
+        '0.0.0.0/0': undefined,
+        '1.2.3.4/32': undefined,
+        '::1/128': undefined,
+        '2001:0DB8::/32': undefined,
+      },
       ...{
         '': NO_CIDR,
         '1.0.0.0': NO_CIDR,

@@ -116,6 +116,7 @@ describe('problems of names', () => {
       "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
     ]);
     assert.deepEqual(labelValueProblems(`${long(64)}`), ['must be no more than 63 bytes']);
+    assert.equal(labelValueProblems('é'.repeat(32))[0], 'must be no more than 63 bytes');
   });
 
   it('allow a final dash in the prefix of a generated name', () => {

@@ -136,8 +136,7 @@ export function patternProblem(words: string, pattern: string, examples: readonl
 export const tooLongProblems = (value: string, maxLength: number): string[] =>
   isLonger(value, maxLength) ? [`must be no more than ${maxLength} characters`] : [];
 
-const isLonger = (value: string, maxLength: number): boolean =>
-  value.length > maxLength || Buffer.byteLength(value) > maxLength;
+const isLonger = (value: string, maxBytes: number): boolean => Buffer.byteLength(value) > maxBytes;
 
 function whole(pattern: string): RegExp {
   return new RegExp(`^${pattern}$`);

@@ -197,6 +197,7 @@ describe('a NetworkPolicy', async () => {
       `${field}.port: Invalid value: "A": must contain only`,
       `${field}.port: Invalid value: "A": must contain at least one letter`,
     ]);
+    check({ port: 1, endPort: 65536 }, [`${field}.endPort: Invalid value: 65536: must be between`]);
     check({ port: 2, endPort: 1 }, [`${field}.endPort: Invalid value: 2: must be greater than or equal to \`port\``]);
   });
 

@@ -101,6 +101,13 @@ describe('a node', () => {
       'spec.configSource.configMap.name: Required value',
       'spec.configSource.configMap.kubeletConfigKey: Required value',
     ]);
+    const source = { namespace: 'n', name: 'm', kubeletConfigKey: 'k' };
+    const saved = (configMap: object) => ({ status: { config: { active: { configMap } } } });
+    rules.checkUpdate({}, saved({ ...source, uid: 'u', resourceVersion: '1' }), []);
+    rules.checkUpdate({}, saved(source), [
+      'status.config.active.configMap.uid: Required value',
+      'status.config.active.configMap.resourceVersion: Required value',
+    ]);
     const empty = { status: { config: { assigned: {} } } };
     rules.checkUpdate({}, empty, [
       'status.config.assigned: Invalid value: {"ConfigMap":null}: exactly one reference subfield must be non-nil',

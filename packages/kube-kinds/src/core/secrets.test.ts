@@ -79,6 +79,7 @@ describe('a TLS secret', () => {
     assert.match(problem(pem('A') + pem('B'), ''), /"CERTIFICATE" PEM block .* types: \[A B\]$/);
     assert.equal(problem(pem('CERTIFICATE'), ''), 'tls: failed to find any PEM data in key input');
     assert.match(problem(pem('CERTIFICATE'), pem('CERTIFICATE')), /^tls: found a certificate rather than a key/);
+    assert.match(problem(pem('CERTIFICATE'), pem('A')), /ending in "PRIVATE KEY" in key input .* types: \[A\]$/);
     assert.equal(problem(pem('CERTIFICATE'), key), 'x509: malformed certificate');
     rules.checkWarnings(typed('kubernetes.io/tls', { 'tls.crt': '', 'tls.key': '' }), [
       'tls: failed to find any PEM data in certificate input',

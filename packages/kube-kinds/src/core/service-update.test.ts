@@ -61,6 +61,8 @@ describe('an update of a service', () => {
       'spec.ipFamilyPolicy: Invalid value: "PreferDualStack": must be set to \'SingleStack\' when releasing the secondary clusterIP',
       'spec.ipFamilyPolicy: Invalid value: "PreferDualStack": must be set to \'SingleStack\' when releasing the secondary ipFamily',
     ]);
+    check(ip, { type: 'ExternalName', externalName: 'a' }, []);
+    check({ type: 'ExternalName', externalName: 'a' }, ip, []);
     check({ ...ip, ipFamilies: ['IPv6'] }, ip, [
       'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
       'spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`',
