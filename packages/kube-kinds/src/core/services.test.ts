@@ -110,6 +110,30 @@ describe('a new service', () => {
     );
   });
 
+  it('has at most one cluster IP of each family', () => {
+    const checkIps = (clusterIPs: string[], errors: string[]) =>
+      check({ clusterIP: clusterIPs[0], clusterIPs }, errors);
+    checkIps(['10.0.0.1', '2001:db8::1'], []);
+    checkIps(
+      ['10.0.0.1', '10.0.0.2'],
+      ['spec.clusterIPs: Invalid value: ["10.0.0.1","10.0.0.2"]: may specify no more'],
+    );
+    checkIps(
+      ['10.0.0.1', '2001:db8::1', '10.0.0.3'],
+      ['spec.clusterIPs: Invalid value: ["10.0.0.1","2001:db8::1","10.0.0.3"]: may only hold up to 2 values'],
+    );
+    checkIps(
+      ['None', '10.0.0.1'],
+      ['spec.clusterIPs: Invalid value: ["None","10.0.0.1"]: \'None\' must be the first and only'],
+    );
+    check({ clusterIPs: ['10.0.0.1'] }, ['spec.clusterIPs: Invalid value: ["10.0.0.1"]: must be empty when']);
+    check({ ipFamilies: ['IPv4', 'IPv4', 'x'], ipFamilyPolicy: 'y' }, [
+      'spec.ipFamilies[1]: Duplicate value: "IPv4"',
+      'spec.ipFamilies[2]: Unsupported value: "x": supported values: "IPv4", "IPv6"',
+      'spec.ipFamilyPolicy: Unsupported value: "y": supported values: "PreferDualStack", "RequireDualStack", "SingleStack"',
+    ]);
+  });
+
   it('has valid labels, affinity and policies', () => {
     check({ selector: { 'a b': 'c' } }, ['spec.selector: Invalid value: "a b"']);
     check({ sessionAffinity: 'x' }, [
