@@ -18,7 +18,8 @@ export type StatusDetails = {
 export type FailureStatus = {
   kind: 'Status';
   apiVersion: 'v1';
-  metadata: Record<string, never>;
+  /** `continue`: a token with which a list continues in the newest state, although its first token has expired. */
+  metadata: { continue?: string };
   status: 'Failure';
   message: string;
   reason?: string;
