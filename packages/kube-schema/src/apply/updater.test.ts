@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Schema } from '../schema/schema.ts';
 import { formatFieldsV1 } from './fields-v1.ts';
+import { FieldUpdater } from './updater.ts';
 import { Written } from './written-object.fixture.ts';
 
+const schema = await Schema.load();
 const CLAIM = 'core.v1.PersistentVolumeClaimSpec';
 const SPEC = 'core.v1.PodSpec';
 
@@ -126,4 +129,20 @@ it('ignored fields have no owner', () => {
   written.apply('one', object);
   written.check(object, { one: { 'f:metadata': { 'f:labels': { 'f:x': {} } } } });
   assert.deepEqual(written.apply('two', { status: { phase: 'Failed' } }), []);
+});
+
+it('the unchanged fields of a configuration are those that the object has with the same values', () => {
+  const updater = new FieldUpdater({ schema, type: schema.type('core.v1.Pod') });
+  const configuration = { metadata: { labels: { a: '1', b: '1' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const object = {
+    metadata: { labels: { a: '1', b: '2' } },
+    spec: { containers: [{ name: 'c', image: 'i' }, { name: 'd' }] },
+  };
+  const fields = [
+    '.metadata.labels.a',
+    '.spec.containers[name="c"]',
+    '.spec.containers[name="c"].image',
+    '.spec.containers[name="c"].name',
+  ];
+  assert.deepEqual([...updater.unchangedFields(configuration, object)].sort(), fields);
 });

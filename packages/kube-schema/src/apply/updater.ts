@@ -79,6 +79,16 @@ export class FieldUpdater {
     return result;
   }
 
+  /**
+   * The fields that a configuration sets and that have the same values in an object, in the form of `ApplyConflict.field`. Throws
+   * `invalid_argument` for list elements without keys.
+   */
+  unchangedFields(configuration: JsonObject, object: JsonObject): Set<string> {
+    const { added, modified, removed } = compareObjects(this.#node, configuration, object);
+    const unchanged = toFieldSet(this.#node, configuration).difference(added.union(modified).union(removed));
+    return new Set([...unchanged.paths()].map(formatElements));
+  }
+
   #compare(before: JsonObject, after: JsonObject): Comparison {
     const { added, modified, removed } = compareObjects(this.#node, before, after);
     const owned = (set: FieldSet) => set.recursiveDifference(this.#ignored);
