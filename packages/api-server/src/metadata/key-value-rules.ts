@@ -1,0 +1,32 @@
+import {
+  type FieldError,
+  invalidValue,
+  labelValueProblems,
+  qualifiedNameProblems,
+  tooLong,
+} from '@podwright/kube-kinds';
+
+/** The limit for the keys and values of all annotations together. */
+const MAX_ANNOTATIONS_BYTES = 256 << 10;
+
+export function validateLabels(labels: Readonly<Record<string, string>>): FieldError[] {
+  const field = 'metadata.labels';
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...qualifiedNameProblems(key).map((problem) => invalidValue(field, key, problem)),
+    ...labelValueProblems(value).map((problem) => invalidValue(field, value, problem)),
+  ]);
+}
+
+/** Keys of annotations may have upper case letters in their prefixes. */
+export function validateAnnotations(annotations: Readonly<Record<string, string>>): FieldError[] {
+  const field = 'metadata.annotations';
+  const errors = Object.keys(annotations).flatMap((key) =>
+    qualifiedNameProblems(key.toLowerCase()).map((problem) => invalidValue(field, key, problem)),
+  );
+  return annotationsBytes(annotations) > MAX_ANNOTATIONS_BYTES
+    ? [...errors, tooLong(field, MAX_ANNOTATIONS_BYTES)]
+    : errors;
+}
+
+const annotationsBytes = (annotations: Readonly<Record<string, string>>): number =>
+  Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
