@@ -178,6 +178,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'api-server': {
     authorization: ['store'],
     'authorization/bootstrap': ['authorization'],
+    'managed-fields': ['status'],
     metadata: [],
     status: [],
     store: [],

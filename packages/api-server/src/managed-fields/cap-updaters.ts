@@ -1,0 +1,49 @@
+import { identifierOf, type ManagerIdentity, type Owner, type Owners, secondsOf } from './owners.ts';
+
+/** Upstream's DefaultMaxUpdateManagers. */
+const MAX_UPDATERS = 10;
+/** The manager of fields whose updates were merged. */
+const ANCIENT = 'ancient-changes';
+
+/**
+ * Merges the oldest entries of updates, so that at most 10 remain. Entries of different versions are not merged, so more may remain. The
+ * oldest entry of a version keeps its identity until a second one is merged into it.
+ */
+export function capUpdaters(owners: Owners, maxUpdaters = MAX_UPDATERS): Owners {
+  const updaters = [...owners].filter(([, { operation }]) => operation === 'Update').sort(compareAge);
+  const result = new Map(owners);
+  const firstOfVersion = new Map<string, string>();
+  let remaining = updaters.length;
+  for (const [identifier, owner] of updaters) {
+    if (remaining <= maxUpdaters) break;
+    const first = firstOfVersion.get(owner.apiVersion);
+    if (first === undefined) firstOfVersion.set(owner.apiVersion, identifier);
+    else {
+      mergeInto(result, { first, identifier, owner });
+      remaining -= 1;
+    }
+  }
+  return result;
+}
+
+function compareAge([one, oneOwner]: [string, Owner], [other, otherOwner]: [string, Owner]): number {
+  return secondsOf(oneOwner) - secondsOf(otherOwner) || (one < other ? -1 : 1);
+}
+
+/** Merges an owner and the first of its version into the bucket of the version. The bucket has the time of the last merged owner. */
+function mergeInto(
+  owners: Map<string, Owner>,
+  { first, identifier, owner }: { first: string; identifier: string; owner: Owner },
+): void {
+  const { apiVersion, time } = owner;
+  const bucket: ManagerIdentity = { manager: ANCIENT, operation: 'Update', apiVersion, subresource: '' };
+  const bucketId = identifierOf(bucket);
+  const before = owners.get(bucketId) ?? owners.get(first)!;
+  if (!owners.has(bucketId)) owners.delete(first);
+  owners.delete(identifier);
+  owners.set(bucketId, {
+    ...bucket,
+    fields: owner.fields.union(before.fields),
+    ...(time === undefined ? {} : { time }),
+  });
+}

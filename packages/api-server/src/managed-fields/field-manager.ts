@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from 'node:util';
+import { PodwrightError } from '@podwright/base';
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { GroupVersionKind, JsonObject } from '@podwright/kube-schema';
+import { timestamp } from '../timestamp.ts';
+import { applyConflict } from './apply-conflict.ts';
+import { capUpdaters } from './cap-updaters.ts';
+import { checkConfiguration, untypedConfiguration } from './configuration.ts';
+import { conflictsAfterLastApplied, KUBECTL, withLastApplied } from './last-applied.ts';
+import { withManagedFields, withoutManagedFields } from './object-fields.ts';
+import { type AppliedOwners, OwnerUpdater, type OwnerUpdaterOptions } from './owner-updater.ts';
+import { identifierOf, type ManagerIdentity, type Owners } from './owners.ts';
+import { ownersForApply, ownersForUpdate } from './stored-owners.ts';
+import { NO_FIELDS, SYSTEM_FIELDS } from './system-fields.ts';
+
+export type FieldManagerOptions = OwnerUpdaterOptions & {
+  kind: GroupVersionKind;
+  /** '' for the main resource. */
+  subresource: string;
+  /** The empty object of the kind, with the fields that Go never omits. Creations are compared to it. */
+  emptyObject: ApiObject;
+};
+
+export type Writing = { manager: string; nowMs: number };
+
+/** The manager of the fields that an object had when it was applied for the first time. */
+const BEFORE_FIRST_APPLY = 'before-first-apply';
+
+/**
+ * Maintains `metadata.managedFields` for writes of one resource or subresource in one version (apimachinery, util/managedfields). Objects
+ * are passed in that version, and are not modified.
+ */
+export class FieldManager {
+  readonly #options: FieldManagerOptions;
+  readonly #updater: OwnerUpdater;
+
+  constructor(options: FieldManagerOptions) {
+    this.#options = options;
+    this.#updater = new OwnerUpdater(options);
+  }
+
+  /**
+   * The object of a create, update or patch with its managed fields. `live`: the stored object, undefined for a create. Fields that cannot
+   * be tracked, such as list elements without keys, remove all managed fields, because upstream does not reject such writes.
+   */
+  update(live: ApiObject | undefined, object: ApiObject, writing: Writing): ApiObject {
+    try {
+      const owners = ownersForUpdate(live, object, this.#options.subresource);
+      // an object that was never tracked is tracked from its first apply on
+      const isTracked = owners.size > 0 || live === undefined;
+      return withManagedFields(object, isTracked ? this.#updated({ live, object, owners }, writing) : owners);
+    } catch (error) {
+      if (error instanceof PodwrightError) return withoutManagedFields(object);
+      throw error;
+    }
+  }
+
+  /**
+   * Applies a configuration to the stored object; `live` is undefined if there is none. The result has fields of other owners, and neither
+   * defaults nor canonical values. Throws `ApiError`.
+   */
+  apply(
+    live: ApiObject | undefined,
+    configuration: JsonObject,
+    { force, ...writing }: Writing & { force: boolean },
+  ): ApiObject {
+    checkConfiguration(configuration, this.#options);
+    const before = live === undefined ? this.#options.emptyObject : withoutManagedFields(live);
+    const stored = ownersForApply(live);
+    const owners = stored.size > 0 ? stored : this.#firstOwners(before, writing.nowMs);
+    const { manager, nowMs } = writing;
+    const identity = this.#identity(manager, 'Apply');
+    const applied = this.#applied({ live: before, owners, configuration, force }, identity);
+    if ('conflicts' in applied) throw applyConflict(applied.conflicts, owners);
+    const isChanged = !isDeepStrictEqual(applied.object, before);
+    const written = finished(applied.owners, identifierOf(identity), isChanged ? timestamp(nowMs) : undefined);
+    const object = withManagedFields(applied.object as ApiObject, written);
+    return manager === KUBECTL ? withLastApplied(object, configuration) : object;
+  }
+
+  #updated(change: { live: ApiObject | undefined; object: ApiObject; owners: Owners }, { manager, nowMs }: Writing) {
+    const live = change.live === undefined ? this.#options.emptyObject : withoutManagedFields(change.live);
+    const object = withoutManagedFields(change.object);
+    const { owners, changed } = this.#updater.update({ live, object, owners: change.owners });
+    const taken = changed?.difference(SYSTEM_FIELDS) ?? NO_FIELDS;
+    if (taken.isEmpty) return capUpdaters(owners);
+    const identity = this.#identity(manager, 'Update');
+    const identifier = identifierOf(identity);
+    const fields = taken.union(owners.get(identifier)?.fields ?? NO_FIELDS);
+    return capUpdaters(owners.set(identifier, { ...identity, fields, time: timestamp(nowMs) }));
+  }
+
+  /** The owner of all fields of an object that was not tracked before. */
+  #firstOwners(live: ApiObject, nowMs: number): Owners {
+    const change = { live: undefined, object: live, owners: new Map() };
+    return this.#updated(change, { manager: BEFORE_FIRST_APPLY, nowMs });
+  }
+
+  #applied({ owners, ...change }: Applying, identity: ManagerIdentity): AppliedOwners {
+    const identifier = identifierOf(identity);
+    const before = owners.get(identifier) ?? { ...identity, fields: NO_FIELDS };
+    const all = new Map(owners).set(identifier, { ...before, apiVersion: identity.apiVersion });
+    try {
+      const applied = this.#updater.apply({ ...change, owners: all, identifier });
+      if (!('conflicts' in applied) || identity.manager !== KUBECTL) return applied;
+      const { apiVersion } = identity;
+      const options = { live: change.live, apiVersion, updater: this.#updater };
+      const conflicts = conflictsAfterLastApplied(applied.conflicts, options);
+      if (conflicts.length > 0) return { conflicts };
+      return this.#updater.apply({ ...change, owners: all, identifier, force: true });
+    } catch (error) {
+      if (!(error instanceof PodwrightError)) throw error;
+      throw untypedConfiguration(change.configuration, this.#options.kind, [error.message]);
+    }
+  }
+
+  #identity(manager: string, operation: ManagerIdentity['operation']): ManagerIdentity {
+    const { apiVersion, subresource } = this.#options;
+    return { manager: manager === '' ? 'unknown' : manager, operation, apiVersion, subresource };
+  }
+}
+
+type Applying = { live: ApiObject; owners: Owners; configuration: JsonObject; force: boolean };
+
+/** Removes system fields from the writer's set, and sets its time. Without a time, the writer retains its earlier one. */
+function finished(owners: Owners, identifier: string, time: string | undefined): Owners {
+  const result = new Map(owners);
+  const writer = result.get(identifier);
+  const fields = writer?.fields.difference(SYSTEM_FIELDS) ?? NO_FIELDS;
+  if (writer === undefined || fields.isEmpty) result.delete(identifier);
+  else result.set(identifier, { ...writer, fields, ...(time === undefined ? {} : { time }) });
+  return result;
+}

@@ -1,0 +1,130 @@
+import {
+  type ApplyConflict,
+  type FieldSet,
+  FieldUpdater,
+  formatElements,
+  type JsonObject,
+  type Managers,
+  type Schema,
+  type StructType,
+} from '@podwright/kube-schema';
+import type { Owner, Owners } from './owners.ts';
+
+/** Another served version of the kind, in which other writers may own fields. */
+export type OtherVersion = {
+  type: StructType;
+  /** Converts an object of the request's version. */
+  convert: (object: JsonObject) => JsonObject;
+};
+
+export type OwnerUpdaterOptions = {
+  schema: Schema;
+  type: StructType;
+  /** The version of the request, and of all objects that are passed. */
+  apiVersion: string;
+  /** Fields that no write of this resource or subresource may own. */
+  ignored?: FieldSet;
+  /** The other served versions by `apiVersion`. */
+  otherVersions?: ReadonlyMap<string, OtherVersion>;
+};
+
+type Change = { live: JsonObject; owners: Owners };
+
+export type AppliedOwners = { object: JsonObject; owners: Map<string, Owner> } | { conflicts: ApplyConflict[] };
+
+/** Owns the changed fields while a change is compared. */
+const WRITER = 'writer';
+
+/**
+ * Transfers fields between owners of several versions. Each owner's fields are compared in the owner's version. Owners of versions that are
+ * not served lose their fields, as in upstream.
+ */
+export class OwnerUpdater {
+  readonly #apiVersion: string;
+  readonly #updater: FieldUpdater;
+  readonly #others: [version: string, updater: FieldUpdater, convert: OtherVersion['convert']][];
+
+  constructor({ schema, type, apiVersion, ignored, otherVersions = new Map() }: OwnerUpdaterOptions) {
+    this.#apiVersion = apiVersion;
+    this.#updater = new FieldUpdater({ schema, type, ignored });
+    this.#others = [...otherVersions].map(([version, other]) => [
+      version,
+      new FieldUpdater({ schema, type: other.type, ignored }),
+      other.convert,
+    ]);
+  }
+
+  /** The owners after a write that is no apply. `changed`: the fields that the writer added or modified. */
+  update({ live, object, owners }: Change & { object: JsonObject }): {
+    owners: Map<string, Owner>;
+    changed?: FieldSet;
+  } {
+    const own = managersOf(owners, this.#apiVersion);
+    const managers = this.#updater.update({ live, object, managers: own, manager: WRITER });
+    const remaining = new Map([...ownersOf(managers, owners), ...this.#otherOwners({ live, object, owners })]);
+    return { owners: remaining, changed: managers.get(WRITER)?.fields };
+  }
+
+  /**
+   * Applies a configuration for an owner, which must be in `owners`, if only without fields. Conflicts name managers by their identifiers.
+   * Throws `invalid_argument` for list elements without keys.
+   */
+  apply(change: Change & { configuration: JsonObject; identifier: string; force: boolean }): AppliedOwners {
+    const { live, owners, configuration, identifier, force } = change;
+    const own = managersOf(owners, this.#apiVersion);
+    const applied = this.#updater.apply({ live, configuration, managers: own, manager: identifier, force });
+    if ('conflicts' in applied) return applied;
+    const { object, managers } = applied;
+    const others = this.#otherOwners({ live, object, owners });
+    const conflicts = force ? [] : this.#lostFields(owners, others);
+    if (conflicts.length > 0) return { conflicts };
+    return { object, owners: new Map([...ownersOf(managers, owners), ...others]) };
+  }
+
+  /** Like `FieldUpdater.unchangedFields`. */
+  unchangedFields(configuration: JsonObject, object: JsonObject): ReadonlySet<string> {
+    return this.#updater.unchangedFields(configuration, object);
+  }
+
+  /** The owners of other versions after a change. */
+  #otherOwners({ live, object, owners }: Change & { object: JsonObject }): Map<string, Owner> {
+    const result = new Map<string, Owner>();
+    for (const [version, updater, convert] of this.#others) {
+      const managers = managersOf(owners, version);
+      if (managers.size === 0) continue;
+      const change = { live: convert(live), object: convert(object), managers, manager: WRITER };
+      for (const [id, owner] of ownersOf(updater.update(change), owners)) result.set(id, owner);
+    }
+    return result;
+  }
+
+  /** The fields that owners of other versions lost. */
+  #lostFields(before: Owners, after: Owners): ApplyConflict[] {
+    const versions = this.#others.map(([version]) => version);
+    return [...before]
+      .filter(([, { apiVersion }]) => versions.includes(apiVersion))
+      .flatMap(([manager, { fields }]) => {
+        const remaining = after.get(manager)?.fields;
+        const lost = remaining === undefined ? fields : fields.difference(remaining);
+        return [...lost.paths()].map((path) => ({ manager, field: formatElements(path) }));
+      });
+  }
+}
+
+/** The owners of fields in a version. */
+function managersOf(owners: Owners, version: string): Managers {
+  const included = [...owners].filter(([, { apiVersion }]) => apiVersion === version);
+  return new Map(
+    included.map(([identifier, { fields, operation }]) => [identifier, { fields, isApplied: operation === 'Apply' }]),
+  );
+}
+
+/** The managers as owners, without `WRITER`. */
+function ownersOf(managers: Managers, owners: Owners): Map<string, Owner> {
+  const result = new Map<string, Owner>();
+  for (const [identifier, { fields }] of managers) {
+    const owner = owners.get(identifier);
+    if (owner !== undefined) result.set(identifier, { ...owner, fields });
+  }
+  return result;
+}
