@@ -180,6 +180,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'authorization/bootstrap': ['authorization'],
     'managed-fields': ['status'],
     metadata: [],
+    registry: ['managed-fields', 'metadata', 'status', 'store'],
     status: [],
     store: [],
     tables: [],

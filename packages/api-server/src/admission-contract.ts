@@ -1,19 +1,20 @@
-/** The contract between the registry and admission: what is asked for each write, and when. */
+/** The contract between the registry and admission. */
 import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
 
+/** A write that admission admits, changes or rejects. */
 export type AdmissionAttributes = {
   operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   resource: Resource;
   /** '' for the main resource. */
   subresource: string;
-  /** '' for cluster-scoped objects; for a Namespace, as in upstream, its own name. */
+  /** '' for cluster-scoped objects. For a Namespace, as in upstream, its own name. */
   namespace: string;
-  /** '' while a generated name is not known yet, and for the deletion of a collection. */
+  /** '' while the name has not been generated, and for each object of a deleted collection. */
   name: string;
-  /** The new object in its stored version. Undefined for DELETE. */
+  /** The new object in its stored version; undefined for DELETE. */
   object?: ApiObject;
-  /** The stored object. Undefined for CREATE. */
+  /** The stored object; undefined for CREATE. */
   oldObject?: ApiObject;
   user: UserInfo;
   dryRun: boolean;
@@ -21,10 +22,10 @@ export type AdmissionAttributes = {
   warn: (message: string) => void;
 };
 
-/** Both functions throw an `ApiError` to reject the request. They may be called again for the same request if a write conflicts. */
+/** Both functions throw an `ApiError` to reject the request. They are called again if a write conflicts. */
 export type Admission = {
-  /** Called before the kind's rules. Returns the object, changed or not; for DELETE nothing is done with the result. */
+  /** Called before the kind's rules. Returns the object, changed or not. The registry ignores the result for DELETE. */
   mutate(attributes: AdmissionAttributes): Promise<ApiObject | undefined>;
-  /** Called with the complete and valid object, immediately before the write. */
+  /** Called with the complete and valid object, before the write. */
   validate(attributes: AdmissionAttributes): Promise<void>;
 };

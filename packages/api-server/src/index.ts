@@ -1,3 +1,4 @@
+export type { Admission, AdmissionAttributes } from './admission-contract.ts';
 export { type AggregatedRules, planAggregation } from './authorization/aggregation.ts';
 export {
   type AuthorizationAttributes,
@@ -25,6 +26,18 @@ export type { AppliedBinding, RbacSource } from './authorization/rbac-source.ts'
 export { type RulesReviewStatus, rulesReviewStatus } from './authorization/rules-review.ts';
 export { StoreRbacSource } from './authorization/store-rbac-source.ts';
 export { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
+export type { Deleted } from './registry/delete-object.ts';
+export type { DeleteOptions } from './registry/delete-options.ts';
+export type { ObjectList as ServedList } from './registry/list-objects.ts';
+export type { ListOptions as ListRequestOptions } from './registry/list-options.ts';
+export type { PatchRequest } from './registry/patched-object.ts';
+export { Registries, type RegistriesParts } from './registry/registries.ts';
+export type { ResourceRegistry } from './registry/resource-registry.ts';
+export { STORE_INDEXES } from './registry/selection.ts';
+export { storedResource } from './registry/stored-resource.ts';
+export type { Written } from './registry/update-object.ts';
+export type { WatchEvent, WatchRequest } from './registry/watch-objects.ts';
+export type { RequestContext } from './request-context.ts';
 export {
   ApiError,
   alreadyExists,

@@ -3,8 +3,12 @@ import type { ObjectKey } from './object-store.ts';
 
 /** The history does not reach back to a revision, so the client must list again. Status code 410, reason Expired. */
 export class ExpiredRevision extends PodwrightError {
+  /** The oldest revision from which the history can be read. */
+  readonly oldest: number;
+
   constructor(resource: string, { revision, oldest }: { revision: number; oldest: number }) {
     super('out_of_range', `read ${resource} from revision ${revision}: the history begins at revision ${oldest}`);
+    this.oldest = oldest;
   }
 }
 

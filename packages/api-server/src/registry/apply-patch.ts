@@ -1,0 +1,62 @@
+/** Patches of JSON objects, with the answers to those that fail. */
+import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
+import {
+  type JsonObject,
+  jsonPatch,
+  mergePatch,
+  type Schema,
+  type StructType,
+  strategicMerge,
+} from '@podwright/kube-schema';
+import { ApiError, badRequest } from '../status/api-error.ts';
+
+export const APPLY = 'application/apply-patch+yaml';
+
+/** The type of a patch, without parameters. */
+export type PatchMediaType =
+  | 'application/json-patch+json'
+  | 'application/merge-patch+json'
+  | 'application/strategic-merge-patch+json'
+  | typeof APPLY;
+
+type Patching = { object: JsonObject; patch: unknown; schema: Schema; type: StructType };
+
+const PATCHES: Readonly<Record<Exclude<PatchMediaType, typeof APPLY>, (patching: Patching) => JsonObject>> = {
+  'application/json-patch+json': ({ object, patch }) => jsonPatch(object, patch),
+  'application/merge-patch+json': ({ object, patch }) => mergePatch(object, patchObject(patch)),
+  'application/strategic-merge-patch+json': ({ object, patch, schema, type }) =>
+    strategicMerge(object, patchObject(patch), { schema, type }),
+};
+
+/** The object after a patch that is no apply. Throws `ApiError`. */
+export function applyPatch(mediaType: keyof typeof PATCHES, patching: Patching): JsonObject {
+  try {
+    return PATCHES[mediaType](patching);
+  } catch (error) {
+    throw error instanceof PodwrightError ? patchAnswer(error) : error;
+  }
+}
+
+/** A patch that must be an object. */
+export function patchObject(patch: unknown): JsonObject {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch))
+    throw badRequest('error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}');
+  return patch as JsonObject;
+}
+
+/** Upstream does not say which operation failed. */
+const REJECTED = 'the server rejected our request due to an error in our request';
+
+function patchAnswer(error: PodwrightError): ApiError {
+  const message = errorMessage(error);
+  switch (errorCode(error)) {
+    case 'invalid_argument':
+      return badRequest(message);
+    case 'failed_precondition':
+      return new ApiError(422, 'Invalid', { message: REJECTED, details: {} });
+    case 'resource_exhausted':
+      return new ApiError(413, 'RequestEntityTooLarge', { message: `Request entity too large: ${message}` });
+    default:
+      return new ApiError(500, '', { message });
+  }
+}

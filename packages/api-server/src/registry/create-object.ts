@@ -1,0 +1,83 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import { withoutSystemFields, withSystemFields } from '../metadata/system-fields.ts';
+import type { RequestContext } from '../request-context.ts';
+import { ApiError, alreadyExists, type GroupResource, invalid } from '../status/api-error.ts';
+import { admissionAttributes } from './admission-attributes.ts';
+import { keyIn } from './keys.ts';
+import { inNamespace } from './names.ts';
+import { errorsOfCreate, preparedForCreate } from './object-rules.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { NameInUse, storeAnswer } from './store-answers.ts';
+import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
+
+/** The number of generated names that are tried, as in upstream. */
+const MAX_NAME_TRIES = 8;
+
+type NewObject = { namespace: string; object: ApiObject };
+
+/** Creates an object from a decoded one in the served version. Throws `ApiError`. */
+export async function createObject(
+  parts: ResourceParts,
+  { namespace, object }: NewObject,
+  context: RequestContext,
+): Promise<ApiObject> {
+  const { kind } = parts;
+  const clean = { ...object, metadata: withoutSystemFields(object.metadata) };
+  const given = withUniqueOwners(kind.complete(inNamespace(kind, clean, namespace)), context, false);
+  const change = { object: tracked(parts, { object: given, old: undefined }, context), old: undefined };
+  const admitted = await mutated(parts, change, context);
+  const isGenerated = !admitted.metadata.name && Boolean(admitted.metadata.generateName);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await insertObject(parts, { namespace, object: admitted }, context);
+    } catch (error) {
+      const isRepeatable = error instanceof NameInUse && isGenerated && tries < MAX_NAME_TRIES;
+      if (!isRepeatable) throw storeAnswer(kind.resource, admitted.metadata.name ?? '', error);
+    }
+  }
+}
+
+/** Completes, validates and stores a new object that mutating admission has admitted. The object is in the stored version. */
+export async function insertObject(
+  parts: ResourceParts,
+  { namespace, object }: NewObject,
+  context: RequestContext,
+): Promise<ApiObject> {
+  const { kind } = parts;
+  const metadata = withSystemFields(object.metadata, context.nowMs);
+  const created = preparedForCreate(kind, inNamespace(kind, { ...object, metadata }, namespace), context);
+  const { name = '' } = created.metadata;
+  const errors = errorsOfCreate(kind, created);
+  if (errors.length > 0) throw invalid(kind.resource, name, errors);
+  for (const warning of kind.strategy.warnings?.(created, undefined) ?? []) context.warn(warning);
+  await context.authorizeCreate?.();
+  const subject = { operation: 'CREATE', namespace, name, object: created } as const;
+  await parts.admission.validate(admissionAttributes(kind, subject, context));
+  return store(parts, { namespace, object: created }, context.dryRun);
+}
+
+function store(parts: ResourceParts, { namespace, object }: NewObject, dryRun: boolean): ApiObject {
+  const { kind } = parts;
+  const { name = '', resourceVersion } = object.metadata;
+  const key = keyIn(kind, namespace, name);
+  const existing = parts.store.get(key);
+  if (existing !== undefined) throw new NameInUse(nameInUse(kind.resource, object, existing.decode()));
+  if (dryRun) return kind.fromStored(object);
+  if (resourceVersion && resourceVersion !== '0')
+    throw new ApiError(500, '', { message: 'resourceVersion should not be set on objects to be created' });
+  return kind.fromStored(parts.store.create(key, object).decode());
+}
+
+/** The answer to a name that an object has. Clients try again if the server generated it. */
+function nameInUse(resource: GroupResource, { metadata }: ApiObject, existing: ApiObject): ApiError {
+  const { name = '', generateName = '' } = metadata;
+  const error = alreadyExists(resource, name);
+  const generated = `${error.message}, the server was not able to generate a unique name for the object`;
+  const message = generateName === '' ? error.message : generated;
+  const details = { ...error.status.details, ...(generateName === '' ? {} : { retryAfterSeconds: 1 }) };
+  const isTerminating = existing.metadata.deletionTimestamp !== undefined;
+  return new ApiError(409, 'AlreadyExists', {
+    message: isTerminating ? `object is being deleted: ${message}` : message,
+    details,
+  });
+}

@@ -1,0 +1,29 @@
+import type { RequestContext } from '../request-context.ts';
+import { ApiError } from '../status/api-error.ts';
+import { deleteObject } from './delete-object.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import { listObjects, type ObjectList } from './list-objects.ts';
+import type { ListOptions } from './list-options.ts';
+import type { ResourceParts } from './resource-parts.ts';
+
+/** Deletes the objects that a list selects, one after another, until a deletion fails. Returns the list. Throws `ApiError`. */
+export async function deleteCollection(
+  parts: ResourceParts,
+  { namespace, list, options }: { namespace: string; list: ListOptions; options: DeleteOptions },
+  context: RequestContext,
+): Promise<ObjectList> {
+  const { signal } = context;
+  const found = await listObjects(parts, { namespace, options: list, signal });
+  for (const { key } of found.objects) {
+    signal?.throwIfAborted();
+    const [place = '', name = ''] = key.split('/');
+    try {
+      await deleteObject(parts, { namespace: place, name, options, isCollection: true }, context);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  return found;
+}
+
+const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status.reason === 'NotFound';

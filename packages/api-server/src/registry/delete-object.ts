@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { RequestContext } from '../request-context.ts';
+import { notFound } from '../status/api-error.ts';
+import type { ObjectKey } from '../store/object-store.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { admissionAttributes } from './admission-attributes.ts';
+import { checkPreconditions, type DeleteOptions } from './delete-options.ts';
+import { type DeletionStep, deletionStep } from './deletion-step.ts';
+import { keyIn } from './keys.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { isOvertaken, storeAnswer } from './store-answers.ts';
+import type { Place } from './update-object.ts';
+
+/** Bounds the attempts of a deletion that other writes overtake while admission runs. */
+const MAX_ATTEMPTS = 100;
+
+export type Deleted = {
+  /** The object after the request: its last state, or its state with a deletion time. In the served version. */
+  object: ApiObject;
+  /** Whether the object does not exist any more. */
+  removed: boolean;
+};
+
+/**
+ * Deletes an object, or marks it for deletion: objects with finalizers and objects with a grace period remain for some time. Throws
+ * `ApiError`.
+ */
+export async function deleteObject(
+  parts: ResourceParts,
+  { namespace, name, options, isCollection = false }: Place & { options: DeleteOptions; isCollection?: boolean },
+  context: RequestContext,
+): Promise<Deleted> {
+  const { kind } = parts;
+  const key = keyIn(kind, namespace, name);
+  for (let attempt = 1; ; attempt++) {
+    const stored = parts.store.get(key);
+    if (stored === undefined) throw notFound(kind.resource, name);
+    const old = stored.decode();
+    checkPreconditions(kind, old, options.preconditions);
+    const step = deletionStep(kind, old, { options, nowMs: context.nowMs });
+    if (step.kind === 'pending') return { object: kind.fromStored(old), removed: false };
+    const subject = { operation: 'DELETE', namespace, name: isCollection ? '' : name, oldObject: old } as const;
+    const attributes = admissionAttributes(kind, subject, context);
+    await parts.admission.mutate(attributes);
+    await parts.admission.validate(attributes);
+    try {
+      const object = context.dryRun ? tried(step, old) : applyStep(parts, { key, stored, step });
+      return { object: kind.fromStored(object), removed: step.kind === 'remove' };
+    } catch (error) {
+      context.signal?.throwIfAborted();
+      if (attempt === MAX_ATTEMPTS || !isOvertaken(error)) throw storeAnswer(kind.resource, name, error);
+    }
+  }
+}
+
+type Step = Exclude<DeletionStep, { kind: 'pending' }>;
+
+/** The result of a dry run. */
+const tried = (step: Step, old: ApiObject): ApiObject => (step.kind === 'keep' ? step.object : (step.marked ?? old));
+
+function applyStep(
+  { store }: ResourceParts,
+  { key, stored, step }: { key: ObjectKey; stored: StoredObject; step: Step },
+): ApiObject {
+  if (step.kind === 'keep') {
+    const isSame = isDeepStrictEqual(step.object, stored.decode());
+    return isSame ? step.object : store.update(key, step.object, stored.revision).decode();
+  }
+  const { revision } = step.marked === undefined ? stored : store.update(key, step.marked, stored.revision);
+  return store.delete(key, revision).decode();
+}

@@ -1,0 +1,34 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import { conflict } from '../status/api-error.ts';
+import type { ServedKind } from './served-kind.ts';
+
+/** meta/v1 DeleteOptions. `dryRun` is in the request's context. */
+export type DeleteOptions = {
+  gracePeriodSeconds?: number;
+  preconditions?: { uid?: string; resourceVersion?: string };
+  propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  /** The older form of `propagationPolicy`. */
+  orphanDependents?: boolean;
+};
+
+/** Throws a conflict if the object is not the one that the client means. Upstream names the kind here, not the resource. */
+export function checkPreconditions(
+  { resource }: ServedKind,
+  { metadata }: ApiObject,
+  { uid, resourceVersion }: NonNullable<DeleteOptions['preconditions']> = {},
+): void {
+  const subject = { group: resource.group, plural: resource.kind };
+  const { name = '' } = metadata;
+  if (uid !== undefined && uid !== metadata.uid)
+    throw conflict(
+      subject,
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+    );
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
+    throw conflict(
+      subject,
+      name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+    );
+}

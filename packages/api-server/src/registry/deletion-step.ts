@@ -1,0 +1,125 @@
+/** Decides the effect of a DELETE on an object, like upstream's registry (rest.BeforeDelete and the generic store). */
+import type { ApiObject } from '@podwright/kube-kinds';
+import { FOREGROUND, ORPHAN } from '../metadata/reference-rules.ts';
+import { timestamp } from '../timestamp.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import type { ServedKind } from './served-kind.ts';
+
+export type DeletionStep =
+  /** The object is being deleted already, not later than requested. */
+  | { kind: 'pending' }
+  /** The object remains, with these changes. */
+  | { kind: 'keep'; object: ApiObject }
+  /** The object is removed. `marked`: the state that watchers receive before. */
+  | { kind: 'remove'; marked?: ApiObject };
+
+type Request = { options: DeleteOptions; nowMs: number };
+
+export function deletionStep({ strategy }: ServedKind, old: ApiObject, { options, nowMs }: Request): DeletionStep {
+  const { prepareForDelete, defersRemoval, gracePeriodSeconds } = strategy;
+  const isFirst = old.metadata.deletionTimestamp === undefined;
+  if (prepareForDelete !== undefined && isFirst)
+    return { kind: 'keep', object: withPolicy(withDeletionTime(prepareForDelete(old), nowMs), options, 'background') };
+  if (defersRemoval?.(old)) return { kind: 'pending' };
+  const requested = atLeastOne(options.gracePeriodSeconds);
+  const graceful =
+    gracePeriodSeconds === undefined
+      ? NOT_GRACEFUL
+      : gracefulStep(old, { requested, nowMs, grace: gracePeriodSeconds });
+  if (graceful.kind === 'pending') return graceful;
+  const marked = graceful.kind === 'marked' ? graceful.object : undefined;
+  const object = withPolicy(marked ?? old, options, strategy.defaultDeletion ?? 'background');
+  if ((object.metadata.finalizers ?? []).length > 0)
+    return { kind: 'keep', object: marked === undefined ? ended(object, nowMs) : object };
+  if (marked === undefined) return { kind: 'remove' };
+  return object.metadata.deletionGracePeriodSeconds === 0
+    ? { kind: 'remove', marked: object }
+    : { kind: 'keep', object };
+}
+
+/** Negative periods count as one second. */
+const atLeastOne = (seconds: number | undefined): number | undefined =>
+  seconds !== undefined && seconds < 0 ? 1 : seconds;
+
+/** The first request to delete an object that prepares for its deletion sets no grace period. */
+function withDeletionTime(object: ApiObject, nowMs: number): ApiObject {
+  return { ...object, metadata: { ...object.metadata, deletionTimestamp: timestamp(nowMs) } };
+}
+
+/** Adds or removes the finalizers with which the garbage collector handles dependents. */
+function withPolicy(object: ApiObject, options: DeleteOptions, policy: 'orphan' | 'background'): ApiObject {
+  const { finalizers: before = [], ...metadata } = object.metadata;
+  const others = before.filter((name) => name !== ORPHAN && name !== FOREGROUND);
+  const own = policyFinalizer(before, options, policy);
+  const after = own === undefined ? others : [...others, own];
+  const isSame = after.length === before.length && after.every((name) => before.includes(name));
+  if (isSame) return object;
+  return { ...object, metadata: { ...metadata, ...(after.length === 0 ? {} : { finalizers: after }) } };
+}
+
+/** The finalizer by the options, otherwise the one that the object has, otherwise that of the kind's default. */
+function policyFinalizer(
+  finalizers: readonly string[],
+  { orphanDependents, propagationPolicy }: DeleteOptions,
+  policy: 'orphan' | 'background',
+): string | undefined {
+  if (orphanDependents !== undefined) return orphanDependents ? ORPHAN : undefined;
+  if (propagationPolicy === 'Orphan') return ORPHAN;
+  if (propagationPolicy === 'Foreground') return FOREGROUND;
+  if (propagationPolicy === 'Background') return undefined;
+  const own = finalizers.find((name) => name === ORPHAN || name === FOREGROUND);
+  return own ?? (policy === 'orphan' ? ORPHAN : undefined);
+}
+
+/** The state of an object that only finalizers hold. */
+function ended(object: ApiObject, nowMs: number): ApiObject {
+  const { deletionTimestamp, generation } = object.metadata;
+  const isLater = deletionTimestamp === undefined || Date.parse(deletionTimestamp) > nowMs;
+  const metadata = {
+    ...object.metadata,
+    deletionTimestamp: isLater ? timestamp(nowMs) : deletionTimestamp,
+    deletionGracePeriodSeconds: 0,
+    ...(generation !== undefined && deletionTimestamp === undefined ? { generation: generation + 1 } : {}),
+  };
+  return { ...object, metadata };
+}
+
+type Graceful = { kind: 'not-graceful' } | { kind: 'pending' } | { kind: 'marked'; object: ApiObject };
+
+const NOT_GRACEFUL: Graceful = { kind: 'not-graceful' };
+
+type GracefulRequest = {
+  requested: number | undefined;
+  nowMs: number;
+  grace: (object: ApiObject, requested: number | undefined) => number | undefined;
+};
+
+function gracefulStep(old: ApiObject, { requested, nowMs, grace }: GracefulRequest): Graceful {
+  if (old.metadata.deletionTimestamp !== undefined) return shortened(old, requested, nowMs);
+  const seconds = grace(old, requested);
+  if (seconds === undefined) return NOT_GRACEFUL;
+  const { generation } = old.metadata;
+  const metadata = {
+    ...old.metadata,
+    deletionTimestamp: timestamp(nowMs + seconds * 1000),
+    deletionGracePeriodSeconds: seconds,
+    ...(generation === undefined ? {} : { generation: generation + 1 }),
+  };
+  return { kind: 'marked', object: { ...old, metadata } };
+}
+
+/** The remaining grace period can only be shortened, and not to a time in the past. */
+function shortened(old: ApiObject, requested: number | undefined, nowMs: number): Graceful {
+  const { deletionTimestamp = '', deletionGracePeriodSeconds } = old.metadata;
+  if (!deletionGracePeriodSeconds) return NOT_GRACEFUL;
+  const before = Math.max(deletionGracePeriodSeconds, 1);
+  if (requested === undefined || requested >= before) return { kind: 'pending' };
+  const end = Date.parse(deletionTimestamp) + (requested - before) * 1000;
+  const isPast = end < nowMs;
+  const metadata = {
+    ...old.metadata,
+    deletionTimestamp: timestamp(isPast ? nowMs : end),
+    deletionGracePeriodSeconds: isPast && requested !== 0 ? 1 : requested,
+  };
+  return { kind: 'marked', object: { ...old, metadata } };
+}

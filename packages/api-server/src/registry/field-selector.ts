@@ -1,0 +1,65 @@
+/** Field selectors of list, watch and delete-collection requests, with upstream's errors (apimachinery, fields/selector.go). */
+import type { ApiObject } from '@podwright/kube-kinds';
+import { badRequest } from '../status/api-error.ts';
+import type { ServedKind } from './served-kind.ts';
+
+export type FieldRequirement = { field: string; isEqual: boolean; value: string };
+
+/** Parses a selector for objects of a kind. Fields have their names in the stored version. Throws `ApiError`. */
+export function parseFieldSelector(kind: ServedKind, selector: string): FieldRequirement[] {
+  return splitTerms(selector)
+    .filter((term) => term !== '')
+    .map((term) => {
+      const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
+      if (match === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
+      const [, field = '', operator, value = ''] = match;
+      return { field: storedField(kind, field), isEqual: operator !== '!=', value: unescaped(value) };
+    });
+}
+
+/** Whether a stored object meets all requirements. */
+export function matchesFields(
+  { strategy }: ServedKind,
+  requirements: readonly FieldRequirement[],
+  object: ApiObject,
+): boolean {
+  return requirements.every(({ field, isEqual, value }) => {
+    const own = METADATA[field] ?? strategy.selectableFields?.[field];
+    return (own?.(object) === value) === isEqual;
+  });
+}
+
+/** The value that a field must have, if the selector names one. */
+export const requiredValue = (requirements: readonly FieldRequirement[], field: string): string | undefined =>
+  requirements.find((one) => one.field === field && one.isEqual)?.value;
+
+const METADATA: Readonly<Record<string, ((object: ApiObject) => string) | undefined>> = {
+  'metadata.name': ({ metadata }) => metadata.name ?? '',
+  'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
+};
+
+/** The name in the stored version of a field that the kind selects by. */
+function storedField({ resource, strategy, conversion }: ServedKind, field: string): string {
+  if (field === 'metadata.name' || (field === 'metadata.namespace' && resource.namespaced)) return field;
+  const fields = strategy.selectableFields ?? {};
+  const renamed = conversion?.selectableFields;
+  const stored = renamed === undefined ? field : Object.hasOwn(renamed, field) ? renamed[field]! : '';
+  if (Object.hasOwn(fields, stored)) return stored;
+  throw badRequest(
+    Object.keys(fields).length > 0
+      ? `field label not supported: ${field}`
+      : `${JSON.stringify(field)} is not a known field selector: only "metadata.name"${resource.namespaced ? ', "metadata.namespace"' : ''}`,
+  );
+}
+
+/** Splits at commas that are not escaped. */
+const splitTerms = (selector: string): string[] => selector.match(/(?:\\.|[^,\\]|\\$)+/gs) ?? [];
+
+function unescaped(value: string): string {
+  const wrong = /\\(?:[^\\,=]|$)/s.exec(value.replaceAll(/\\[\\,=]/g, ''));
+  if (wrong !== null) throw badRequest(`invalid field selector: invalid escape sequence: ${wrong[0]}`);
+  const unescapedSign = value.replaceAll(/\\[\\,=]/g, '').match(/[,=]/);
+  if (unescapedSign !== null)
+    throw badRequest(`invalid field selector: unescaped character in value: ${unescapedSign[0].charCodeAt(0)}`);
+  return value.replaceAll(/\\([\\,=])/g, '$1');
+}

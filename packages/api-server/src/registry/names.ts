@@ -1,0 +1,20 @@
+/** Names and namespaces of objects that clients send, compared to those in the URL. */
+import type { ApiObject } from '@podwright/kube-kinds';
+import { badRequest } from '../status/api-error.ts';
+import type { ServedKind } from './served-kind.ts';
+
+/** The object in the namespace of the request. Cluster-scoped objects lose a namespace. Throws if the object names another one. */
+export function inNamespace({ resource }: ServedKind, object: ApiObject, namespace: string): ApiObject {
+  const expected = resource.namespaced ? namespace : '';
+  const { namespace: given = '', ...metadata } = object.metadata;
+  if (given !== '' && expected !== '' && given !== expected)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  if (given === expected) return object;
+  return { ...object, metadata: { ...metadata, ...(expected === '' ? {} : { namespace: expected }) } };
+}
+
+/** Throws unless the object has the name in the URL. */
+export function checkName({ metadata }: ApiObject, name: string): void {
+  if (metadata.name !== name)
+    throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`);
+}

@@ -1,0 +1,92 @@
+/** The object that results from a patch, in the stored version, decoded, with defaults and managed fields. */
+import { errorMessage, PodwrightError } from '@podwright/base';
+import { type ApiObject, invalidValue } from '@podwright/kube-kinds';
+import { type JsonObject, type Schema, strictDecodingMessage } from '@podwright/kube-schema';
+import type { RequestContext } from '../request-context.ts';
+import { type ApiError, invalid } from '../status/api-error.ts';
+import { type APPLY, applyPatch, type PatchMediaType, patchObject } from './apply-patch.ts';
+import { formatGoValue } from './go-value.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { tracked } from './tracked-object.ts';
+
+export type PatchRequest = {
+  mediaType: PatchMediaType;
+  /** The parsed JSON; for an apply, the parsed YAML. */
+  patch: unknown;
+  /** Whether an apply takes over fields of other managers. */
+  force?: boolean;
+  /** The treatment of unknown fields. Default `Ignore`. */
+  fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
+  /** Problems that the parser of a patch found, such as duplicate fields. Those of an apply have been reported already. */
+  problems?: readonly string[];
+};
+
+export type Patching = { request: PatchRequest; schema: Schema };
+
+/** Applies a JSON, merge or strategic merge patch to the stored object. Throws `ApiError`. */
+export function patched(
+  parts: ResourceParts,
+  { request, schema, old }: Patching & { old: ApiObject },
+  context: RequestContext,
+): ApiObject {
+  const { kind } = parts;
+  const { patch } = request;
+  const mediaType = request.mediaType as Exclude<PatchMediaType, typeof APPLY>;
+  const value = applyPatch(mediaType, { object: kind.fromStored(old), patch, schema, type: kind.type });
+  const isStrategic = mediaType === 'application/strategic-merge-patch+json';
+  const shown = () => (isStrategic ? formatGoValue(patch) : JSON.stringify(value));
+  const decoded = decodedPatch(parts, value, shown);
+  report([...(request.problems ?? []), ...decoded.problems], { request, shown, context });
+  return tracked(parts, { object: kind.complete(decoded.object), old }, context);
+}
+
+/** Applies a configuration to the stored object, or creates one from it. Throws `ApiError`. */
+export function applied(
+  { kind, fieldManager }: ResourceParts,
+  { request, old }: { request: PatchRequest; old: ApiObject | undefined },
+  { subresource = '', fieldManager: manager, nowMs }: RequestContext,
+): ApiObject {
+  const { patch, force = false } = request;
+  const live = old && kind.fromStored(old);
+  const object = fieldManager(subresource).apply(live, patchObject(patch), { manager, nowMs, force });
+  return kind.complete(kind.decode(object).object);
+}
+
+type Decoded = { object: ApiObject; problems: string[] };
+
+function decodedPatch({ kind }: ResourceParts, value: JsonObject, shown: () => string): Decoded {
+  if (value.kind !== kind.resource.kind || value.apiVersion !== kind.apiVersion)
+    throw invalidPatch(
+      shown(),
+      `${String(value.kind)} in version "${String(value.apiVersion)}" cannot be handled as a ${kind.resource.kind}`,
+    );
+  try {
+    const { object, problems } = kind.decode(value);
+    return { object: isEmptied(value) ? withNoEntries(object) : object, problems };
+  } catch (error) {
+    throw error instanceof PodwrightError ? invalidPatch(shown(), errorMessage(error)) : error;
+  }
+}
+
+type Reporting = { request: PatchRequest; shown: () => string; context: RequestContext };
+
+/** Reports unknown and duplicate fields as the client requested. */
+function report(problems: readonly string[], { request, shown, context }: Reporting): void {
+  if (problems.length === 0) return;
+  if (request.fieldValidation === 'Strict') throw invalidPatch(shown(), strictDecodingMessage(problems));
+  if (request.fieldValidation === 'Warn') for (const problem of problems) context.warn(problem);
+}
+
+const invalidPatch = (shown: string, message: string): ApiError =>
+  invalid({ group: '', kind: '' }, '', [invalidValue('patch', shown, message)]);
+
+/** An empty list of managed fields requests to remove them. Decoding omits empty lists. */
+const isEmptied = ({ metadata }: JsonObject): boolean => {
+  const { managedFields } = (metadata ?? {}) as { managedFields?: unknown };
+  return Array.isArray(managedFields) && managedFields.length === 0;
+};
+
+const withNoEntries = (object: ApiObject): ApiObject => ({
+  ...object,
+  metadata: { ...object.metadata, managedFields: [] },
+});

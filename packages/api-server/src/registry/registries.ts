@@ -1,0 +1,93 @@
+import { apiVersionOf, type FieldSet, parseFieldsV1, type Resource } from '@podwright/kube-schema';
+import type { Admission } from '../admission-contract.ts';
+import { FieldManager } from '../managed-fields/field-manager.ts';
+import type { OtherVersion } from '../managed-fields/owner-updater.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { NO_ADMISSION } from './admission-attributes.ts';
+import { resetFields } from './object-rules.ts';
+import { ResourceRegistry } from './resource-registry.ts';
+import { type KindData, ServedKind } from './served-kind.ts';
+import { storeResource } from './stored-resource.ts';
+
+export type RegistriesParts = KindData & {
+  /** Opened with `STORE_INDEXES`. */
+  store: ObjectStore;
+  /** Default: everything is admitted unchanged. */
+  admission?: Admission;
+};
+
+/** The registries of all resources. A registry is made when it is needed for the first time. */
+export class Registries {
+  readonly #parts: RegistriesParts;
+  readonly #kinds = new Map<Resource, ServedKind>();
+  readonly #registries = new Map<Resource, ResourceRegistry>();
+
+  constructor(parts: RegistriesParts) {
+    this.#parts = parts;
+  }
+
+  /** The registry of a resource of the schema. */
+  for(resource: Resource): ResourceRegistry {
+    const made = this.#registries.get(resource);
+    if (made !== undefined) return made;
+    const { store, schema, admission = NO_ADMISSION } = this.#parts;
+    const kind = this.#kind(resource);
+    const fieldManager = remembered((subresource) => this.#fieldManager(kind, subresource));
+    const registry = new ResourceRegistry({ store, kind, admission, fieldManager }, schema);
+    this.#registries.set(resource, registry);
+    return registry;
+  }
+
+  #kind(resource: Resource): ServedKind {
+    const kind = this.#kinds.get(resource) ?? new ServedKind(resource, this.#parts);
+    this.#kinds.set(resource, kind);
+    return kind;
+  }
+
+  #fieldManager(kind: ServedKind, subresource: string): FieldManager {
+    const { schema } = this.#parts;
+    const { resource, type, apiVersion, emptyObject } = kind;
+    const ignored = fieldSetOf(resetFields(kind, subresource));
+    const otherVersions = this.#otherVersions(kind);
+    return new FieldManager({
+      schema,
+      type,
+      apiVersion,
+      kind: resource,
+      subresource,
+      emptyObject,
+      ignored,
+      otherVersions,
+    });
+  }
+
+  /** The other served versions of a kind, with conversions to them. */
+  #otherVersions(kind: ServedKind): Map<string, OtherVersion> {
+    const { schema } = this.#parts;
+    const others = schema.resources.filter(
+      (one) => one !== kind.resource && storeResource(schema, one) === kind.storeResource,
+    );
+    const versions = others.map((resource): [string, OtherVersion] => {
+      const other = this.#kind(resource);
+      const convert: OtherVersion['convert'] = (object) => other.fromStored(kind.toStored(object as never));
+      return [apiVersionOf(resource), { type: other.type, convert }];
+    });
+    return new Map(versions);
+  }
+}
+
+/** The set of the fields with the paths. */
+function fieldSetOf(paths: readonly (readonly string[])[]): FieldSet {
+  const sets = paths.map((path) => parseFieldsV1(path.reduceRight((below, name) => ({ [`f:${name}`]: below }), {})));
+  return sets.reduce((all, set) => all.union(set), parseFieldsV1({}));
+}
+
+/** A function of which each result is computed once. */
+function remembered<T>(compute: (key: string) => T): (key: string) => T {
+  const results = new Map<string, T>();
+  return (key) => {
+    const result = results.get(key) ?? compute(key);
+    results.set(key, result);
+    return result;
+  };
+}

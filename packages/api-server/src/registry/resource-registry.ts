@@ -1,0 +1,93 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { Schema } from '@podwright/kube-schema';
+import type { RequestContext } from '../request-context.ts';
+import { notFound } from '../status/api-error.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { createObject } from './create-object.ts';
+import { deleteCollection } from './delete-collection.ts';
+import { type Deleted, deleteObject } from './delete-object.ts';
+import type { DeleteOptions } from './delete-options.ts';
+import { keyIn } from './keys.ts';
+import { listObjects, type ObjectList } from './list-objects.ts';
+import type { ListOptions } from './list-options.ts';
+import { patchObjectAt } from './patch-object.ts';
+import type { PatchRequest } from './patched-object.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { mutated, tracked } from './tracked-object.ts';
+import { changeObject, type Place, updateObject, type Written } from './update-object.ts';
+import { type WatchEvent, type WatchRequest, watchObjects } from './watch-objects.ts';
+
+/**
+ * The objects of one resource in one served version, with the rules of the API. Objects that are passed are decoded; they have no defaults
+ * yet. Namespaces are '' for cluster-scoped kinds, and for lists of all namespaces. All functions throw `ApiError`.
+ */
+export class ResourceRegistry {
+  readonly #parts: ResourceParts;
+  readonly #schema: Schema;
+
+  constructor(parts: ResourceParts, schema: Schema) {
+    this.#parts = parts;
+    this.#schema = schema;
+  }
+
+  /** An empty object with the fields that Go never omits, such as the one in a bookmark. */
+  get emptyObject(): ApiObject {
+    return this.#parts.kind.emptyObject;
+  }
+
+  create(namespace: string, object: ApiObject, context: RequestContext): Promise<ApiObject> {
+    return createObject(this.#parts, { namespace, object }, context);
+  }
+
+  get({ namespace, name }: Place): StoredObject {
+    const { kind, store } = this.#parts;
+    const stored = store.get(keyIn(kind, namespace, name));
+    if (stored === undefined) throw notFound(kind.resource, name);
+    return kind.served(stored);
+  }
+
+  /** Waits up to three seconds for a version in the future. */
+  list(namespace: string, options: ListOptions, signal?: AbortSignal): Promise<ObjectList> {
+    return listObjects(this.#parts, { namespace, options, signal });
+  }
+
+  /** See `watchObjects`. */
+  watch(request: WatchRequest): AsyncIterable<readonly WatchEvent[]> {
+    return watchObjects(this.#parts, request);
+  }
+
+  update(place: Place, object: ApiObject, context: RequestContext): Promise<Written> {
+    return updateObject(this.#parts, { ...place, object }, context);
+  }
+
+  /**
+   * Updates an object to the result of a function, which is called again if another write overtakes the update. For controllers, and for
+   * subresources with kinds of their own, such as `scale` and `binding`.
+   */
+  change(place: Place, compute: (object: ApiObject) => ApiObject, context: RequestContext): Promise<Written> {
+    const parts = this.#parts;
+    const { kind } = parts;
+    const change = (old: ApiObject | undefined) => {
+      const object = kind.complete(compute(kind.fromStored(old!)));
+      return mutated(parts, { object: tracked(parts, { object, old }, context), old }, context);
+    };
+    return changeObject(parts, { ...place, compute: change, allowCreate: false }, context);
+  }
+
+  patch(place: Place, request: PatchRequest, context: RequestContext): Promise<Written> {
+    return patchObjectAt(this.#parts, { ...place, request, schema: this.#schema }, context);
+  }
+
+  delete(place: Place, options: DeleteOptions, context: RequestContext): Promise<Deleted> {
+    return deleteObject(this.#parts, { ...place, options }, context);
+  }
+
+  /** Returns the objects that were listed to be deleted. */
+  deleteCollection(
+    { namespace, list }: { namespace: string; list: ListOptions },
+    options: DeleteOptions,
+    context: RequestContext,
+  ): Promise<ObjectList> {
+    return deleteCollection(this.#parts, { namespace, list, options }, context);
+  }
+}

@@ -1,0 +1,45 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { IndexValue, ListOptions as StoreListOptions } from '../store/object-store.ts';
+import { matchesFields, parseFieldSelector, requiredValue } from './field-selector.ts';
+import { matchesLabels } from './label-requirements.ts';
+import { parseLabelSelector } from './label-selector.ts';
+import type { ServedKind } from './served-kind.ts';
+
+/**
+ * The indexes that lists with field selectors use, by store resource and field. The store must be opened with them. A kubelet lists the pods
+ * of its node often.
+ */
+export const STORE_INDEXES: Readonly<Record<string, Readonly<Record<string, IndexValue>>>> = {
+  pods: { 'spec.nodeName': ({ spec }) => (spec as { nodeName?: string } | undefined)?.nodeName ?? '' },
+};
+
+/** The objects that a request selects. */
+export type Selection = {
+  /** Whether selectors may exclude objects. */
+  isFiltered: boolean;
+  /** The namespace to read; undefined for all namespaces. */
+  namespace: string | undefined;
+  /** The only name that can match, if the field selector has one. */
+  name: string | undefined;
+  index: StoreListOptions['index'];
+  matches: (object: ApiObject) => boolean;
+};
+
+export type SelectorTexts = { labelSelector: string; fieldSelector: string };
+
+/** Parses the selectors of a request. `namespace` is '' for all namespaces. Throws `ApiError`. */
+export function selectionOf(kind: ServedKind, namespace: string, texts: SelectorTexts): Selection {
+  const labels = parseLabelSelector(texts.labelSelector);
+  const fields = parseFieldSelector(kind, texts.fieldSelector);
+  const field = Object.keys(STORE_INDEXES[kind.storeResource] ?? {}).find(
+    (one) => requiredValue(fields, one) !== undefined,
+  );
+  const isNamespaced = kind.resource.namespaced;
+  return {
+    isFiltered: labels.length > 0 || fields.length > 0,
+    namespace: isNamespaced ? namespace || requiredValue(fields, 'metadata.namespace') : undefined,
+    name: requiredValue(fields, 'metadata.name'),
+    index: field === undefined ? undefined : { name: field, value: requiredValue(fields, field)! },
+    matches: (object) => matchesLabels(labels, object.metadata.labels) && matchesFields(kind, fields, object),
+  };
+}

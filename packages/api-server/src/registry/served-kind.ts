@@ -1,0 +1,80 @@
+import type { ApiObject, Conversion, Conversions, Strategies, Strategy } from '@podwright/kube-kinds';
+import {
+  apiVersionOf,
+  decodeJson,
+  type JsonObject,
+  type Resource,
+  type Schema,
+  type StructType,
+} from '@podwright/kube-schema';
+import { groupResource } from '../status/api-error.ts';
+import { StoredObject } from '../store/stored-object.ts';
+import { storedResource } from './stored-resource.ts';
+
+export type KindData = { schema: Schema; strategies: Strategies; conversions?: Conversions };
+
+/** A kind in one served version, with its rules. */
+export class ServedKind {
+  readonly resource: Resource;
+  /** The group resource in the store. */
+  readonly storeResource: string;
+  readonly apiVersion: string;
+  readonly type: StructType;
+  readonly strategy: Strategy;
+  /** Undefined if the served version is the stored one. */
+  readonly conversion: Conversion | undefined;
+  /** An empty object in the served version, with the fields that Go never omits. */
+  readonly emptyObject: ApiObject;
+  /** The same in the stored version. */
+  readonly emptyStored: ApiObject;
+  readonly #schema: Schema;
+  readonly #storedType: StructType;
+
+  constructor(resource: Resource, { schema, strategies, conversions = {} }: KindData) {
+    const stored = storedResource(schema, resource);
+    this.resource = resource;
+    this.storeResource = groupResource(stored);
+    this.apiVersion = apiVersionOf(resource);
+    this.type = schema.kind(resource)!;
+    this.strategy = strategies[this.storeResource] ?? {};
+    this.conversion = conversions[`${groupResource(resource)}/${resource.version}`];
+    this.#schema = schema;
+    this.#storedType = schema.kind(stored)!;
+    this.emptyObject = this.decode({}).object;
+    this.emptyStored = decodeJson({}, { schema, type: this.#storedType }).object as ApiObject;
+  }
+
+  get name(): string {
+    return this.resource.kind;
+  }
+
+  hasSubresource(name: string): boolean {
+    return Object.hasOwn(this.resource.subresources ?? {}, name);
+  }
+
+  /** Decodes an object of the served version. Throws `invalid_argument` with Go's message. */
+  decode(value: JsonObject): { object: ApiObject; problems: string[] } {
+    const { object, problems } = decodeJson(value, { schema: this.#schema, type: this.type });
+    return { object: object as ApiObject, problems };
+  }
+
+  toStored(object: ApiObject): ApiObject {
+    return this.conversion === undefined ? object : this.conversion.toStored(object);
+  }
+
+  fromStored(object: ApiObject): ApiObject {
+    return this.conversion === undefined ? object : this.conversion.fromStored(object);
+  }
+
+  /** A stored object in the served version. */
+  served(stored: StoredObject): StoredObject {
+    if (this.conversion === undefined) return stored;
+    return StoredObject.encode(stored.key, stored.revision, this.conversion.fromStored(stored.decode()));
+  }
+
+  /** Converts a decoded object to the stored version, and completes it. */
+  complete(object: ApiObject): ApiObject {
+    const stored = this.toStored(object);
+    return this.strategy.applyDefaults?.(stored) ?? stored;
+  }
+}

@@ -1,0 +1,49 @@
+/** Steps between the client's object and the kind's rules: managed fields, mutating admission, owner references. */
+import type { ApiObject } from '@podwright/kube-kinds';
+import { managedFieldsOf } from '../managed-fields/object-fields.ts';
+import { repeatedOwnersWarning, withoutRepeatedOwners } from '../metadata/owner-references.ts';
+import type { RequestContext } from '../request-context.ts';
+import { admissionAttributes } from './admission-attributes.ts';
+import type { ResourceParts } from './resource-parts.ts';
+
+type Written = { object: ApiObject; old: ApiObject | undefined };
+
+/** The object with its managed fields after a create or update. All objects are in the stored version. */
+export function tracked(
+  { kind, fieldManager }: ResourceParts,
+  { object, old }: Written,
+  context: RequestContext,
+): ApiObject {
+  const { subresource = '', nowMs, fieldManager: manager } = context;
+  const served = fieldManager(subresource).update(old && kind.fromStored(old), kind.fromStored(object), {
+    manager,
+    nowMs,
+  });
+  return kind.conversion === undefined ? served : withEntriesOf(object, served);
+}
+
+function withEntriesOf(object: ApiObject, other: ApiObject): ApiObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  const managedFields = managedFieldsOf(other);
+  return { ...object, metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) } };
+}
+
+/** The object after mutating admission. */
+export async function mutated(
+  parts: ResourceParts,
+  { object, old }: Written,
+  context: RequestContext,
+): Promise<ApiObject> {
+  const { name = '', namespace = '' } = object.metadata;
+  const operation = old === undefined ? 'CREATE' : 'UPDATE';
+  const subject = { operation, name, namespace, object, oldObject: old } as const;
+  const admitted = await parts.admission.mutate(admissionAttributes(parts.kind, subject, context));
+  return withUniqueOwners(admitted ?? object, context, true);
+}
+
+/** Removes repeated owner references with a warning. */
+export function withUniqueOwners(object: ApiObject, { warn }: RequestContext, isAdmitted: boolean): ApiObject {
+  const unique = withoutRepeatedOwners(object);
+  if (unique.duplicates.length > 0) warn(repeatedOwnersWarning(unique.duplicates, isAdmitted));
+  return unique.object;
+}

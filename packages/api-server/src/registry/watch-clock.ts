@@ -1,0 +1,56 @@
+import { Timer } from '@podwright/base';
+
+/** The end of a watch without `timeoutSeconds`: a random time between one and two times this, as in upstream. */
+const MIN_TIMEOUT_MS = 1_800_000;
+const BOOKMARK_EVERY_MS = 60_000;
+/** A last bookmark is due before the end, so that the client can continue from it. */
+const BOOKMARK_BEFORE_END_MS = 2_000;
+
+/** Times of one watch. */
+export class WatchClock implements Disposable {
+  readonly #endMs: number;
+  readonly #end = new AbortController();
+  readonly #endTimer: Timer;
+  readonly #signal: AbortSignal;
+  #due: { promise: Promise<'time'>; timer: Timer } | undefined;
+
+  constructor(timeoutSeconds: number | undefined, signal?: AbortSignal) {
+    const timeoutMs = timeoutSeconds ? timeoutSeconds * 1000 : MIN_TIMEOUT_MS * (1 + Math.random());
+    this.#endMs = performance.now() + timeoutMs;
+    this.#endTimer = new Timer(() => this.#end.abort(), timeoutMs).unref();
+    this.#signal = signal === undefined ? this.#end.signal : AbortSignal.any([this.#end.signal, signal]);
+  }
+
+  /** Aborts at the end of the watch. */
+  get signal(): AbortSignal {
+    return this.#signal;
+  }
+
+  get isOver(): boolean {
+    return this.#signal.aborted;
+  }
+
+  /** Resolves when the next bookmark is due: after `maxMs`, which is a minute by default, or shortly before the end. */
+  untilBookmark(maxMs = BOOKMARK_EVERY_MS): Promise<'time'> {
+    this.#due ??= this.#wait(maxMs);
+    return this.#due.promise;
+  }
+
+  /** Ends the watch. */
+  [Symbol.dispose](): void {
+    this.#end.abort();
+    this.#endTimer[Symbol.dispose]();
+    this.#due?.timer[Symbol.dispose]();
+  }
+
+  #wait(maxMs: number): { promise: Promise<'time'>; timer: Timer } {
+    const untilLastMs = this.#endMs - BOOKMARK_BEFORE_END_MS - performance.now();
+    const delayMs = untilLastMs > 0 ? Math.min(maxMs, untilLastMs) : maxMs;
+    const { promise, resolve } = Promise.withResolvers<'time'>();
+    const elapsed = () => {
+      this.#due = undefined;
+      resolve('time');
+    };
+    return { promise, timer: new Timer(elapsed, delayMs).unref() };
+  }
+}

@@ -1,0 +1,100 @@
+/** Watches of a resource: the existing objects, the changes since a version, and bookmarks, in one order without gaps. */
+import { expired } from '../status/api-error.ts';
+import type { StoreEvent, StoreWatch } from '../store/object-store.ts';
+import { ExpiredRevision } from '../store/store-errors.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { ListOptions } from './list-options.ts';
+import { readSelected } from './read-selected.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { watchVersion } from './resource-version.ts';
+import { type Selection, selectionOf } from './selection.ts';
+import { WatchClock } from './watch-clock.ts';
+import { WatchReader } from './watch-reader.ts';
+
+export type WatchEvent =
+  /** The object is in the served version. For DELETED, its last state that the watch selected, with the revision of the change. */
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: StoredObject }
+  /** The watch has reported all changes up to the revision. `isInitialEnd`: the initial events are complete. */
+  | { type: 'BOOKMARK'; revision: number; isInitialEnd: boolean };
+
+export type WatchRequest = {
+  /** '' for all namespaces. */
+  namespace: string;
+  options: ListOptions;
+  /** Ends the watch when it aborts. */
+  signal?: AbortSignal;
+};
+
+/** A bookmark that ends the initial events, and waits for a version in the future, is tried this often, as in upstream. */
+const INITIAL_END_EVERY_MS = 1_000;
+
+/**
+ * Watches objects. The iteration returns batches as they come. It ends when the time is over, the signal aborts, or the reader was too slow;
+ * it throws a 410 Expired `ApiError` if changes since the version are not in the history any more. Throws `ApiError` for wrong parameters.
+ */
+export function watchObjects(parts: ResourceParts, request: WatchRequest): AsyncIterable<readonly WatchEvent[]> {
+  const selection = selectionOf(parts.kind, request.namespace, request.options);
+  const version = watchVersion(request.options.resourceVersion);
+  return batches(parts, { ...request, selection, version });
+}
+
+type Watching = WatchRequest & { selection: Selection; version: number };
+
+async function* batches(parts: ResourceParts, watching: Watching): AsyncGenerator<readonly WatchEvent[]> {
+  const { options, version, selection, signal } = watching;
+  const hasInitial = options.sendInitialEvents ?? version === 0;
+  // without initial events and without a version, the watch starts in the newest state
+  const from = hasInitial || version === 0 ? parts.store.revision : version;
+  using clock = new WatchClock(options.timeoutSeconds, signal);
+  const reader = new WatchReader(openWatch(parts, { from, selection, signal: clock.signal }));
+  const initial = hasInitial ? initialEvents(parts, selection) : [];
+  if (initial.length > 0) yield initial;
+  let awaitsEnd = hasInitial && options.allowWatchBookmarks;
+  while (!clock.isOver) {
+    const { progress } = reader;
+    if (awaitsEnd && progress !== undefined && progress >= version) {
+      awaitsEnd = false;
+      yield [{ type: 'BOOKMARK', revision: progress, isInitialEnd: true }];
+    }
+    const batch = await reader.next(clock.untilBookmark(awaitsEnd ? INITIAL_END_EVERY_MS : undefined));
+    if (batch === 'end') return;
+    const events = batch === 'time' ? bookmark(reader, options, awaitsEnd) : changes(parts, selection, batch);
+    if (events.length > 0) yield events;
+  }
+}
+
+function openWatch(
+  { store, kind }: ResourceParts,
+  { from, selection, signal }: { from: number; selection: Selection; signal: AbortSignal },
+): StoreWatch {
+  try {
+    return store.watch(kind.storeResource, { from, namespace: selection.namespace, signal });
+  } catch (error) {
+    if (!(error instanceof ExpiredRevision)) throw error;
+    throw expired(`too old resource version: ${from} (${error.oldest})`);
+  }
+}
+
+function initialEvents(parts: ResourceParts, selection: Selection): WatchEvent[] {
+  const { objects } = readSelected(parts, selection);
+  return objects.map((object) => ({ type: 'ADDED', object: parts.kind.served(object) }));
+}
+
+function bookmark({ progress }: WatchReader, options: ListOptions, awaitsEnd: boolean): WatchEvent[] {
+  if (!options.allowWatchBookmarks || awaitsEnd || progress === undefined) return [];
+  return [{ type: 'BOOKMARK', revision: progress, isInitialEnd: false }];
+}
+
+const changes = (parts: ResourceParts, selection: Selection, batch: readonly StoreEvent[]): WatchEvent[] =>
+  batch.flatMap((event) => change(parts, selection, event) ?? []);
+
+/** A change as a selection sees it: objects that start to match are added, and objects that stop to match are deleted. */
+function change({ kind }: ResourceParts, selection: Selection, event: StoreEvent): WatchEvent | undefined {
+  const { type, object, previous } = event;
+  if (!selection.isFiltered) return { type, object: kind.served(object) };
+  const isIn = type !== 'DELETED' && selection.matches(object.decode());
+  const wasIn = previous !== undefined && selection.matches(previous.decode());
+  if (isIn) return { type: wasIn ? 'MODIFIED' : 'ADDED', object: kind.served(object) };
+  if (!wasIn) return undefined;
+  return { type: 'DELETED', object: kind.served(previous.withRevision(object.revision)) };
+}
