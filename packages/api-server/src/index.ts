@@ -28,6 +28,7 @@ export { StoreRbacSource } from './authorization/store-rbac-source.ts';
 export { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
 export type { Deleted } from './registry/delete-object.ts';
 export type { DeleteOptions } from './registry/delete-options.ts';
+export { deletionAnswer, type SuccessStatus } from './registry/deletion-answer.ts';
 export type { ObjectList as ServedList } from './registry/list-objects.ts';
 export type { ListOptions as ListRequestOptions } from './registry/list-options.ts';
 export type { PatchRequest } from './registry/patched-object.ts';

@@ -6,8 +6,8 @@ export type RequestContext = {
   nowMs: number;
   /** Validates and admits the write, and returns its result without storing it. */
   dryRun: boolean;
-  /** The `fieldManager` parameter, or its default from the User-Agent. */
-  fieldManager: string;
+  /** The `fieldManager` parameter, or its default from the User-Agent. Undefined for writes that are not tracked, such as bindings. */
+  fieldManager: string | undefined;
   /** Adds a `Warning` header to the answer. */
   warn: (message: string) => void;
   /** A subresource such as `status`; absent or empty for the main resource. */

@@ -7,7 +7,7 @@ import { keyIn } from './keys.ts';
 import { inNamespace } from './names.ts';
 import { errorsOfCreate, preparedForCreate } from './object-rules.ts';
 import type { ResourceParts } from './resource-parts.ts';
-import { NameInUse, storeAnswer } from './store-answers.ts';
+import { Overtaken, written } from './store-answers.ts';
 import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
 
 /** The number of generated names that are tried, as in upstream. */
@@ -31,13 +31,16 @@ export async function createObject(
     try {
       return await insertObject(parts, { namespace, object: admitted }, context);
     } catch (error) {
-      const isRepeatable = error instanceof NameInUse && isGenerated && tries < MAX_NAME_TRIES;
-      if (!isRepeatable) throw storeAnswer(kind.resource, admitted.metadata.name ?? '', error);
+      if (!(error instanceof Overtaken)) throw error;
+      if (!isGenerated || tries === MAX_NAME_TRIES) throw error.answer;
     }
   }
 }
 
-/** Completes, validates and stores a new object that mutating admission has admitted. The object is in the stored version. */
+/**
+ * Completes, validates and stores a new object that mutating admission has admitted. The object is in the stored version. Throws `Overtaken`
+ * if its name is in use, and `ApiError`.
+ */
 export async function insertObject(
   parts: ResourceParts,
   { namespace, object }: NewObject,
@@ -61,11 +64,12 @@ function store(parts: ResourceParts, { namespace, object }: NewObject, dryRun: b
   const { name = '', resourceVersion } = object.metadata;
   const key = keyIn(kind, namespace, name);
   const existing = parts.store.get(key);
-  if (existing !== undefined) throw new NameInUse(nameInUse(kind.resource, object, existing.decode()));
+  if (existing !== undefined) throw new Overtaken(nameInUse(kind.resource, object, existing.decode()));
   if (dryRun) return kind.fromStored(object);
   if (resourceVersion && resourceVersion !== '0')
     throw new ApiError(500, '', { message: 'resourceVersion should not be set on objects to be created' });
-  return kind.fromStored(parts.store.create(key, object).decode());
+  const stored = written({ resource: kind.resource, name }, () => parts.store.create(key, object));
+  return kind.fromStored(stored.decode());
 }
 
 /** The answer to a name that an object has. Clients try again if the server generated it. */

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { RequestContext } from '../request-context.ts';
 import type { DeleteOptions } from './delete-options.ts';
+import { deletionAnswer } from './deletion-answer.ts';
 import {
   at,
   configMap,
@@ -100,6 +101,22 @@ describe('a deletion', () => {
       `${operation}the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
     );
     assert.equal((await remove({ preconditions: { uid, resourceVersion } })).removed, true);
+  });
+});
+
+describe('the answer to a deletion', () => {
+  it('is the object or a Status', async () => {
+    const check = async (resource: string, object: ApiObject, expected: object) => {
+      const { registry, remove, made } = await withObject(resource, object);
+      const answer = deletionAnswer(registry.resource, await remove());
+      const { uid } = made.metadata;
+      if (answer.kind !== 'Status') assert.deepEqual({ kind: answer.kind }, expected);
+      else assert.deepEqual(answer.details, { name: 'a', uid, ...expected });
+    };
+    await check('pods', pod('a'), { kind: 'Pod' });
+    await check('configmaps', configMap('a'), { kind: 'configmaps' });
+    await check('configmaps', held(), { kind: 'ConfigMap' });
+    await check('deployments.apps/v1', deployment('a'), { kind: 'deployments', group: 'apps' });
   });
 });
 

@@ -9,7 +9,7 @@ import { checkPreconditions, type DeleteOptions } from './delete-options.ts';
 import { type DeletionStep, deletionStep } from './deletion-step.ts';
 import { keyIn } from './keys.ts';
 import type { ResourceParts } from './resource-parts.ts';
-import { isOvertaken, storeAnswer } from './store-answers.ts';
+import { Overtaken, written } from './store-answers.ts';
 import type { Place } from './update-object.ts';
 
 /** Bounds the attempts of a deletion that other writes overtake while admission runs. */
@@ -45,11 +45,13 @@ export async function deleteObject(
     await parts.admission.mutate(attributes);
     await parts.admission.validate(attributes);
     try {
-      const object = context.dryRun ? tried(step, old) : applyStep(parts, { key, stored, step });
+      const apply = () => applyStep(parts, { key, stored, step });
+      const object = context.dryRun ? tried(step, old) : written({ resource: kind.resource, name }, apply);
       return { object: kind.fromStored(object), removed: step.kind === 'remove' };
     } catch (error) {
+      if (!(error instanceof Overtaken)) throw error;
       context.signal?.throwIfAborted();
-      if (attempt === MAX_ATTEMPTS || !isOvertaken(error)) throw storeAnswer(kind.resource, name, error);
+      if (attempt === MAX_ATTEMPTS) throw error.answer;
     }
   }
 }

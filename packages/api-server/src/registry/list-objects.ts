@@ -41,7 +41,7 @@ export async function listObjects(
   try {
     return page(parts, { selection, limit: resourceVersion === '0' ? 0 : limit, position });
   } catch (error) {
-    throw storeAnswer(parts.kind.resource, '', error);
+    throw storeAnswer(error);
   }
 }
 
@@ -54,7 +54,7 @@ function listRest(parts: ResourceParts, selection: Selection, options: ListOptio
     return page(parts, { selection, limit: options.limit, position });
   } catch (error) {
     if (error instanceof ExpiredRevision) throw expiredToken(position.after);
-    throw storeAnswer(parts.kind.resource, '', error);
+    throw storeAnswer(error);
   }
 }
 

@@ -44,7 +44,7 @@ export function patched(
 export function applied(
   { kind, fieldManager }: ResourceParts,
   { request, old }: { request: PatchRequest; old: ApiObject | undefined },
-  { subresource = '', fieldManager: manager, nowMs }: RequestContext,
+  { subresource = '', fieldManager: manager = '', nowMs }: RequestContext,
 ): ApiObject {
   const { patch, force = false } = request;
   const live = old && kind.fromStored(old);

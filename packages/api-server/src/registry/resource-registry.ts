@@ -1,5 +1,5 @@
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { Schema } from '@podwright/kube-schema';
+import type { Resource, Schema } from '@podwright/kube-schema';
 import type { RequestContext } from '../request-context.ts';
 import { notFound } from '../status/api-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -28,6 +28,10 @@ export class ResourceRegistry {
   constructor(parts: ResourceParts, schema: Schema) {
     this.#parts = parts;
     this.#schema = schema;
+  }
+
+  get resource(): Resource {
+    return this.#parts.kind.resource;
   }
 
   /** An empty object with the fields that Go never omits, such as the one in a bookmark. */

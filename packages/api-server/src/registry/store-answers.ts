@@ -12,21 +12,28 @@ import {
 } from '../status/api-error.ts';
 import { ExpiredRevision } from '../store/store-errors.ts';
 
-/** An object has the name of a new one. `answer` is for the client, unless the caller tries again. */
-export class NameInUse extends PodwrightError {
+/** Another write preceded this one, so that the caller must compute its change again. `answer`: for the client, if there is no further try. */
+export class Overtaken extends Error {
   readonly answer: ApiError;
 
   constructor(answer: ApiError) {
-    super('already_exists', answer.message);
+    super(answer.message);
+    this.name = 'Overtaken';
     this.answer = answer;
   }
 }
 
-/** The answer to an error of the store; any other error as it is. */
-export function storeAnswer(resource: GroupResource, name: string, error: unknown): unknown {
-  if (!(error instanceof PodwrightError)) return error;
-  if (error instanceof NameInUse) return error.answer;
-  if (error instanceof ExpiredRevision) return expired('The resourceVersion for the provided list is too old.');
+/** Makes a write of an object. Throws `Overtaken` if another write preceded it, and `ApiError`. */
+export function written<T>({ resource, name }: { resource: GroupResource; name: string }, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    const overtaken = overtakenAnswer(resource, name, error);
+    throw overtaken === undefined ? storeAnswer(error) : new Overtaken(overtaken);
+  }
+}
+
+function overtakenAnswer(resource: GroupResource, name: string, error: unknown): ApiError | undefined {
   switch (errorCode(error)) {
     case 'already_exists':
       return alreadyExists(resource, name);
@@ -34,13 +41,16 @@ export function storeAnswer(resource: GroupResource, name: string, error: unknow
       return notFound(resource, name);
     case 'aborted':
       return conflict(resource, name, MODIFIED);
-    case 'unavailable':
-      return new ApiError(503, 'ServiceUnavailable', { message: errorMessage(error) });
     default:
-      return internalError(errorMessage(error));
+      return undefined;
   }
 }
 
-/** Whether another write intervened, so that the change must be computed again. */
-export const isOvertaken = (error: unknown): boolean =>
-  error instanceof PodwrightError && ['aborted', 'not_found', 'already_exists'].includes(error.code);
+/** The answer to another error of the store; any error that is not the store's as it is. */
+export function storeAnswer(error: unknown): unknown {
+  if (!(error instanceof PodwrightError)) return error;
+  if (error instanceof ExpiredRevision) return expired('The resourceVersion for the provided list is too old.');
+  if (errorCode(error) === 'unavailable')
+    return new ApiError(503, 'ServiceUnavailable', { message: errorMessage(error) });
+  return internalError(errorMessage(error));
+}

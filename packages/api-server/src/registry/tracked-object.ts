@@ -15,6 +15,7 @@ export function tracked(
   context: RequestContext,
 ): ApiObject {
   const { subresource = '', nowMs, fieldManager: manager } = context;
+  if (manager === undefined) return object;
   const served = fieldManager(subresource).update(old && kind.fromStored(old), kind.fromStored(object), {
     manager,
     nowMs,

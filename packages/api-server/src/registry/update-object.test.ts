@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type ErrorCode, PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { AdmissionAttributes } from '../admission-contract.ts';
 import type { RequestContext } from '../request-context.ts';
@@ -110,6 +111,15 @@ describe('an update', () => {
     assert.equal(test.store.revision, revision);
   });
 
+  it('without a manager changes no managed fields', async () => {
+    const { registry, test, made } = await withDeployment();
+    const change = (object: ApiObject) => ({ ...object, spec: { ...(object.spec as object), replicas: 7 } });
+    const context = test.context({ fieldManager: undefined, subresource: 'scale' });
+    const { object } = await registry.change(at('a'), change, context);
+    assert.equal(desired(object), '7');
+    assert.deepEqual(object.metadata.managedFields, made.metadata.managedFields);
+  });
+
   it('of an unknown subresource is not found', async () => {
     const { update } = await withDeployment();
     assert.equal((await refusal(() => update(deployment('a'), { subresource: 'nothing' }))).code, 404);
@@ -179,6 +189,22 @@ describe('an update of a missing object', () => {
       status.message,
       'leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
     );
+  });
+});
+
+describe('a write that the store rejects', () => {
+  it('is answered by its cause', async () => {
+    const check = async (code: ErrorCode, status: number, reason: string) => {
+      const { test, registry } = await withDeployment();
+      test.store.update = () => {
+        throw new PodwrightError(code, 'the disk is full');
+      };
+      const refused = await refusal(() => registry.update(at('a'), deployment('a', { replicas: 7 }), test.context()));
+      assert.deepEqual([refused.code, refused.reason], [status, reason]);
+      assert.match(refused.message, /the disk is full$/);
+    };
+    await check('resource_exhausted', 500, 'InternalError');
+    await check('unavailable', 503, 'ServiceUnavailable');
   });
 });
 

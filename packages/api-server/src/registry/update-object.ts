@@ -9,7 +9,7 @@ import { keyIn } from './keys.ts';
 import { checkName, inNamespace } from './names.ts';
 import { errorsOfUpdate, preparedForUpdate } from './object-rules.ts';
 import type { ResourceParts } from './resource-parts.ts';
-import { isOvertaken, storeAnswer } from './store-answers.ts';
+import { Overtaken, written } from './store-answers.ts';
 import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
 
 /**
@@ -61,8 +61,9 @@ export async function changeObject(
     try {
       return await attemptChange(parts, change, context);
     } catch (error) {
+      if (!(error instanceof Overtaken)) throw error;
       context.signal?.throwIfAborted();
-      if (attempt === MAX_ATTEMPTS || !isOvertaken(error)) throw storeAnswer(parts.kind.resource, change.name, error);
+      if (attempt === MAX_ATTEMPTS) throw error.answer;
     }
   }
 }
@@ -107,11 +108,13 @@ async function replaceObject(
   const subject = { operation: 'UPDATE', namespace, name, object, oldObject: old } as const;
   await parts.admission.validate(admissionAttributes(kind, subject, context));
   if (isRemovable(parts, object, old)) {
-    if (!context.dryRun) store.delete(key, stored.revision);
+    if (!context.dryRun) written({ resource: kind.resource, name }, () => store.delete(key, stored.revision));
     return kind.fromStored(object);
   }
   if (isSameObject(object, old)) return kind.fromStored(old);
-  return kind.fromStored(context.dryRun ? object : store.update(key, object, stored.revision).decode());
+  if (context.dryRun) return kind.fromStored(object);
+  const update = () => store.update(key, object, stored.revision);
+  return kind.fromStored(written({ resource: kind.resource, name }, update).decode());
 }
 
 /** The object with the version of the stored one. Throws if the client sent another version, or none where one is required. */
