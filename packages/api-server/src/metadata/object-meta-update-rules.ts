@@ -31,7 +31,8 @@ export function validateObjectMetaUpdate(metadata: Metadata, old: Metadata, isNa
 const NO_VERSION = invalidValue('metadata.resourceVersion', '', 'must be specified for an update');
 
 function noNewFinalizers(finalizers: readonly string[], old: readonly string[]): FieldError[] {
-  const extra = [...new Set(finalizers)].filter((name) => !old.includes(name)).sort();
+  const existing = new Set(old);
+  const extra = [...new Set(finalizers)].filter((name) => !existing.has(name)).sort();
   if (extra.length === 0) return [];
   const listed = `[]string{${extra.map((name) => JSON.stringify(name)).join(', ')}}`;
   const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${listed}`;

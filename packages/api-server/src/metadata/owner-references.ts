@@ -1,19 +1,18 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '@podwright/kube-kinds';
 
 /** Removes repeated owner references. `duplicates`: the UIDs of the removed ones. */
 export function withoutRepeatedOwners(object: ApiObject): { object: ApiObject; duplicates: string[] } {
   const references = object.metadata.ownerReferences ?? [];
-  const unique: typeof references = [];
-  const duplicates: string[] = [];
   const seen = new Set<string>();
-  for (const reference of references) {
+  const duplicates: string[] = [];
+  const unique = references.filter((reference) => {
     // references with the same UID may differ in other fields
-    if (seen.has(reference.uid) && unique.some((one) => isDeepStrictEqual(one, reference)))
-      duplicates.push(reference.uid);
-    else unique.push(reference);
-    seen.add(reference.uid);
-  }
+    const text = JSON.stringify(Object.entries(reference).sort(([one], [other]) => (one < other ? -1 : 1)));
+    const isNew = !seen.has(text);
+    seen.add(text);
+    if (!isNew) duplicates.push(reference.uid);
+    return isNew;
+  });
   if (duplicates.length === 0) return { object, duplicates };
   return { object: { ...object, metadata: { ...object.metadata, ownerReferences: unique } }, duplicates };
 }

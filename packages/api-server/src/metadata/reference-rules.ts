@@ -2,6 +2,9 @@ import { type ApiObject, type FieldError, invalidValue, qualifiedNameProblems } 
 
 type OwnerReference = NonNullable<ApiObject['metadata']['ownerReferences']>[number];
 
+/** Bounds the errors for further controllers, and the references that such an error shows, which are cut anyway. */
+const MAX_SHOWN = 50;
+
 export function validateOwnerReferences(references: readonly OwnerReference[]): FieldError[] {
   const controllers = references.filter(({ controller }) => controller).map(({ kind, name }) => `${kind}/${name}`);
   const [first, ...others] = controllers;
@@ -9,7 +12,7 @@ export function validateOwnerReferences(references: readonly OwnerReference[]): 
     `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${other}`;
   return [
     ...references.flatMap(validateOwnerReference),
-    ...others.map((other) => invalidValue(OWNERS, references, message(other))),
+    ...others.slice(0, MAX_SHOWN).map((other) => invalidValue(OWNERS, references.slice(0, MAX_SHOWN), message(other))),
   ];
 }
 

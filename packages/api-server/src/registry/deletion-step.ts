@@ -49,11 +49,11 @@ function withDeletionTime(object: ApiObject, nowMs: number): ApiObject {
 /** Adds or removes the finalizers with which the garbage collector handles dependents. */
 function withPolicy(object: ApiObject, options: DeleteOptions, policy: 'orphan' | 'background'): ApiObject {
   const { finalizers: before = [], ...metadata } = object.metadata;
-  const others = before.filter((name) => name !== ORPHAN && name !== FOREGROUND);
+  const isOfPolicy = (name: string) => name === ORPHAN || name === FOREGROUND;
   const own = policyFinalizer(before, options, policy);
+  if (before.filter(isOfPolicy).join() === (own ?? '')) return object;
+  const others = before.filter((name) => !isOfPolicy(name));
   const after = own === undefined ? others : [...others, own];
-  const isSame = after.length === before.length && after.every((name) => before.includes(name));
-  if (isSame) return object;
   return { ...object, metadata: { ...metadata, ...(after.length === 0 ? {} : { finalizers: after }) } };
 }
 

@@ -17,7 +17,8 @@ describe('a label selector', () => {
       check(selector, true);
     for (const selector of ['c', 'a=2', 'a!=1', '!a', 'a in (2, 3)', 'a notin (1)', 'c=', 'c in (x)', 'a=1,b=y'])
       check(selector, false);
-    for (const selector of ['c notin (x)', 'a notin (2)', 'a!=2', 'a>0', 'a<2', 'big>9007199254740992', '! c']) check(selector, true);
+    for (const selector of ['c notin (x)', 'a notin (2)', 'a!=2', 'a>0', 'a<2', 'big>9007199254740992', '! c'])
+      check(selector, true);
     for (const selector of ['a>1', 'a<1', 'c>0', 'b>0']) check(selector, false);
   });
 
