@@ -150,10 +150,13 @@ describe('the status', () => {
       decoded('v1', 'Node', { metadata: { name: 'n' }, spec: { unschedulable: true } }),
       test.context(),
     );
-    const given = decoded('v1', 'Node', { metadata: { name: 'n' }, status: { phase: 'x' } });
+    const given = decoded('v1', 'Node', { metadata: { name: 'n' }, spec: { podCIDR: 'x' }, status: { phase: 'x' } });
     const { object } = await nodes.update(at('n', ''), given, test.context({ subresource: 'status' }));
     const { phase } = object.status as { phase: string };
     assert.deepEqual([object.spec, phase], [{ unschedulable: true }, 'x']);
+    const entries = object.metadata.managedFields as { subresource?: string; fieldsV1: object }[];
+    const own = entries.find(({ subresource }) => subresource === 'status');
+    assert.deepEqual(own?.fieldsV1, { 'f:status': { 'f:phase': {} } });
   });
 });
 
