@@ -77,7 +77,7 @@ class LabelParser {
         isAfterValue = true;
       } else if (token.text === ',' || token.text === ')') {
         if (!isAfterValue) values.add('');
-        if (token.text === ')') return [...values].sort();
+        if (token.text === ')') return [...values];
         isAfterValue = false;
       } else
         throw this.#wrong(`found '${token.text}', expected: ${isAfterValue ? "',' or ')'" : "',', ')' or identifier"}`);

@@ -103,6 +103,14 @@ describe('an update', () => {
     );
   });
 
+  it('has the warnings of its kind, except through subresources', async () => {
+    const { test, update } = await withDeployment({ paused: true });
+    await update({ ...deployment('a', { paused: true }), status: { replicas: 1 } }, { subresource: 'status' });
+    assert.deepEqual(test.warnings.splice(0), ['paused']);
+    await update(deployment('a', { paused: true, replicas: 3 }));
+    assert.deepEqual(test.warnings, ['paused again']);
+  });
+
   it('as a dry run stores nothing', async () => {
     const { test, made, update } = await withDeployment();
     const { revision } = test.store;
