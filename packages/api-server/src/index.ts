@@ -26,6 +26,10 @@ export type { AppliedBinding, RbacSource } from './authorization/rbac-source.ts'
 export { type RulesReviewStatus, rulesReviewStatus } from './authorization/rules-review.ts';
 export { StoreRbacSource } from './authorization/store-rbac-source.ts';
 export { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
+export { deprecationWarning } from './discovery/deprecation.ts';
+export { isServedByDefault } from './discovery/group-versions.ts';
+export { type FailedCheck, Health, type HealthCheck, type HealthChecks } from './discovery/health.ts';
+export type { PathRequest, PathResponse } from './http-answer.ts';
 export type { Deleted } from './registry/delete-object.ts';
 export type { DeleteOptions } from './registry/delete-options.ts';
 export { deletionAnswer, type SuccessStatus } from './registry/deletion-answer.ts';

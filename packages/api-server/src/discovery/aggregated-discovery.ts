@@ -1,0 +1,47 @@
+/** Discovery of all groups in one document (api/apidiscovery). `/api` has the core group, `/apis` all others. */
+import type { JsonObject, Resource, Subresource } from '@podwright/kube-schema';
+import type { ApiGroup, GroupVersion } from './group-versions.ts';
+import { responseKind, subresourcesOf } from './legacy-discovery.ts';
+
+/** Clients before 1.30 request v2beta1. Its documents are the same. */
+export type AggregatedVersion = 'v2' | 'v2beta1';
+
+export const isAggregatedVersion = (version: string | undefined): version is AggregatedVersion =>
+  version === 'v2' || version === 'v2beta1';
+
+export const aggregatedDiscovery = (groups: readonly ApiGroup[], version: AggregatedVersion): JsonObject => ({
+  kind: 'APIGroupDiscoveryList',
+  apiVersion: `apidiscovery.k8s.io/${version}`,
+  metadata: {},
+  items: groups.map(({ name, versions }) => ({
+    metadata: name === '' ? {} : { name },
+    versions: versions.map(versionEntry),
+  })),
+});
+
+const versionEntry = ({ version, resources }: GroupVersion): JsonObject => ({
+  version,
+  resources: resources.map(resourceEntry),
+  freshness: 'Current',
+});
+
+function resourceEntry(resource: Resource): JsonObject {
+  const { plural, singular, namespaced, verbs, shortNames = [], categories = [] } = resource;
+  const subresources = subresourcesOf(resource).map(([name, one]) => subresourceEntry(resource, name, one));
+  return {
+    resource: plural,
+    responseKind: responseKind(resource, resource),
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(subresources.length === 0 ? {} : { subresources }),
+  };
+}
+
+const subresourceEntry = (resource: Resource, name: string, subresource: Subresource): JsonObject => ({
+  subresource: name,
+  responseKind: responseKind(resource, subresource),
+  verbs: subresource.verbs,
+});

@@ -1,0 +1,77 @@
+/** Responds to requests for groups, versions and resources. Documents are built for each request, because requests are rare. */
+import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
+import { type PathRequest, type PathResponse, unknownPath } from '../http-answer.ts';
+import { methodNotAllowed, pageNotFound } from '../status/api-error.ts';
+import { aggregatedDiscovery } from './aggregated-discovery.ts';
+import { acceptedAggregation, aggregatedResponse, documentResponse } from './document-response.ts';
+import { type ApiGroup, groupsOf } from './group-versions.ts';
+import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy-discovery.ts';
+
+export type DiscoveryOptions = {
+  schema: Schema;
+  /** The resources that the server acts upon. */
+  resources: readonly Resource[];
+  /** HOST:PORT, at which clients reach the server. */
+  serverAddress: string;
+};
+
+/** Immutable: a server whose resources change creates another one. */
+export class Discovery {
+  readonly #options: DiscoveryOptions;
+  readonly #groups: readonly ApiGroup[];
+
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
+    this.#groups = groupsOf(options.resources);
+  }
+
+  /** All paths, for the list of paths at `/`. */
+  get paths(): string[] {
+    const ofGroup = ({ name, versions }: ApiGroup) => [
+      ...(name === '' ? [] : [`/apis/${name}`]),
+      ...versions.map((one) => `${name === '' ? '/api' : '/apis'}/${apiVersionOf(one)}`),
+    ];
+    return ['/api', '/apis', '/apis/', ...this.#groups.flatMap(ofGroup)];
+  }
+
+  /** Undefined for paths that are not part of discovery. Throws 405, 406, and 404 for unknown versions of known groups. */
+  async respond(request: PathRequest): Promise<PathResponse | undefined> {
+    const [root, ...names] = request.path.replace(/\/$/, '').split('/').slice(1);
+    const isCore = root === 'api';
+    if (!(isCore || root === 'apis') || names.length > (isCore ? 1 : 2)) return undefined;
+    const groupName = isCore ? '' : names.shift();
+    if (groupName === undefined || (isCore && names.length === 0)) return this.#root(request, isCore);
+    const group = this.#groups.find(({ name }) => name === groupName);
+    if (group === undefined || (!isCore && group.name === '')) return unknownPath();
+    const document = this.#below(group, names[0]);
+    checkMethod(request);
+    return documentResponse(this.#options.schema, request, document);
+  }
+
+  /** The response to a request for a resource that the server does not have. Throws 404 for a known group. */
+  unknownResource(group: string): PathResponse {
+    if (this.#groups.some(({ name }) => name === group)) throw pageNotFound();
+    return unknownPath();
+  }
+
+  async #root(request: PathRequest, isCore: boolean): Promise<PathResponse> {
+    checkMethod(request);
+    const { schema, serverAddress } = this.#options;
+    const groups = this.#groups.filter(({ name }) => (name === '') === isCore);
+    const version = acceptedAggregation(request);
+    if (version !== undefined) return aggregatedResponse(schema, request, aggregatedDiscovery(groups, version));
+    const core = groups[0] ?? { name: '', versions: [] };
+    return documentResponse(schema, request, isCore ? apiVersions(core, serverAddress) : apiGroupList(groups));
+  }
+
+  #below(group: ApiGroup, version: string | undefined) {
+    if (version === undefined) return apiGroup(group);
+    const found = group.versions.find((one) => one.version === version);
+    if (found === undefined) throw pageNotFound();
+    return apiResourceList(group, found);
+  }
+}
+
+function checkMethod({ method }: PathRequest): void {
+  if (method !== 'GET') throw methodNotAllowed();
+}

@@ -1,0 +1,76 @@
+/** The groups, versions and resources of discovery, in upstream's order. */
+import type { Resource } from '@podwright/kube-schema';
+
+export type GroupVersion = { group: string; version: string; resources: readonly Resource[] };
+
+export type ApiGroup = {
+  /** '' for the core group. */
+  name: string;
+  /** The preferred version first. */
+  versions: readonly GroupVersion[];
+};
+
+/** Built-in groups by priority. Clients that know only a kind or a resource find it in the first of these groups that has it. */
+const GROUP_ORDER = [
+  '',
+  'apiregistration.k8s.io',
+  'apps',
+  'events.k8s.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'autoscaling',
+  'batch',
+  'certificates.k8s.io',
+  'networking.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'storage.k8s.io',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'scheduling.k8s.io',
+  'coordination.k8s.io',
+  'node.k8s.io',
+  'discovery.k8s.io',
+  'resource.k8s.io',
+  'flowcontrol.apiserver.k8s.io',
+  'internal.apiserver.k8s.io',
+  'storagemigration.k8s.io',
+];
+
+/** Groups that are not built in follow in alphabetical order. */
+export function groupsOf(resources: readonly Resource[]): readonly ApiGroup[] {
+  const byGroup = Map.groupBy(resources, ({ group }) => group);
+  return [...byGroup]
+    .map(([name, members]) => ({ name, versions: versionsOf(name, members) }))
+    .sort((a, b) => rank(a.name) - rank(b.name) || compareText(a.name, b.name));
+}
+
+const rank = (group: string) => (GROUP_ORDER.indexOf(group) + GROUP_ORDER.length + 1) % (GROUP_ORDER.length + 1);
+
+function versionsOf(group: string, resources: readonly Resource[]): GroupVersion[] {
+  const byVersion = Map.groupBy(resources, ({ version }) => version);
+  return [...byVersion]
+    .map(([version, members]) => ({
+      group,
+      version,
+      resources: members.toSorted((a, b) => compareText(a.plural, b.plural)),
+    }))
+    .sort((a, b) => compareVersions(b.version, a.version));
+}
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Whether upstream serves the resource unless its configuration says otherwise: only stable versions are on by default. */
+export const isServedByDefault = ({ version }: Resource): boolean => /^v\d+$/.test(version);
+
+const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
+const STAGES = ['alpha', 'beta', undefined];
+
+/** Negative if `a` is older: v1alpha1 < v1beta1 < v1beta2 < v1 < v2. Versions of other forms are older than all of these. */
+export function compareVersions(a: string, b: string): number {
+  const [one, other] = [VERSION.exec(a), VERSION.exec(b)];
+  if (one === null || other === null) return Number(one !== null) - Number(other !== null) || compareText(b, a);
+  const keys = ([, major, stage, minor]: RegExpExecArray) => [STAGES.indexOf(stage), Number(major), Number(minor ?? 0)];
+  const [ofOne, ofOther] = [keys(one), keys(other)];
+  return ofOne.map((key, index) => key - ofOther[index]!).find((difference) => difference !== 0) ?? 0;
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import type { Resource } from '@podwright/kube-schema';
+import { groupResource } from '../status/api-error.ts';
+import type { ApiGroup } from './group-versions.ts';
+
+/** Upstream's storage versions of resources that are not stored in the preferred version of their group. */
+const STORAGE_VERSIONS: Readonly<Record<string, { group: string; version: string }>> = {
+  'customresourcedefinitions.apiextensions.k8s.io': { group: 'apiextensions.k8s.io', version: 'v1beta1' },
+  'devicetaintrules.resource.k8s.io': { group: 'resource.k8s.io', version: 'v1alpha3' },
+  'events.events.k8s.io': { group: '', version: 'v1' },
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1beta1',
+  },
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1beta1',
+  },
+};
+
+/**
+ * A hash of the version in which objects of a resource are stored, so that clients notice when stored objects need a migration. Undefined
+ * for resources without stored objects, such as reviews.
+ */
+export function storageVersionHash({ versions }: ApiGroup, resource: Resource): string | undefined {
+  if (!resource.verbs.includes('watch')) return undefined;
+  const { plural, kind } = resource;
+  const preferred = versions.find(({ resources }) => resources.some((one) => one.plural === plural)) ?? resource;
+  const { group, version } = STORAGE_VERSIONS[groupResource(resource)] ?? preferred;
+  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');
+}
