@@ -1,4 +1,5 @@
 export type { Admission, AdmissionAttributes } from './admission-contract.ts';
+export { ApiPaths, type ApiPathsOptions } from './api-paths.ts';
 export { type AggregatedRules, planAggregation } from './authorization/aggregation.ts';
 export {
   type AuthorizationAttributes,

@@ -1,0 +1,73 @@
+/** Responds to requests that are not for objects: discovery, OpenAPI documents, health, version and metrics. */
+import type { Resource, Schema } from '@podwright/kube-schema';
+import { Discovery } from './discovery/discovery.ts';
+import { indentedJson } from './discovery/document-response.ts';
+import type { Health } from './discovery/health.ts';
+import { GIT_VERSION, versionInfo } from './discovery/version-info.ts';
+import { type PathRequest, type PathResponse, unknownPath } from './http-answer.ts';
+import { OpenApi } from './openapi/openapi.ts';
+import { methodNotAllowed } from './status/api-error.ts';
+
+export type ApiPathsOptions = {
+  schema: Schema;
+  /** The resources that the server acts upon; it claims no others. */
+  resources: readonly Resource[];
+  /** HOST:PORT, at which clients reach the server. */
+  serverAddress: string;
+  health: Health;
+  /** The text of `/metrics`. Without it, there is no such path. */
+  metrics?: () => string | Promise<string>;
+  /** Further paths that the server has, for the list of paths at `/`. */
+  otherPaths?: readonly string[];
+};
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Immutable: a server whose resources change creates another one. */
+export class ApiPaths {
+  readonly #options: ApiPathsOptions;
+  readonly #discovery: Discovery;
+  readonly #openApi: OpenApi;
+
+  constructor(options: ApiPathsOptions) {
+    this.#options = options;
+    this.#discovery = new Discovery(options);
+    this.#openApi = new OpenApi({ ...options, version: GIT_VERSION });
+  }
+
+  /** Responds with 404 to other paths. Throws an ApiError for requests that are refused with a Status. */
+  async respond(request: PathRequest): Promise<PathResponse> {
+    return (
+      (await this.#single(request)) ??
+      (await this.#discovery.respond(request)) ??
+      (await this.#openApi.respond(request)) ??
+      (await this.#options.health.respond(request)) ??
+      unknownPath()
+    );
+  }
+
+  /** The response to a request for objects of a resource that the server does not have. Throws 404 for a known group. */
+  unknownResource(group: string): PathResponse {
+    return this.#discovery.unknownResource(group);
+  }
+
+  async #single({ path, method }: PathRequest): Promise<PathResponse | undefined> {
+    if (path === '/' || path === '/index.html') return indentedJson({ paths: this.#paths() });
+    if (path === '/metrics') return this.#metrics();
+    if (path !== '/version' && path !== '/version/') return undefined;
+    if (method !== 'GET') throw methodNotAllowed();
+    return indentedJson(versionInfo());
+  }
+
+  async #metrics(): Promise<PathResponse | undefined> {
+    const { metrics } = this.#options;
+    if (metrics === undefined) return undefined;
+    return { status: 200, headers: { 'content-type': METRICS_TYPE }, body: await metrics() };
+  }
+
+  #paths(): string[] {
+    const { health, metrics, otherPaths = [] } = this.#options;
+    const own = ['/version', ...(metrics === undefined ? [] : ['/metrics'])];
+    return [...own, ...this.#discovery.paths, ...this.#openApi.paths, ...health.paths, ...otherPaths].sort();
+  }
+}

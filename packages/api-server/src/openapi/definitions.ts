@@ -1,0 +1,64 @@
+/** The definitions that operations refer to, with all that these refer to. */
+import type { Schema, StructType } from '@podwright/kube-schema';
+import { definitionName } from './definition-names.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { PathItem } from './operation.ts';
+import { type Describe, typeSchema } from './type-schema.ts';
+import { type Dialect, valueSchema } from './value-schemas.ts';
+
+type GroupVersion = { group: string; version: string };
+
+export type DefinitionOptions = {
+  schema: Schema;
+  dialect: Dialect;
+  describe: Describe;
+  /** The group versions of the document: kinds that exist in each group version are listed with all of these. */
+  groupVersions: readonly GroupVersion[];
+};
+
+/** The kind that exists in each group version. */
+const IN_EACH_GROUP = 'meta.v1.DeleteOptions';
+
+export function definitionsFor(items: readonly PathItem[], options: DefinitionOptions): Record<string, JsonSchema> {
+  const { schema, dialect, describe } = options;
+  const found = new Map<string, JsonSchema>();
+  const waiting = items.flatMap(({ operations }) =>
+    operations.flatMap(({ body, response }) => [body?.type, response].filter((type) => type !== undefined)),
+  );
+  const refer = (type: string) => waiting.push(type);
+  const structOf = (type: string) => (type.includes('.') ? schema.type(type) : undefined);
+  const kindsOf = kindNamer(options);
+  for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
+    const name = definitionName(type);
+    if (found.has(name)) continue;
+    const struct = () => ({
+      ...typeSchema(schema.type(type), { dialect, describe, structOf, refer }),
+      ...kindsOf(schema.type(type)),
+    });
+    found.set(name, valueSchema(name, dialect) ?? struct());
+  }
+  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Returns a function for the extension that names the kinds of a struct. */
+function kindNamer({ schema, groupVersions }: DefinitionOptions): (struct: StructType) => JsonSchema {
+  const groups = groupsByDirectory(schema);
+  const inMeta = [{ group: '', version: 'v1' }];
+  const everywhere = [...inMeta, ...groupVersions.filter(({ group }) => group !== '')];
+  return ({ name, isObject }) => {
+    if (!isObject) return {};
+    const [directory = '', version = '', kind = ''] = name.split('.');
+    const own = [{ group: groups.get(directory) ?? directory, version }];
+    const found = name === IN_EACH_GROUP ? everywhere : directory === 'meta' ? inMeta : own;
+    return {
+      'x-kubernetes-group-version-kind': found.map((one) => ({ group: one.group, kind, version: one.version })),
+    };
+  };
+}
+
+/** The groups by the first parts of the names of their types. */
+function groupsByDirectory(schema: Schema): Map<string, string> {
+  const kinds = schema.resources.flatMap((resource) => [resource, ...Object.values(resource.subresources ?? {})]);
+  const onePerGroup = new Map(kinds.map((kind) => [kind.group, kind]));
+  return new Map([...onePerGroup].map(([group, kind]) => [schema.kind(kind)!.name.split('.')[0]!, group]));
+}

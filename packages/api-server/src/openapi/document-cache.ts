@@ -1,0 +1,24 @@
+/** Compressed documents. Each is dropped some time after its last use, so that they cost nothing while no client reads them. */
+const RETENTION_MS = 60_000;
+
+type Entry = { value: Promise<Uint8Array>; timer: NodeJS.Timeout };
+
+export class DocumentCache {
+  readonly #entries = new Map<string, Entry>();
+
+  /** The document with this key. `make` is called if it is not cached; concurrent calls share its result. */
+  get(key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
+    const found = this.#entries.get(key);
+    clearTimeout(found?.timer);
+    const value = found?.value ?? make();
+    if (found === undefined) value.catch(() => this.#drop(key));
+    const timer = setTimeout(() => this.#drop(key), RETENTION_MS).unref();
+    this.#entries.set(key, { value, timer });
+    return value;
+  }
+
+  #drop(key: string): void {
+    clearTimeout(this.#entries.get(key)?.timer);
+    this.#entries.delete(key);
+  }
+}

@@ -1,0 +1,7 @@
+import type { Describe } from './type-schema.ts';
+
+export type DocumentInfo = {
+  /** The version in the document's `info`. */
+  version: string;
+  describe: Describe;
+};

@@ -1,0 +1,134 @@
+/**
+ * Encodes an OpenAPI 2.0 document as the protobuf messages of gnostic (openapiv2/OpenAPIv2.proto), which kubectl requests. Only what our
+ * own documents have is encoded. Numbers are those of the fields.
+ */
+import type { JsonObject } from '@podwright/kube-schema';
+import { GnosticMessage } from './gnostic-message.ts';
+
+type Entries = Record<string, unknown>;
+type Write = (message: GnosticMessage, value: Entries) => void;
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
+/** Where a NonBodyParameter has its kind of parameter, and where these kinds have their fields. */
+const PARAMETER_KINDS: Readonly<Record<string, { number: number; type: number }>> = {
+  query: { number: 3, type: 6 },
+  path: { number: 4, type: 5 },
+};
+
+export function encodeGnosticV2(document: JsonObject): Uint8Array {
+  const message = new GnosticMessage();
+  message.text(1, document.swagger);
+  nested(message, [2, writeInfo], document.info);
+  message.message(8, (paths) => named(paths, [2, writePathItem], document.paths));
+  message.message(9, (definitions) => named(definitions, [1, writeSchema], document.definitions));
+  for (const requirement of listOf(document.security)) nested(message, [12, writeSecurityRequirement], requirement);
+  message.message(13, (definitions) => named(definitions, [1, writeApiKey], document.securityDefinitions));
+  return message.finish();
+}
+
+const entriesOf = (value: unknown) => Object.entries((value ?? {}) as Entries);
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+function nested(message: GnosticMessage, [number, write]: [number, Write], value: unknown): void {
+  if (value !== undefined) message.message(number, (inner) => write(inner, value as Entries));
+}
+
+/** A map: a list of messages with a name and a value. */
+function named(message: GnosticMessage, [number, write]: [number, Write], value: unknown): void {
+  for (const [name, one] of entriesOf(value))
+    message.message(number, (entry) => {
+      entry.text(1, name);
+      nested(entry, [2, write], one);
+    });
+}
+
+/** Fields whose names begin with `x-`, as YAML. JSON is YAML. */
+function extensions(message: GnosticMessage, number: number, value: Entries): void {
+  for (const [name, one] of Object.entries(value))
+    if (name.startsWith('x-'))
+      message.message(number, (entry) => {
+        entry.text(1, name);
+        entry.message(2, (any) => any.text(2, `${JSON.stringify(one)}\n`));
+      });
+}
+
+const writeInfo: Write = (message, { title, version }) => {
+  message.text(1, title);
+  message.text(2, version);
+};
+
+const writeSecurityRequirement: Write = (message, requirement) =>
+  named(message, [1, (names, list) => names.texts(1, Object.values(list))], requirement);
+
+const writeApiKey: Write = (message, { type, name, in: place, description }) =>
+  message.message(2, (key) => {
+    key.text(1, type);
+    key.text(2, name);
+    key.text(3, place);
+    key.text(4, description);
+  });
+
+const writePathItem: Write = (message, item) => {
+  METHODS.forEach((method, index) => {
+    nested(message, [index + 2, writeOperation], item[method]);
+  });
+  for (const parameter of listOf(item.parameters)) nested(message, [9, writeParameter], parameter);
+};
+
+const writeOperation: Write = (message, operation) => {
+  message.texts(1, operation.tags);
+  message.text(3, operation.description);
+  message.text(5, operation.operationId);
+  message.texts(6, operation.produces);
+  message.texts(7, operation.consumes);
+  for (const parameter of listOf(operation.parameters)) nested(message, [8, writeParameter], parameter);
+  message.message(9, (responses) => named(responses, [1, writeResponse], operation.responses));
+  message.texts(10, operation.schemes);
+  extensions(message, 13, operation);
+};
+
+const writeResponse: Write = (message, { description, schema }) =>
+  message.message(1, (response) => {
+    response.text(1, description);
+    if (schema !== undefined) response.message(2, (item) => nested(item, [1, writeSchema], schema));
+  });
+
+/** ParametersItem → Parameter → BodyParameter or NonBodyParameter. */
+const writeParameter: Write = (item, parameter) =>
+  item.message(1, (message) => {
+    if (parameter.in === 'body') nested(message, [1, writeBody], parameter);
+    else nested(message, [2, writeNonBody], parameter);
+  });
+
+const writeBody: Write = (message, { description, name, in: place, required, schema }) => {
+  message.text(1, description);
+  message.text(2, name);
+  message.text(3, place);
+  message.flag(4, required);
+  nested(message, [5, writeSchema], schema);
+};
+
+const writeNonBody: Write = (message, { required, in: place, description, name, type }) => {
+  const kind = PARAMETER_KINDS[String(place)]!;
+  message.message(kind.number, (parameter) => {
+    parameter.flag(1, required);
+    parameter.text(2, place);
+    parameter.text(3, description);
+    parameter.text(4, name);
+    parameter.text(kind.type, type);
+  });
+};
+
+const writeSchema: Write = (message, schema) => {
+  message.text(1, schema.$ref);
+  message.text(2, schema.format);
+  message.text(4, schema.description);
+  message.texts(19, schema.required);
+  const { additionalProperties, items, properties, type } = schema;
+  if (additionalProperties !== undefined)
+    message.message(21, (item) => nested(item, [1, writeSchema], additionalProperties));
+  if (type !== undefined) message.message(22, (item) => item.text(1, type));
+  if (items !== undefined) message.message(23, (item) => nested(item, [1, writeSchema], items));
+  if (properties !== undefined) message.message(25, (list) => named(list, [1, writeSchema], properties));
+  extensions(message, 31, schema);
+};

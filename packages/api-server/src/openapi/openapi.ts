@@ -1,0 +1,130 @@
+/** Responds to requests for OpenAPI documents (kube-openapi, pkg/handler and pkg/handler3). */
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { BUILD, VERSION } from '@podwright/base';
+import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
+import { accepts, parseAccept } from '../accept.ts';
+import { notModified, type PathRequest, type PathResponse, taggedHeaders, unknownPath } from '../http-answer.ts';
+import type { DocumentForm } from './build-document.ts';
+import { DocumentCache } from './document-cache.ts';
+
+export type OpenApiOptions = {
+  schema: Schema;
+  /** The resources that the server acts upon. */
+  resources: readonly Resource[];
+  /** The server's version, such as v1.36.0. */
+  version: string;
+};
+
+type Document = { key: string; form: DocumentForm; resources: readonly Resource[]; contentType: string; hash: string };
+
+const decompress = promisify(gunzip);
+
+const JSON_TYPE = 'application/json';
+const PROTOBUF_V2 = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+/** Media types of OpenAPI v2 in requests, with the form and the media type of the response. */
+const V2_FORMS: readonly (readonly [string, DocumentForm, string])[] = [
+  [JSON_TYPE, 'v2 json', JSON_TYPE],
+  ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', 'v2 protobuf', PROTOBUF_V2],
+  [PROTOBUF_V2, 'v2 protobuf', PROTOBUF_V2],
+];
+
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+
+/** Immutable: a server whose resources change creates another one. */
+export class OpenApi {
+  readonly #options: OpenApiOptions;
+  /** The built-in resources: the schema data has no other kinds. */
+  readonly #resources: readonly Resource[];
+  /** The resources by the paths of their group versions, such as `apis/apps/v1`. */
+  readonly #groupVersions: ReadonlyMap<string, readonly Resource[]>;
+  readonly #cache = new DocumentCache();
+
+  constructor(options: OpenApiOptions) {
+    const { schema, resources } = options;
+    this.#options = options;
+    this.#resources = resources.filter(({ group, version, plural }) => schema.resource(group, version, plural));
+    this.#groupVersions = Map.groupBy(this.#resources, pathOf);
+  }
+
+  readonly paths: readonly string[] = ['/openapi/v2', '/openapi/v3'];
+
+  /** Undefined for paths outside `/openapi`. */
+  async respond(request: PathRequest): Promise<PathResponse | undefined> {
+    const { path } = request;
+    if (path === '/openapi/v2') return this.#v2(request);
+    if (path === '/openapi/v3' || path === '/openapi/v3/') return this.#index(request);
+    const prefix = '/openapi/v3/';
+    return path.startsWith(prefix) ? this.#v3(request, path.slice(prefix.length)) : undefined;
+  }
+
+  /** The documents of OpenAPI v3, with the hashes by which clients cache them. */
+  #index(request: PathRequest): PathResponse {
+    const entries = [...this.#groupVersions].map(([path, resources]) => {
+      return [path, { serverRelativeURL: urlOf(path, this.#hash(resources)) }] as const;
+    });
+    const hash = this.#hash(this.#resources);
+    const headers = { ...taggedHeaders(hash), 'content-type': JSON_TYPE };
+    const body = JSON.stringify({ paths: Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) });
+    return notModified(request, hash) ?? { status: 200, headers, body };
+  }
+
+  async #v2(request: PathRequest): Promise<PathResponse> {
+    const resources = this.#resources;
+    for (const clause of parseAccept(request.header('accept'))) {
+      const [, form, contentType] = V2_FORMS.find(([mediaType]) => accepts(clause, mediaType)) ?? [];
+      if (form === undefined || contentType === undefined) continue;
+      return this.#document(request, { key: form, form, resources, contentType, hash: this.#hash(resources) });
+    }
+    return NOT_ACCEPTABLE;
+  }
+
+  async #v3(request: PathRequest, path: string): Promise<PathResponse> {
+    const resources = this.#groupVersions.get(path);
+    if (resources === undefined) return unknownPath();
+    if (!parseAccept(request.header('accept')).some((clause) => accepts(clause, JSON_TYPE))) return NOT_ACCEPTABLE;
+    const hash = this.#hash(resources);
+    const requested = request.query.get('hash') ?? '';
+    if (requested !== '' && requested !== hash)
+      return { status: 301, headers: { location: urlOf(path, hash), vary: 'Accept' }, body: '' };
+    const form: DocumentForm = 'v3 json';
+    const document = await this.#document(request, { key: path, form, resources, contentType: JSON_TYPE, hash });
+    return requested === '' ? document : { ...document, headers: { ...document.headers, ...forever() } };
+  }
+
+  async #document(request: PathRequest, document: Document): Promise<PathResponse> {
+    const { hash, key, contentType } = document;
+    const known = notModified(request, hash);
+    if (known !== undefined) return known;
+    const bytes = await this.#cache.get(key, () => this.#build(document));
+    const isCompressed = /\bgzip\b/.test(request.header('accept-encoding'));
+    const headers = { ...taggedHeaders(hash), 'content-type': contentType, vary: 'Accept, Accept-Encoding' };
+    if (!isCompressed) return { status: 200, headers, body: await decompress(bytes) };
+    return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: bytes };
+  }
+
+  async #build({ form, resources }: Document): Promise<Uint8Array> {
+    const { buildDocument } = await import('./build-document.ts');
+    const { schema, version } = this.#options;
+    return buildDocument(schema, resources, { form, version });
+  }
+
+  /** A hash of all that determines a document, so that the index needs no document. */
+  #hash(resources: readonly Resource[]): string {
+    const input = JSON.stringify([VERSION, BUILD, this.#options.version, resources]);
+    return createHash('sha256').update(input).digest('hex').toUpperCase();
+  }
+}
+
+const NOT_ACCEPTABLE: PathResponse = { status: 406, headers: { vary: 'Accept' }, body: '' };
+
+const pathOf = (resource: Resource) => `${resource.group === '' ? 'api' : 'apis'}/${apiVersionOf(resource)}`;
+
+const urlOf = (path: string, hash: string) => `/openapi/v3/${path}?hash=${hash}`;
+
+/** Headers of a document whose URL has its hash: clients need not request it again. */
+const forever = () => ({
+  'cache-control': 'public, immutable',
+  expires: new Date(Date.now() + YEAR_MS).toUTCString(),
+});
