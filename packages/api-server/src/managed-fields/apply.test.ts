@@ -27,6 +27,12 @@ describe('an apply', () => {
     assert.deepEqual(tracked.object!.data, { a: '1' });
   });
 
+  it('of nothing but system fields has no entry', () => {
+    const tracked = configMap();
+    tracked.apply('one', {});
+    assert.deepEqual(tracked.entries, []);
+  });
+
   it('removes fields that its manager omits now, unless another manager owns them', () => {
     const tracked = configMap();
     tracked.apply('one', { data: { a: '1', b: '1' } });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { RequestContext } from '../request-context.ts';
+import { badRequest } from '../status/api-error.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { deletionAnswer } from './deletion-answer.ts';
 import {
@@ -284,6 +285,23 @@ describe('a deletion of a collection', () => {
       remaining.objects.map(({ key }) => key),
       ['default/c', 'other/d'],
     );
+  });
+
+  it('ends at an object that admission does not let go', async () => {
+    const test = new TestRegistries({
+      admission: {
+        mutate: async ({ object }) => object,
+        validate: async ({ operation, oldObject }) => {
+          if (operation === 'DELETE' && oldObject!.metadata.name === 'b') throw badRequest('not b');
+        },
+      },
+    });
+    const configMaps = test.of('configmaps');
+    for (const name of ['a', 'b', 'c']) await configMaps.create('default', configMap(name), test.context());
+    const collection = { namespace: '', list: options() };
+    const { message } = await refusal(() => configMaps.deleteCollection(collection, {}, test.context()));
+    assert.equal(message, 'not b');
+    assert.equal((await configMaps.list('', options())).objects.length, 2);
   });
 
   it('tolerates objects that are removed meanwhile, and ends at an abort', async () => {
