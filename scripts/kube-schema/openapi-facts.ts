@@ -29,11 +29,11 @@ export function readDefinitions(directory: string): Map<string, Definition> {
   );
 }
 
-/** The words of a property in our data: `a`tomic, `s`et or `m`ap with keys; `+` merge with key, `~` retainKeys, `=` replace. */
+/** The words of a property in our data: `a`tomic, `g`ranular, `s`et or `m`ap with keys; `+` merge with key, `~` retainKeys, `=` replace. */
 export function mergeWords(property: Property): string[] {
   const keys = property['x-kubernetes-list-map-keys'] ?? [];
   const list = { atomic: 'a', set: 's', map: `m${keys.join(',')}`, '': '' }[property['x-kubernetes-list-type'] ?? ''];
-  const map = property['x-kubernetes-map-type'] === 'atomic' ? 'a' : '';
+  const map = { atomic: 'a', granular: 'g', '': '' }[property['x-kubernetes-map-type'] ?? ''];
   const strategies = (property['x-kubernetes-patch-strategy'] ?? '').split(',');
   return [
     list,

@@ -18,7 +18,10 @@ const KEY_DEFAULTS: JsonObject = { protocol: 'TCP' };
 
 /** The node for a struct: a leaf if server-side apply replaces it as a whole, otherwise a map. */
 export function structNode(schema: Schema, type: StructType): Node {
-  if (type.isAtomic || type.isList) return LEAF;
+  return type.isAtomic || type.isList ? LEAF : granularNode(schema, type);
+}
+
+function granularNode(schema: Schema, type: StructType): Node {
   return {
     kind: 'map',
     isNamed: (name) => type.byName.has(name),
@@ -30,7 +33,8 @@ export function structNode(schema: Schema, type: StructType): Node {
 }
 
 function fieldNode(schema: Schema, field: Field): Node {
-  const element = isStructType(field.type) ? structNode(schema, schema.type(field.type)) : LEAF;
+  const nodeOf = field.isGranular && field.container === 'none' ? granularNode : structNode;
+  const element = isStructType(field.type) ? nodeOf(schema, schema.type(field.type)) : LEAF;
   if (field.container === 'none') return field.isAtomicMap ? LEAF : element;
   if (field.container === 'map')
     return field.isAtomicMap ? LEAF : { kind: 'map', isNamed: () => false, at: () => element };

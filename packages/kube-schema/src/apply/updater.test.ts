@@ -146,3 +146,16 @@ it('the unchanged fields of a configuration are those that the object has with t
   ];
   assert.deepEqual([...updater.unchangedFields(configuration, object)].sort(), fields);
 });
+
+describe('structs', () => {
+  it('are replaced as a whole if their type is atomic, and merged if the field is granular', () => {
+    const claim = new Written(CLAIM);
+    claim.apply('default', { dataSource: { kind: 'a', name: 'b' } });
+    claim.check({ dataSource: { kind: 'a', name: 'b' } }, { default: { 'f:dataSource': {} } });
+    const volume = new Written('core.v1.PersistentVolumeSpec');
+    volume.apply('default', { claimRef: { name: 'a' } });
+    volume.apply('binder', { claimRef: { uid: '1' } });
+    const managers = { default: { 'f:claimRef': { 'f:name': {} } }, binder: { 'f:claimRef': { 'f:uid': {} } } };
+    volume.check({ claimRef: { name: 'a', uid: '1' } }, managers);
+  });
+});

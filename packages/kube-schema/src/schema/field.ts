@@ -56,6 +56,8 @@ export type Field = {
   mapKeys: readonly string[];
   /** Whether server-side apply replaces a map or struct as a whole. */
   isAtomicMap: boolean;
+  /** Whether server-side apply merges the struct although its type is atomic, as in a PersistentVolume's `claimRef`. */
+  isGranular: boolean;
   patch: PatchStrategy;
   /** The name of the whole field's type in errors of Go's JSON decoder, such as `[]v1.Container`. */
   goType: string;

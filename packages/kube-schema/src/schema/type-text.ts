@@ -2,7 +2,7 @@
  * Parses the text form of a type that `scripts/kube-schema/type-texts.ts` generates. The first line has one letter for each property that
  * holds: `isObject` (k), `isList` (l) and `isAtomic` (a). Each further line is a field: number, JSON name (`-` if inlined), type (prefix
  * `[]` for a list, `{}` for a map), flags, and options. Flags are `p` pointer, `e` omitempty, `z` omitzero, `i` inlined, `r` required.
- * Options are `a` atomic, `s` set, `mKEY,KEY` map with these keys, `+KEY` patch strategy merge, `~` patch strategy retainKeys, `=` patch
+ * Options are `a` atomic, `g` granular, `s` set, `mKEY,KEY` map with these keys, `+KEY` patch strategy merge, `~` patch strategy retainKeys, `=` patch
  * strategy replace, `:TYPE` name of the type in Go.
  */
 import { type Field, isStructType, type StructType } from './field.ts';
@@ -57,6 +57,7 @@ function parseField(line: string): Field {
     listType: keys !== undefined ? 'map' : word('s') !== undefined ? 'set' : 'atomic',
     mapKeys: keys?.split(',') ?? [],
     isAtomicMap: container !== 'list' && word('a') !== undefined,
+    isGranular: word('g') !== undefined,
     patch: {
       merge: mergeKey !== undefined,
       mergeKey: mergeKey === '' ? undefined : mergeKey,
