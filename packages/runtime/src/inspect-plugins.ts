@@ -10,8 +10,9 @@ import type { PluginState } from './plugin/plugin.ts';
 import { openRecords } from './runtime-records.ts';
 
 /**
- * Reports which plugins a runtime with these options could start, without starting that runtime. Tries the plugins in temporary directories
- * and a temporary cgroup next to the runtime's. Needs root. Throws `invalid_argument` for an invalid configuration.
+ * Returns which plugins a container runtime with these options could start, without starting that runtime. Tries out the plugins in
+ * temporary directories and in a temporary cgroup next to the runtime's own. Requires root. Throws `invalid_argument` for an invalid
+ * configuration.
  */
 export async function inspectPlugins(options: RuntimeOptions): Promise<PluginState[]> {
   const undo = new Undo();
@@ -33,7 +34,7 @@ export async function inspectPlugins(options: RuntimeOptions): Promise<PluginSta
   }
 }
 
-/** The path itself, or its nearest parent that exists. */
+/** Returns the path itself, or its nearest parent that exists. */
 function nearestDirectory(path: string): string {
   return existsSync(path) ? path : nearestDirectory(dirname(path));
 }

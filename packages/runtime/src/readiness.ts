@@ -3,7 +3,7 @@ import { errorMessage, wrapError } from '@podwright/base';
 import { checkWritable, type MetadataDatabase } from '@podwright/metadata';
 
 /**
- * Whether pods of the default runtime handler can run now, apart from the network. `reason` and `message` explain why not, or hold a
+ * Whether pods that use the default runtime handler can run at present, network aside. `reason` and `message` explain why not, or contain a
  * notice.
  */
 export type Readiness =
@@ -11,12 +11,14 @@ export type Readiness =
   | { ready: false; reason: string; message: string };
 
 export type ReadinessDependencies = {
-  /** Paths of the programs that each of these pods needs: the OCI runtime and conmon, or the shim. The start has already tried them. */
+  /**
+   * Paths of the programs that each of these pods needs: the OCI runtime and conmon, or the shim. They have already been tried at startup.
+   */
   programs: string[];
   database: MetadataDatabase;
 };
 
-/** Checks that the programs still exist and that records are writable. Cheap enough for every Status call. */
+/** Checks that the programs still exist and that records can be written. Cheap enough for every Status call. */
 export async function runtimeReadiness({ programs, database }: ReadinessDependencies): Promise<Readiness> {
   try {
     await Promise.all(programs.map(checkProgram));

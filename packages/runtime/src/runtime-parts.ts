@@ -13,13 +13,13 @@ import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import type { Statistics } from './statistics/statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 
-/** The records that parts may read. */
+/** The records that the container runtime's parts may read. */
 export type RuntimeRecords = PodTables & { database: MetadataDatabase };
 
-/** The inputs for opening the other parts. */
+/** What is given to the code that opens the other parts. */
 export type GivenParts = { records: RuntimeRecords; trace: TraceWork; fastPaths: FastPaths };
 
-/** The components of a runtime. Each one may be any implementation of its contract. */
+/** The components of a container runtime. Each may be any implementation of its interface. */
 export type RuntimeParts = {
   images: ImageService;
   files: ContainerFiles;
@@ -31,8 +31,8 @@ export type RuntimeParts = {
   statistics: Statistics;
   dial: PortDialer;
   facts: RuntimeFacts;
-  /** Stops the parts' work in this process. State on the host stays. */
+  /** Stops the parts' work in this process. Their state on the host is kept. */
   close(): Promise<void>;
-  /** Removes the parts' state from the host (bridge, rules, mounts, cgroup). Call it only when no pods exist. */
+  /** Removes the parts' state from the host (bridge, rules, mounts, cgroup). Must be called only when no pods exist. */
   removeHostState(): Promise<void>;
 };

@@ -37,34 +37,34 @@ import { ReadySandboxes } from './sandbox/ready-sandboxes.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
 import { CLOSE_GRACE_MS } from './time-limits.ts';
 
-/** A running runtime. */
+/** A running container runtime. */
 export type RuntimeHandle = {
   /** `unix://` and the path of the CRI socket. */
   readonly endpoint: string;
-  /** The port of the TCP listener, if there is one. */
+  /** The TCP listener's port, if there is such a listener. */
   readonly tcpPort: number | undefined;
-  /** `StreamingServer.serve` for a kubelet in the same process, which then needs no second connection for streams. */
+  /** `StreamingServer.serve` for a kubelet in the same process, which therefore needs no second connection for streams. */
   serveStream(client: UpgradingClient, url: string): boolean;
   /**
-   * Stops serving. Pods keep running, and the next start recovers them. `removeHostState` also removes the runtime's own state from the
-   * host (bridge, rules, mounts, cgroup). If pods exist or something cannot be removed, removes everything else and rejects with
-   * `failed_precondition`, which lists what is left. Closes the runtime in any case.
+   * Stops serving. Pods keep running, and the next start recovers them. With `removeHostState`, also removes the container runtime's own
+   * state from the host (bridge, rules, mounts, cgroup). If pods exist, nothing is removed; if something cannot be removed, the rest still
+   * is. In both cases rejects with `failed_precondition`, listing what is left. Closes the container runtime in any case.
    */
   close(options?: { removeHostState?: boolean }): Promise<void>;
-  /** Whether no pods exist. Must not be called after `close`. */
+  /** Returns true if no pods exist. Must not be called after `close`. */
   isEmpty(): boolean;
 };
 
 /**
- * Starts a runtime: recovers pods from an earlier process, then serves the CRI on the socket.
- * Errors: `already_exists` (another runtime uses this root directory or socket), `failed_precondition` (the host lacks
- * a requirement, or a newer version has written the records).
+ * Starts a container runtime: recovers pods from an earlier process, then serves the CRI on the socket. Throws `already_exists` if another
+ * container runtime uses this root directory or socket, and `failed_precondition` if the host does not meet a requirement or the records
+ * were written by a newer version of Podwright.
  */
 export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {
   return startRuntimeOf(options, { openParts: openBuiltins, fastPaths: fastPathsOf(options) });
 }
 
-/** As `startRuntime`, but with parts from `openParts` instead of the built-in ones, and with any selection of fast paths. */
+/** Like `startRuntime`, but with parts from `openParts` instead of the built-in ones, and with any selection of fast paths. */
 export async function startRuntimeOf(
   given: RuntimeOptions,
   composition: {
@@ -73,7 +73,7 @@ export async function startRuntimeOf(
   },
 ): Promise<RuntimeHandle> {
   const { openParts, fastPaths } = composition;
-  // mounts below these directories are found by path in mountinfo, which has no symbolic links in paths
+  // mounts below these directories are looked up by path in mountinfo, where paths contain no symbolic links
   const options = { ...given, root: withoutLinks(given.root), state: withoutLinks(given.state) };
   const undo = new Undo();
   try {
@@ -113,10 +113,8 @@ export async function startRuntimeOf(
   }
 }
 
-/** Creates and stores the spans of traced calls. */
 type Tracing = { tracer: Tracer; spans: SpanStore };
 
-/** The services that run pods with the parts. */
 type Services = {
   sandboxes: SandboxService;
   ready: ReadySandboxes;
@@ -153,7 +151,8 @@ function compose(
 }
 
 /**
- * Recovers containers before sandboxes, because stopping a sandbox needs the containers' exits. Removes leftovers without a record last.
+ * Recovers containers before sandboxes, because stopping a sandbox requires its containers' exits. Removes leftovers that have no record
+ * last.
  */
 async function recover(
   found: Pick<Services, 'sandboxes' | 'containers'> & { records: RuntimeRecords; parts: RuntimeParts; logger: Logger },
@@ -238,14 +237,14 @@ function handleOf(
   };
 }
 
-/** Returns a description for users of the state that is left on the host; `undefined` if none is left. */
+/** Removes the container runtime's state from the host. Returns a description, for users, of what is left; `undefined` if nothing is. */
 async function removeHostStateOf(of: { records: RuntimeRecords; parts: RuntimeParts }): Promise<string | undefined> {
   const pods = of.records.sandboxes.list();
   if (pods.length > 0) return `there are pods (${counted(pods.length, 'sandbox', 'sandboxes')}); remove them first`;
   return await of.parts.removeHostState().then(() => undefined, errorMessage);
 }
 
-/** Waits for work in progress. Returns whether all of it has finished within the grace period. */
+/** Waits for work in progress. Returns true if all of it finished within the grace period. */
 async function settle(work: SharedWork): Promise<boolean> {
   using grace = withTimeout(undefined, CLOSE_GRACE_MS, 'close the runtime');
   return await raceAbort(work.idle(), grace).then(
@@ -259,13 +258,16 @@ function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
   return createSpanExporter(tracing, { resource, logger });
 }
 
-/** The error message if another runtime uses the same root or state directory: the two would remove each other's pods. */
+/**
+ * Returns the error message for when another container runtime uses the same root or state directory: the two would remove each other's
+ * pods.
+ */
 function lockRefusal(kind: 'root' | 'state', { [kind]: directory }: RuntimeOptions): string {
   return `start a runtime in ${directory}: another node or runtime has this ${kind} directory; stop it, or use another ${kind}`;
 }
 
 /**
- * Maximum number of stored traces and spans. A span takes about 300 bytes, so clients that trace every call cost a few MB. The
- * start of a pod with two containers and a pulled image of ten layers has about sixty spans.
+ * Maximum number of stored traces and spans. A span takes about 300 bytes, so clients that trace every call cost a few MB. Starting a pod
+ * with two containers and pulling an image with ten layers takes about sixty spans.
  */
 const TRACE_BOUNDS = { traces: 200, spansPerTrace: 100 };

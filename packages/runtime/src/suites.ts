@@ -1,6 +1,6 @@
 /**
- * Contract suites for third-party plugins: `@podwright/runtime/suites`, for `node:test`. They create mounts and namespaces, so
- * they need root.
+ * Conformance test suites for third-party plugins: `@podwright/runtime/suites`, for `node:test`. They require root, because they create
+ * mounts and namespaces.
  */
 export { testSnapshotter } from '@podwright/images/suites';
 export { type SandboxControllerUnderTest, testSandboxController } from './sandbox/sandbox.suite.ts';

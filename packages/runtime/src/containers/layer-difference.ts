@@ -7,22 +7,23 @@ import type { UnpackTarget } from '@podwright/images';
 import { loadSystem } from '@podwright/system';
 
 /**
- * The contents of a writable layer: entries, deleted entries of the layers below, and opaque directories, which hide the contents of the
- * same directories in the layers below. Paths are latin1 strings, one character per byte, because file names need not be UTF-8.
+ * The contents of a writable layer: the entries that are present, the entries deleted from lower layers, and the opaque directories, which
+ * hide the contents of the same directories in lower layers. Paths are latin1 strings, one character per byte, because file names need not
+ * be UTF-8.
  */
 export type LayerEntries = { present: string[]; deleted: string[]; opaque: string[] };
 
-/** Prefix and name of whiteout files in image layers (image-spec, layer.md). */
+/** The prefix of whiteout files and the name of the opaque whiteout in image layers (image-spec, layer.md). */
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
-/** Extended attribute by which overlayfs marks an opaque directory. */
+/** Extended attribute with which overlayfs marks a directory as opaque. */
 const OPAQUE_XATTR = 'trusted.overlay.opaque';
-/** Options of tar(1): include extended attributes, except overlayfs' own. */
+/** Options for tar(1): archive extended attributes except overlayfs' own. */
 const TAR = ['--create', '--xattrs', '--xattrs-exclude=trusted.overlay.*', '--numeric-owner', '--sparse'];
 const FROM_LIST = ['--null', '--verbatim-files-from', '--no-recursion', '--files-from=-'];
 
 /**
- * Writes a container's changes as an image layer to the file `archive`, and the list of deleted paths as JSON to the file `deleted`. With a
+ * Writes a container's changes to the file `archive` as an image layer, and the list of deleted paths to the file `deleted` as JSON. With a
  * snapshotter that makes full copies (`native`), every file counts as changed.
  */
 export async function writeLayerDifference(
@@ -43,7 +44,10 @@ export async function writeLayerDifference(
   await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${bytesOf(path)}`)), { mode: PRIVATE_FILE });
 }
 
-/** Lists a layer's directory, parents first. Yields to the event loop now and then, because a layer may have many files. */
+/**
+ * Lists the entries of a layer's directory tree, parents first. Yields to the event loop now and then, because a layer may contain many
+ * files.
+ */
 export async function listLayer(
   directory: string,
   { overlayWhiteouts, signal }: { overlayWhiteouts: boolean; signal: AbortSignal },
@@ -69,7 +73,7 @@ export async function listLayer(
   return entries;
 }
 
-/** Names in a directory, read in chunks, because a container may have created a huge number of files. */
+/** Yields the names in a directory. Reads it in chunks, because a container may have created a huge number of files. */
 function* namesIn(directory: Buffer): Generator<string> {
   const entries = opendirSync(directory as unknown as string, { encoding: 'latin1' });
   try {
@@ -79,7 +83,7 @@ function* namesIn(directory: Buffer): Generator<string> {
   }
 }
 
-/** Creates the whiteout files for deleted entries and opaque directories below `root`, and returns their names. */
+/** Creates whiteout files under `root` for the deleted entries and opaque directories, and returns their names. */
 async function makeWhiteouts(root: string, { deleted, opaque }: LayerEntries): Promise<string[]> {
   const names = [
     ...deleted.map((path) => join(dirname(path), WHITEOUT + path.slice(path.lastIndexOf('/') + 1))),

@@ -5,9 +5,9 @@ import type { OciSpec } from '../oci/spec.ts';
 import { isWithin } from './kernel-paths.ts';
 
 /**
- * Throws `failed_precondition` if a nested mount of a created container is not at its destination: since the specification was built,
- * another container may have put a link there, which the OCI runtime then followed. Skips virtual machines, whose mounts are not visible on
- * the host.
+ * Throws `failed_precondition` if a nested mount of a created container is not at its destination: after the OCI spec was built, another
+ * container may have put a symbolic link there, which the OCI runtime then followed. Skips VM-based containers, whose mounts are not
+ * visible on the host.
  */
 export function checkNestedMounts(pid: number, { mounts }: Pick<OciSpec, 'mounts'>): void {
   const targets = mounts.filter(({ type }) => type === 'bind').map(({ destination }) => posix.resolve(destination));

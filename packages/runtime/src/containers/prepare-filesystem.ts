@@ -8,18 +8,18 @@ import type { ContainerContext } from './container-context.ts';
 import { checkKernelDirectories } from './kernel-paths.ts';
 import { hostPathOf, imageVolumes } from './resolve-mounts.ts';
 
-/** A container that is being created: its record, its sandbox and its image. */
+/** A container that is being created, with its record, sandbox and image. */
 export type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord; image: ImageRecord };
 
-/** Dependencies for creating the file system of a container. */
+/** Dependencies for preparing a container's file system. */
 export type FilesystemContext = Pick<ContainerContext, 'files' | 'images' | 'controllers' | 'failpoint' | 'trace'>;
 
-/** Creates the root file system, image volumes, image mounts and ID-mapped mounts of a container. */
+/** Creates a container's root file system, image volumes, image mounts and ID-mapped mounts. */
 export function prepareFilesystem(context: FilesystemContext, made: NewContainer, signal: AbortSignal): Promise<void> {
   return withUsersOf(context, made.sandbox, (users) => makeMounts(context, made, { users, signal }));
 }
 
-/** The image with this reference or id. Throws `not_found` if it has not been pulled. */
+/** Returns the image with this reference or ID. Throws `not_found` if it has not been pulled. */
 export function requireImage(images: Pick<ImageService, 'find'>, reference: string): ImageRecord {
   const image = images.find(reference);
   if (image === undefined) throw new PodwrightError('not_found', `image "${reference}" not found; pull it first`);
@@ -54,7 +54,7 @@ async function makeMounts(
   }
 }
 
-/** Calls `work` with the pod's user namespace, or with `undefined` if it uses the host's. */
+/** Calls `work` with the pod's user namespace, or with `undefined` if the pod uses the host's. */
 async function withUsersOf(
   { controllers }: Pick<FilesystemContext, 'controllers'>,
   sandbox: SandboxRecord,

@@ -5,12 +5,12 @@ import { deviceOf } from '../oci/devices.ts';
 import type { OciDevice } from '../oci/spec.ts';
 import type { SpecDevice } from '../oci/spec-input.ts';
 
-/** Directories of /dev that are separate file systems, of which each container has its own instance. */
+/** Directories in /dev that are separate file systems; each container has its own instance of them. */
 const OTHER_FILE_SYSTEMS = new Set(['pts', 'shm', 'fd', 'mqueue', '.lxc', '.lxd-mounts', '.udev']);
-/** Maximum number of device nodes below one directory. */
+/** Maximum number of device nodes under one directory. */
 const MAX_DEVICES = 4096;
 
-/** All device nodes below /dev, for a privileged container, except the console, because each container has its own. */
+/** Returns all device nodes under /dev, for a privileged container. Omits the console, because each container has its own. */
 export async function listHostDevices(directory = '/dev'): Promise<OciDevice[]> {
   const found = await devicesBelow(directory, directory);
   const others = found.filter(({ path }) => path !== join(directory, 'console'));
@@ -18,8 +18,8 @@ export async function listHostDevices(directory = '/dev'): Promise<OciDevice[]> 
 }
 
 /**
- * The device nodes that a container requests: one node, or all nodes below a directory. Follows symbolic links on the host.
- * `invalid_argument` if no device is found, or if the permissions have letters other than r, w and m.
+ * Returns the device nodes that a container requests: a single node, or all nodes under a directory. Follows symbolic links on the host.
+ * Throws `invalid_argument` if no device is found, or if the permissions contain letters other than r, w and m.
  */
 export async function resolveDevices(request: {
   hostPath: string;

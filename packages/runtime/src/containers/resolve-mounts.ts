@@ -7,31 +7,33 @@ import type { ContainerMount, ContainerRecord } from '../records/container-recor
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
 import { checkMountTarget, isWithin, KERNEL_DIRECTORIES } from './kernel-paths.ts';
 
-/** A bind mount whose source exists. */
+/** A bind mount whose source is known to exist. */
 export type ResolvedMount = Pick<
   ContainerMount,
   'readonly' | 'recursiveReadOnly' | 'propagation' | 'selinuxRelabel'
 > & {
   destination: string;
   source: string;
-  /** Whether the mount is a volume that the image declares. */
+  /** Whether the mount is for a volume declared by the image. */
   isImageVolume?: boolean;
 };
 
 /** Sources of a container's mounts, except the host paths in the request. */
 export type MountSources = {
   environment: SandboxEnvironment;
-  /** The image mounts in the order of the request: the mount point of the image, and the requested path in it. */
+  /** For each image mount, in request order: where the image is mounted, and the requested path inside it. */
   imageMounts: { root: string; subPath: string }[];
-  /** Path of the ID-mapped mount for the mount at position `index` in the request; undefined if that mount is not ID-mapped. */
+  /**
+   * Returns the path of the ID-mapped mount for the mount at position `index` in the request; `undefined` if that mount is not ID-mapped.
+   */
   mappedMount: (index: number) => string | undefined;
-  /** Volumes that the image declares, with the directories that hold their contents. */
+  /** Volumes declared by the image, with the directories that hold their contents. */
   volumes: { destination: string; source: string }[];
 };
 
 /**
- * Paths of the image's declared volumes that no requested mount replaces. Skips volumes in /dev and /sys, which images for systemd declare,
- * because the kernel's file systems are mounted there.
+ * Returns the paths of the volumes declared by the image that no requested mount replaces. Skips volumes in /dev and /sys, which systemd
+ * images declare, because kernel file systems are mounted there.
  */
 export function imageVolumes({ config, image }: ContainerRecord): string[] {
   const covered = new Set(config.mounts.map(({ containerPath }) => posix.resolve(containerPath)));
@@ -41,8 +43,9 @@ export function imageVolumes({ config, image }: ContainerRecord): string[] {
 }
 
 /**
- * All bind mounts of a container: the pod's files, the image's volumes, and the requested mounts, which replace the others. As in
- * other CRI runtimes, a missing host path is created as a directory, and symbolic links are followed.
+ * Returns all bind mounts of a container: the pod's files, the image's volumes and the requested mounts. A requested mount replaces any
+ * other with the same destination. As in other CRI runtimes, a missing host path is created as a directory, and symbolic links are
+ * followed.
  */
 export async function resolveMounts(record: ContainerRecord, sources: MountSources): Promise<ResolvedMount[]> {
   const { mounts, security } = record.config;
@@ -65,8 +68,8 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
 }
 
 /**
- * Destinations of mounts that the node adds to pods. These may lead out of an enclosing mount through a symbolic link in it, for example
- * `resolv.conf` in a mounted /etc of a host with systemd-resolved, or `run` in a mounted /var. No other mount may.
+ * Destinations of the mounts that the kubelet and the container runtime add to pods. Only these may lead out of an enclosing mount through
+ * a symbolic link in it, for example `resolv.conf` in a mounted /etc of a host with systemd-resolved, or `run` in a mounted /var.
  */
 const ADDED_TO_PODS = [
   '/dev/shm',
@@ -77,16 +80,16 @@ const ADDED_TO_PODS = [
 ];
 
 /**
- * Resolves symbolic links of the image in the mounts' destinations, and sorts the mounts, parents first. OCI runtimes treat dangling links
- * differently, but all create the missing components of a path without links. Throws `invalid_argument` for a mount over the root or a
- * kernel file system, and for a mount whose destination leads out of another mount through a link in it.
+ * Resolves the image's symbolic links in mount destinations, and sorts the mounts, parents first. OCI runtimes treat dangling links
+ * differently, but all of them create the missing components of a link-free path. Throws `invalid_argument` for a mount over the root or a
+ * kernel file system, and for a mount whose destination leads out of another mount through a symbolic link in it.
  */
 export async function resolveDestinations(rootfs: string, mounts: ResolvedMount[]): Promise<ResolvedMount[]> {
   const requested = mounts.toSorted(byDepth);
   const resolved = await resolveParentsFirst(rootfs, requested);
   for (const [index, { destination }] of resolved.entries()) await checkMountTarget(requested[index]!, destination);
-  // Through a link of the image, a mount may be below one that was resolved after it. If two have the same destination, the later one of
-  // `mounts` wins.
+  // Because of a symbolic link in the image, a mount may turn out to be below one that was resolved after it. If two mounts have the same
+  // destination, the one that comes later in `mounts` wins.
   const sorted = mounts.map((mount) => resolved[requested.indexOf(mount)]!).toSorted(byDepth);
   const again = await resolveParentsFirst(rootfs, sorted);
   const moved = sorted.find(({ destination }, index) => again[index]!.destination !== destination);
@@ -111,8 +114,8 @@ async function resolveParentsFirst(rootfs: string, mounts: ResolvedMount[]): Pro
 }
 
 /**
- * Adds the host's mounts below the sources as separate mounts. crun 1.8 in a user namespace does not bind them recursively; for other OCI
- * runtimes, which do, the separate mounts change nothing.
+ * Adds the host mounts below each source as separate mounts. crun 1.8 does not bind them recursively in a user namespace; for OCI runtimes
+ * that do, the separate mounts change nothing.
  */
 export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]): ResolvedMount[] {
   return mounts.flatMap((mount) => {
@@ -127,7 +130,7 @@ export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]):
   });
 }
 
-/** Adds the restricting mount options of each source's own mount, such as `noexec`. */
+/** Adds the restrictive mount options, such as `noexec`, of the mount that each source is on. */
 export async function withSourceRestrictions<T extends { source: string }>(
   mounts: T[],
   system: System,
@@ -155,8 +158,8 @@ function imagePath({ root, subPath }: MountSources['imageMounts'][number]): Prom
 }
 
 /**
- * The host path of a mount with symbolic links resolved. A missing path is created as a directory.
- * `failed_precondition` if the path does not allow the requested mount propagation.
+ * Returns a mount's host path with symbolic links resolved. A missing path is created as a directory. Throws `failed_precondition` if the
+ * path does not allow the requested mount propagation.
  */
 export async function hostPathOf(mount: ContainerMount): Promise<string> {
   const source = await existing(mount.hostPath);
@@ -178,7 +181,10 @@ async function existing(path: string): Promise<string> {
   }
 }
 
-/** Checks that the mount which contains the source is shared or a slave, as the requested propagation needs. */
+/**
+ * Checks that the mount containing the source is shared (or, for host-to-container propagation, a slave), as the requested propagation
+ * requires.
+ */
 export function checkPropagation(mount: ContainerMount, source: string, mounts: MountEntry[]): void {
   const holder = mounts
     .filter(({ mountPoint }) => mountPoint === '/' || source === mountPoint || source.startsWith(`${mountPoint}/`))

@@ -10,12 +10,12 @@ type Pod = {
   sandbox: SandboxRecord;
   controller: SandboxController;
   environment: SandboxEnvironment;
-  /** Used to find the target container whose PID namespace a container joins. */
+  /** Used to find the target container whose PID namespace the container joins. */
   containers: Pick<RecordTable<ContainerRecord>, 'require'>;
   signal: AbortSignal;
 };
 
-/** The namespaces of a container. If the container joins the pod's shared PID namespace, starts the init of that namespace. */
+/** Returns a container's namespaces. If the container joins the pod's shared PID namespace, starts that namespace's init process. */
 export async function resolveNamespaces(record: ContainerRecord, pod: Pod): Promise<SpecNamespaces> {
   const { network, ipc, uts, user } = pod.environment.namespaces;
   const mappings = pod.sandbox.config.userNamespace;
@@ -29,8 +29,8 @@ export async function resolveNamespaces(record: ContainerRecord, pod: Pod): Prom
 }
 
 /**
- * Throws `failed_precondition` if the container joins the PID namespace of a target container that has exited since this one was
- * created: the target's pid may belong to another process by now.
+ * Throws `failed_precondition` if the container joins the PID namespace of a target container that has exited since this one was created.
+ * By now the target's PID may belong to another process.
  */
 export function checkPidTarget(
   record: ContainerRecord,

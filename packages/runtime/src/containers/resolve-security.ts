@@ -8,10 +8,10 @@ import type { SpecSecurity } from '../oci/spec-input.ts';
 import type { ContainerRecord, ContainerSecurity } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** The host's security modules. */
+/** The host's Linux security modules and seccomp support. */
 export type Confinement = { seccomp: boolean; apparmor: AppArmor; selinux: SelinuxContexts };
 
-/** Resolves a container's security settings for its OCI specification: reads profiles and composes labels. */
+/** Resolves a container's security settings for its OCI spec: reads profiles and builds SELinux labels. */
 export async function resolveSecurity(
   { config: { security } }: ContainerRecord,
   sandbox: SandboxRecord,

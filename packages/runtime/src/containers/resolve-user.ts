@@ -8,14 +8,14 @@ import { isWithin } from './kernel-paths.ts';
 import type { ResolvedMount } from './resolve-mounts.ts';
 
 const PASSWD = '/etc/passwd';
-/** Linux's O_PATH, missing in node:fs: a descriptor of a path, without opening the file. */
+/** Linux's O_PATH, which node:fs lacks: opens a descriptor that refers to a path without opening the file itself. */
 const O_PATH = 0o10000000;
 /** Maximum size of /etc/passwd and /etc/group. */
 const MAX_FILE_BYTES = 1 << 20;
 
 /**
- * Looks up a user in /etc/passwd and /etc/group of a root file system. The files are untrusted: links are resolved inside the root, and big
- * or special files are refused. Numeric ids need no entry. `invalid_argument` for a name without an entry.
+ * Looks up a user in a root file system's /etc/passwd and /etc/group. The files are untrusted: symbolic links are resolved within the root,
+ * and large or special files are refused. Numeric IDs need no entry. Throws `invalid_argument` for a name that has no entry.
  */
 export async function resolveUser(rootfs: string, request: UserRequest): Promise<ResolvedUser> {
   const [passwd, group] = await Promise.all([
@@ -26,9 +26,9 @@ export async function resolveUser(rootfs: string, request: UserRequest): Promise
 }
 
 /**
- * Whether the /etc/passwd that the container's process will see has no entry for the uid. `mounts`, parents first, may cover the image's
- * file. Also false if the file cannot be read, or is on a file system that may wait for a server (NFS, FUSE): then only the OCI runtime
- * looks up the user.
+ * Returns true if the /etc/passwd that the container's process will see has no entry for the UID. One of `mounts` (parents first) may cover
+ * the image's file. Returns false if the file cannot be read, or is on a file system that may wait for a server (NFS, FUSE); the user is
+ * then looked up only by the OCI runtime.
  */
 export async function lacksAccount(
   uid: number,
@@ -47,7 +47,7 @@ export async function lacksAccount(
   }
 }
 
-/** The contents of an account file, '' if it does not exist. */
+/** Returns the contents of an account file, or '' if the file does not exist. */
 async function readAccounts(rootfs: string, path: string): Promise<string> {
   const file = await resolveInRoot(rootfs, path);
   try {
@@ -66,7 +66,7 @@ function readIfExists(file: string): string {
   }
 }
 
-/** Synchronous, because the seven system calls would take a millisecond in the thread pool. */
+/** Synchronous, because its seven system calls would take a millisecond in the thread pool. */
 function readSmallFile(path: string): string {
   // O_PATH first: opening a pipe may block, and opening a device may have side effects on the host.
   const handle = openSync(path, O_PATH | constants.O_NOFOLLOW);

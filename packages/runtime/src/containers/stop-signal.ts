@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
 import { PodwrightError } from '@podwright/base';
 
-/** Stop signal of a container if neither its image nor its configuration sets one. */
+/** A container's stop signal if neither its image nor its configuration sets one. */
 const DEFAULT_SIGNAL = 'SIGTERM';
-/** Real-time signals, as numbered by the C library. */
+/** The range of real-time signals, as numbered by the C library. */
 const SIGRTMIN = 34;
 const SIGRTMAX = 64;
 
-/** The signal's name or, for real-time ones, its number. Accepts `SIGINT`, `INT`, `2`, `SIGRTMIN+3`; '' is SIGTERM. */
+/** Returns the signal's name or, for a real-time signal, its number. Accepts `SIGINT`, `INT`, `2` and `SIGRTMIN+3`; '' is SIGTERM. */
 export function parseStopSignal(text: string): string {
   if (text === '') return DEFAULT_SIGNAL;
   const name = text.toUpperCase().replace(/^(?!SIG)(?=[A-Z])/, 'SIG');

@@ -31,7 +31,7 @@ import { metricDescriptorList } from './statistics/metric-descriptors.ts';
 import { sandboxMetricsList, sandboxMetricsStream } from './statistics/sandbox-metrics.ts';
 import { sandboxStats, sandboxStatsList, sandboxStatsStream } from './statistics/sandbox-stats.ts';
 
-/** The handlers of the RPCs of the RuntimeService. */
+/** Returns the handlers for the RuntimeService RPCs. */
 export function runtimeServiceHandlers(services: CriServices): RuntimeHandlers {
   return {
     version: version(services),
@@ -72,7 +72,7 @@ export function runtimeServiceHandlers(services: CriServices): RuntimeHandlers {
   };
 }
 
-/** RPCs that wait for RCU grace periods, except long-running ones such as StopContainer, which waits for the container. */
+/** RPCs that wait for RCU grace periods. Excludes long-running RPCs such as StopContainer, which waits for the container. */
 const EXPEDITED = [
   'runPodSandbox',
   'stopPodSandbox',
@@ -82,7 +82,7 @@ const EXPEDITED = [
   'removeContainer',
 ] as const;
 
-/** Wraps the handlers of `EXPEDITED` in `during`, which expedites RCU grace periods. */
+/** Wraps the handlers of the `EXPEDITED` RPCs in `during`, which expedites RCU grace periods while its callback runs. */
 export function expedited(
   handlers: RuntimeHandlers,
   during: <T>(work: () => Promise<T>) => Promise<T>,
@@ -94,7 +94,7 @@ export function expedited(
   return { ...handlers, ...Object.fromEntries(wrapped) };
 }
 
-/** The handlers of the RPCs of the ImageService. */
+/** Returns the handlers for the ImageService RPCs. */
 export function imageServiceHandlers(services: CriServices): ImageHandlers {
   return {
     listImages: imageList(services),

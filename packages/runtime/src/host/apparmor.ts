@@ -5,13 +5,13 @@ import { KeyedLock, PodwrightError, wrapError } from '@podwright/base';
 import { findProgram, pathExists, runChecked } from '@podwright/host';
 import { type AppArmorSurroundings, defaultAppArmorProfile } from '../oci/apparmor-profile.ts';
 
-/** Paths of AppArmor in the kernel and in the distribution. */
+/** AppArmor paths and programs of the kernel and the distribution. */
 export type AppArmorPaths = {
   /** The kernel's list of loaded profiles, one `NAME (enforce)` per line. */
   loaded: string;
-  /** Directory of the files that AppArmor profiles include. */
+  /** Directory of the files that AppArmor profiles include (abstractions and tunables). */
   policies: string;
-  /** Name or path of the program that loads profiles. */
+  /** Name or path of the program that loads AppArmor profiles. */
   parser: string;
 };
 
@@ -21,7 +21,7 @@ const HOST_PATHS: AppArmorPaths = {
   parser: 'apparmor_parser',
 };
 
-/** The profile that a container requests; `undefined` if it names none. */
+/** The AppArmor profile that a container requests; `undefined` if it requests none. */
 export type AppArmorRequest =
   | { type: 'runtime-default' | 'unconfined' }
   | { type: 'localhost'; ref: string }
@@ -30,11 +30,11 @@ export type AppArmorRequest =
 const DEFAULT_PROFILE = 'podwright-default';
 const LOAD_TIMEOUT_MS = 60_000;
 
-/** Chooses the AppArmor profile of a container, and loads the default profile at its first use. */
+/** Selects a container's AppArmor profile, and loads the default profile on first use. */
 export class AppArmor {
   readonly #enabled: boolean;
   readonly #paths: AppArmorPaths;
-  /** Whether this process has loaded the default profile; until then the kernel may have the profile of an earlier version. */
+  /** Whether this process has loaded the default profile. Until then, the kernel may still have an earlier version of it. */
   #isCurrent = false;
   readonly #loading = new KeyedLock();
 
@@ -45,9 +45,9 @@ export class AppArmor {
   }
 
   /**
-   * The profile for a container, '' for none. As in containerd, a container that names no profile gets the default profile if the host has
-   * AppArmor, but a privileged container gets no profile unless it names a localhost profile. `failed_precondition` if a profile is
-   * requested but the host has no AppArmor, the localhost profile is not loaded, or the default one cannot be loaded.
+   * Returns a container's AppArmor profile; '' for none. As in containerd, a container that requests no profile gets the default profile if
+   * the host has AppArmor, but a privileged container gets none unless it requests a localhost profile. Throws `failed_precondition` if a
+   * profile is requested but the host has no AppArmor, the localhost profile is not loaded, or the default profile cannot be loaded.
    */
   async profileFor(request: AppArmorRequest, { privileged }: { privileged: boolean }): Promise<string> {
     if (request?.type === 'unconfined') return '';
@@ -82,8 +82,8 @@ export class AppArmor {
   }
 
   /**
-   * Whether the default profile is loaded or can be loaded. A host with AppArmor may lack apparmor_parser; containers that name no profile
-   * then run without one.
+   * Whether the default profile is loaded or can be loaded. A host with AppArmor may lack apparmor_parser; containers that request no
+   * profile then run without one.
    */
   async #canLoad(): Promise<boolean> {
     return (await this.#isLoaded(DEFAULT_PROFILE)) || findProgram(this.#paths.parser) !== undefined;

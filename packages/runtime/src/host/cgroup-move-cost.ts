@@ -4,20 +4,20 @@ import type { CgroupHierarchy } from '@podwright/host';
 import { moveToOwnCgroup } from '../oci-runtime/start-with-migration.ts';
 import { RCU_SWITCH } from './rcu-expediting.ts';
 
-/** Duration of the first move of a process to a cgroup on this host. Each pod start includes such a move. */
+/** How long the first move of a process to a cgroup takes on this host. Every pod start includes such a move. */
 export type CgroupMoveCost = { ms: number; expedited: boolean };
 
 /**
- * Number of measured moves, of which the fastest counts, because other work on the host only makes a move slower. It is small because
+ * Number of moves to measure. The fastest one counts, because other work on the host can only slow a move down. The number is small because
  * `podwright doctor` waits for the result.
  */
 const MOVES = 2;
-/** Pause before each move. A move too soon after another one would share its RCU grace period and take less time than usual. */
+/** Pause before each move. A move too soon after another one would share its RCU grace period and be faster than usual. */
 const PAUSE_MS = 60;
 
 /**
- * Moves this process to the cgroup that it is already in, and returns the duration of the fastest move. Rejects if the process may not be
- * moved. Other moves on the host at the same time distort the result.
+ * Moves this process to the cgroup that it is already in, several times, and returns the duration of the fastest move. Rejects if the
+ * process may not be moved. Concurrent moves elsewhere on the host distort the result.
  */
 export async function measureCgroupMove(cgroups: CgroupHierarchy): Promise<CgroupMoveCost> {
   const times: number[] = [];

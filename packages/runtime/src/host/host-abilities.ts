@@ -18,41 +18,41 @@ import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding, probeOciRuntime } from '../
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { readSelinuxContexts } from './selinux.ts';
 
-/** Features of this host, as plain data. They are probed once, when the runtime starts. */
+/** Features of this host, as plain data. They are probed once, when the container runtime starts. */
 export type HostAbilities = {
   kernel: KernelAbilities;
   cgroups: CgroupHierarchy;
   /** Whether the cgroup driver is systemd and systemd accepts `OOMPolicy` for scopes. */
   scopeOomPolicy: boolean;
-  /** Contexts for containers in the host's SELinux policy; '' without SELinux. */
+  /** The container contexts in the host's SELinux policy; '' without SELinux. */
   selinux: SelinuxContexts;
-  /** Whether the file system of image layers supports the ID-mapped mounts of pods in user namespaces. */
+  /** Whether the file system of the image layers supports ID-mapped mounts for pods in user namespaces. */
   idMapping: IdMappingSupport;
   /** The OCI runtimes that were tried, in order of preference. */
   ociRuntimes: OciRuntimeFinding[];
   conmon: ProgramFinding | undefined;
-  /** Path of the init program for pods with shared PID namespaces; undefined if there is none. */
+  /** Path of the init program for shared PID namespaces of pods; undefined if there is none. */
   init: string | undefined;
 };
 
 export type HostProbeOptions = {
   /** Directory for the files of OCI runtime trials. */
   state: string;
-  /** Directory on the file system of image layers; results of trials are cached there until the next reboot. */
+  /** Directory on the file system of the image layers, where trial results are cached until the next reboot. */
   root: string;
   cgroupParent: string;
-  /** With `systemd`, systemd's features are probed too. */
+  /** If `systemd`, systemd's features are also probed. */
   cgroupDriver?: CgroupDriver | undefined;
-  /** Name or path of an OCI runtime to try besides the known ones; '' for none. */
+  /** Name or path of an OCI runtime to try out in addition to the known ones; '' for none. */
   ociRuntime: string;
-  /** Names or paths of the OCI runtimes of runtime handlers. */
+  /** Names or paths of the OCI runtimes that runtime handlers use. */
   handlerPrograms?: string[];
   conmon: string;
   /** The shortcuts around OCI runtimes that the trials verify. */
   fastPaths: OciFastPaths;
 };
 
-/** Probes the features of the host. A missing program is not an error here; the part that needs it reports one. */
+/** Probes the host's features. A missing program is not an error here; the component that needs it reports one. */
 export async function probeHost(options: HostProbeOptions): Promise<HostAbilities> {
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
@@ -90,8 +90,8 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
 }
 
 /**
- * The cgroup, or its nearest parent that exists. Trials do not create `cgroupParent`: it would be left over, and removing it could
- * race with a node that starts at the same time.
+ * Returns the cgroup, or its nearest ancestor that exists. OCI runtime trials do not create `cgroupParent`: it would be left behind, and
+ * removing it could race with a node that starts at the same time.
  */
 async function existingCgroup(cgroups: CgroupHierarchy, path: string): Promise<string> {
   if (path === dirname(path) || (await cgroupExists(cgroups, path))) return path;

@@ -10,7 +10,7 @@ export type KernelAbilities = SpecHost & {
   /** `uname -r` */
   release: string;
   bootId: string;
-  /** The effective capabilities of this process. `capabilities` is its bounding set. */
+  /** This process's effective capabilities. `capabilities` is its bounding set. */
   effectiveCapabilities: string[];
   seccomp: boolean;
   apparmor: boolean;
@@ -43,7 +43,7 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
     cgroupMode: cgroups.mode,
     cgroupMountOptions: cgroupMountOptions(cgroups.mode === 'v2' ? readMounts() : []),
     swapLimit: await canLimitSwap(cgroups),
-    // On a hybrid host the OCI runtimes set no limits in the v2 tree.
+    // on a hybrid host, OCI runtimes set no limits in the v2 hierarchy
     hugetlb: treeOf(cgroups, 'hugetlb')?.version === (cgroups.mode === 'v2' ? 2 : 1),
     openFiles: Number(/^Max open files +\d+ +(\d+)/m.exec(limits)![1]), // never unlimited: fs.nr_open
     minimumOomScoreAdj: minimumOomScoreAdj(effectiveCapabilities, Number(ownOomScoreAdj)),
@@ -51,25 +51,25 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
   };
 }
 
-/** The super block options of the v2 tree, which all of its mounts share (cgroup-v2.rst, Mounting). */
+/** Returns the superblock options of the cgroup v2 hierarchy, which all of its mounts share (cgroup-v2.rst, Mounting). */
 export function cgroupMountOptions(mounts: MountEntry[]): string[] {
   const options = mounts.find(({ type }) => type === 'cgroup2')?.superOptions ?? [];
   return options.filter((option) => ['nsdelegate', 'memory_recursiveprot'].includes(option));
 }
 
-/** The lowest oom_score_adj that this process may set: without CAP_SYS_RESOURCE, the inherited value (`own`). */
+/** Returns the lowest oom_score_adj that this process may set. Without CAP_SYS_RESOURCE, this is the inherited value (`own`). */
 export function minimumOomScoreAdj(effectiveCapabilities: string[], own: number): number {
   return effectiveCapabilities.includes('CAP_SYS_RESOURCE') ? -1000 : own;
 }
 
-/** One field of /proc/PID/status, `undefined` if the kernel does not have it. */
+/** Returns one field of /proc/PID/status; `undefined` if this kernel does not report it. */
 export function statusField(status: string, name: string): string | undefined {
   return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
 }
 
 /**
- * Whether swap can be limited: not if the kernel was booted without swap accounting. The v2 root cgroup has no swap files, so if this
- * process is in the root cgroup, swap accounting is assumed.
+ * Whether swap can be limited, which requires that the kernel was booted with swap accounting. The v2 root cgroup has no `memory.swap.*`
+ * files, so swap accounting is assumed if this process is in the root cgroup.
  */
 async function canLimitSwap(cgroups: CgroupHierarchy): Promise<boolean> {
   const tree = treeOf(cgroups, 'memory');

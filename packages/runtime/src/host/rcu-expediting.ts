@@ -5,30 +5,30 @@ import { errorMessage, isErrno, type Logger, PRIVATE_FILE } from '@podwright/bas
 import { EXPEDITE_LIMIT_MS } from '../time-limits.ts';
 
 /**
- * The kernel's `rcu_expedited` switch (Documentation/RCU, kernel/ksysfs.c). While it is not 0, an RCU grace period takes a
- * fraction of a millisecond, at the cost of an interrupt on every processor.
+ * The kernel's `rcu_expedited` switch (Documentation/RCU, kernel/ksysfs.c). While it is nonzero, an RCU grace period takes only a fraction
+ * of a millisecond, at the cost of an interrupt on every CPU.
  */
 export const RCU_SWITCH = '/sys/kernel/rcu_expedited';
 
-/** `state` is this runtime's state directory, which a reboot may empty. `file` is the switch; tests replace it. */
+/** `state` is the container runtime's state directory, which a reboot may empty. `file` is the path of the switch; tests override it. */
 export type RcuExpeditingOptions = { state: string; enabled: boolean; logger: Logger; file?: string };
 
 /**
- * Makes the kernel expedite RCU grace periods during work that waits for them. Sets the switch only if it is 0, to a random number of this
- * process, and resets it only if it still has that number, so that values from an administrator or another runtime stay in place. The
- * number is also saved in `<state>/rcu_expedited`, so that the next start can reset the switch if this process was killed.
+ * Makes the kernel expedite RCU grace periods during work that waits for them. Sets the switch only if it is 0, to a random number unique
+ * to this process, and resets it only if it still has that number, so values set by an administrator or another runtime are left in place.
+ * The number is also saved in `<state>/rcu_expedited`, so that the next start can reset the switch if this process is killed.
  */
 export class RcuExpediting {
   readonly #marker: string;
   readonly #file: string;
   readonly #logger: Logger;
-  /** This process's value of the switch. Never 1, the value that administrators set. */
+  /** The value that this process writes to the switch. Never 1, the value that administrators set. */
   readonly #own = String(randomInt(2, 2 ** 31));
   #enabled: boolean;
   #marked = false;
   #running = 0;
 
-  /** Resets the switch if an earlier process of this runtime was killed while it was on. */
+  /** Resets the switch if an earlier process of this container runtime was killed while it was on. */
   constructor({ state, enabled, logger, file = RCU_SWITCH }: RcuExpeditingOptions) {
     this.#marker = join(state, 'rcu_expedited');
     this.#file = file;
@@ -37,7 +37,7 @@ export class RcuExpediting {
     this.#recover();
   }
 
-  /** Runs the work with expedited grace periods, but expedites no longer than `EXPEDITE_LIMIT_MS`. */
+  /** Runs `work` with expedited grace periods, for at most `EXPEDITE_LIMIT_MS`; longer work continues without them. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#enabled) return await work();
     if (this.#running++ === 0) this.#write('0', this.#own);
@@ -70,7 +70,7 @@ export class RcuExpediting {
     }
   }
 
-  /** Sets the switch to `value` if it is `expected`. The marker file is written first, in case this process is killed. */
+  /** Sets the switch to `value` if it is currently `expected`. Writes the marker file first, in case this process is killed. */
   #write(expected: string, value: string): void {
     try {
       if (readFileSync(this.#file, 'utf8').trim() !== expected) return;
@@ -85,8 +85,8 @@ export class RcuExpediting {
   }
 
   /**
-   * Stops expediting for good, because the kernel has no switch or this process may not write it. Pods then start without expedited grace
-   * periods.
+   * Stops expediting for good, because the kernel has no switch or this process may not write to it. Pods then start without expedited
+   * grace periods.
    */
   #giveUp(error: unknown): void {
     if (this.#enabled) this.#logger.warn({ error: errorMessage(error) }, 'RCU grace periods cannot be expedited');

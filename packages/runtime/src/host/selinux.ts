@@ -4,16 +4,16 @@ import { PodwrightError } from '@podwright/base';
 import { runProgram } from '@podwright/host';
 import { parseSelinuxContexts, type SelinuxContexts } from '../oci/selinux.ts';
 
-/** The file that names the policy in use. */
+/** The file that names the active SELinux policy. */
 const CONFIGURATION = '/etc/selinux/config';
-/** File with the contexts for containers. If it does not exist, the file in the policy's own directory is used. */
+/** The file with the SELinux contexts for containers. If it does not exist, the file in the policy's own directory is used. */
 const SHARED_CONTEXTS = '/usr/share/containers/selinux/contexts';
-/** Directories that are never relabelled, because the host would lose access to its own files. */
+/** Directories that are never relabeled, because the host would lose access to its own files. */
 const PROTECTED_DIRECTORIES =
   '/ /bin /boot /dev /etc /home /lib /lib64 /media /opt /proc /root /run /sbin /srv /sys /tmp /usr /var /var/lib /var/log';
 const RELABEL_TIMEOUT_MS = 100_000;
 
-/** Reads the contexts for containers in the host's policy; '' if SELinux is off. */
+/** Reads the container contexts of the host's SELinux policy; they are '' if SELinux is off. */
 export async function readSelinuxContexts(enabled: boolean): Promise<SelinuxContexts> {
   if (!enabled) return { process: '', file: '' };
   const configuration = await readFile(CONFIGURATION, 'utf8').catch(() => '');

@@ -3,11 +3,12 @@ import { readMounts } from '@podwright/system';
 import { type OciProgram, SHELL } from './oci-program.ts';
 
 /**
- * Works around crun's refusal to run on hybrid hosts, which have cgroup controllers in v1 trees and in a v2 tree. If crun does not see the
- * v2 tree, it treats the host as a v1 host, which works. Each call therefore runs in its own mount namespace, created by unshare(1), where
- * a tmpfs covers the v2 tree; directories that crun creates there are removed with the namespace. A long-lived namespace would miss later
- * mounts, and keep unmounted file systems busy. For create and exec, if nsenter(1) exists, `covered` lets this process create the namespace
- * (`covered-call.ts`). `undefined` on hosts that are not hybrid, or without the needed programs.
+ * Works around crun's refusal to run on hybrid hosts, which have cgroup controllers in both v1 hierarchies and a v2 hierarchy. If crun does
+ * not see the v2 hierarchy, it treats the host as a v1 host, which works. Each call therefore runs in its own mount namespace, created by
+ * unshare(1), in which a tmpfs covers the v2 hierarchy; directories that crun creates there are removed along with the namespace. A
+ * long-lived namespace would miss later mounts and keep unmounted file systems busy. If nsenter(1) exists, `covered` lets this process
+ * create the namespace for create and exec (`covered-call.ts`). Returns `undefined` on hosts that are not hybrid or that lack the required
+ * programs.
  */
 export function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): OciProgram | undefined {
   const unified = cgroups.trees.find((tree) => tree.version === 2)?.mountPoint;

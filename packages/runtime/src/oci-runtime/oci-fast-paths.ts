@@ -5,18 +5,21 @@ import { startWithMigration } from './start-with-migration.ts';
 import { expectedFormat, type StateFormat } from './state-files.ts';
 
 /**
- * Shortcuts around OCI runtimes. They depend on private files of runc and crun and on the implementation of cgroups in the kernel, so
- * each has a plain alternative, which uses only the runtime's commands. Values: `fastOci` and `plainOci`.
+ * Shortcuts around OCI runtimes. They depend on private files of runc and crun and on the kernel's cgroup implementation, so each has a
+ * plain alternative that uses only the OCI runtime's commands. There are two sets: `fastOci` and `plainOci`.
  */
 export type OciFastPaths = {
-  /** Part of the cache key for trials, whose results depend on the shortcuts in use. */
+  /** Part of the cache key of trials, whose results depend on the shortcuts in use. */
   readonly name: string;
-  /** The format that a runtime's state files should have, which its trial verifies; `undefined` if state files are not used. */
+  /**
+   * Returns the format that an OCI runtime's state files are expected to have, to be verified by a trial; `undefined` if state files are
+   * not used.
+   */
   readonly expectedFormat: (found: { name: string; version: string }) => StateFormat | undefined;
-  /** Removes shortcuts that are not in use from a program, which may come from a record that a process with other settings wrote. */
+  /** Removes shortcuts that are not in use from a program, which may come from a record written by a process with other settings. */
   readonly restrict: <P extends OciProgram>(program: P) => P;
   readonly seccompFilters: () => Pick<SeccompFilters, 'withCompiled' | 'remember'>;
-  /** Wraps the starter of programs that move processes to other cgroups. */
+  /** Wraps the function that starts programs which move processes to other cgroups. */
   readonly starter: (start: ProgramStarter, cgroups: CgroupHierarchy) => ProgramStarter;
 };
 

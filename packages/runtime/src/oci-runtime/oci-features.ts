@@ -15,10 +15,10 @@ export type OciRuntimeFeatures = { recursiveReadonlyMounts: boolean; userNamespa
 type FeaturesReport = { mountOptions?: string[]; linux?: { namespaces?: string[] } };
 
 /**
- * Determines the features of a working runtime from its `features` command, or by a trial if the command does not report a feature. User
- * namespaces are always tried, because they depend on more than the runtime, for example on directories that the mapped users can traverse.
- * `onShortage` is called if a trial fails for lack of space or descriptors; the feature then counts as supported, and a pod that needs it
- * shows whether it works.
+ * Determines the features of a working OCI runtime from its `features` command, or by a trial if the command does not report a feature.
+ * User namespaces are always tried, because they depend on more than the OCI runtime, for example on directories that the mapped users can
+ * traverse. `onShortage` is called if a trial fails for lack of disk space or file descriptors. The feature then counts as supported; the
+ * first pod that needs it shows whether it works.
  */
 export async function findFeatures(
   path: string,
@@ -43,7 +43,7 @@ export async function findFeatures(
   };
 }
 
-/** Calls the runtime's `features` command. `undefined` if the runtime has no such command. */
+/** Runs the OCI runtime's `features` command. Returns `undefined` if there is no such command. */
 async function queryFeatures(path: string): Promise<FeaturesReport | undefined> {
   const { exitCode, stdout } = await runProgram(path, ['features'], {
     signal: AbortSignal.timeout(FEATURES_TIMEOUT_MS),
@@ -55,10 +55,10 @@ async function queryFeatures(path: string): Promise<FeaturesReport | undefined> 
   }
 }
 
-/** Mount point of a host directory in the trial's container. */
+/** Where the trial's container mounts a host directory. */
 const MOUNT_POINT = '/mnt';
 
-/** Mounts a directory with mounts below it, and checks that all of them are read-only in the container. */
+/** Mounts a directory that has mounts below it, and checks that all of them are read-only in the container. */
 async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOptions): Promise<void> {
   const source = directoryWithMounts();
   const mount = { destination: MOUNT_POINT, type: 'bind', source, options: ['rbind', 'rprivate', 'rro'] };
@@ -71,7 +71,7 @@ async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOption
   await tryOciProgram(program, options, { change, check, enter: false });
 }
 
-/** A directory of the host with mounts below it, normally /dev, which contains /dev/pts. */
+/** Returns a host directory that has mounts below it, normally /dev, which contains /dev/pts. */
 function directoryWithMounts(): string {
   const mounts = readMounts();
   const found = mounts.find(({ mountPoint }) => mountPoint === '/dev/pts') ?? mounts.find(isBelowSys);

@@ -12,33 +12,33 @@ import {
   type ThrowAway,
 } from './state-files.ts';
 
-/** An OCI runtime's command line program. */
+/** An OCI runtime's command-line program. */
 export type OciProgram = {
-  /** runc, crun, or another runtime's base name. Also the name of its state directory. */
+  /** runc, crun, or another OCI runtime's base name. Also the name of its state directory. */
   name: string;
-  /** Path of the program to start: the runtime itself, or a wrapper that executes it. */
+  /** Path of the program to start: the OCI runtime itself, or a wrapper that executes it. */
   path: string;
-  /** Arguments before the runtime's own. If `path` is a wrapper, they end with the runtime's path. */
+  /** Arguments that come before the OCI runtime's own. If `path` is a wrapper, they end with the OCI runtime's path. */
   args?: string[];
-  /** Format of the runtime's state files, if a trial has verified that it is a supported one. */
+  /** Format of the OCI runtime's state files, if a trial has verified that it is a supported one. */
   stateFormat?: StateFormat | undefined;
   /**
-   * For create and exec, a faster way to start the runtime than `path` and `args` (`covered-call.ts`). Earlier versions of Podwright use
-   * only `path` and `args`, so those stay in the records.
+   * For create and exec, a faster way to start the OCI runtime than `path` and `args` (`covered-call.ts`). Earlier versions of Podwright
+   * use only `path` and `args`, so those are kept in the records.
    */
   covered?: CoveredTree | undefined;
 };
 
-/** The runtime at `path` must run in a mount namespace in which the cgroup tree at `tree` is covered. */
+/** How to run the OCI runtime at `path`, which must run in a mount namespace in which the cgroup hierarchy mounted at `tree` is covered. */
 export type CoveredTree = { tree: string; path: string; nsenter: string };
 
-/** A program and its state directory (`--root`). */
+/** An OCI runtime's program, and its state directory (`--root`). */
 export type OciRuntime = OciProgram & { root: string };
 
-/** The shell of wrappers. Its last arguments are `-c`, a script, and the runtime's path. */
+/** The shell that wrappers use. Its last arguments are `-c`, a script, and the OCI runtime's path. */
 export const SHELL = '/bin/sh';
 
-/** Runs one command of the runtime and returns its output. Throws the runtime's message with a matching error code. */
+/** Runs an OCI runtime command and returns its output. Throws the OCI runtime's error message with a matching error code. */
 export async function runOciCommand(runtime: OciRuntime, args: string[], start = startByFork): Promise<string> {
   using signal = withTimeout(undefined, COMMAND_TIMEOUT_MS, runtime.name);
   const result = await runProgram(runtime.path, [...globalArguments(runtime), ...args], { signal, start });
@@ -47,9 +47,9 @@ export async function runOciCommand(runtime: OciRuntime, args: string[], start =
 }
 
 /**
- * Starts the runtime with the `oom_score_adj` for the processes of its `exec`. runc sets it itself, but crun (up to 1.29 at least) does so
- * only for the container's init process: processes of an exec would inherit the value with which the daemon's unit protects the daemon from
- * the OOM killer, and would be killed last. The wrapper takes half a millisecond. If this process may not set the value, the runtime starts
+ * Returns a runtime that sets `oom_score_adj` for the processes of its `exec`. runc sets it itself, but crun (at least up to 1.29) does so
+ * only for the container's init process. Exec processes would inherit the value with which the daemon's unit protects the daemon from the
+ * OOM killer, and would be killed last. The wrapper takes half a millisecond. If this process may not set the value, the OCI runtime starts
  * without it.
  */
 export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefined): OciRuntime {
@@ -57,16 +57,17 @@ export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefine
   const { path, args = [] } = runtime;
   const set = `echo ${oomScoreAdj} 2>/dev/null >/proc/self/oom_score_adj`;
   const [shell, option, script, ...words] = args.slice(-4);
-  // An existing shell wrapper sets the value, too.
+  // An existing shell wrapper also sets the value.
   if (shell === SHELL && option === '-c')
     return { ...runtime, args: [...args.slice(0, -4), shell, option, `${set}; ${script}`, ...words] };
   return { ...runtime, path: SHELL, args: ['-c', `${set}; exec "$0" "$@"`, path, ...args] };
 }
 
 /**
- * Starts the runtime with a pipe in place of /dev/null, to create a container in a user namespace. The caller passes /dev/null as stdin,
- * or, with a `terminal`, as all of its stdio, and crun would change the owner of the host's /dev/null to root of that namespace (runc does
- * not). crun gets a pipe instead; with a terminal, which replaces stdio in the container, the named pipe `stdio` in its working directory.
+ * Returns a runtime that is given a pipe in place of /dev/null, to create a container in a user namespace. The caller passes /dev/null as
+ * stdin or, with a `terminal`, as all of its stdio, and crun (unlike runc) would change the owner of the host's /dev/null to that
+ * namespace's root. crun is given a pipe instead. With a terminal, which replaces stdio in the container, this is the named pipe `stdio` in
+ * its working directory.
  */
 export function withoutHostNull(runtime: OciRuntime, { terminal }: { terminal: boolean }): OciRuntime {
   if (runtime.name === 'runc') return runtime;
@@ -74,17 +75,17 @@ export function withoutHostNull(runtime: OciRuntime, { terminal }: { terminal: b
   return { ...runtime, path: SHELL, args: ['-c', script, runtime.path, ...(runtime.args ?? [])] };
 }
 
-/** Arguments before the runtime's command. */
+/** Returns the arguments that come before the OCI runtime's command. */
 export function globalArguments(runtime: OciRuntime): string[] {
   return [...(runtime.args ?? []), '--root', runtime.root];
 }
 
-/** A task to remove from the runtime's state. `throwAway` removes its files. */
+/** A task to remove from the OCI runtime's state. `throwAway` removes its files. */
 export type ForgottenTask = { id: string; hooks: boolean; throwAway: ThrowAway };
 
 /**
- * Removes a task whose processes and cgroups no longer exist from the runtime's state. If the state files have a supported format,
- * they are removed directly, which saves starting the runtime. Tasks with hooks or in other formats are deleted by the runtime.
+ * Removes a task, whose processes and cgroups no longer exist, from the OCI runtime's state. If the state files have a supported format,
+ * they are removed directly, which saves starting the OCI runtime. Tasks that have hooks or another format are deleted by the OCI runtime.
  */
 export async function forgetTask(runtime: OciRuntime, task: ForgottenTask): Promise<void> {
   if (task.hooks || !removeStateFiles(runtime, task.id, task.throwAway))
@@ -92,20 +93,23 @@ export async function forgetTask(runtime: OciRuntime, task: ForgottenTask): Prom
 }
 
 /**
- * Starts a created task. If the state files have a supported format, this process releases the task itself, which saves starting the
- * runtime. Tasks with hooks or in other formats are started by the runtime.
+ * Starts a created task. If the state files have a supported format, this process releases the task itself, which saves starting the OCI
+ * runtime. Tasks that have hooks or another format are started by the OCI runtime.
  */
 export async function startTask(runtime: OciRuntime, task: StartWait & { hooks: boolean }): Promise<void> {
   if (task.hooks || !(await startByStateFiles(runtime, task))) await runOciCommand(runtime, ['start', task.id]);
 }
 
-/** Whether a created task still waits for its start: by its state files if they have a supported format, else by the `state` command. */
+/**
+ * Whether a created task is still waiting to be started, according to its state files if they have a supported format, otherwise according
+ * to the `state` command.
+ */
 export async function waitsForStart(runtime: OciRuntime, id: string): Promise<boolean> {
   const known = readStateFiles(runtime, id);
   return known?.waitsForStart ?? (await readOciStatus(runtime, id)) === 'created';
 }
 
-/** The status in the output of the runtime's `state` command (runtime-spec, runtime.md), or `paused`. */
+/** Returns the status reported by the OCI runtime's `state` command (runtime-spec, runtime.md), which may also be `paused`. */
 export async function readOciStatus(runtime: OciRuntime, id: string): Promise<string> {
   const answer = stateSchema.safeParse(parseJson(await runOciCommand(runtime, ['state', id])));
   if (answer.success) return answer.data.status;

@@ -9,43 +9,43 @@ import type { OciProgram } from './oci-program.ts';
 import { type OciTrialOptions, type OciTrialResult, tryOciProgram } from './oci-trial.ts';
 import type { StateFormat } from './state-files.ts';
 
-/** An OCI runtime on this host, and whether it works. `reason` is the runtime's own message. */
+/** An OCI runtime on this host, and whether it works. `reason` is the OCI runtime's own error message. */
 export type OciRuntimeFinding = {
   name: string;
   path: string;
   version: string;
   features: OciRuntimeFeatures;
-  /** Whether only runtime handlers name the OCI runtime. If so, it is never the default. */
+  /** Whether the OCI runtime is named only by runtime handlers. If so, it is never the default. */
   onlyForHandlers?: boolean;
 } & (
   | {
       works: true;
       program: OciProgram;
-      /** Whether it works only if it does not see the cgroup v2 tree of a hybrid host. */
+      /** Whether it works only if it does not see the cgroup v2 hierarchy of a hybrid host. */
       wrapped: boolean;
     }
   | { works: false; reason: string }
 );
 
 export type OciProbeOptions = OciTrialOptions & {
-  /** Directory for cached findings, which save later starts the 100 ms of trying a runtime. */
+  /** Directory for cached findings, which save later starts the 100 ms that it takes to try an OCI runtime. */
   cacheDirectory: string;
   bootId: string;
   fastPaths: OciFastPaths;
 };
 
-/** Incremented when the trials or the format of findings change, which invalidates findings of older versions of Podwright. */
+/** Incremented when the trials or the format of findings change, to invalidate findings from older versions of Podwright. */
 const PROBE_VERSION = 7;
 
-/** Maximum size of the cache. The finding of one runtime has up to 4 KiB, most of it the runtime's message. */
+/** Maximum size of the cache. An OCI runtime's finding takes up to 4 KiB, most of it the OCI runtime's error message. */
 const MAX_CACHE_BYTES = 1 << 20;
 
 const NO_FEATURES: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 
-/** Runtimes in order of preference: crun takes half as long as runc. */
+/** OCI runtimes in order of preference: crun takes half as long as runc. */
 export const KNOWN_OCI_RUNTIMES = ['crun', 'runc'];
 
-/** Finds a runtime by name or path and tries it; `undefined` if it is not installed. */
+/** Finds an OCI runtime by name or path and tries it. Returns `undefined` if it is not installed. */
 export async function probeOciRuntime(
   nameOrPath: string,
   options: OciProbeOptions,
@@ -60,15 +60,15 @@ export async function probeOciRuntime(
   if (cached?.key === key) return cached.finding;
   const shortages: unknown[] = [];
   const finding = await probe(path, { ...options, onShortage: (error) => shortages.push(error) });
-  // the trials were inconclusive: an earlier finding is better, and the next start tries again
+  // The trials were inconclusive. An earlier finding is better, and the next start tries again.
   if (shortages.length > 0) return cached?.key.startsWith(`${program} `) ? cached.finding : finding;
   await writeCache(cache, { key, finding });
   return finding;
 }
 
 /**
- * The runtime to use: the configured one, or the first one that works. If none works, throws `failed_precondition` with the reason for each
- * runtime.
+ * Returns the OCI runtime to use: the configured one, or the first one that works. If none works, throws `failed_precondition` with each
+ * OCI runtime's reason.
  */
 export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: string): OciProgram {
   const candidates = findings.filter((finding) => isRequested(finding, requested));
@@ -84,12 +84,12 @@ export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: strin
   );
 }
 
-/** Whether a request for this name or path means the runtime; '' requests the default. */
+/** Whether a request for this name or path refers to this OCI runtime; '' requests the default. */
 export function isRequested({ name, path, onlyForHandlers }: OciRuntimeFinding, requested: string): boolean {
   return requested === '' ? onlyForHandlers !== true : requested === name || requested === path;
 }
 
-/** `onShortage` is called if a trial fails for lack of space or descriptors: such a finding is not cached. */
+/** `onShortage` is called if a trial fails for lack of disk space or file descriptors. Such a finding is not cached. */
 type Probing = OciProbeOptions & { onShortage: (error: unknown) => void };
 
 async function probe(path: string, options: Probing): Promise<OciRuntimeFinding> {
@@ -106,7 +106,7 @@ async function probe(path: string, options: Probing): Promise<OciRuntimeFinding>
   const wrapper = name === 'crun' ? withoutUnifiedTree(path, options.cgroups) : undefined;
   if (wrapper === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
   const hidden = options.fastPaths.restrict(wrapper);
-  // Tries first with `covered`, which is faster, if it is available.
+  // Tries with `covered` first if it is available, because that is faster.
   const { covered, ...uncovered } = hidden;
   const candidates = covered === undefined ? [hidden] : [hidden, uncovered];
   const reasons = [outcome];
@@ -121,7 +121,7 @@ async function probe(path: string, options: Probing): Promise<OciRuntimeFinding>
   return { ...found, features: NO_FEATURES, works: false, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** The result of a trial, or the error message if the program does not work. */
+/** Returns the result of a trial, or the error message if the program does not work. */
 async function trial(
   program: OciProgram,
   options: Probing,
@@ -135,7 +135,7 @@ async function trial(
 
 type Cached = { key: string; finding: OciRuntimeFinding };
 
-/** Writes the cache. If the disk is full, does nothing, and the next start tries the runtime again. */
+/** Writes the cache. Does nothing if the disk is full; the next start then tries the OCI runtime again. */
 async function writeCache(path: string, cached: Cached): Promise<void> {
   try {
     makePrivateDirectory(dirname(path));

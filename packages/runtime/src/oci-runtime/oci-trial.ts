@@ -27,20 +27,20 @@ import { readStateFiles, type StateFormat } from './state-files.ts';
 export type OciTrialOptions = {
   /** Directory for the trial's files. */
   directory: string;
-  /** Parent of the trial's cgroup. */
+  /** Parent of the trial container's cgroup. */
   cgroupParent: string;
   cgroups: CgroupHierarchy;
 };
 
-/** Variations of a trial. `change` modifies the container's specification, `check` inspects the running container. */
+/** Variations of a trial. `change` modifies the container's OCI spec; `check` inspects the running container. */
 export type OciTrial = {
   change?: (spec: OciSpec) => OciSpec;
   check?: (pid: number) => Promise<void>;
   /** ID mappings of the container's user namespace, if it has one. */
   users?: IdMappings;
-  /** Format of the state files to verify. */
+  /** State file format to verify. */
   expected?: StateFormat | undefined;
-  /** Whether to also exec a second process, which takes as long as the rest of the trial. Default: true. */
+  /** Whether to also exec a second process, which doubles the duration of the trial. Default: true. */
   enter?: boolean;
 };
 
@@ -48,8 +48,8 @@ export type OciTrial = {
 export type OciTrialResult = { stateFormat?: StateFormat };
 
 /**
- * Creates, starts, enters (unless `enter` is false) and deletes a real container that runs programs of this host, because a runtime's own
- * report does not show whether it works here. Rejects with the runtime's message.
+ * Creates, starts, enters (unless `enter` is false) and deletes a real container that runs this host's programs, because an OCI runtime's
+ * own report does not show whether it works here. Rejects with the OCI runtime's error message.
  */
 export async function tryOciProgram(
   program: OciProgram,
@@ -88,8 +88,8 @@ export async function tryOciProgram(
 }
 
 /**
- * Runs `create` with a file as stdio, and returns the pid of the container. With a pipe, reading the output would not end while the
- * container is running. With /dev/null, crun would change the owner of the host's device to root of the trial's user namespace.
+ * Runs `create` with a file as stdio, and returns the container's PID. With a pipe, reading the output would not finish while the container
+ * is running. With /dev/null, crun would change the owner of the host's device to root of the trial's user namespace.
  */
 async function createDetached(
   runtime: OciRuntime,
@@ -119,7 +119,10 @@ async function enterTrial(runtime: OciRuntime, id: string, namespaces: Namespace
   await runOciCommand(call.program, ['exec', id, '/bin/sh', '-c', ':'], call.start);
 }
 
-/** Creates a root file system with the host's programs: copies the host's symbolic links, and returns read-only mounts for directories. */
+/**
+ * Creates a root file system containing the host's programs: copies the host's symbolic links, and returns read-only mounts for its
+ * directories.
+ */
 async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
   const mounts: OciMount[] = [];
   for (const name of ['proc', 'dev']) await mkdir(join(rootfs, name), { recursive: true, mode: CONTAINER_DIRECTORY });
@@ -135,8 +138,8 @@ async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
 }
 
 /**
- * Removes the trial's files, but does not remove the root file system recursively: a leftover mount of the host's programs might still be
- * in it.
+ * Removes the trial's files. Does not remove the root file system recursively, because a leftover mount of the host's programs might still
+ * be in it.
  */
 async function removeTrial(bundle: string): Promise<void> {
   const rootfs = join(bundle, 'rootfs');

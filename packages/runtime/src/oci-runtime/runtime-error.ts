@@ -1,8 +1,8 @@
 import { type ErrorCode, PodwrightError } from '@podwright/base';
 
 /**
- * Extracts the error message from an OCI runtime's stderr: runc logs lines such as `time="…" level=error msg="…"`, crun writes plain
- * lines, in colour on a terminal. The last error is returned.
+ * Extracts the last error message from an OCI runtime's stderr. runc logs lines such as `time="…" level=error msg="…"`; crun writes plain
+ * lines, colored on a terminal.
  */
 export function runtimeMessage(output: string): string {
   const lines = output
@@ -17,13 +17,13 @@ export function runtimeMessage(output: string): string {
   return line.replace(/^\d{4}-\d\d-\d\dT\S+: /, '');
 }
 
-/** The code of an OCI runtime's error, derived from its message, because runc and crun have no distinct exit codes. */
+/** Returns the error code of an OCI runtime's error, derived from its message, because runc and crun have no distinct exit codes. */
 export function runtimeErrorCode(message: string): ErrorCode {
   const found = classes.find(([pattern]) => pattern.test(message));
   return found?.[1] ?? 'internal';
 }
 
-/** An error with the OCI runtime's own message and the matching code. */
+/** Builds an error from the OCI runtime's own message and the matching error code. */
 export function runtimeError(what: string, output: string): PodwrightError {
   const message = runtimeMessage(output);
   const reason = message === '' ? 'the OCI runtime failed without an error message' : message;

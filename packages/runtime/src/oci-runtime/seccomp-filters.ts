@@ -8,14 +8,14 @@ import type { OciRuntime } from './oci-program.ts';
 const COMPILED_FILTER = 'run.oci.seccomp_bpf_data';
 
 /**
- * Caches the seccomp filters that crun compiles and saves in its state directory. Later containers with the same profile get the compiled
- * filter: compiling one takes 12 of the 20 ms that crun needs to create a container. The cache is in memory only, so that a filter is never
- * older than this process and always comes from crun's own directory.
+ * Caches the seccomp filters that crun compiles and saves in its state directory, for later containers with the same profile. Compiling a
+ * filter takes 12 of the 20 ms that crun needs to create a container. The cache is in memory only, so that a filter is never older than
+ * this process and always comes from crun's own directory.
  */
 export class SeccompFilters {
   readonly #compiled = new Map<string, string>();
 
-  /** Adds the compiled filter to the specification; `undefined` if none is cached, or the runtime does not support it. */
+  /** Returns the OCI spec with the compiled filter added; `undefined` if no filter is cached or the OCI runtime does not support it. */
   withCompiled(spec: OciSpec, runtime: OciRuntime): OciSpec | undefined {
     const filter = this.#compiled.get(keyOf(spec, runtime) ?? '');
     return filter === undefined
@@ -23,7 +23,7 @@ export class SeccompFilters {
       : { ...spec, annotations: { ...spec.annotations, [COMPILED_FILTER]: filter } };
   }
 
-  /** Caches the filter of the container `id`, which the runtime has just created from this specification. */
+  /** Caches the filter of container `id`, which the OCI runtime has just created from this OCI spec. */
   remember(spec: OciSpec, runtime: OciRuntime, id: string): void {
     const key = keyOf(spec, runtime);
     if (key === undefined || this.#compiled.has(key)) return;
@@ -39,8 +39,8 @@ export class SeccompFilters {
 }
 
 /**
- * The cache key; undefined unless the runtime is crun and its state files have a supported format. Also undefined for profiles with a
- * listener, to which crun must connect.
+ * Returns the cache key. `undefined` unless the OCI runtime is crun and its state files have a supported format, and for profiles with a
+ * listener, because crun itself must connect to that.
  */
 function keyOf({ linux: { seccomp } }: OciSpec, { path, args, stateFormat }: OciRuntime): string | undefined {
   if (seccomp === undefined || stateFormat !== 'crun' || 'listenerPath' in seccomp) return undefined;

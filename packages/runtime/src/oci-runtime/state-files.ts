@@ -14,24 +14,23 @@ import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import * as z from 'zod';
 import { START_LOOK_MS } from './limits.ts';
 
-/** Format of a runtime's state files, which are in one directory per container. */
+/** Format of an OCI runtime's state files, which are kept in one directory per container. */
 export type StateFormat = 'runc' | 'crun';
 
 type KnownFormat = {
-  /** Versions of the OCI runtime that use this format. */
   versions: RegExp;
   stateFile: string;
   schema: z.ZodType<unknown>;
-  /** Other files that the runtime may store in the directory. */
+  /** Other files that the OCI runtime may store in the container's state directory. */
   others: string[];
-  /** Releases the waiting process. */
+  /** Releases the container process that is waiting at the start FIFO. */
   release(fifo: string, wait: StartWait): Promise<void>;
 };
 
-/** `alive` checks whether the process still exists; `signal` bounds the wait. */
+/** A container whose start is awaited. `alive` checks whether its process still exists; `signal` limits the wait. */
 export type StartWait = { id: string; alive: () => boolean; signal: AbortSignal };
 
-/** FIFO at which a created container's process waits for its start. The runtimes' own `start` removes it. */
+/** FIFO at which a created container's process waits to be started. It is removed by the OCI runtimes' own `start` command. */
 const START_FIFO = 'exec.fifo';
 
 const pid = z.int().positive();
@@ -62,16 +61,19 @@ const FORMATS: Record<StateFormat, KnownFormat> = {
   },
 };
 
-/** The runtime's state directory (`--root`), and the format of the files if it is a supported one. */
+/** The OCI runtime's state directory (`--root`), and the format of its state files if it is a supported one. */
 export type StateLocation = { root: string; stateFormat?: StateFormat | undefined };
 
-/** The format that a runtime of this name and version is expected to use. */
+/** Returns the format that an OCI runtime of this name and version is expected to use. */
 export function expectedFormat({ name, version }: { name: string; version: string }): StateFormat | undefined {
   const format = name === 'runc' || name === 'crun' ? name : undefined;
   return format !== undefined && FORMATS[format].versions.test(version) ? format : undefined;
 }
 
-/** Reads a container's state files; `undefined` if they do not have the supported format, so that the runtime must be called. */
+/**
+ * Reads a container's state files. Returns `undefined` if they do not have the supported format; the OCI runtime must be called in that
+ * case.
+ */
 export function readStateFiles(
   { root, stateFormat }: StateLocation,
   id: string,
@@ -88,8 +90,9 @@ export function readStateFiles(
 }
 
 /**
- * Starts a created container as the runtime's own `start` does. Returns false without any effect if the state files do not have the
- * supported format. `failed_precondition` if the container's process has died; the signal's reason if it does not start in time.
+ * Starts a created container in the same way as the OCI runtime's own `start` command. If the state files do not have the supported format,
+ * returns false without doing anything. Throws `failed_precondition` if the container's process has died, and the signal's abort reason if
+ * the container does not start in time.
  */
 export async function startByStateFiles(location: StateLocation, wait: StartWait): Promise<boolean> {
   if (location.stateFormat === undefined || readStateFiles(location, wait.id)?.waitsForStart !== true) return false;
@@ -99,12 +102,12 @@ export async function startByStateFiles(location: StateLocation, wait: StartWait
   return true;
 }
 
-/** Moves a directory away immediately, and deletes it at some later time. */
+/** Renames a directory out of the way immediately, and deletes it some time later. */
 export type ThrowAway = (directory: string) => void;
 
 /**
- * Removes the state files of a container whose processes and cgroups no longer exist. Returns false without any effect if they do not
- * have the supported format.
+ * Removes the state files of a container whose processes and cgroups no longer exist. If they do not have the supported format, returns
+ * false without doing anything.
  */
 export function removeStateFiles(location: StateLocation, id: string, throwAway: ThrowAway): boolean {
   if (location.stateFormat === undefined || readStateFiles(location, id) === undefined) return false;
@@ -115,9 +118,9 @@ export function removeStateFiles(location: StateLocation, id: string, throwAway:
   return true;
 }
 
-/** Releases a process of runc, which writes one byte to the FIFO once it has a reader. */
+/** Releases a runc process, which writes one byte to the FIFO once the FIFO has a reader. */
 async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
-  // Closing the reader before the byte is written would fail the writer with EPIPE.
+  // If the reader were closed before the byte is written, the write would fail with EPIPE.
   const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     await pollUntil(wait, () => unlessErrno('EAGAIN', () => readSync(reader, Buffer.alloc(1))) === 1);
@@ -126,7 +129,7 @@ async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
   }
 }
 
-/** Releases a process of crun, which reads one byte from the FIFO. */
+/** Releases a crun process, which reads one byte from the FIFO. */
 async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
   await pollUntil(wait, () => {
     const writer = unlessErrno('ENXIO', () => openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
@@ -139,7 +142,7 @@ async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
   });
 }
 
-/** The result of `work`; `undefined` if it fails with this code. */
+/** Returns the result of `work`; `undefined` if it fails with this errno code. */
 function unlessErrno<T>(code: string, work: () => T): T | undefined {
   try {
     return work();
@@ -150,8 +153,8 @@ function unlessErrno<T>(code: string, work: () => T): T | undefined {
 }
 
 /**
- * Polls until the process is released, with growing delays: the kernel does not notify when the other end of a FIFO is opened, which
- * normally happens within microseconds.
+ * Polls with increasing delays until the process has been released. The kernel does not notify when the other end of a FIFO is opened,
+ * which normally happens within microseconds.
  */
 async function pollUntil({ id, alive, signal }: StartWait, isReleased: () => boolean): Promise<void> {
   for (let attempt = 0; ; attempt++) {

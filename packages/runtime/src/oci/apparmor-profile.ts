@@ -1,7 +1,7 @@
-/** The inputs of the profile: which files of the distribution's policies exist, and the name of the profile that confines the daemon. */
+/** What the profile depends on: which of the distribution's policy files exist, and the name of the profile that confines the daemon. */
 export type AppArmorSurroundings = { abi: boolean; tunables: boolean; base: boolean; daemonProfile: string };
 
-/** Profiles of processes that may send signals to a container's processes, in addition to the container's own profile. */
+/** Profiles whose processes may send signals to a container's processes, in addition to the container's own profile. */
 const SENDERS = ['unconfined', 'runc', 'crun', 'conmon'];
 
 /** Host files that even root in a container must not access (apparmor.d(5)). */
@@ -29,9 +29,9 @@ const DENIED_FILES = [
 const DENIED_FAMILIES = ['alg', 'vsock'];
 
 /**
- * The AppArmor profile of containers that request no profile or RuntimeDefault, equivalent to Docker's and containerd's. It permits
- * everything that namespaces, capabilities and seccomp permit, except mounts, signals and ptrace from or to other profiles, and access to
- * files that affect the whole host.
+ * Builds the AppArmor profile for containers that request no profile or RuntimeDefault. It is equivalent to Docker's and containerd's, and
+ * permits everything that namespaces, capabilities and seccomp permit, except mounts, signals and ptrace from or to other profiles, and
+ * access to files that affect the whole host.
  */
 export function defaultAppArmorProfile(name: string, surroundings: AppArmorSurroundings): string {
   const { abi, tunables, base, daemonProfile } = surroundings;

@@ -6,14 +6,14 @@ import type { SpecInput, SpecNamespaces } from './spec-input.ts';
 import { computeMounts, hasOwnCgroups, rootfsPropagation } from './spec-mounts.ts';
 import { computeDeviceRules, computeOomScoreAdj, computeResources } from './spec-resources.ts';
 
-/** Builds a container's specification, equivalent to that of containerd's CRI plugin. Pure. Errors: see `computeCapabilities`. */
+/** Builds a container's OCI spec, equivalent to that of containerd's CRI plugin. Pure. Throws the errors of `computeCapabilities`. */
 export function buildSpec(input: SpecInput): OciSpec {
   const { namespaces, rootfs, hostname, annotations } = input;
   return {
     ociVersion: '1.0.2',
     process: buildProcess(input),
     root: rootfs,
-    // OCI runtimes refuse a host name unless they create the UTS namespace.
+    // OCI runtimes reject a host name unless they create the UTS namespace.
     ...(namespaces.uts.kind === 'new' && hostname !== '' ? { hostname } : {}),
     mounts: computeMounts(input),
     annotations,
@@ -43,7 +43,7 @@ function buildLinux(input: SpecInput): OciLinux {
   const { privileged } = security;
   const propagation = rootfsPropagation(mounts);
   const seccomp = seccompOf(input);
-  // mknod is not permitted in a user namespace, so `computeMounts` bind-mounts the devices there.
+  // mknod is not permitted in a user namespace, so `computeMounts` bind-mounts the devices in that case.
   const created = namespaces.user === undefined ? input.devices : [];
   const requested = created.map(({ access: _, hostPath: __, ...device }) => device);
   const devices = privileged ? [...input.hostDevices, ...requested] : requested;
@@ -80,9 +80,7 @@ function capabilitiesOf({ security, host }: SpecInput) {
   });
 }
 
-/**
- * The namespaces of the specification. The host's namespaces are omitted, because the container then inherits them from the OCI runtime.
- */
+/** Returns the namespaces of the OCI spec. Host namespaces are omitted, because the container then inherits them from the OCI runtime. */
 function namespaceList(namespaces: SpecNamespaces, ownCgroups: boolean): OciLinux['namespaces'] {
   const list: OciLinux['namespaces'] = [{ type: 'mount' }];
   for (const type of ['network', 'ipc', 'uts', 'pid'] as const) {

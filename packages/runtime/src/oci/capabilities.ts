@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { OciProcess } from './spec.ts';
 
-/** Linux capabilities by number (capabilities(7)): bit n of a mask is the n-th name. */
+/** Linux capabilities by number (capabilities(7)): bit n of a mask stands for the name at index n. */
 export const ALL_CAPABILITIES = [
   'CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE',
   'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN',
@@ -12,7 +12,7 @@ export const ALL_CAPABILITIES = [
   .split(' ')
   .map((name) => `CAP_${name}`);
 
-/** The default capabilities of a container, the same as in Docker and containerd. */
+/** A container's default capabilities, the same as in Docker and containerd. */
 export const DEFAULT_CAPABILITIES = [
   'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL',
   'AUDIT_WRITE',
@@ -21,19 +21,19 @@ export const DEFAULT_CAPABILITIES = [
   .split(' ')
   .map((name) => `CAP_${name}`);
 
-/** The requested capabilities. The prefix `CAP_` is optional in names. `ALL` means all of `available`. */
+/** The requested capabilities. In names, the prefix `CAP_` is optional. `ALL` means all of `available`. */
 export type CapabilityRequest = {
   privileged: boolean;
   add: string[];
   drop: string[];
   addAmbient: string[];
-  /** This process's bounding set: no other capability can be granted. */
+  /** This process's bounding set. Other capabilities cannot be granted. */
   available: string[];
 };
 
 /**
- * Computes the capability sets of a container's init process. Applies `ALL` before single names, so that adding ALL and dropping one
- * capability works, as does the reverse. Throws `failed_precondition` if an added capability is not available.
+ * Computes the capability sets of a container's init process. Applies `ALL` before individual names, so that adding ALL and dropping one
+ * capability works, and vice versa. Throws `failed_precondition` if an added capability is not available.
  */
 export function computeCapabilities(request: CapabilityRequest): NonNullable<OciProcess['capabilities']> {
   const { available } = request;
@@ -45,7 +45,7 @@ export function computeCapabilities(request: CapabilityRequest): NonNullable<Oci
     bounding,
     effective: bounding,
     permitted: bounding,
-    // Ambient capabilities must be inheritable; without them the set stays empty (CVE-2022-24769).
+    // Ambient capabilities must be inheritable. If there are none, the set stays empty (CVE-2022-24769).
     inheritable: ambient,
     ambient,
   };
@@ -80,7 +80,7 @@ function capabilityName(name: string): string {
   return full;
 }
 
-/** The names in a hexadecimal mask of /proc/PID/status. */
+/** Returns the capability names in a hexadecimal mask from /proc/PID/status. */
 export function capabilitiesOfMask(hexadecimal: string): string[] {
   const mask = BigInt(`0x${hexadecimal.trim()}`);
   return ALL_CAPABILITIES.filter((_, number) => (mask >> BigInt(number)) & 1n);

@@ -1,7 +1,7 @@
 import type { IdMapping, IdMappings } from '@podwright/system';
 import type { OciIdMapping, OciLinux } from './spec.ts';
 
-/** ID mappings for the OCI specification. OCI runtimes require them even if the user namespace exists already. */
+/** Returns the ID mappings for the OCI spec. OCI runtimes require them even if the user namespace already exists. */
 export function ociMappings({ uids, gids }: IdMappings): Pick<OciLinux, 'uidMappings' | 'gidMappings'> {
   return { uidMappings: uids.map(ociMapping), gidMappings: gids.map(ociMapping) };
 }

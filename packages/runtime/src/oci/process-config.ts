@@ -7,15 +7,16 @@ import type { SpecHost } from './spec-input.ts';
 
 type ImageDefaults = ImageConfig['config'];
 
-/** PATH if the image sets none. */
+/** PATH for containers whose image sets none. */
 const DEFAULT_PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** systemd's default for services, which containers of containerd 2, CRI-O and Docker inherit. */
+/** systemd's default for services, which is inherited by the containers of containerd 2, CRI-O and Docker. */
 const DEFAULT_OPEN_FILES: OpenFilesLimit = { soft: 1024, hard: 524_288 };
 
 /**
- * Computes the command line of a container: its command replaces the image's Entrypoint and Cmd, arguments alone replace Cmd. As in Docker
- * and containerd, an Entrypoint of one empty word counts as unset. Throws `invalid_argument` if there is nothing to run.
+ * Computes a container's command line: its command replaces the image's Entrypoint and Cmd, whereas its arguments alone replace only Cmd.
+ * As in Docker and containerd, an Entrypoint consisting of one empty string counts as unset. Throws `invalid_argument` if there is nothing
+ * to run.
  */
 export function computeArgs(requested: { command: string[]; args: string[] }, image: ImageDefaults): string[] {
   const { Entrypoint = [] } = image;
@@ -30,19 +31,19 @@ export function computeArgs(requested: { command: string[]; args: string[] }, im
   return args;
 }
 
-/** Sources of a container's environment. Later ones take precedence. */
+/** Sources of a container's environment variables. Later sources take precedence. */
 export type EnvironmentSources = {
   image: ImageDefaults;
-  /** Host name of the pod, for HOSTNAME; '' for none. */
+  /** The pod's host name, for HOSTNAME; '' for none. */
   hostname: string;
   terminal: boolean;
   requested: { name: string; value: string }[];
 };
 
 /**
- * Computes the environment as a list of `NAME=value`, in the order in which names first appear: default PATH, TERM for a terminal,
- * HOSTNAME, the image's variables, the requested ones. As in Docker and containerd, an entry without `=` unsets the variable. Entries
- * without a name are omitted, because newer versions of runc refuse them.
+ * Computes the environment as a list of `NAME=value` entries, in the order in which the names first appear: the default PATH, TERM if there
+ * is a terminal, HOSTNAME, the image's variables, and the requested ones. As in Docker and containerd, an entry without `=` unsets the
+ * variable. Entries without a name are omitted, because newer versions of runc reject them.
  */
 export function computeEnvironment({ image, hostname, terminal, requested }: EnvironmentSources): string[] {
   const all = [
@@ -61,26 +62,32 @@ export function computeEnvironment({ image, hostname, terminal, requested }: Env
   return [...merged.values()];
 }
 
-/** Whether the environment has a HOME that is not empty. If not, the OCI runtime sets it to the home in the container's /etc/passwd. */
+/**
+ * Whether the environment contains a non-empty HOME. If not, the OCI runtime sets it to the home directory in the container's /etc/passwd.
+ */
 export const hasHome = (env: string[]): boolean => env.some((variable) => /^HOME=./.test(variable));
 
 /**
- * The environment of a container without a HOME. For a user without an entry in /etc/passwd, HOME is `/`, as runc sets it; crun before 1.20
- * does not set it. For other users an empty HOME is removed, because runc replaces it with the user's home directory, but crun does not.
+ * Returns the environment of a container that has no HOME. For a user without an entry in /etc/passwd, HOME is set to `/`, as runc does;
+ * crun before 1.20 does not set it. For other users an empty HOME is removed, because runc replaces it with the user's home directory, but
+ * crun does not.
  */
 export function withDefaultHome(env: string[], { lacksAccount }: { lacksAccount: boolean }): string[] {
   const others = env.filter((variable) => !variable.startsWith('HOME='));
   return lacksAccount ? [...others, 'HOME=/'] : others;
 }
 
-/** The working directory: the requested one, or the image's, or the root. The OCI runtime creates it if it is missing. */
+/**
+ * Returns the working directory: the requested one, otherwise the image's, otherwise the root. The OCI runtime creates it if it is missing.
+ */
 export function computeWorkingDirectory(requested: string, image: ImageDefaults): string {
   return posix.resolve('/', requested || image.WorkingDir || '/');
 }
 
 /**
- * The limit of open files, which also bounds the kernel memory that a process can use for sockets. Without it a container would inherit
- * this process's limit, whose soft limit Node.js has raised, and some programs close every descriptor up to that limit when they start.
+ * Returns the limit on open files, which also limits the kernel memory that a process can use for sockets. Otherwise the container would
+ * inherit this process's limits, whose soft limit Node.js has raised, and some programs close every file descriptor up to that limit when
+ * they start.
  */
 export function computeRlimits(
   requested: OpenFilesLimit | undefined,

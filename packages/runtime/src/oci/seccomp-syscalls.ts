@@ -1,4 +1,4 @@
-/** System calls that every container may make, because they affect only its own processes, files and sockets. */
+/** System calls that every container may make, because they affect only the container's own processes, files and sockets. */
 export const ALLOWED_SYSCALLS = words(`
   access chdir chmod chown chown32 close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
   fadvise64_64 fallocate fanotify_mark fchdir fchmod fchmodat fchmodat2 fchown fchown32 fchownat fcntl fcntl64 fdatasync
@@ -46,7 +46,7 @@ export const ALLOWED_SYSCALLS = words(`
   seccomp
 `);
 
-/** System calls that a capability additionally allows. */
+/** System calls that each capability additionally allows. */
 export const syscallsOfCapability: Record<string, string[]> = {
   CAP_BPF: words('bpf'),
   CAP_DAC_READ_SEARCH: words('open_by_handle_at'),
@@ -66,7 +66,7 @@ export const syscallsOfCapability: Record<string, string[]> = {
   CAP_SYSLOG: words('syslog'),
 };
 
-/** Additional system calls of an architecture. */
+/** System calls that exist only on certain architectures. */
 export const syscallsOfArchitecture: Partial<Record<NodeJS.Architecture, string[]>> = {
   x64: words('arch_prctl modify_ldt'),
   ia32: words('modify_ldt'),
@@ -77,7 +77,7 @@ export const syscallsOfArchitecture: Partial<Record<NodeJS.Architecture, string[
   riscv64: words('riscv_flush_icache riscv_hwprobe'),
 };
 
-/** Architectures of a seccomp filter: the host's native one first, then those whose programs its kernel can also run. */
+/** Architectures in a seccomp filter: the host's native architecture first, then those whose programs its kernel can also run. */
 export const seccompArchitectures: Partial<Record<NodeJS.Architecture, string[]>> = {
   x64: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_X86', 'SCMP_ARCH_X32'],
   ia32: ['SCMP_ARCH_X86'],

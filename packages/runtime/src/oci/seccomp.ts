@@ -11,9 +11,9 @@ const ENOSYS = 38;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const NAMESPACE_FLAGS = 0x7e020000;
 /**
- * The allowed address families, as masks and values of the first argument of socket(2): all up to 63 except `AF_ALG` (38) and
- * `AF_VSOCK` (40). The kernel uses the lower 32 bits of the argument, but a seccomp rule compares 64, so a rule "not 40" would
- * allow 0x100000028. The masks therefore ignore the upper bits, which the calling convention leaves undefined.
+ * The allowed address families, as masks and values for the first argument of socket(2): all families up to 63 except `AF_ALG` (38) and
+ * `AF_VSOCK` (40). The kernel uses the lower 32 bits of the argument, but a seccomp rule compares all 64, so a rule "not 40" would allow
+ * 0x100000028. The masks therefore ignore the upper bits, which the calling convention leaves undefined.
  */
 const SOCKET_FAMILIES: [mask: number, value: number][] = [
   [0xffffffe0, 0], // families 0 to 31
@@ -32,10 +32,11 @@ const SOCKET_FAMILIES: [mask: number, value: number][] = [
 const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
 
 /**
- * The RuntimeDefault seccomp profile: the system calls that containerd 2.3 allows by default with these capabilities. All others fail with
- * EPERM. Unlike older profiles it denies io_uring, AF_ALG sockets (CVE-2026-31431), and vsock sockets, which reach the host of a virtual
- * machine past all network rules. 32-bit programs can still create both kinds of sockets with socketcall(2), whose arguments in memory a
- * filter cannot read, and without which many programs (Go, old C libraries) have no network. The AppArmor profile denies them there.
+ * Builds the RuntimeDefault seccomp profile: the system calls that containerd 2.3 allows by default with these capabilities. All others
+ * fail with EPERM. Unlike older profiles, it denies io_uring, AF_ALG sockets (CVE-2026-31431), and vsock sockets, which reach a virtual
+ * machine's host while bypassing all network rules. 32-bit programs can still create both kinds of sockets with socketcall(2). Its
+ * arguments are in memory, where a filter cannot read them, and without it many programs (Go, old C libraries) would have no network. The
+ * AppArmor profile denies the sockets in that case.
  */
 export function defaultSeccompProfile(capabilities: string[], architecture: NodeJS.Architecture): OciSeccomp {
   const allow = (names: string[]) => ({ names, action: 'SCMP_ACT_ALLOW' as const });
@@ -54,11 +55,11 @@ export function defaultSeccompProfile(capabilities: string[], architecture: Node
     })),
   ];
   if (!has('CAP_SYS_ADMIN')) {
-    // s390x has clone's flags as its second argument.
+    // On s390x, clone takes its flags as the second argument.
     const index = architecture === 's390x' ? 1 : 0;
     syscalls.push(
       { ...allow(['clone']), args: [{ index, value: NAMESPACE_FLAGS, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }] },
-      // A filter cannot read clone3's flags in memory. ENOSYS makes the C library fall back to clone.
+      // A filter cannot read clone3's flags, which are in memory. ENOSYS makes the C library fall back to clone.
       { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
     );
   }
@@ -69,12 +70,11 @@ export function defaultSeccompProfile(capabilities: string[], architecture: Node
   };
 }
 
-/** Maximum size of a profile. */
 export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
 
 /**
- * Parses a profile in OCI format. `includes` and `excludes`, which only Docker's profiles have, are refused rather than dropped: without
- * them the profile would mean something else. `invalid_argument` if the profile is invalid.
+ * Parses a seccomp profile in OCI format. `includes` and `excludes`, which exist only in Docker's profiles, are rejected rather than
+ * dropped, because without them the profile would have a different meaning. Throws `invalid_argument` if the profile is invalid.
  */
 export function parseSeccompProfile(text: string, origin: string): OciSeccomp {
   const refuse = (reason: string, cause?: unknown): never => {

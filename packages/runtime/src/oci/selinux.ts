@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 
-/** Parts of a label that a pod or container may request. '' means the part from the policy. */
+/** Parts of an SELinux label that a pod or container may request. '' means that the policy's part is used. */
 export type SelinuxOptions = { user: string; role: string; type: string; level: string };
 
-/** Contexts for containers in the host's policy, e.g. `system_u:system_r:container_t:s0`. */
+/** The container contexts in the host's SELinux policy, e.g. `system_u:system_r:container_t:s0`. */
 export type SelinuxContexts = { process: string; file: string };
 
-/** Labels of a container; '' without SELinux, or if the policy has no contexts for containers. */
+/** A container's SELinux labels; '' without SELinux, or if the policy has no container contexts. */
 export type SelinuxLabels = { process: string; mount: string };
 
-/** Number of categories for pods. 1022 and 1023 are reserved for files of privileged containers. */
+/** Number of SELinux categories for pods. 1022 and 1023 are reserved for files of privileged containers. */
 const CATEGORIES = 1022;
 const PART_PATTERN = /^[\w.-]*$/;
 const LEVEL_PATTERN = /^(s\d+(-s\d+)?(:c\d{1,4}(\.c\d{1,4})?(,c\d{1,4}(\.c\d{1,4})?)*)?)?$/;
 
-/** Throws `invalid_argument` for an invalid part of a label, even on hosts without SELinux. */
+/** Throws `invalid_argument` if a part of an SELinux label is invalid, even on hosts without SELinux. */
 export function checkSelinuxOptions(options: SelinuxOptions): void {
   for (const name of ['user', 'role', 'type', 'level'] as const) {
     const pattern = name === 'level' ? LEVEL_PATTERN : PART_PATTERN;
@@ -27,7 +27,7 @@ export function checkSelinuxOptions(options: SelinuxOptions): void {
   }
 }
 
-/** Parses a policy's contexts for containers (contexts/lxc_contexts, container_contexts(5)). */
+/** Parses a policy's container contexts (contexts/lxc_contexts, container_contexts(5)). */
 export function parseSelinuxContexts(text: string): SelinuxContexts {
   const values = new Map<string, string>();
   for (const line of text.split('\n')) {
@@ -38,9 +38,9 @@ export function parseSelinuxContexts(text: string): SelinuxContexts {
 }
 
 /**
- * The labels of a container: the policy's, with the parts that the container or its pod requests. Without a requested level,
- * containers of one pod share a pair of categories that other pods hardly ever have, so only they can access each other's files.
- * The process of a privileged container has no label, and so is not confined.
+ * Returns a container's SELinux labels: the policy's labels, with the parts that the container or its pod requests. If no level is
+ * requested, all containers in a pod share a pair of categories that other pods are very unlikely to have, so only they can access each
+ * other's files. A privileged container's process has no label and is therefore not confined.
  */
 export function selinuxLabels(
   contexts: SelinuxContexts,
@@ -55,14 +55,14 @@ export function selinuxLabels(
   return { process: privileged ? '' : process, mount };
 }
 
-/** Replaces parts of a label. It has four parts, the last of which may contain colons, or three if the policy has no levels. */
+/** Replaces parts of a label. A label has four parts, the last of which may contain colons, or three if the policy has no levels. */
 function changed(label: string, { user, role, type, level }: SelinuxOptions): string {
   const [ownUser = '', ownRole = '', ownType = '', ...ownLevel] = label.split(':');
   const parts = [user || ownUser, role || ownRole, type || ownType];
   return [...parts, ...(ownLevel.length === 0 ? [] : [level || ownLevel.join(':')])].join(':');
 }
 
-/** A level with two different categories, derived from the sandbox's id and so the same after a restart. */
+/** Returns a level with two different categories. It is derived from the sandbox ID, so it stays the same after a restart. */
 function levelOf(sandboxId: string): string {
   const hash = createHash('sha256').update(sandboxId).digest();
   const first = hash.readUInt32LE(0) % CATEGORIES;

@@ -2,19 +2,19 @@ import type { CgroupMode } from '@podwright/host';
 import type { IdMappings } from '@podwright/system';
 import type { OciDevice, OciProcess, OciSeccomp } from './spec.ts';
 
-/** A bind mount into the container. The source exists. */
+/** A bind mount into the container. Its source is known to exist. */
 export type SpecMount = {
   destination: string;
   source: string;
   readonly: boolean;
-  /** Whether mounts below the source are read-only, too. Requires `readonly`. */
+  /** Whether mounts below the source are also read-only. Requires `readonly`. */
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
-  /** Options of the source's own mount: any of `ro`, `nosuid`, `nodev` and `noexec`. */
+  /** Options of the mount that the source is on: any of `ro`, `nosuid`, `nodev` and `noexec`. */
   sourceRestrictions: string[];
 };
 
-/** `new`: a new namespace for the container. `host`: the host's. `path`: an existing namespace. */
+/** `new`: a new namespace for the container. `host`: the host's namespace. `path`: an existing namespace. */
 export type SpecNamespace = { kind: 'new' } | { kind: 'host' } | { kind: 'path'; path: string };
 
 export type SpecNamespaces = {
@@ -22,7 +22,7 @@ export type SpecNamespaces = {
   ipc: SpecNamespace;
   uts: SpecNamespace;
   pid: SpecNamespace;
-  /** Absent: the host's user namespace. */
+  /** If absent, the host's user namespace is used. */
   user?: { path: string; mappings: IdMappings };
 };
 
@@ -34,7 +34,7 @@ export type SpecSecurity = {
   noNewPrivileges: boolean;
   maskedPaths: string[];
   readonlyPaths: string[];
-  /** `runtime-default` depends on the capabilities; `undefined` means unconfined. Ignored for a privileged container. */
+  /** The profile for `runtime-default` depends on the capabilities; `undefined` means unconfined. Ignored for privileged containers. */
   seccomp: 'runtime-default' | OciSeccomp | undefined;
   /** Name of a loaded AppArmor profile, '' for none. */
   apparmorProfile: string;
@@ -44,7 +44,7 @@ export type SpecSecurity = {
   selinuxMountLabel: string;
 };
 
-/** Limits. 0, '' and absent mean unset. */
+/** Resource limits. 0, '' and absent mean unset. */
 export type SpecResources = {
   cpuShares: number;
   /** CPU time per period, in microseconds. -1 means unlimited. */
@@ -54,39 +54,39 @@ export type SpecResources = {
   cpusetCpus: string;
   cpusetMems: string;
   memoryLimitBytes: number;
-  /** Limit of memory and swap together. 0 means the memory limit, which leaves no swap. -1 means unlimited. */
+  /** Combined limit for memory and swap. 0 means the same as the memory limit, which leaves no swap. -1 means unlimited. */
   memorySwapLimitBytes: number;
   pidsLimit: number;
   hugepageLimits: { pageSize: string; limitBytes: number }[];
-  /** Values of cgroup v2 files by name. Not supported on a host with cgroup v1. */
+  /** Values of cgroup v2 files, by file name. Not supported on cgroup v1 hosts. */
   unified: Record<string, string>;
   oomScoreAdj: number;
 };
 
-/** A device node of the container, its access permissions (any of `rwm`), and its path on the host. */
+/** A device node in the container, with its access permissions (any of `rwm`) and its path on the host. */
 export type SpecDevice = OciDevice & { access: string; hostPath: string };
 
-/** Features of the host that a specification depends on. */
+/** The host features that an OCI spec depends on. */
 export type SpecHost = {
   /** This process's capability bounding set. */
   capabilities: string[];
   cgroupMode: CgroupMode;
   /**
-   * Mount options of the cgroup v2 tree, which all of its mounts share. Mounting it without them would remove them from the host's mount,
-   * too.
+   * Mount options of the cgroup v2 hierarchy, which all of its mounts share. Mounting it without them would also remove them from the
+   * host's mount.
    */
   cgroupMountOptions: string[];
   /** Whether swap can be limited. */
   swapLimit: boolean;
   hugetlb: boolean;
-  /** This process's hard limit of open files, which it can exceed only with CAP_SYS_RESOURCE. */
+  /** This process's hard limit on open files, which it can exceed only with CAP_SYS_RESOURCE. */
   openFiles: number;
   /** The lowest oom_score_adj that this process may set. */
   minimumOomScoreAdj: number;
   architecture: NodeJS.Architecture;
 };
 
-/** All inputs of a container's specification. */
+/** All inputs for a container's OCI spec. */
 export type SpecInput = {
   args: string[];
   env: string[];
@@ -101,7 +101,7 @@ export type SpecInput = {
   security: SpecSecurity;
   namespaces: SpecNamespaces;
   devices: SpecDevice[];
-  /** All device nodes of the host, for a privileged container. */
+  /** All of the host's device nodes, for a privileged container. */
   hostDevices: OciDevice[];
   resources: SpecResources;
   sysctls?: Record<string, string>;

@@ -4,18 +4,18 @@ import type { SpecDevice, SpecInput, SpecMount } from './spec-input.ts';
 
 type MountInput = Pick<SpecInput, 'security' | 'namespaces' | 'host'>;
 
-/** Whether the container gets a cgroup namespace: with cgroup v2, every unprivileged container does. */
+/** Whether the container gets its own cgroup namespace. With cgroup v2, every unprivileged container does. */
 export function hasOwnCgroups({ privileged }: SpecInput['security'], { cgroupMode }: SpecInput['host']): boolean {
   return cgroupMode === 'v2' && !privileged;
 }
 
-/** The kernel's file systems in each container (runtime-spec, config-linux.md: default filesystems). */
+/** Returns the kernel file systems that are mounted in each container (runtime-spec, config-linux.md: default filesystems). */
 function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
   const access = security.privileged ? 'rw' : 'ro';
   const strict = ['nosuid', 'noexec', 'nodev'];
-  // sysfs shows the devices of a network namespace, and only the owner of that namespace may mount it. In other cases the host's sysfs is
-  // bind-mounted, with private propagation: systemd makes the host's mount shared, and crun binds it from the host's mount namespace, so
-  // the container's mounts below it would otherwise appear there.
+  // sysfs shows the devices of a network namespace, and only the owner of that namespace may mount it. In all other cases the host's sysfs
+  // is bind-mounted with private propagation: systemd makes the host's mount shared, and crun binds it from the host's mount namespace, so
+  // the container's mounts below it would otherwise show up on the host.
   const ownSysfs = namespaces.user === undefined || namespaces.network.kind !== 'host';
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: strict },
@@ -46,8 +46,8 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
 }
 
 /**
- * All mounts in the order of their creation. The kernel's file systems come first, except where a mount of the container replaces one, then
- * the container's own mounts, parents first.
+ * Returns all mounts in the order in which they are created: first the kernel file systems, except those that a mount of the container
+ * replaces, then the container's own mounts, parents first.
  */
 export function computeMounts({
   mounts,
@@ -76,8 +76,8 @@ const PROPAGATION_OPTIONS = {
 } as const;
 
 /**
- * A bind mount inherits the restrictions of its source's mount only until it is remounted. crun always remounts it, and runc does so to
- * make it read-only, so the options must include the restrictions.
+ * A bind mount inherits the restrictions of the mount that its source is on, but only until it is remounted. crun always remounts it, and
+ * runc does so to make it read-only, so the options must include the restrictions.
  */
 function bindMount({ destination, source, ...mount }: SpecMount): OciMount {
   const restrictions = mount.sourceRestrictions.filter((option) => option !== 'ro');
@@ -94,12 +94,12 @@ function accessOf(mount: Pick<SpecMount, 'readonly' | 'recursiveReadOnly' | 'sou
   return mount.sourceRestrictions.includes('ro') ? 'ro' : 'rw';
 }
 
-/** Binds a device node of the host into a container in a user namespace, where mknod is not permitted. */
+/** Builds a bind mount of a host device node into a container in a user namespace, where mknod is not permitted. */
 export function deviceMount({ path, hostPath }: Pick<SpecDevice, 'path' | 'hostPath'>): OciMount {
   return { destination: path, type: 'bind', source: hostPath, options: ['bind', 'rprivate', 'nosuid', 'noexec'] };
 }
 
-/** Propagation of the container's root mount: the widest one that any of its mounts needs. */
+/** Returns the propagation of the container's root mount: the widest one that any of its mounts requires. */
 export function rootfsPropagation(mounts: SpecMount[]): string | undefined {
   if (mounts.some(({ propagation }) => propagation === 'bidirectional')) return 'rshared';
   if (mounts.some(({ propagation }) => propagation === 'host-to-container')) return 'rslave';

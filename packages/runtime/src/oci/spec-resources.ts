@@ -2,12 +2,14 @@ import { PodwrightError } from '@podwright/base';
 import type { OciLinuxResources, OciSpec } from './spec.ts';
 import type { SpecDevice, SpecHost, SpecResources } from './spec-input.ts';
 
-/** The oom_score_adj of the container's process: the requested value, but not less than the lowest value that this process may set. */
+/**
+ * Computes the oom_score_adj of the container's process: the requested value, but no lower than the lowest value that this process may set.
+ */
 export function computeOomScoreAdj({ oomScoreAdj }: SpecResources, { minimumOomScoreAdj }: SpecHost): number {
   return Math.max(oomScoreAdj, minimumOomScoreAdj);
 }
 
-/** Replaces the limits of a specification, but not its device rules. */
+/** Replaces the resource limits of an OCI spec, but not its device rules. */
 export function withResources(spec: OciSpec, limits: OciLinuxResources): OciSpec {
   const devices = spec.linux.resources?.devices;
   const resources = devices === undefined ? limits : { devices, ...limits };
@@ -15,8 +17,8 @@ export function withResources(spec: OciSpec, limits: OciLinuxResources): OciSpec
 }
 
 /**
- * Limits in OCI format, without the ones that the host does not support. Throws `invalid_argument` for cgroup v2 files on a host with
- * cgroup v1; runc and crun would refuse them.
+ * Converts resource limits to OCI format, omitting those that the host does not support. Throws `invalid_argument` for cgroup v2 files on a
+ * cgroup v1 host, which runc and crun would reject.
  */
 export function computeResources(resources: SpecResources, host: SpecHost): OciLinuxResources {
   const set = <T extends object>(value: T): Partial<T> =>
@@ -51,8 +53,8 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
 }
 
 /**
- * Devices that every container may use: null, zero, full, random, urandom, tty, ptmx and the container's own terminals. They exclude the
- * host's console (5:1), for which a container could create a node: the container's /dev/console is one of its own terminals.
+ * Devices that every container may use: null, zero, full, random, urandom, tty, ptmx and the container's own terminals. The host's console
+ * (5:1), for which a container could create a device node, is not included: the container's /dev/console is one of its own terminals.
  */
 const ORDINARY_DEVICES = [
   { major: 1, minor: 3 },
@@ -65,7 +67,7 @@ const ORDINARY_DEVICES = [
   { major: 136 },
 ];
 
-/** Rules of the devices cgroup: all devices for a privileged container, otherwise the ordinary and the requested ones. */
+/** Computes the device cgroup rules: all devices for a privileged container, otherwise the ordinary and the requested ones. */
 export function computeDeviceRules(
   privileged: boolean,
   devices: SpecDevice[],

@@ -1,4 +1,4 @@
-/** The parts of the OCI runtime specification's config.json that Podwright uses (runtime-spec 1.0.2 and later). */
+/** The parts of the OCI runtime spec's config.json that Podwright uses (runtime-spec 1.0.2 and later). */
 export type OciSpec = {
   ociVersion: string;
   process: OciProcess;
@@ -18,7 +18,7 @@ export type OciHookName =
   | 'poststart'
   | 'poststop';
 
-/** A program that the OCI runtime runs at a stage of the container's life cycle. `timeout` is in seconds. */
+/** A program that the OCI runtime runs at some stage of the container's lifecycle. `timeout` is in seconds. */
 export type OciHook = { path: string; args?: string[]; env?: string[]; timeout?: number };
 
 export type OciProcess = {
@@ -85,7 +85,7 @@ export type OciLinuxResources = {
   unified?: Record<string, string>;
 };
 
-/** A seccomp filter (runtime-spec, config-linux.md). A profile from a file may have more fields, which are passed on unchanged. */
+/** A seccomp filter (runtime-spec, config-linux.md). A profile read from a file may contain more fields, which are passed on unchanged. */
 export type OciSeccomp = {
   defaultAction: string;
   defaultErrnoRet?: number;

@@ -1,11 +1,11 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The requested user of a container's init process. */
+/** The user requested for a container's init process. */
 export type UserRequest = {
   /** `user`, `uid`, `user:group` or `uid:gid`; '' is root. */
   user: string;
   supplementalGroups: number[];
-  /** `merge` adds the groups of which the user is a member in the image's /etc/group; `strict` does not. */
+  /** `merge` adds the groups that the user is a member of according to the image's /etc/group; `strict` does not. */
   groupsPolicy: 'merge' | 'strict';
 };
 
@@ -13,7 +13,10 @@ export type ResolvedUser = { uid: number; gid: number; additionalGids: number[] 
 
 const MAX_ID = 2 ** 31 - 1;
 
-/** The user to look up: the user that the container requests, or else the image's. Throws `invalid_argument` for a group without a user. */
+/**
+ * Returns the user to look up: the one that the container requests, otherwise the image's. Throws `invalid_argument` for a group without a
+ * user.
+ */
 export function userString(
   requested: { runAsUser?: number; runAsUsername: string; runAsGroup?: number },
   imageUser: string | undefined,
@@ -28,7 +31,7 @@ export function userString(
 type PasswdEntry = { name: string; uid: number; gid: number };
 type GroupEntry = { name: string; gid: number; members: string[] };
 
-/** Looks up the user. The additional groups include the primary group (CVE-2022-36109). */
+/** Looks up a user. The additional groups include the primary group (CVE-2022-36109). */
 export function findUser(passwd: PasswdEntry[], groups: GroupEntry[], request: UserRequest): ResolvedUser {
   const [user = '', group = ''] = request.user.split(':', 2);
   const numericUid = user === '' ? 0 : numericId(user);

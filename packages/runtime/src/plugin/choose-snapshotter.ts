@@ -3,15 +3,15 @@ import type { Snapshotter } from '@podwright/images';
 import type { PluginContext } from './plugin.ts';
 import type { RuntimePluginTypes } from './runtime-plugins.ts';
 
-/** Order of preference for `auto`. */
+/** Order of preference for the snapshotter `auto`. */
 const PREFERENCE = ['overlayfs', 'native'];
 
-/** The requirement on plugins for the chosen snapshotter: that snapshotter, or with `auto` all of them. */
+/** Returns the plugin requirement for the configured snapshotter: that snapshotter or, for `auto`, all snapshotters. */
 export function snapshotterRequirement(kind: string): 'snapshotter' | `snapshotter/${string}` {
   return kind === 'auto' ? 'snapshotter' : `snapshotter/${kind}`;
 }
 
-/** The snapshotter to use. `failed_precondition` if none works on this host. */
+/** Returns the snapshotter to use. Throws `failed_precondition` if none works on this host. */
 export function chooseSnapshotter(
   kind: string,
   plugins: Pick<PluginContext<RuntimePluginTypes>, 'get' | 'all'>,

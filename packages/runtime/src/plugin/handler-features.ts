@@ -3,13 +3,13 @@ import type { HandlerOptions } from '../options.ts';
 import type { SandboxController } from '../sandbox/sandbox-controller.ts';
 import { findingOf } from './runtime-handlers.ts';
 
-/** Names of the handlers with each optional feature, '' for the default handler. */
+/** Names of the runtime handlers that support each optional feature; '' is the default handler. */
 export type HandlerFeatures = {
   recursiveReadOnlyHandlers: ReadonlySet<string>;
   userNamespaceHandlers: ReadonlySet<string>;
 };
 
-/** Determines which handlers support recursively read-only mounts, and which support user namespaces, on this host. */
+/** Determines which runtime handlers support recursively read-only mounts, and which support user namespaces, on this host. */
 export function handlerFeatures(
   handlers: ReadonlyMap<string, HandlerOptions>,
   { ociRuntimes, idMapping }: Pick<HostAbilities, 'ociRuntimes' | 'idMapping'>,

@@ -21,12 +21,12 @@ import {
   type ThirdPartyType,
 } from './third-party.ts';
 
-/** Name of the directory for the plugins' directories, in both the root and the state directory. */
+/** Name of the directory that contains the third-party plugins' directories, in both the root and the state directory. */
 const PLUGINS_DIRECTORY = 'plugins';
 
 /**
- * Loads the third-party plugins in the options as plugins of the graph. `invalid_argument`, for a wrong configuration, if a module
- * does not exist or is not a plugin, or if its schema refuses the settings.
+ * Loads the configured third-party plugins as plugins of the graph. Throws `invalid_argument`, as for any configuration error, if a module
+ * does not exist or is not a plugin, or if its schema rejects the settings.
  */
 export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOptions): Promise<RuntimePlugin[]> {
   return Promise.all(
@@ -49,7 +49,7 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
   );
 }
 
-/** Limits the wait for third-party code, although nothing can stop the code itself. */
+/** Limits how long to wait for third-party code, although nothing can stop the code itself. */
 async function bounded<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   using deadline = withTimeout(undefined, timeoutMs, what);
   return await raceAbort(work, deadline);
@@ -60,7 +60,7 @@ async function loadPlugin(options: PluginOptions): Promise<{ plugin: ThirdPartyP
   return { plugin, settings: await checkSettings(plugin, options.settings) };
 }
 
-/** Imports a plugin. Resolves a relative path or a package from the configuration file that names it. */
+/** Imports a plugin, resolving a relative path or a package from the configuration file that names it. */
 async function importPlugin({ package: specifier, from }: PluginOptions): Promise<unknown> {
   const path = createRequire(from).resolve(specifier);
   const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
@@ -119,7 +119,7 @@ function graphPlugin<Type extends ThirdPartyType>(
   };
 }
 
-/** The methods that an instance of each type must have, to check plugins that are not type-checked. */
+/** The methods that instances of each type must have. Used to check plugins that are not type-checked. */
 const METHODS: { [Type in ThirdPartyType]: (keyof RuntimePluginTypes[Type])[] } = {
   snapshotter: [
     ...(['prepare', 'view', 'commit', 'mounts', 'stat', 'usage', 'remove', 'list'] as const),

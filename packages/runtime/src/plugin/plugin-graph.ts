@@ -3,7 +3,7 @@ import { type AnyPlugin, type PluginContext, type PluginState, pluginName, type 
 
 type Started = { state: PluginState; instance?: unknown; error?: unknown };
 
-/** Error codes with which a plugin reports that it is not available on this host or with this configuration. */
+/** Error codes by which a plugin reports that it is unavailable on this host or with this configuration. */
 const UNAVAILABLE_CODES = ['failed_precondition', 'unimplemented'];
 
 /** Started plugins, and the state of every plugin. */
@@ -17,9 +17,9 @@ export class PluginGraph<Types> {
   }
 
   /**
-   * Starts plugins one after the other, each after those it requires. A plugin that cannot be started is recorded with the reason, and so
-   * are the plugins that require it. If such a plugin is `needed`, closes the started plugins and rejects with an error that has the same
-   * code. Errors in the list itself: see `orderPlugins`.
+   * Starts plugins one at a time, each after those it requires. If a plugin cannot be started, it is recorded with the reason, and so are
+   * the plugins that require it. If such a plugin is `needed`, closes the started plugins and rejects with an error that has the same code.
+   * Throws the errors of `orderPlugins` if the list itself is invalid.
    */
   static async start<Types>(
     plugins: readonly AnyPlugin<Types>[],
@@ -36,29 +36,32 @@ export class PluginGraph<Types> {
     }
   }
 
-  /** Directories of all plugins below the state directory. Includes failed plugins, which may have worked in an earlier process. */
+  /**
+   * Returns all plugins' directories below the state directory. Includes those of failed plugins, which may have worked in an earlier
+   * process.
+   */
   stateDirectories(): readonly string[] {
     return this.#stateDirectories;
   }
 
-  /** States of all plugins, in the order of their start. */
+  /** Returns the states of all plugins, in start order. */
   states(): PluginState[] {
     return [...this.#started.values()].map(({ state }) => state);
   }
 
-  /** The instance of a plugin. Throws the plugin's error if it has failed, `not_found` if there is no such plugin. */
+  /** Returns a plugin's instance. Throws the plugin's error if the plugin has failed, or `not_found` if there is no such plugin. */
   get<Type extends keyof Types & string>(type: Type, id: string): Types[Type] {
     this.#check(`${type}/${id}`);
     return this.#started.get(`${type}/${id}`)!.instance as Types[Type];
   }
 
-  /** Instances of a type by id, without failed plugins. */
+  /** Returns the instances of a type by plugin ID, without failed plugins. */
   all<Type extends keyof Types & string>(type: Type): ReadonlyMap<string, Types[Type]> {
     const working = [...this.#started.values()].filter(({ state }) => state.type === type && state.state === 'ok');
     return new Map(working.map(({ state, instance }) => [state.id, instance as Types[Type]]));
   }
 
-  /** Closes the instances in reverse order, and returns the failures. */
+  /** Closes the instances in reverse start order, and returns any failures. */
   close(): Promise<UndoFailure[]> {
     return this.#undo.run();
   }
@@ -80,7 +83,10 @@ export class PluginGraph<Types> {
     this.#started.set(pluginName(plugin), started);
   }
 
-  /** Throws unless the required plugin has started, or, if a type is required, at least one plugin of that type. */
+  /**
+   * Throws unless the required plugin has started. If the requirement is a type, throws unless at least one plugin of that type has
+   * started.
+   */
   #check(requirement: string): void {
     const found = meetsRequirement(this.states(), requirement);
     if (found.some(({ state }) => state === 'ok')) return;
@@ -111,10 +117,10 @@ export class PluginGraph<Types> {
   }
 }
 
-/** The fields of a plugin that ordering needs. */
+/** The plugin fields that ordering needs. */
 export type Requiring = { readonly type: string; readonly id: string; readonly requires: readonly string[] };
 
-/** Sorts plugins so that each one comes after all plugins that it requires. Errors: see `orderGraph`. */
+/** Sorts plugins so that each one comes after all plugins that it requires. Throws the errors of `orderGraph`. */
 export function orderPlugins<P extends Requiring>(plugins: readonly P[]): P[] {
   return orderGraph(plugins, {
     attempt: 'order plugins',
@@ -125,7 +131,7 @@ export function orderPlugins<P extends Requiring>(plugins: readonly P[]): P[] {
   });
 }
 
-/** The plugins that match a requirement: one for `type/id`, or all plugins of a type, possibly none. */
+/** Returns the plugins that match a requirement: one for `type/id`, or all plugins of a type, of which there may be none. */
 export function meetsRequirement<P extends Requiring>(plugins: readonly P[], requirement: string): P[] {
   return plugins.filter((plugin) => plugin.type === requirement || pluginName(plugin) === requirement);
 }

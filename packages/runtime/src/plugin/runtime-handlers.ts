@@ -4,13 +4,14 @@ import { isRequested, type OciRuntimeFinding } from '../oci-runtime/oci-runtimes
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
 import { shimBinary } from '../tasks/shim/handler-shims.ts';
 
-/** Options that determine the runtime handlers. */
+/** Options that decide which runtime handlers exist and which one is the default. */
 export type HandlerChoice = Pick<RuntimeOptions, 'handlers' | 'defaultHandler' | 'ociRuntime'>;
 
 /**
- * All runtime handlers by name, '' for pods without a RuntimeClass. Each working OCI runtime that is known or configured is also a handler
- * under its own name, unless a configured handler has that name. `program` is filled in, except for the default handler, where '' means the
- * first OCI runtime that works. `invalid_argument` if the configured default handler does not exist.
+ * Returns all runtime handlers by name; '' is the handler for pods without a RuntimeClass. Each working OCI runtime that is known or
+ * configured is also a handler under its own name, unless a configured handler already has that name. `program` is always filled in, except
+ * for the default handler, where '' means the first OCI runtime that works. Throws `invalid_argument` if the configured default handler
+ * does not exist.
  */
 export function runtimeHandlers(options: HandlerChoice, findings: OciRuntimeFinding[]): Map<string, HandlerOptions> {
   const works = findings.filter((finding) => finding.works && isRequested(finding, ''));
@@ -24,14 +25,14 @@ export function runtimeHandlers(options: HandlerChoice, findings: OciRuntimeFind
   return new Map([['', defaultOf(named, options)], ...named]);
 }
 
-/** Names and paths of the OCI runtimes that configured handlers use. */
+/** Returns the names and paths of the OCI runtimes that configured handlers use. */
 export function handlerPrograms({ handlers = {} }: HandlerChoice): string[] {
   return Object.entries(handlers)
     .filter(([, { task }]) => task === 'oci')
     .map(([name, handler]) => programOf(name, handler));
 }
 
-/** The OCI runtime of each handler, without handlers whose runtime does not work. */
+/** Returns each handler's OCI runtime. Omits handlers whose OCI runtime does not work. */
 export function ociPrograms(
   handlers: ReadonlyMap<string, HandlerOptions>,
   findings: OciRuntimeFinding[],
@@ -43,7 +44,7 @@ export function ociPrograms(
   return Object.fromEntries(found);
 }
 
-/** The working OCI runtime of a handler; `undefined` if it has none. */
+/** Returns a handler's OCI runtime if it works; otherwise `undefined`. */
 export function findingOf(
   { task, program }: HandlerOptions,
   findings: OciRuntimeFinding[],

@@ -6,19 +6,19 @@ import type { SandboxController } from '../sandbox/sandbox-controller.ts';
 import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import type { Plugin } from './plugin.ts';
 
-/** The types of the runtime's plugins, and the contract of each type's instances. */
+/** The container runtime's plugin types, and the interface that each type's instances implement. */
 export type RuntimePluginTypes = {
   host: HostAbilities;
   snapshotter: Snapshotter;
   images: ImageService & { close(): Promise<void> };
   network: Network;
-  /** containerd's shims, and the shim of each runtime handler. */
+  /** `shims` manages the containerd shims; `programs` contains each runtime handler's shim, by handler name. */
   shims: { shims: Shims; programs: ReadonlyMap<string, ShimProgram> };
   'task-runtime': TaskRuntime;
   'sandbox-controller': SandboxController;
 };
 
-/** A plugin of the runtime of type `Type`. */
+/** A plugin of the container runtime of type `Type`. */
 export type RuntimePlugin<Type extends keyof RuntimePluginTypes = keyof RuntimePluginTypes> = {
   [T in Type]: Plugin<RuntimePluginTypes, T>;
 }[Type];

@@ -1,35 +1,36 @@
 import type { Logger } from '@podwright/base';
 import type { RuntimePluginTypes } from './runtime-plugins.ts';
 
-/** Version of the API for third-party plugins. Increment it with each change that breaks existing plugins. */
+/** Version of the API for third-party plugins. Must be incremented with each change that breaks existing plugins. */
 export const PLUGIN_API_VERSION = 1;
 
-/** Types that third-party plugins may implement. */
+/** The plugin types that third-party plugins may implement. */
 export const THIRD_PARTY_TYPES = ['snapshotter', 'sandbox-controller', 'task-runtime'] as const;
 
 export type ThirdPartyType = (typeof THIRD_PARTY_TYPES)[number];
 
-/** The context that a plugin's `init` receives. */
+/** The context passed to a third-party plugin's `init`. */
 export type ThirdPartyContext<Settings> = {
-  /** Id of the plugin in the configuration. The instance's `name` must be the same. */
+  /** The plugin's ID in the configuration. The instance's `name` must be the same. */
   id: string;
-  /** The plugin's `settings` in the configuration, validated and transformed by its schema. */
+  /** The plugin's `settings` from the configuration, validated and transformed by its schema. */
   settings: Settings;
   /** The plugin's own directory for persistent data. It exists. */
   root: string;
   /** The plugin's own directory for data that a reboot may remove. It exists. */
   state: string;
   logger: Logger;
-  /** Sets a note for users on how the plugin works on this host; `podwright runtime plugins` prints it. */
+  /** Sets a note for users about how the plugin works on this host, to be printed by `podwright runtime plugins`. */
   note(text: string): void;
 };
 
 /**
- * The default export of a plugin's module. The runtime distinguishes errors from `init` and the instance by their property `code`, a value
- * of `ErrorCode`; their class does not matter. `failed_precondition` from `init` means that the plugin is unavailable on this host.
+ * The default export of a third-party plugin's module. Errors thrown by `init` and by the instance are distinguished by their `code`
+ * property, a value of `ErrorCode`; their class does not matter. `failed_precondition` from `init` means that the plugin is unavailable on
+ * this host.
  */
 export type ThirdPartyPlugin<Settings = unknown, Type extends ThirdPartyType = ThirdPartyType> = {
-  /** The version of the plugin API that the plugin uses: 1. */
+  /** The version of the plugin API that the plugin uses, which is 1. */
   apiVersion: number;
   type: Type;
   /** Schema of the plugin's settings. Default: the plugin has no settings. */
@@ -52,7 +53,7 @@ export type SettingsResult<Settings> =
   | { readonly value: Settings; readonly issues?: undefined }
   | { readonly issues: readonly SettingsIssue[] };
 
-/** A validation error. A step of `path` is a key, or an object with the key. */
+/** A settings validation error. Each step of `path` is a property key, or an object that contains the key. */
 export type SettingsIssue = {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

@@ -8,7 +8,7 @@ import type { RuntimePluginTypes } from './runtime-plugins.ts';
 /** The runtime handlers that work on this host, and the reasons why others do not. */
 export type UsableHandlers = { usable: Map<string, HandlerOptions>; unavailable: Map<string, string> };
 
-/** Checks for which handlers all requirements are met. Throws if they are not met for the default handler. */
+/** Determines which runtime handlers have all of their requirements met. Throws if those of the default handler are not met. */
 export function usableHandlers(options: RuntimeOptions, graph: PluginGraph<RuntimePluginTypes>): UsableHandlers {
   const { ociRuntimes } = graph.get('host', 'linux');
   const handlers: UsableHandlers = { usable: new Map(), unavailable: new Map() };
@@ -28,7 +28,7 @@ export function usableHandlers(options: RuntimeOptions, graph: PluginGraph<Runti
   return handlers;
 }
 
-/** The handlers as plain data, for Status. */
+/** Returns the runtime handlers as plain data, for Status. */
 export function describeHandlers({ usable, unavailable }: UsableHandlers): object[] {
   return [
     ...[...usable].map(([name, handler]) => ({ name, ...handler })),

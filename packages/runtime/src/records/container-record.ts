@@ -2,34 +2,34 @@ import type { ImageConfig } from '@podwright/images';
 import type { IdMappings } from '@podwright/system';
 import type { SelinuxOptions } from '../oci/selinux.ts';
 
-/** The PID namespace of a container: the pod's, its own, the host's, or another container's. */
+/** A container's PID namespace: the pod's, its own, the host's, or another container's. */
 export type ContainerPidMode =
   | { mode: 'pod' }
   | { mode: 'container' }
   | { mode: 'node' }
   | { mode: 'target'; containerId: string };
 
-/** A requested mount: of a host path, or of an image (read-only). */
+/** A requested mount of a host path or of an image (read-only). */
 export type ContainerMount = {
   containerPath: string;
   hostPath: string;
-  /** Reference or id of an image to mount, in which case `hostPath` is ''. '' for a mount of `hostPath`. */
+  /** Reference or ID of the image to mount, in which case `hostPath` is ''. '' if `hostPath` is mounted. */
   image: string;
   imageSubPath: string;
   readonly: boolean;
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
   selinuxRelabel: boolean;
-  /** The mappings of an ID-mapped mount, which are the same as the mappings of the pod's user namespace. */
+  /** The mappings of an ID-mapped mount, which are the same as those of the pod's user namespace. */
   mappings?: IdMappings;
 };
 
 export type ContainerDevice = { containerPath: string; hostPath: string; permissions: string };
 
-/** A seccomp or AppArmor profile. `localhost` names a file for seccomp, or a loaded profile for AppArmor. */
+/** A seccomp or AppArmor profile. `localhost` refers to a file for seccomp, and to a loaded profile for AppArmor. */
 export type SecurityProfile = { type: 'runtime-default' } | { type: 'unconfined' } | { type: 'localhost'; ref: string };
 
-/** Limits in the units of OCI and CRI. 0 and '' mean unset. */
+/** Resource limits in the units used by OCI and the CRI. 0 and '' mean unset. */
 export type ContainerResources = {
   cpuPeriod: number;
   cpuQuota: number;
@@ -49,14 +49,14 @@ export type ContainerSecurity = {
   dropCapabilities: string[];
   addAmbientCapabilities: string[];
   pid: ContainerPidMode;
-  /** The same as the sandbox's. Absent: the host's user namespace. */
+  /** The same as the sandbox's. If absent, the host's user namespace is used. */
   userNamespace?: IdMappings;
-  /** Absent: the image's user. */
+  /** If absent, the image's user is used. */
   runAsUser?: number;
   runAsUsername: string;
   runAsGroup?: number;
   supplementalGroups: number[];
-  /** `strict`: only the requested groups; `merge`: also the user's groups in the image's /etc/group. */
+  /** `strict` adds only the requested groups; `merge` also adds the user's groups from the image's /etc/group. */
   supplementalGroupsPolicy: 'merge' | 'strict';
   readonlyRootfs: boolean;
   noNewPrivileges: boolean;
@@ -64,11 +64,11 @@ export type ContainerSecurity = {
   readonlyPaths: string[];
   seccomp: SecurityProfile;
   apparmor?: SecurityProfile;
-  /** Absent: the sandbox's. */
+  /** If absent, the sandbox's options are used. */
   selinux?: SelinuxOptions;
 };
 
-/** The requested configuration of a container. After the container's creation only `resources` and `annotations` change. */
+/** The requested configuration of a container. Once the container has been created, only `resources` and `annotations` change. */
 export type ContainerConfig = {
   name: string;
   attempt: number;
@@ -79,24 +79,24 @@ export type ContainerConfig = {
   envs: { name: string; value: string }[];
   mounts: ContainerMount[];
   devices: ContainerDevice[];
-  /** Names of CDI devices (`vendor/class=name`) without duplicates. */
+  /** CDI device names (`vendor/class=name`), without duplicates. */
   cdiDevices?: string[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** Relative to the sandbox's log directory; '' for no log. */
+  /** Relative to the sandbox's log directory; '' if there is no log. */
   logPath: string;
   stdin: boolean;
   stdinOnce: boolean;
   tty: boolean;
-  /** Name of a signal. '' means the image's stop signal, or else SIGTERM. */
+  /** Name of a signal. '' means the image's stop signal or, if it sets none, SIGTERM. */
   stopSignal: string;
   resources: ContainerResources;
   security: ContainerSecurity;
 };
 
-/** How a container ended. `reason` is one of containerd's: Completed, Error, OOMKilled, StartError, Unknown. */
+/** How a container exited. `reason` is one of those used by containerd: Completed, Error, OOMKilled, StartError, Unknown. */
 export type ContainerEnd = {
-  /** 0 if it never started. */
+  /** 0 if the container never started. */
   startedAtMs: number;
   finishedAtMs: number;
   exitCode: number;
@@ -110,8 +110,8 @@ export type ContainerEnd = {
  *                 │            └── failed ────────────┘            ▲
  *                 └────────────────────────────────────────────────┘
  * ```
- * `creating`, `starting` and `removing` are recorded before the operation begins. If the runtime is killed during it, the next start
- * of the runtime undoes or finishes it.
+ * `creating`, `starting` and `removing` are recorded before the operation begins. If the container runtime is killed during the operation,
+ * its next start undoes or completes it.
  */
 export type ContainerState =
   | { phase: 'creating' }
@@ -121,28 +121,28 @@ export type ContainerState =
   | ({ phase: 'exited' } & ContainerEnd)
   | { phase: 'removing'; end?: ContainerEnd };
 
-/** Phases in which clients do not see a container, because its creation is not finished or it is being removed. */
+/** Phases in which a container is hidden from clients, because its creation has not finished or it is being removed. */
 export const HIDDEN_PHASES: readonly ContainerState['phase'][] = ['creating', 'removing'];
 
 export type ContainerRecord = {
   id: string;
-  /** Unique: made from sandbox id, container name and attempt. */
+  /** Unique. Consists of the sandbox ID, the container name and the attempt. */
   name: string;
   sandboxId: string;
   config: ContainerConfig;
   /** The image that `config.image` resolved to. */
   image: { id: string; repoDigest: string; config: ImageConfig['config'] };
-  /** The user of the init process, looked up in the image. */
+  /** The init process's user, as looked up in the image. */
   user: { uid: number; gid: number; additionalGids: number[] };
-  /** Path of the log file, '' for none. */
+  /** Path of the log file; '' if there is none. */
   logPath: string;
-  /** The signal with which a stop begins. */
+  /** The signal that is sent first to stop the container. */
   stopSignal: string;
   state: ContainerState;
   createdAtMs: number;
 };
 
-/** The unique name of a container. CreateContainer calls for the same attempt have the same name. */
+/** Returns a container's unique name. CreateContainer calls for the same attempt have the same name. */
 export function containerName(sandboxId: string, config: Pick<ContainerConfig, 'name' | 'attempt'>): string {
   return `${sandboxId}_${config.name}_${config.attempt}`;
 }

@@ -4,7 +4,8 @@ import type { NamedRecord } from '@podwright/metadata';
 type Existing = NamedRecord & { config: object; state: { phase: string } };
 
 /**
- * Phases in which a call accepts an existing record of the same name: `unfinished` if an earlier call did not finish, `finished` if it did.
+ * Phases in which a call accepts an existing record with the same name: `unfinished` if an earlier call did not finish, `finished` if it
+ * did.
  */
 export type ExistingPhases<R extends Existing> = {
   unfinished: readonly R['state']['phase'][];
@@ -12,14 +13,14 @@ export type ExistingPhases<R extends Existing> = {
 };
 
 /**
- * How RunPodSandbox and CreateContainer treat an existing record of the same name. `return`: an earlier call has finished, but its caller
- * had disconnected or its response was lost. `clear`: an earlier call could not be rolled back completely, and the rest must be removed
+ * How RunPodSandbox and CreateContainer treat an existing record with the same name. `return`: an earlier call has finished, but its caller
+ * had disconnected or its response was lost. `clear`: an earlier call could not be rolled back completely, and what is left must be removed
  * first.
  */
 export type ExistingPolicy<R> = { kind: 'create' } | { kind: 'return'; record: R } | { kind: 'clear'; record: R };
 
 /**
- * Decides how to treat an existing record. Throws `already_exists` for a record that must stay. `attempted` describes the call in the
+ * Decides how to treat an existing record. Throws `already_exists` for a record that must be kept. `attempted` describes the call in the
  * error message.
  */
 export function existingRecordPolicy<R extends Existing>(

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** A new random id of a sandbox or container: 64 hex digits, as in other CRI runtimes. */
+/** Returns a new random ID for a sandbox or container: 64 hex digits, as in other CRI runtimes. */
 export function newId(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** A wall clock in milliseconds, with a fraction, whose values strictly increase. */
+/** A wall clock in fractional milliseconds whose values strictly increase. */
 export class RecordClock {
   #last = 0;
 

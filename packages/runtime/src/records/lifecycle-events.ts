@@ -4,7 +4,7 @@ import { type ContainerRecord, HIDDEN_PHASES } from './container-record.ts';
 import type { RecordClock } from './ids.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
-/** An event of the sandbox or container `id`, with the records of its pod at that time. */
+/** An event of the sandbox or container `id`, with its pod's records at that time. */
 export type LifecycleEvent = {
   id: string;
   kind: 'created' | 'started' | 'stopped' | 'deleted';
@@ -20,7 +20,7 @@ export type LifecycleEventsDependencies = {
 };
 
 /**
- * Publishes lifecycle events to any number of subscribers. An event is published after its record is written, so a client that
+ * Publishes lifecycle events to any number of subscribers. An event is published after its record has been written, so a client that
  * subscribes and then lists misses nothing.
  */
 export class LifecycleEvents {
@@ -31,7 +31,10 @@ export class LifecycleEvents {
     this.#dependencies = dependencies;
   }
 
-  /** Publishes an event. `subject` is the last record of the event's sandbox or container, which may already be deleted from its table. */
+  /**
+   * Publishes an event. `subject` is the last record of the sandbox or container concerned, which may already have been deleted from its
+   * table.
+   */
   publish(kind: LifecycleEvent['kind'], subject: SandboxRecord | ContainerRecord): void {
     const { sandboxes, containers, clock } = this.#dependencies;
     const sandboxId = 'sandboxId' in subject ? subject.sandboxId : subject.id;

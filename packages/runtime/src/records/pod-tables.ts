@@ -5,14 +5,14 @@ import { containerShape } from './container-shape.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 import { sandboxShape } from './sandbox-shape.ts';
 
-/** Schema version of both kinds of records. Records without a version have the same schema. */
+/** Schema version of both kinds of records. Records without a version use the same schema. */
 const VERSION = 1;
 
 export type PodTables = { sandboxes: RecordTable<SandboxRecord>; containers: RecordTable<ContainerRecord> };
 
 /**
- * Opens the tables of sandboxes and containers, and migrates them if necessary. A damaged row is deleted and reported to
- * `onDamaged`: see `RecordTable`.
+ * Opens the sandbox and container tables, migrating them if necessary. A damaged row is deleted and reported to `onDamaged`; see
+ * `RecordTable`.
  */
 export function openPodTables(database: MetadataDatabase, onDamaged: (damaged: DamagedRecord) => void): PodTables {
   const open = <T extends NamedRecord>(table: string, noun: string, shape: z.ZodType<T>) => {
@@ -26,7 +26,10 @@ export function openPodTables(database: MetadataDatabase, onDamaged: (damaged: D
   };
 }
 
-/** SQL of a table whose id and name are separate columns, so that SQLite enforces their uniqueness as the table in memory does. */
+/**
+ * Returns the SQL that creates a table. ID and name are separate columns, so that SQLite enforces their uniqueness just as the in-memory
+ * table does.
+ */
 function recordTable(table: string): string {
   return `CREATE TABLE ${table} (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, record TEXT NOT NULL) STRICT`;
 }

@@ -3,10 +3,10 @@ import type { PortMapping } from '../network/network.ts';
 import type { SelinuxOptions } from '../oci/selinux.ts';
 import type { ContainerResources } from './container-record.ts';
 
-/** The namespace of a pod: its own (`pod`), or the host's (`node`). */
+/** A pod's namespace: its own (`pod`) or the host's (`node`). */
 export type SandboxNamespaceMode = 'pod' | 'node';
 
-/** `pod`: one PID namespace for all containers of the pod. `container`: one for each container. `node`: the host's. */
+/** `pod`: one PID namespace shared by all containers in the pod. `container`: one per container. `node`: the host's. */
 export type PidNamespaceMode = 'pod' | 'container' | 'node';
 
 /** The requested configuration of a sandbox. Never changes after RunPodSandbox. */
@@ -16,24 +16,24 @@ export type SandboxConfig = {
   podNamespace: string;
   attempt: number;
   hostname: string;
-  /** Absolute path, or '' if containers have no logs. */
+  /** Absolute path; '' if containers have no logs. */
   logDirectory: string;
-  /** Absent: the host's resolv.conf. */
+  /** If absent, the host's resolv.conf is used. */
   dns?: { servers: string[]; searches: string[]; options: string[] };
   portMappings: PortMapping[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** '' means the runtime's own cgroup parent. */
+  /** '' means the container runtime's own cgroup parent. */
   cgroupParent: string;
   network: SandboxNamespaceMode;
   ipc: SandboxNamespaceMode;
   pid: PidNamespaceMode;
-  /** ID mappings of the pod's user namespace. Absent: the host's user namespace. */
+  /** ID mappings of the pod's user namespace. If absent, the host's user namespace is used. */
   userNamespace?: IdMappings;
   sysctls: Record<string, string>;
-  /** SELinux options for containers that request none themselves. */
+  /** SELinux options for containers that do not request any themselves. */
   selinux?: SelinuxOptions;
-  /** Whether containers of the pod may be privileged. */
+  /** Whether containers in the pod may be privileged. */
   privileged: boolean;
   /** Name of the runtime handler, which determines the sandbox controller and the OCI runtime. '' means the default handler. */
   runtimeHandler: string;
@@ -44,9 +44,9 @@ export type SandboxConfig = {
  * creating ──► ready ──► stopping ──► stopped ──► removing ──► (no record)
  *     └──► broken ──────────┘
  * ```
- * `creating` is recorded before any resource is acquired, `stopping` and `removing` before any is released, so that the next start of
- * the runtime can finish an interrupted operation. All resources are found by the sandbox's id. `broken` is a sandbox whose creation
- * failed and could not be rolled back completely: clients see it as not ready, and can remove it.
+ * `creating` is recorded before any resource is acquired, `stopping` and `removing` before any is released, so that the container runtime's
+ * next start can complete an interrupted operation. All resources are found by the sandbox ID. `broken` is a sandbox whose creation failed
+ * and could not be rolled back completely: clients see it as not ready, and can remove it.
  */
 export type SandboxState =
   | { phase: 'creating' }
@@ -57,27 +57,27 @@ export type SandboxState =
   | { phase: 'removing' };
 
 /**
- * Resources of a pod: of the sandbox itself (overhead), and of all containers together. The runtime only records them, because the kubelet
- * sets the limits of the pod's cgroup.
+ * A pod's resources: those of the sandbox itself (overhead), and those of all containers together. They are only recorded, because the
+ * kubelet sets the limits of the pod's cgroup.
  */
 export type SandboxResources = { overhead: ContainerResources; containers: ContainerResources };
 
 export type SandboxRecord = {
   id: string;
-  /** Unique: made from pod name, namespace, UID and attempt. */
+  /** Unique. Consists of the pod's name, namespace, UID and attempt. */
   name: string;
   config: SandboxConfig;
-  /** Name of the sandbox controller that manages the sandbox. Absent in records of earlier versions. */
+  /** Name of the sandbox controller that manages the sandbox. Absent in records from earlier versions. */
   controller?: string;
   state: SandboxState;
   createdAtMs: number;
-  /** IP addresses, the primary one first; empty for host networking. */
+  /** IP addresses, primary address first; empty for host networking. */
   ips: string[];
   /** From the last UpdatePodSandboxResources call; absent before the first one. */
   resources?: SandboxResources;
 };
 
-/** The unique name of a sandbox. RunPodSandbox calls for the same attempt of the same pod have the same name. */
+/** Returns a sandbox's unique name. RunPodSandbox calls for the same attempt of the same pod have the same name. */
 export function sandboxName(config: Pick<SandboxConfig, 'podName' | 'podNamespace' | 'podUid' | 'attempt'>): string {
   return [config.podName, config.podNamespace, config.podUid, config.attempt].join('_');
 }

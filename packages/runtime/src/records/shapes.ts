@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import type { ContainerResources } from './container-record.ts';
 
-/** Schemas that both kinds of records share. They keep unknown fields, which a newer version of Podwright may need after a downgrade. */
+/**
+ * Schemas shared by both kinds of records. They keep unknown fields, which may have been written by a newer version of Podwright before a
+ * downgrade and may be needed again.
+ */
 export const stringMap = z.record(z.string(), z.string());
 export const strings = z.array(z.string());
 

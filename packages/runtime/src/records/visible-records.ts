@@ -3,7 +3,7 @@ import type { NamedRecord, RecordTable } from '@podwright/metadata';
 
 const RECOVERIES_AT_ONCE = 8;
 
-/** The records of a table that clients can see, which are the records whose phase is not in `hidden`. */
+/** The records in a table that clients can see, which are those whose phase is not in `hidden`. */
 export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }> {
   readonly #table: RecordTable<R>;
   readonly #hidden: readonly R['state']['phase'][];
@@ -13,18 +13,18 @@ export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }
     this.#hidden = hidden;
   }
 
-  /** All visible records in order of creation. */
+  /** Returns all visible records in order of creation. */
   list(): R[] {
     return this.#table.list().filter((record) => this.#isVisible(record));
   }
 
-  /** The visible record with this id or unique prefix of an id. */
+  /** Returns the visible record with this ID or unique ID prefix. */
   find(idOrPrefix: string): R | undefined {
     const record = this.#table.find(idOrPrefix);
     return record !== undefined && this.#isVisible(record) ? record : undefined;
   }
 
-  /** As `find`, but throws `not_found` if there is none. */
+  /** Like `find`, but throws `not_found` if there is no such record. */
   require(idOrPrefix: string): R {
     const record = this.find(idOrPrefix);
     if (record === undefined) throw new PodwrightError('not_found', `${this.#table.noun} "${idOrPrefix}" not found`);
@@ -35,7 +35,7 @@ export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }
     return !this.#hidden.includes(state.phase);
   }
 
-  /** Calls `recover` for every record, several at a time. A failure is logged, and the record stays. */
+  /** Calls `recover` for every record, for several records at a time. A failure is logged, and the record is kept. */
   protected async recoverEach(logger: Logger, recover: (record: R) => Promise<void>): Promise<void> {
     const limiter = new Limiter(RECOVERIES_AT_ONCE);
     const { noun } = this.#table;

@@ -15,9 +15,9 @@ export type ImageInfraRootsDependencies = {
   images: ImageService;
   snapshotter: Snapshotter;
   directories: SandboxDirectories;
-  /** Resolves a user in a root file system. */
+  /** Looks up a user in a root file system. */
   resolveUser: (rootfs: string, request: UserRequest) => Promise<ResolvedUser>;
-  /** Image reference for the sandboxes of a runtime handler; '' if they use no image. */
+  /** Returns the image reference for the sandboxes of a runtime handler; '' if they use no image. */
   imageFor: (handler: string) => string;
   /** Provides the root file systems of sandboxes that use no image. */
   withoutImage: InfraRoots;
@@ -26,8 +26,8 @@ export type ImageInfraRootsDependencies = {
 const KEY_PREFIX = 'sandbox-';
 
 /**
- * Root file systems from images, such as the `pause` image. Each is mounted at `rootfs` in the sandbox's directory, from a snapshot named
- * `sandbox-<id>`, which protects the image's layers from garbage collection.
+ * Provides root file systems from images, such as the `pause` image. Each one is mounted at `rootfs` in the sandbox's directory, from a
+ * snapshot named `sandbox-<id>`, which protects the image's layers from garbage collection.
  */
 export class ImageInfraRoots implements InfraRoots {
   readonly #dependencies: ImageInfraRootsDependencies;
@@ -36,7 +36,7 @@ export class ImageInfraRoots implements InfraRoots {
     this.#dependencies = dependencies;
   }
 
-  /** Pulls a missing image. Throws the errors of `ImageService.pull`. */
+  /** Prepares a sandbox's root file system, pulling the image if it is missing. Throws the errors of `ImageService.pull`. */
   async prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram> {
     const { imageFor, withoutImage, images } = this.#dependencies;
     const reference = imageFor(sandbox.config.runtimeHandler);
@@ -55,7 +55,7 @@ export class ImageInfraRoots implements InfraRoots {
     const mappings = sandbox.config.userNamespace;
     if (mappings !== undefined) grantTraversal({ top: dirname(dirname(directory)), directory, mappings });
     const root = join(directory, 'rootfs');
-    // writable, because these images have no directories, and mount points must be created
+    // writable, because these images contain no directories, and mount points must be created
     const mounts = await snapshotter.prepare(KEY_PREFIX + sandbox.id, chainId);
     await mkdir(root, { mode: PRIVATE_DIRECTORY });
     mountAll(system, mounts, root);

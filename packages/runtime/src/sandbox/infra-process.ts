@@ -5,21 +5,21 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { commitSpec } from '../tasks/bundle.ts';
 import type { TaskRuntime, TaskState } from '../tasks/task-runtime.ts';
 
-/** `state` is the runtime's directory for data that may be lost at a reboot. */
+/** `state` is the container runtime's directory for data that may be lost on reboot. */
 export type InfraProcessDependencies = { tasks: TaskRuntime; state: string };
 
-/** The infra processes of sandboxes: each is a task with the id of its sandbox. */
+/** The infra processes of sandboxes. Each is a task whose ID is that of its sandbox. */
 export class InfraProcess {
   readonly #dependencies: InfraProcessDependencies;
   readonly #exitListeners = new Set<(sandboxId: string) => void>();
-  /** Watched processes by sandbox. An entry is removed once the exit of its process is reported. */
+  /** Watched processes by sandbox ID. An entry is removed once the exit of its process has been reported. */
   readonly #watches = new Map<string, { pid: number; watch: Disposable | undefined }>();
 
   constructor(dependencies: InfraProcessDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Starts the process and returns its pid. Nothing remains after a failure. */
+  /** Starts the infra process and returns its PID. Leaves nothing behind on failure. */
   async start({ id, config }: SandboxRecord, spec: OciSpec, signal: AbortSignal): Promise<number> {
     const { tasks } = this.#dependencies;
     const task = { id, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '' };
@@ -36,12 +36,12 @@ export class InfraProcess {
     }
   }
 
-  /** Calls `listener` with the sandbox's id when its process exits by itself. */
+  /** Calls `listener` with the sandbox ID when its infra process exits by itself. */
   onExit(listener: (sandboxId: string) => void): void {
     this.#exitListeners.add(listener);
   }
 
-  /** The state of the process. If an earlier runtime process started it, starts watching it. */
+  /** Returns the state of the infra process. If it was started by an earlier process of the container runtime, starts watching it. */
   async resume(sandboxId: string): Promise<TaskState> {
     const state = await this.#dependencies.tasks.state(sandboxId);
     if (state.status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId, state.pid);
@@ -49,13 +49,14 @@ export class InfraProcess {
   }
 
   /**
-   * The pid of a watched process, without reading any file; `undefined` if the process is not running or is not watched yet (see `resume`).
+   * Returns the PID of a watched process, without reading any file; `undefined` if the process is not running or is not being watched yet
+   * (see `resume`).
    */
   watchedPid(sandboxId: string): number | undefined {
     return this.#watches.get(sandboxId)?.pid;
   }
 
-  /** Kills the process and removes its task and bundle. No error if there is none. */
+  /** Kills the infra process and removes its task and bundle. No error if there is none. */
   async stop(sandboxId: string): Promise<void> {
     this.#watches.get(sandboxId)?.watch?.[Symbol.dispose]();
     this.#watches.delete(sandboxId);

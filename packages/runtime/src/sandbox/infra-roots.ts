@@ -7,30 +7,36 @@ import { INFRA_DIRECTORIES, type InfraProgram } from './infra-spec.ts';
 
 /** Provides the root file systems of infra processes. */
 export interface InfraRoots {
-  /** Prepares the sandbox's root file system, or returns a shared one. May mount only in the sandbox's directory, which exists. */
+  /**
+   * Prepares the sandbox's root file system, or returns a shared one. May create mounts only in the sandbox's directory, which already
+   * exists.
+   */
   prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram>;
   /** Removes the sandbox's root file system. No error if there is none. */
   remove(sandboxId: string): Promise<void>;
-  /** Ids of sandboxes with their own root file system. */
+  /** Returns the IDs of the sandboxes that have their own root file system. */
   list(): Promise<string[]>;
 }
 
 /**
- * The uid and gid of the infra process: an id that no user of the host has, because it was (uid_t)-1 when ids had 16 bits. With uid 65534,
- * which host processes may use, those could signal and trace the infra process.
+ * UID and GID of the infra process. No host user has this ID, because it was (uid_t)-1 when IDs were 16 bits wide. If the infra process
+ * used 65534, which host processes may use, those processes could signal and trace it.
  */
 const NO_USER = 65_535;
 
-/** Name of the directory below the state directory. */
+/** Name of the init directory in the state directory. */
 export const INIT_DIRECTORY = 'init';
 
 export type HostInitRootOptions = {
   state: string;
-  /** Finds a static init program, such as `catatonit`, that with `-P` only waits and reaps; undefined if the host has none. */
+  /**
+   * Finds a static init program, such as `catatonit`, which does nothing but wait and reap when run with `-P`; returns undefined if the
+   * host has none.
+   */
   program: () => string | undefined;
 };
 
-/** One root file system for all sandboxes, `<state>/init`, which contains only the host's init program. */
+/** A root file system shared by all sandboxes, `<state>/init`, which contains only the host's init program. */
 export class HostInitRoot implements InfraRoots {
   readonly #root: string;
   readonly #program: () => string | undefined;
@@ -41,8 +47,8 @@ export class HostInitRoot implements InfraRoots {
   }
 
   /**
-   * Opens the root file system, and corrects the mode of an init program copied by an earlier version, which made it readable for all
-   * users.
+   * Opens the root file system, and corrects the mode of an init program copied by an earlier version of Podwright, which made it readable
+   * by all users.
    */
   static open(options: HostInitRootOptions): HostInitRoot {
     const opened = new HostInitRoot(options);
@@ -50,7 +56,7 @@ export class HostInitRoot implements InfraRoots {
     return opened;
   }
 
-  /** Throws `failed_precondition` if the host has no init program. */
+  /** Prepares the shared root file system. Throws `failed_precondition` if the host has no init program. */
   async prepare({ config }: SandboxRecord): Promise<InfraProgram> {
     if (config.userNamespace !== undefined) grantTraversalAbove(dirname(this.#root), this.#root);
     await this.#fill();

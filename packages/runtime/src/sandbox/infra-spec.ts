@@ -6,7 +6,7 @@ import type { SandboxEnvironment } from './sandbox-controller.ts';
 
 /** A program to run as a sandbox's infra process, in a read-only root file system. */
 export type InfraProgram = {
-  /** Directory of the root file system, with the directories `INFRA_DIRECTORIES`. */
+  /** Directory of the root file system, in which the directories `INFRA_DIRECTORIES` exist. */
   root: string;
   args: string[];
   env: string[];
@@ -14,7 +14,7 @@ export type InfraProgram = {
   user: { uid: number; gid: number; additionalGids?: number[] };
 };
 
-/** Mount points that the root file system must have. */
+/** Mount points that the root file system must contain. */
 export const INFRA_DIRECTORIES = ['proc', 'dev', 'sys'];
 
 export type InfraSettings = {
@@ -22,11 +22,11 @@ export type InfraSettings = {
   /** Whether the process gets a new PID namespace or the host's. */
   pid: 'new' | 'host';
   cgroupsPath: string;
-  /** oom_score_adj: -1000 (the OOM killer never kills it) to 1000. */
+  /** oom_score_adj, from -1000 (never killed by the OOM killer) to 1000. */
   oomScoreAdj: number;
 };
 
-/** The OCI spec of an infra process: it has no capability and no writable directory, only the namespaces. */
+/** Builds the OCI spec of an infra process. The process has no capabilities and no writable directories; it only holds the namespaces. */
 export function infraSpec(sandbox: SandboxRecord, program: InfraProgram, settings: InfraSettings): OciSpec {
   const { namespaces, pid, cgroupsPath, oomScoreAdj } = settings;
   const none = { bounding: [], effective: [], permitted: [], inheritable: [], ambient: [] };
@@ -62,7 +62,7 @@ export function infraSpec(sandbox: SandboxRecord, program: InfraProgram, setting
   };
 }
 
-/** The user of the infra process. Ids that the pod's user namespace does not map are replaced with 0. */
+/** Returns the infra process's user. IDs that the pod's user namespace does not map are replaced by 0. */
 function mappedUser({ config }: SandboxRecord, user: InfraProgram['user']): InfraProgram['user'] {
   const { uids, gids } = config.userNamespace ?? {};
   const mapped = (mappings: IdMapping[] | undefined, id: number) =>
@@ -71,7 +71,7 @@ function mappedUser({ config }: SandboxRecord, user: InfraProgram['user']): Infr
   return { ...user, uid: mapped(uids, user.uid), gid: mapped(gids, user.gid), additionalGids };
 }
 
-/** Annotations by which VM-based runtimes recognise the first process of a pod. */
+/** Returns the annotations by which VM-based OCI runtimes recognize the first process of a pod. */
 export function infraAnnotations({ id, config }: SandboxRecord): Record<string, string> {
   return {
     'io.kubernetes.cri.container-type': 'sandbox',

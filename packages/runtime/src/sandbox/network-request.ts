@@ -2,7 +2,7 @@ import { podBandwidth } from '@podwright/cni';
 import type { NetworkRequest } from '../network/network.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** The request to the network for a sandbox. It is the same for set-up and teardown, even after a restart. */
+/** Builds the request that the network receives for a sandbox. It is the same for setup and teardown, even after a restart. */
 export function networkRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
   const { config } = sandbox;
   return {
@@ -18,8 +18,8 @@ export function networkRequest(sandbox: SandboxRecord, netnsPath: string): Netwo
 }
 
 /**
- * As `networkRequest`, but never throws. With invalid annotations no network was ever set up, and they must not prevent the removal of the
- * sandbox.
+ * Like `networkRequest`, but never throws. If the annotations are invalid, no network was ever set up, and they must not prevent the
+ * sandbox from being removed.
  */
 export function tearDownRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
   try {
@@ -29,7 +29,7 @@ export function tearDownRequest(sandbox: SandboxRecord, netnsPath: string): Netw
   }
 }
 
-/** As `networkRequest`, for a sandbox without a record: the network is torn down by id only. */
+/** Like `networkRequest`, but for a sandbox that has no record. The network is torn down using only the sandbox ID. */
 export function recordlessRequest(sandboxId: string, netnsPath = ''): NetworkRequest {
   return { sandboxId, podName: '', podNamespace: '', podUid: '', netnsPath, portMappings: [] };
 }

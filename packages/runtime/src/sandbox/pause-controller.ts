@@ -13,18 +13,18 @@ export type PauseControllerDependencies = {
   namespaces: SandboxNamespaces;
   directories: SandboxDirectories;
   process: InfraProcess;
-  /** Provides the root file systems of infra processes, depending on each sandbox's handler. */
+  /** Provides the root file systems of infra processes, depending on each sandbox's runtime handler. */
   roots: InfraRoots;
-  /** `cgroupsPath` of the OCI spec for a task of this sandbox. */
+  /** Returns the OCI spec's `cgroupsPath` for a task of this sandbox. */
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
-  /** See `InfraSettings`. */
+  /** oom_score_adj of the infra process; see `InfraSettings`. */
   oomScoreAdj: number;
 };
 
 /**
- * Controls sandboxes with an infra process, which is in all namespaces of the pod, and is the first process of a PID namespace that
- * containers may share. The process is a task of the handler's task runtime, so a runtime with one virtual machine per pod starts the
- * machine for it. The sandbox is lost when the process exits.
+ * Controls sandboxes that have an infra process. It is in all of the pod's namespaces, and is the first process in a PID namespace that
+ * containers may share. It is a task of the handler's task runtime, so a runtime with one virtual machine per pod starts the virtual
+ * machine for it. The sandbox is lost when the infra process exits.
  */
 export class PauseController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pause';

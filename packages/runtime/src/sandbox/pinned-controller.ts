@@ -14,8 +14,8 @@ export type PinnedControllerDependencies = {
 };
 
 /**
- * Controls sandboxes without a process, whose namespaces are pinned by bind mounts. Only a pod whose containers share a PID namespace gets
- * an init.
+ * Controls sandboxes without an infra process, whose namespaces are pinned by bind mounts. An init process is started only for pods whose
+ * containers share a PID namespace.
  */
 export class PinnedController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pinned';
@@ -27,11 +27,11 @@ export class PinnedController extends PinnedNamespacesController implements Sand
     this.#dependencies = dependencies;
   }
 
-  /** Starts the init while the network is set up, so that no container has to wait for it. */
+  /** Starts the init process while the network is being set up, so that no container has to wait for it. */
   async start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
     await this.#dependencies.directories.make(sandbox);
     if (sandbox.config.pid !== 'pod') return;
-    // A failure is ignored here, because the first container that needs the init reports it, and clients also set `pod` for pods whose
+    // A failure is ignored here: the first container that needs the init process reports it, and clients also set `pod` for pods whose
     // containers do not share PIDs.
     await this.sharedPidNamespace(sandbox, signal).catch(() => undefined);
   }

@@ -3,7 +3,7 @@ import type { SandboxEnvironment } from './sandbox-controller.ts';
 import type { SandboxDirectories } from './sandbox-directories.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
-/** Common parts of the built-in sandbox controllers: namespaces pinned by bind mounts, and the pod's directories. */
+/** What the built-in sandbox controllers have in common: namespaces pinned by bind mounts, and the pod's directories. */
 export abstract class PinnedNamespacesController {
   readonly takesReadySandboxes = true;
   readonly #namespaces: SandboxNamespaces;
@@ -35,13 +35,13 @@ export abstract class PinnedNamespacesController {
     return [...new Set([...(await this.#namespaces.list()), ...(await this.#directories.list())])];
   }
 
-  /** The reason why the sandbox is lost, if one of its namespaces is missing; otherwise undefined. */
+  /** Returns why the sandbox is lost if one of its namespaces is missing; otherwise undefined. */
   protected async missingNamespace(sandbox: SandboxRecord): Promise<string | undefined> {
     const path = await this.#namespaces.missing(sandbox);
     return path && `namespace ${path} no longer exists`;
   }
 
-  /** Unmounts and unpins everything of the sandbox; only files remain. */
+  /** Unmounts everything in the sandbox's directory and unpins its namespaces. Only files remain. */
   protected release(sandboxId: string): void {
     this.#directories.unmount(sandboxId);
     this.#namespaces.release(sandboxId);

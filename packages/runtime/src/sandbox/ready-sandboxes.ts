@@ -7,11 +7,11 @@ import { recordlessRequest } from './network-request.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
-/** Minimum number of ready sandboxes: enough for one pod and the next one. */
+/** Minimum number of ready sandboxes. Enough for one pod and the next. */
 const LEAST = 2;
-/** The period whose pod starts determine how many ready sandboxes there should be. */
+/** The number of pods started within this period determines how many sandboxes are kept ready. */
 const WINDOW_MS = 60_000;
-/** Backoff between failed attempts. */
+/** Backoff after failed attempts to prepare a sandbox. */
 const RETRY = { initialMs: 1000, maxMs: 60_000 };
 const KEY = 'ready sandboxes';
 
@@ -20,44 +20,45 @@ export type ReadySandboxesDependencies = {
   most: number;
   namespaces: Pick<SandboxNamespaces, 'prepare' | 'release'>;
   network: Pick<Network, 'prepare' | 'tearDown'>;
-  /** How long the runtime has been idle, in ms; 0 while it is busy. */
+  /** How long the container runtime has had no work in progress, in ms; 0 while it is busy. */
   idleMs: () => number;
   logger: Logger;
-  /** Registry for the metrics of ready sandboxes. Optional. */
+  /** Registry for the ready-sandbox metrics. Optional. */
   metrics?: Registry;
   now?: () => number;
 };
 
 /**
- * A sandbox without a pod: an id chosen in advance, and its namespaces. `attached`: its network may hold resources, which `tearDown`
+ * A sandbox without a pod: an ID chosen in advance, and its namespaces. `attached`: its network may hold resources, which `tearDown`
  * releases.
  */
 type ReadySandbox = { readonly id: string; netnsPath: string; attached: boolean };
 
 /**
- * Prepares a few sandboxes while the runtime is idle, so that pods get their namespaces without waiting for the kernel, and already
- * attached to the network if it supports that (`Network.prepare`). A ready sandbox has an id, but no record. When a pod takes it, the id
- * goes into the pod's record, and everything else is found by id. After a crash, the next start removes all sandboxes without a record.
+ * Prepares a few sandboxes while the container runtime is idle, so that pods get their namespaces without waiting for the kernel, and
+ * already attached to the network if it supports that (`Network.prepare`). A ready sandbox has an ID but no record. When it is taken for a
+ * pod, its ID goes into the pod's record, and everything else is found by that ID. After a crash, the next start removes all sandboxes that
+ * have no record.
  *
- * No pod waits for a ready sandbox or fails because of one: if there is none, the pod's sandbox is created on request.
+ * No pod waits for a ready sandbox or fails because of one: if there is none, the pod's sandbox is created on demand.
  */
 export class ReadySandboxes {
   readonly #dependencies: ReadySandboxesDependencies;
   readonly #now: () => number;
   readonly #backoff: Backoff;
   readonly #requests: Counter<'result'> | undefined;
-  /** Ready sandboxes that pods can take, oldest first. */
+  /** Ready sandboxes that can be taken for pods, oldest first. */
   #ready: ReadySandbox[] = [];
   /** Sandboxes that are being prepared, or that must be removed before another one is prepared. */
   readonly #pending = new Set<ReadySandbox>();
-  /** Times of the last pod starts, limited to the maximum number of ready sandboxes. */
+  /** Times of the most recent pod starts, as many as the maximum number of ready sandboxes. */
   #starts: number[] = [];
   /**
    * Whether to attach ready sandboxes to the network. While a node has no pods in the pod network, only namespaces are created on the host.
    */
   #attaches = false;
   #networkReady = true;
-  /** Whether to check that ready sandboxes are attached to the network that pods use now. */
+  /** Whether to check that ready sandboxes are attached to the network that pods currently use. */
   #mustCheckNetwork = false;
   #failing = false;
   #closed = false;
@@ -72,18 +73,18 @@ export class ReadySandboxes {
     this.#requests = dependencies.metrics && this.#metricsIn(dependencies.metrics);
   }
 
-  /** Number of ready sandboxes that pods can take now. */
+  /** Number of ready sandboxes that can be taken for pods at present. */
   get count(): number {
     return this.#ready.length;
   }
 
-  /** Starts preparing sandboxes. `hadPods`: whether there already are pods in the pod network. */
+  /** Starts preparing sandboxes. `hadPods`: whether the pod network already has pods. */
   begin({ hadPods }: { hadPods: boolean }): void {
     this.#attaches = hadPods;
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
   }
 
-  /** Takes a ready sandbox for a pod and returns its id; undefined if there is none or the pod does not match. */
+  /** Takes a ready sandbox for a pod and returns its ID; undefined if there is none or if the pod's configuration does not suit one. */
   take(config: SandboxConfig, controller: SandboxController): string | undefined {
     if (config.network !== 'pod') return undefined;
     this.#attaches = true;
@@ -95,12 +96,12 @@ export class ReadySandboxes {
     return taken?.id;
   }
 
-  /** Removes a ready sandbox that a pod took but did not use. */
+  /** Removes a ready sandbox that was taken for a pod but not used. */
   discard(id: string): void {
     this.#drop([{ id, netnsPath: '', attached: true }]);
   }
 
-  /** Must be called with each network status. While the network is not ready, there are no ready sandboxes. */
+  /** Must be called with every new network status. While the network is not ready, no ready sandboxes are kept. */
   onNetworkStatus({ ready }: { ready: boolean }): void {
     this.#networkReady = ready;
     this.#mustCheckNetwork = ready;
@@ -114,7 +115,7 @@ export class ReadySandboxes {
     this.#ready = [];
   }
 
-  /** Removes all ready sandboxes, so that a pod can get their addresses. Returns false if there were none. */
+  /** Removes all ready sandboxes, so that their addresses become available to a pod. Returns false if there were none. */
   async releaseAll(): Promise<boolean> {
     if (this.#ready.length === 0) return false;
     const released = this.#ready;
@@ -123,7 +124,10 @@ export class ReadySandboxes {
     return true;
   }
 
-  /** Removes all ready sandboxes and stops. A sandbox that cannot be removed is logged, and the next start removes it. */
+  /**
+   * Removes all ready sandboxes and stops preparing new ones. If a sandbox cannot be removed, this is logged, and the next start removes
+   * it.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -163,7 +167,10 @@ export class ReadySandboxes {
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
   }
 
-  /** Schedules the next step. If a step is already due earlier, keeps that time, so that frequent callers cannot postpone it. */
+  /**
+   * Schedules the next step of preparing or removing sandboxes. If a step is already due earlier, keeps that time, so that frequent callers
+   * cannot postpone it.
+   */
   #arm(delayMs: number): void {
     if (this.#closed || this.#step !== undefined || this.#dependencies.most === 0) return;
     const dueAtMs = this.#now() + delayMs;
@@ -173,7 +180,7 @@ export class ReadySandboxes {
     this.#timer = setTimeout(() => this.#tick(), delayMs).unref();
   }
 
-  /** Takes one step if the runtime is idle, and schedules the next. */
+  /** If the container runtime is idle, takes the next step of preparing or removing ready sandboxes. Then schedules the one after that. */
   #tick(): void {
     this.#dueAtMs = Number.POSITIVE_INFINITY;
     const waitMs = Math.max(SANDBOX_REFILL_PAUSE_MS - this.#dependencies.idleMs(), this.#backoff.remainingMs(KEY));
@@ -192,7 +199,10 @@ export class ReadySandboxes {
     return this.#backoff.next(KEY);
   }
 
-  /** Takes one step towards the target. Returns the delay until the next step; undefined if nothing is due until the next event. */
+  /**
+   * Takes one step toward the target number of ready sandboxes: removes, checks or prepares one. Returns the delay until the next step;
+   * undefined if there is nothing to do until the next event.
+   */
   async #takeStep(): Promise<number | undefined> {
     const [toRemove] = this.#pending;
     const target = this.#networkReady ? this.#target() : 0;
@@ -221,8 +231,8 @@ export class ReadySandboxes {
   }
 
   /**
-   * Checks whether the ready sandboxes are attached to the network that pods use now, by attaching one of them again. No pod can take that
-   * one meanwhile.
+   * Checks whether the ready sandboxes are attached to the network that pods currently use, by attaching one of them again. That sandbox
+   * cannot be taken for a pod in the meantime.
    */
   async #checkNetwork(): Promise<void> {
     this.#mustCheckNetwork = false;
@@ -232,7 +242,10 @@ export class ReadySandboxes {
     await this.#attach(sandbox);
   }
 
-  /** Attaches a ready sandbox if the network supports that. It stays in `#pending` until then, so that it is removed after a failure. */
+  /**
+   * Attaches a ready sandbox to the network if the network supports that. The sandbox stays in `#pending` until then, so that it is removed
+   * after a failure.
+   */
   async #attach(sandbox: ReadySandbox): Promise<void> {
     const others = this.#ready;
     const attached = this.#attaches && (await this.#prepareNetwork(sandbox));
@@ -243,7 +256,7 @@ export class ReadySandboxes {
     this.#ready.push(sandbox);
   }
 
-  /** Attaches the sandbox to the current network if the network supports that. Returns whether the sandbox is attached to it. */
+  /** Attaches the sandbox to the current network if the network supports that. Returns true if the sandbox is attached to it. */
   async #prepareNetwork(sandbox: ReadySandbox): Promise<boolean> {
     const { network } = this.#dependencies;
     const before = sandbox.attached;
@@ -264,12 +277,15 @@ export class ReadySandboxes {
   }
 }
 
-/** Target number of ready sandboxes for the given number of pod starts in the last minute. */
+/** Returns the target number of ready sandboxes, given the number of pod starts in the last minute. */
 export function readyTarget(starts: number, most: number): number {
   return Math.min(most, Math.max(LEAST, starts));
 }
 
-/** Interface sysctls, including defaults for new interfaces. A pod that sets one gets no ready sandbox, whose interface already exists. */
+/**
+ * Matches interface sysctls, including defaults for new interfaces. A pod that sets one cannot use a ready sandbox, whose interface already
+ * exists.
+ */
 const INTERFACE_SYSCTL = /^net[./][^./]+[./](conf|neigh)[./]/;
 
 function fits(config: SandboxConfig, { takesReadySandboxes = false }: SandboxController): boolean {

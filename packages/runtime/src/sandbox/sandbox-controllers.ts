@@ -3,21 +3,21 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 
 export type SandboxControllersOptions = {
-  /** All controllers, including controllers that no handler uses: they may own sandboxes from before the restart. Names are unique. */
+  /** All controllers, including those that no handler uses, which may own sandboxes from before the restart. Names are unique. */
   controllers: SandboxController[];
-  /** Name of the controller of each runtime handler. The default handler '' is required. */
+  /** Name of each runtime handler's controller. The default handler '' is required. */
   handlers: ReadonlyMap<string, string>;
-  /** Configured handlers that are not usable on this host, with the reason. */
+  /** Configured runtime handlers that cannot be used on this host, with the reasons. */
   unavailable?: ReadonlyMap<string, string>;
 };
 
-/** Finds the controller for new sandboxes of a runtime handler, and the controller that created an existing sandbox. */
+/** Finds the controller to use for a runtime handler's new sandboxes, and the controller that created an existing sandbox. */
 export class SandboxControllers {
   readonly #byName: ReadonlyMap<string, SandboxController>;
   readonly #byHandler: ReadonlyMap<string, SandboxController>;
   readonly #unavailable: ReadonlyMap<string, string>;
 
-  /** Throws `invalid_argument` if a handler names an unknown controller. */
+  /** Throws `invalid_argument` if the controller named for a handler does not exist. */
   constructor({ controllers, handlers, unavailable = new Map() }: SandboxControllersOptions) {
     this.#byName = new Map(controllers.map((controller) => [controller.name, controller]));
     this.#byHandler = new Map([...handlers].map(([handler, name]) => [handler, this.#named(handler, name)]));
@@ -25,8 +25,8 @@ export class SandboxControllers {
   }
 
   /**
-   * The controller for new sandboxes of a handler. Throws `invalid_argument` with the known handlers for an unknown one, and
-   * `failed_precondition` with the reason for one that is not usable here.
+   * Returns the controller for a runtime handler's new sandboxes. Throws `invalid_argument`, naming the known handlers, if the handler is
+   * unknown, and `failed_precondition`, with the reason, if it cannot be used here.
    */
   forHandler(handler: string): SandboxController {
     const controller = this.#byHandler.get(handler);
@@ -42,8 +42,8 @@ export class SandboxControllers {
   }
 
   /**
-   * The controller that created a sandbox, whatever handlers are configured now, because the same controller must stop and remove it.
-   * Throws `failed_precondition` if it is no longer configured.
+   * Returns the controller that created a sandbox, regardless of the currently configured handlers, because the same controller must stop
+   * and remove it. Throws `failed_precondition` if that controller is no longer configured.
    */
   of(record: Pick<SandboxRecord, 'id' | 'controller' | 'config'>): SandboxController {
     const found = this.find(record);
@@ -55,10 +55,10 @@ export class SandboxControllers {
     );
   }
 
-  /** As `of`, but undefined if the controller is no longer configured. */
+  /** Like `of`, but returns undefined if the controller is no longer configured. */
   find({ controller, config }: Pick<SandboxRecord, 'controller' | 'config'>): SandboxController | undefined {
     if (controller !== undefined) return this.#byName.get(controller);
-    // records of earlier versions do not name a controller
+    // records from earlier versions do not name a controller
     return this.#byHandler.get(config.runtimeHandler) ?? this.#byHandler.get('');
   }
 
@@ -66,7 +66,7 @@ export class SandboxControllers {
     return [...this.#byHandler.keys()];
   }
 
-  /** All controllers, each once. */
+  /** Returns every controller once. */
   all(): SandboxController[] {
     return [...this.#byName.values()];
   }

@@ -8,19 +8,18 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 import { hostsFile, resolvConf } from './sandbox-files.ts';
 
-/** Name of the directory, below the state directory and below the root. */
+/** Name of the sandboxes directory, in both the state directory and the root directory. */
 export const SANDBOXES_DIRECTORY = 'sandboxes';
 
-/** `root` is the runtime's directory for persistent data, `state` the one for data that may be lost at a reboot. */
+/** `root` is the container runtime's directory for persistent data; `state` is the one for data that may be lost on reboot. */
 export type SandboxDirectoriesOptions = { system: System; root: string; state: string };
 
-/** The mount options and size (64 MiB) that other Kubernetes runtimes use. */
+/** Mount options and size (64 MiB) of /dev/shm, as used by other Kubernetes container runtimes. */
 const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];
 
 /**
- * The directories that a pod's containers share: its shared memory in `<state>/sandboxes/<id>`, and its files in `<root>/sandboxes/<id>`.
- * Containers may write to these files, but must not fill the file system of the state directory, which is in memory and which all pods
- * need.
+ * The directories shared by a pod's containers: `<state>/sandboxes/<id>` for its shared memory, and `<root>/sandboxes/<id>` for its files.
+ * Containers may write to these files, but must not fill the state directory's file system, which is in memory and which all pods need.
  */
 export class SandboxDirectories {
   readonly #system: System;
@@ -33,21 +32,21 @@ export class SandboxDirectories {
     this.#files = join(root, SANDBOXES_DIRECTORY);
   }
 
-  /** Creates the two directories if they do not exist. */
+  /** Creates the `sandboxes` directories in the state and root directories if they do not exist. */
   static open(options: SandboxDirectoriesOptions): SandboxDirectories {
     const opened = new SandboxDirectories(options);
     for (const directory of [opened.#state, opened.#files]) makePrivateDirectory(directory);
     return opened;
   }
 
-  /** The sandbox's directory; its controller may store more in it. */
+  /** Returns the sandbox's directory in the state directory. Its controller may store other files there. */
   path(sandboxId: string): string {
     return join(this.#state, sandboxId);
   }
 
   /**
-   * Creates the directories and everything in them except the addresses. Writes the small files synchronously, because the thread pool
-   * would need seventeen round trips.
+   * Creates the sandbox's directories and everything in them except the addresses. Writes the small files synchronously, because the thread
+   * pool would need seventeen round trips.
    */
   async make(sandbox: SandboxRecord): Promise<void> {
     const { config } = sandbox;
@@ -68,7 +67,10 @@ export class SandboxDirectories {
     mountAll(this.#system, [{ type: 'tmpfs', source: 'shm', options }], shm);
   }
 
-  /** Writes the addresses to the hosts file. The hosts file of a pod in the host's network is a copy of the host's, and stays unchanged. */
+  /**
+   * Writes the addresses to the pod's hosts file. If the pod uses the host's network, its hosts file is a copy of the host's and is left
+   * unchanged.
+   */
   async setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
     if (sandbox.config.network === 'node') return;
     writeFileSync(this.paths(sandbox).files.hosts, hostsFile(sandbox.config.hostname, ips), { mode: CONTAINER_FILE });
@@ -87,8 +89,8 @@ export class SandboxDirectories {
   }
 
   /**
-   * Directory of the pod's files. Earlier versions stored them next to the shared memory, from where the containers of their sandboxes
-   * still mount them.
+   * Returns the directory of the pod's files. Earlier versions of Podwright stored them next to the shared memory, from where the
+   * containers of those sandboxes still mount them.
    */
   #filesOf(sandboxId: string): string {
     const directory = join(this.#files, sandboxId);
@@ -100,7 +102,7 @@ export class SandboxDirectories {
     unmountEntries(this.#system, this.path(sandboxId));
   }
 
-  /** Removes the sandbox's directories and their contents. No error if there are none. */
+  /** Removes the sandbox's directories and their contents. No error if they do not exist. */
   remove(sandboxId: string): void {
     unmountTree(this.#system, this.path(sandboxId)); // at any depth, or the removal would delete files of the mounted file system
     try {
@@ -111,20 +113,20 @@ export class SandboxDirectories {
     }
   }
 
-  /** Ids of the sandboxes with a directory, of all controllers. */
+  /** Returns the IDs of the sandboxes that have a directory, regardless of their controller. */
   async list(): Promise<string[]> {
     const names = await Promise.all([this.#state, this.#files].map((directory) => readdir(directory)));
     return [...new Set(names.flat())];
   }
 }
 
-/** The host uid and gid of the pod's root user. */
+/** Returns the host UID and GID to which the pod's root user is mapped. */
 function rootOf({ config: { userNamespace } }: SandboxRecord): { uid: number; gid: number } {
   if (userNamespace === undefined) return { uid: 0, gid: 0 };
   return { uid: hostIdOf(userNamespace.uids, 0) ?? 0, gid: hostIdOf(userNamespace.gids, 0) ?? 0 };
 }
 
-/** The content of a file of the host; '' if it does not exist. */
+/** Returns the contents of a host file; '' if it does not exist. */
 function contentOf(path: string): string | Buffer {
   try {
     return readFileSync(path);

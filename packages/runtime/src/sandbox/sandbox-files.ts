@@ -1,4 +1,4 @@
-/** The `resolv.conf` of a pod with its own DNS configuration (resolv.conf(5)); '' if that configuration is empty. */
+/** Returns the contents of `resolv.conf` for a pod with its own DNS configuration (resolv.conf(5)); '' if that configuration is empty. */
 export function resolvConf(dns: { servers: string[]; searches: string[]; options: string[] }): string {
   const lines: string[] = [];
   if (dns.searches.length > 0) lines.push(`search ${dns.searches.join(' ')}`);
@@ -7,7 +7,7 @@ export function resolvConf(dns: { servers: string[]; searches: string[]; options
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The `/etc/hosts` of a pod with its own addresses (hosts(5)). */
+/** Returns the contents of `/etc/hosts` for a pod with its own addresses (hosts(5)). */
 export function hostsFile(hostname: string, ips: string[]): string {
   const lines = [
     '127.0.0.1\tlocalhost',

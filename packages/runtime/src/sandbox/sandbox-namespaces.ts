@@ -15,23 +15,23 @@ import {
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 
-/** Name of the directory for pinned namespaces below the state directory. */
+/** Name of the directory for pinned namespaces, in the state directory. */
 export const NAMESPACES_DIRECTORY = 'ns';
 
 /** File system type of a pinned namespace (linux/magic.h). */
 const NSFS_MAGIC = 0x6e736673;
 
-/** `state` is the runtime's directory for data that may be lost at a reboot. */
+/** `state` is the container runtime's directory for data that may be lost on reboot. */
 export type SandboxNamespacesDependencies = { system: System; logger: Logger; state: string };
 
 /**
- * The namespaces of sandboxes. Each is pinned by a bind mount at `<state>/ns/<sandbox id>/<kind>`, so its path is stable, and it outlives
- * its processes.
+ * The namespaces of sandboxes. Each one is pinned by a bind mount at `<state>/ns/<sandbox id>/<kind>`, so that it has a stable path and
+ * outlives its processes.
  */
 export class SandboxNamespaces {
   readonly #dependencies: SandboxNamespacesDependencies;
   readonly #root: string;
-  /** Ids of future sandboxes whose namespaces are prepared. */
+  /** IDs of future sandboxes whose namespaces have been prepared. */
   readonly #prepared = new Set<string>();
 
   private constructor(dependencies: SandboxNamespacesDependencies) {
@@ -39,7 +39,7 @@ export class SandboxNamespaces {
     this.#root = join(dependencies.state, NAMESPACES_DIRECTORY);
   }
 
-  /** Mounts the directory for the pins if it is not mounted. */
+  /** Opens the sandboxes' namespaces. Mounts the directory for the pinned namespaces unless it is already mounted. */
   static open(dependencies: SandboxNamespacesDependencies): SandboxNamespaces {
     const opened = new SandboxNamespaces(dependencies);
     preparePinDirectory(dependencies.system, opened.#root);
@@ -47,9 +47,9 @@ export class SandboxNamespaces {
   }
 
   /**
-   * Creates the namespaces of a sandbox before its configuration is known, and returns the path of its network namespace, so that `create`
-   * for this id has less to do. Only for sandboxes with their own network, IPC and UTS namespaces in the host's user namespace. Blocks for
-   * 1 to 2 ms, and longer while the kernel destroys other namespaces.
+   * Creates a sandbox's namespaces before its configuration is known, so that `create` for the same ID has less to do. Returns the path of
+   * the network namespace. Only for sandboxes with their own network, IPC and UTS namespaces in the host's user namespace. Blocks for 1 to
+   * 2 ms, or longer while the kernel is destroying other namespaces.
    */
   prepare(sandboxId: string): { netnsPath: string } {
     mkdirSync(join(this.#root, sandboxId), { mode: PRIVATE_DIRECTORY });
@@ -74,7 +74,7 @@ export class SandboxNamespaces {
     else await createOwnedNamespaces(this.#dependencies, { ...request, user, mappings }, signal);
   }
 
-  /** Paths of the sandbox's namespaces. A sandbox in the host's network also has the host's UTS namespace. */
+  /** Returns the paths of the sandbox's namespaces. A sandbox that uses the host's network also uses the host's UTS namespace. */
   paths({ id, config }: SandboxRecord): SandboxEnvironment['namespaces'] {
     const ownNetwork = config.network === 'pod';
     return {
@@ -85,24 +85,24 @@ export class SandboxNamespaces {
     };
   }
 
-  /** Pins the PID namespace of a process for the sandbox, in addition to the namespaces from `create`. */
+  /** Pins a process's PID namespace for the sandbox, in addition to the namespaces from `create`. */
   pinPid(sandboxId: string, pid: number): void {
     const path = this.pidPath(sandboxId);
     closeSync(openSync(path, 'wx', MOUNT_POINT_FILE));
     this.#dependencies.system.mount(path, { source: `/proc/${pid}/ns/pid`, flags: mountFlags.bind });
   }
 
-  /** Whether a PID namespace is pinned. */
+  /** Whether a PID namespace is pinned for the sandbox. */
   hasPid(sandboxId: string): Promise<boolean> {
     return isPinned(this.pidPath(sandboxId));
   }
 
-  /** Path of the pinned PID namespace. */
+  /** Returns the path of the sandbox's pinned PID namespace. */
   pidPath(sandboxId: string): string {
     return this.#pin(sandboxId, 'pid');
   }
 
-  /** Path of the first namespace of the sandbox that is missing; undefined if all exist. */
+  /** Returns the path of the sandbox's first missing namespace; undefined if all exist. */
   async missing(sandbox: SandboxRecord): Promise<string | undefined> {
     for (const path of Object.values(this.paths(sandbox))) {
       if (path !== undefined && !(await isPinned(path))) return path;
@@ -110,7 +110,7 @@ export class SandboxNamespaces {
     return undefined;
   }
 
-  /** Unpins all namespaces of the sandbox. Each then ends with its last process. No error if there are none. */
+  /** Unpins all of the sandbox's namespaces. Each one then ends with its last process. No error if there are none. */
   release(sandboxId: string): void {
     this.#prepared.delete(sandboxId);
     const directory = join(this.#root, sandboxId);
@@ -122,7 +122,7 @@ export class SandboxNamespaces {
     }
   }
 
-  /** Ids of the sandboxes with namespaces, of all controllers. */
+  /** Returns the IDs of the sandboxes that have namespaces, regardless of their controller. */
   list(): Promise<string[]> {
     return readdir(this.#root);
   }
@@ -144,8 +144,8 @@ export class SandboxNamespaces {
 }
 
 /**
- * Sysctls that let processes of a pod bind low ports and send pings without capabilities, as in containerd. That is safe because the pod
- * has its own network namespace.
+ * Sysctls that let a pod's processes bind low ports and send pings without capabilities, as in containerd. This is safe because the pod has
+ * its own network namespace.
  */
 const POD_NETWORK_SYSCTLS = {
   'net.ipv4.ip_unprivileged_port_start': '0',

@@ -31,19 +31,19 @@ import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 
 /**
- * Number of sandboxes that start concurrently. Each keeps one processor busy. With this limit the first pods run while the last ones wait,
- * instead of all of them running late.
+ * Maximum number of sandboxes that start concurrently. Each keeps one CPU busy. With this limit, the first pods run while the last ones are
+ * still waiting, instead of all of them running late.
  */
 const STARTS_AT_ONCE = Math.max(2, availableParallelism());
 
-/** Phases of an existing sandbox with the name of a RunPodSandbox request. */
+/** Which phases of an existing sandbox a RunPodSandbox request of the same name accepts. */
 const PHASES: ExistingPhases<SandboxRecord> = { unfinished: ['creating', 'broken'], finished: 'ready' };
 
-/** Operations on a pod's containers, provided by `ContainerService`. */
+/** Operations on a pod's containers, implemented by `ContainerService`. */
 export type PodContainers = {
-  /** Kills every running container of the sandbox and waits until they have exited. */
+  /** Kills all of the sandbox's running containers and waits until they have exited. */
   stopAll(sandboxId: string): Promise<void>;
-  /** Waits until the resources of the sandbox's exited containers are cleaned up. */
+  /** Waits until the resources of the sandbox's exited containers have been cleaned up. */
   untilCleared(sandboxId: string): Promise<void>;
   removeAll(sandboxId: string): Promise<void>;
 };
@@ -52,7 +52,6 @@ export type SandboxServiceDependencies = {
   table: RecordTable<SandboxRecord>;
   controllers: SandboxControllers;
   network: Network;
-  /** The sandboxes that were prepared in advance. */
   ready: Pick<ReadySandboxes, 'take' | 'discard' | 'releaseAll'>;
   containers: PodContainers;
   events: LifecycleEvents;
@@ -64,14 +63,15 @@ export type SandboxServiceDependencies = {
 };
 
 /**
- * Pods' sandboxes. A run either succeeds or leaves nothing behind, and is rolled back when its caller cancels. A sandbox that
- * cannot be rolled back keeps its record; a later stop, remove, retry or start of the runtime finishes it.
+ * Manages the pods' sandboxes. A run either succeeds or leaves nothing behind, and is rolled back when its caller cancels. If a sandbox
+ * cannot be rolled back, its record is kept; the removal is completed by a later stop, remove or retry, or by the next start of the
+ * container runtime.
  *
- * Calls are serialised at several levels, from the outside in:
- * - `work` (by verb and name) joins a retry with the call that it repeats, and continues when the caller's deadline passes.
- * - `#starts` (all sandboxes) limits concurrent runs to the number of processors.
- * - `#changes` (by sandbox) serialises different verbs of one sandbox, and its loss.
- * - The task runtime has its own lock by task, because it has other callers: infra processes and the removal of leftovers.
+ * Calls are serialized at several levels, from the outside in:
+ * - `work` (per verb and name) joins a retry with the call that it repeats, and continues when the caller's deadline passes.
+ * - `#starts` (for all sandboxes) limits concurrent runs to the number of CPUs.
+ * - `#changes` (per sandbox) serializes different verbs for one sandbox, and the handling of its loss.
+ * - The task runtime has its own lock per task, because it has other callers: infra processes and the removal of leftovers.
  */
 export class SandboxService extends VisibleRecords<SandboxRecord> {
   readonly #dependencies: SandboxServiceDependencies;
@@ -85,7 +85,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
 
   /**
    * Runs the sandbox, joins an earlier call for it, or returns the sandbox that the earlier call created. Throws `already_exists` if a
-   * different sandbox has the name.
+   * different sandbox has the same name.
    */
   run(config: SandboxConfig, signal: AbortSignal): Promise<SandboxRecord> {
     const name = sandboxName(config);
@@ -102,7 +102,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Stops the sandbox and releases its addresses. No error for unknown and stopped sandboxes. */
+  /** Stops the sandbox and releases its addresses. No error if it does not exist or is already stopped. */
   async stop(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record === undefined) return;
@@ -111,21 +111,21 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     );
   }
 
-  /** Stops the sandbox if needed, and removes it with its containers. No error for an unknown sandbox. */
+  /** Stops the sandbox if necessary, and removes it along with its containers. No error if it does not exist. */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record === undefined) return;
     await this.#dependencies.work.run({ key: `remove sandbox ${record.id}` }, signal, () => this.#remove(record.id));
   }
 
-  /** Records the pod's new resources. Throws `not_found` if no sandbox has this id. */
+  /** Records the pod's new resources. Throws `not_found` if no sandbox has this ID. */
   async setResources(idOrPrefix: string, resources: SandboxResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     const record = async () => void this.#dependencies.table.update(id, (sandbox) => ({ ...sandbox, resources }));
     await this.#changes.run(id, record, signal);
   }
 
-  /** Stops a sandbox that has lost a resource. */
+  /** Stops a sandbox that has lost one of its resources. */
   async lost(id: string, reason: string): Promise<void> {
     await this.#changes.run(id, async () => {
       if (this.#dependencies.table.get(id)?.state.phase !== 'ready') return;
@@ -145,7 +145,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Writes the record, by which a ready sandbox can be found from then on. Discards the ready sandbox if that fails. */
+  /** Writes the record, through which a ready sandbox can be found from then on. If that fails, discards the ready sandbox. */
   #record(
     sandbox: Pick<SandboxRecord, 'id' | 'name' | 'config' | 'controller'>,
     readyId: string | undefined,
@@ -160,8 +160,8 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   /**
-   * Creates all resources of a sandbox and marks it ready, or rolls back. `ahead`: the sandbox was prepared in advance, and may already be
-   * attached to its network.
+   * Creates all of a sandbox's resources and marks it ready, or rolls back. `ahead`: the sandbox was prepared in advance, and may already
+   * be attached to its network.
    */
   async #acquire(
     record: SandboxRecord,
@@ -212,7 +212,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
       logger.error({ sandbox: record.id, left: describeUndoFailures(failures) }, 'cannot roll back a sandbox');
   }
 
-  /** Sets up the network and starts the sandbox concurrently, unless the controller needs the network first. */
+  /** Sets up the network and starts the sandbox concurrently, unless the controller requires the network to be set up first. */
   async #start(
     controller: SandboxController,
     { record, netnsPath, signal }: { record: SandboxRecord; netnsPath: string | undefined; signal: AbortSignal },
@@ -277,7 +277,10 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Finishes operations of an earlier process, and stops sandboxes that did not survive. If that fails for a sandbox, its record stays. */
+  /**
+   * Completes the operations of an earlier process, and stops sandboxes that did not survive. If that fails for a sandbox, its record is
+   * kept.
+   */
   recover(): Promise<void> {
     return this.recoverEach(this.#dependencies.logger, (record) => this.#recoverOne(record));
   }
@@ -300,7 +303,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 }
 
-/** Waits for all promises to settle, then throws the first error, so that no step is still running during the rollback. */
+/** Waits for all promises to settle, then throws the first error. No step is therefore still running during the rollback. */
 async function allSettled<T extends unknown[]>(work: [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
   const results = await Promise.allSettled<unknown>(work);
   for (const result of results) if (result.status === 'rejected') throw result.reason;

@@ -8,15 +8,13 @@ import type { SandboxEnvironment } from './sandbox-controller.ts';
 export type SharedPidInitDependencies = {
   process: InfraProcess;
   roots: InfraRoots;
-  /** `cgroupsPath` of the OCI spec for a task of this sandbox. */
+  /** Returns the OCI spec's `cgroupsPath` for a task of this sandbox. */
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
-  /** See `InfraSettings`. */
+  /** oom_score_adj of the init process; see `InfraSettings`. */
   oomScoreAdj: number;
 };
 
-/**
- * The first process of a PID namespace that the containers of a pod share. It starts at its first use, because most pods never need one.
- */
+/** The init process of a PID namespace shared by a pod's containers. It is started on first use, because most pods never need one. */
 export class SharedPidInit {
   readonly #dependencies: SharedPidInitDependencies;
   readonly #starting = new KeyedLock();
@@ -26,8 +24,8 @@ export class SharedPidInit {
   }
 
   /**
-   * Path of the shared PID namespace. It stays valid as long as any process in the namespace runs, because the kernel kills all of them
-   * when the init exits.
+   * Returns the path of the shared PID namespace, starting its init process if necessary. The path stays valid while any process in the
+   * namespace is running, because the kernel kills all of them when the init process exits.
    */
   namespacePath(
     sandbox: SandboxRecord,
@@ -50,12 +48,15 @@ export class SharedPidInit {
     return this.#starting.run(sandbox.id, start, signal);
   }
 
-  /** Calls `listener` with the sandbox's id when an init exits by itself. */
+  /** Calls `listener` with the sandbox ID when its init process exits by itself. */
   onExit(listener: (sandboxId: string) => void): void {
     this.#dependencies.process.onExit(listener);
   }
 
-  /** If an earlier runtime process started an init, watches it. Returns false if that init has exited. */
+  /**
+   * If an earlier process of the container runtime started an init process, starts watching it. Returns false if that init process has
+   * exited.
+   */
   async resume(sandboxId: string): Promise<boolean> {
     const { status } = await this.#dependencies.process.resume(sandboxId);
     return status !== 'exited';

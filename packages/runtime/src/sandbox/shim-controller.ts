@@ -22,25 +22,25 @@ import { ShimSandboxFiles } from './shim-sandbox-files.ts';
 export type ShimControllerDependencies = {
   namespaces: SandboxNamespaces;
   directories: SandboxDirectories;
-  /** The shims that also run the tasks of these sandboxes; a task finds the sandbox's shim by its bundle. */
+  /** The shims, which also run the tasks of these sandboxes. A task finds its sandbox's shim through its bundle. */
   shims: Shims;
-  /** The shim of a runtime handler; undefined for handlers without one. */
+  /** Returns a runtime handler's shim; undefined for handlers without one. */
   programFor: (handler: string) => ShimProgram | undefined;
-  /** Describes the pod in the form in which shims expect it as options. */
+  /** Describes the pod in the form that shims expect as sandbox options. */
   describe: (sandbox: SandboxRecord) => { typeUrl: string; value: Uint8Array };
   logger: Logger;
-  /** How long a sandbox may take to stop by itself, and then its shim, before both are killed. Default: 20 s. */
+  /** How long a sandbox, and after it its shim, may take to stop by itself before both are killed. Default: 20 s. */
   graceMs?: number;
 };
 
 const GRACE_MS = 20_000;
-/** Deadline for a shim's reply with details or statistics. */
+/** Deadline for a shim's response to a request for details or statistics. */
 const DETAILS_TIMEOUT_MS = 5_000;
 
 /**
  * Controls sandboxes that a shim creates through containerd's Sandbox API, one shim per sandbox, for example virtual machines. The tasks of
- * a sandbox's containers run in the same shim. The pod's network is set up in a namespace of this runtime before the shim starts, and the
- * shim receives the path of that namespace.
+ * a sandbox's containers run in the same shim. The pod's network is set up in a namespace created by this container runtime before the shim
+ * starts, and the shim is passed the path of that namespace.
  */
 export class ShimController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'shim';
@@ -49,7 +49,7 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   readonly #dependencies: ShimControllerDependencies;
   readonly #files: ShimSandboxFiles;
   readonly #listeners = new Set<(sandboxId: string, reason: string) => void>();
-  /** Ids of sandboxes whose end the controller is watching for. */
+  /** IDs of the sandboxes that the controller is watching for their termination. */
   readonly #watched = new Set<string>();
 
   constructor(dependencies: ShimControllerDependencies) {
@@ -86,7 +86,10 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     this.#watch(id, shim);
   }
 
-  /** Throws `failed_precondition` if the shim reports no process in a PID namespace of the pod. */
+  /**
+   * Returns the path of the PID namespace that the pod's containers share. Throws `failed_precondition` if the shim reports no process in a
+   * PID namespace of the pod.
+   */
   async sharedPidNamespace({ id }: SandboxRecord): Promise<string> {
     const { namespaces } = this.#dependencies;
     if (await namespaces.hasPid(id)) return namespaces.pidPath(id);
@@ -133,14 +136,14 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   }
 
   /**
-   * Ids of the controller's sandboxes. Includes sandboxes of which only the shim remains. If a sandbox has no record, each controller
-   * removes its own part of it.
+   * Returns the IDs of the controller's sandboxes, including those of which only the shim remains. If a sandbox has no record, each
+   * controller removes its own part of it.
    */
   override async list(): Promise<string[]> {
     return [...new Set([...(await super.list()), ...(await this.#files.list())])];
   }
 
-  /** The shim's description of the sandbox. */
+  /** Returns the shim's description of the sandbox. */
   async describe({ id: sandboxId }: SandboxRecord): Promise<Record<string, unknown>> {
     const shim = await this.#shim(sandboxId);
     if (shim === undefined) return {};
@@ -158,12 +161,15 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     return metrics && statsOfMetric(metrics);
   }
 
-  /** Stops watching; the sandboxes keep running. */
+  /** Stops watching the sandboxes, which keep running. */
   close(): void {
     this.#watched.clear();
   }
 
-  /** The reply of a shim. Undefined, with a warning, if the call fails, so that one shim cannot fail a list of all sandboxes. */
+  /**
+   * Returns a shim's response. If the call fails, logs a warning and returns undefined, so that a single shim cannot fail a list of all
+   * sandboxes.
+   */
   async #callForDetails<T>(call: Promise<T>): Promise<T | undefined> {
     return await call.catch((error) => {
       if (!isUnimplemented(error))
@@ -172,14 +178,14 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     });
   }
 
-  /** The shim of a sandbox; undefined if it has exited. */
+  /** Returns a sandbox's shim; undefined if it has exited. */
   #shim(sandboxId: string): Promise<Shim | undefined> {
     const { shims } = this.#dependencies;
     return shims.load(shims.bundle(sandboxId));
   }
 
   /**
-   * Throws `failed_precondition` if the handler has no shim, or if the pod requests a user namespace, which the shim would ignore because
+   * Throws `failed_precondition` if the handler has no shim, or if the pod requests a user namespace. The shim would ignore that, because
    * the Sandbox API has no field for it.
    */
   #check(sandbox: SandboxRecord): void {

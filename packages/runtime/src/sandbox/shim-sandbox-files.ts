@@ -10,14 +10,19 @@ import { infraAnnotations } from './infra-spec.ts';
 
 const sandboxSchema = z.object({
   program: shimProgramSchema,
-  /** A process in the sandbox's namespaces, as reported by the shim. Absent before the sandbox has started, or if the shim reports none. */
+  /**
+   * PID of a process in the sandbox's namespaces, as reported by the shim. Absent before the sandbox has started, or if the shim reports
+   * none.
+   */
   pid: z.number().optional(),
 });
 
-/** The record of a shim's sandbox. It is enough to stop the sandbox, whatever handlers are configured then. */
+/** The record of a sandbox managed by a shim. It is sufficient to stop the sandbox, regardless of the handlers configured at that time. */
 export type ShimSandboxRecord = z.infer<typeof sandboxSchema>;
 
-/** The bundles of shims' sandboxes. A bundle exists from before the shim starts until nothing of the sandbox remains. */
+/**
+ * The bundles of sandboxes managed by shims. A bundle is created before the shim starts and exists until nothing is left of the sandbox.
+ */
 export class ShimSandboxFiles {
   readonly #shims: Shims;
 
@@ -25,7 +30,7 @@ export class ShimSandboxFiles {
     this.#shims = shims;
   }
 
-  /** Creates the bundle. Its `config.json` has only the annotations from which shims identify the pod. */
+  /** Creates the bundle. Its `config.json` contains only the annotations by which shims identify the pod. */
   async make(sandbox: SandboxRecord, record: ShimSandboxRecord): Promise<string> {
     const bundle = this.#shims.bundle(sandbox.id);
     await mkdir(bundle, { mode: PRIVATE_DIRECTORY });
@@ -40,14 +45,14 @@ export class ShimSandboxFiles {
   }
 
   /**
-   * The record of a sandbox. Undefined if its shim was never started, or everything is removed. Throws `data_loss` if the record is
+   * Returns a sandbox's record; undefined if its shim was never started or everything has been removed. Throws `data_loss` if the record is
    * damaged.
    */
   async read(sandboxId: string): Promise<ShimSandboxRecord | undefined> {
     return await readRecord(this.#record(sandboxId), sandboxSchema);
   }
 
-  /** Ids of the sandboxes with a record. */
+  /** Returns the IDs of the sandboxes that have a record. */
   async list(): Promise<string[]> {
     return (await this.#shims.ids()).filter((id) => existsSync(this.#record(id)));
   }

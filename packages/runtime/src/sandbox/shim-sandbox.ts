@@ -2,13 +2,13 @@ import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFo
 import type { Shim, ShimCall, Shims } from '@podwright/shim';
 import { findShimProcesses, killShimProcesses } from '../tasks/shim/shim-group.ts';
 
-/** Deadline for the start of a sandbox, in which a virtual machine may boot. */
+/** Deadline for starting a sandbox, which may include booting a virtual machine. */
 const START_TIMEOUT_MS = 120_000;
-/** Deadline for other replies of a shim, which allows for a busy host. */
+/** Deadline for a shim's other responses, which allows for a busy host. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
 
-/** Input of the sandbox. `options` describe the pod. */
+/** What the shim needs to create the sandbox. `options` describe the pod. */
 export type ShimSandboxRequest = {
   sandboxId: string;
   bundlePath: string;
@@ -18,8 +18,8 @@ export type ShimSandboxRequest = {
 };
 
 /**
- * Creates and starts the sandbox of a shim. Returns the pid of a process in it, 0 if the shim reports none. Throws
- * `failed_precondition` if the shim does not support sandboxes, `unimplemented` if its sandboxes are not Linux.
+ * Creates and starts a sandbox in a shim. Returns the PID of a process in the sandbox; 0 if the shim reports none. Throws
+ * `failed_precondition` if the shim does not support sandboxes, and `unimplemented` if its sandboxes are not Linux sandboxes.
  */
 export async function startShimSandbox(shim: Shim, request: ShimSandboxRequest, signal: AbortSignal): Promise<number> {
   const { sandboxId } = request;
@@ -44,13 +44,13 @@ function withoutSandboxes(cause: unknown): PodwrightError {
   );
 }
 
-/** The reason why the sandbox is not alive; undefined if it is. `shim` is undefined if the shim has exited. */
+/** Returns why the sandbox is not alive; undefined if it is alive. `shim` is undefined if the shim has exited. */
 export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Promise<string | undefined> {
   if (shim === undefined) return SHIM_ENDED;
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   try {
     await shim.sandbox.pingSandbox({ sandboxId }, bounds);
-    // shims that do not support the state of a sandbox leave it empty
+    // shims that do not support sandbox states leave the field empty
     const { state } = await shim.sandbox.sandboxStatus({ sandboxId, verbose: false }, bounds);
     return state === 'SANDBOX_NOTREADY' ? 'the sandbox of the shim has ended' : undefined;
   } catch (error) {
@@ -58,7 +58,7 @@ export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Pr
   }
 }
 
-/** Waits until the sandbox or its shim has ended; returns the reason. */
+/** Waits until the sandbox or its shim has exited, and returns the reason. */
 export async function untilEnded(shim: Shim, sandboxId: string): Promise<string> {
   await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined); // `whyNotAlive` determines the reason
   const reason = await whyNotAlive(shim.isOpen ? shim : undefined, sandboxId);
@@ -70,12 +70,12 @@ export async function untilEnded(shim: Shim, sandboxId: string): Promise<string>
 export type ShimSandboxEnd = {
   shims: Shims;
   call: ShimCall;
-  /** How long the sandbox may take to stop by itself, and then its shim. */
+  /** How long the sandbox, and after it its shim, may take to stop by itself. */
   graceMs: number;
   logger: Logger;
 };
 
-/** Stops the sandbox and its shim, kills them if they do not exit, and then runs the shim's binary to clean up. */
+/** Stops the sandbox and its shim. If they do not exit, kills them and then runs the shim's binary to clean up. */
 export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   const { shims, call, logger } = end;
   const shim = await shims.load(call.bundle).catch((error) => {
@@ -90,7 +90,7 @@ export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   });
 }
 
-/** Tries to stop the sandbox and its shim. Returns whether both ended by themselves. */
+/** Tries to stop the sandbox and its shim. Returns true if both exited by themselves. */
 async function shutDown(shim: Shim, { shims, call, graceMs, logger }: ShimSandboxEnd): Promise<boolean> {
   const sandboxId = call.id;
   const stop = { sandboxId, timeoutSecs: Math.ceil(graceMs / 2000) };
@@ -107,7 +107,7 @@ async function shutDown(shim: Shim, { shims, call, graceMs, logger }: ShimSandbo
   }
 }
 
-/** Requests the shim's shutdown. A shim without sandbox support is shut down through its task service. */
+/** Asks the shim to shut down. A shim without sandbox support is shut down through its task service. */
 async function endShim(shim: Shim, sandboxId: string): Promise<void> {
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   await shim.sandbox.shutdownSandbox({ sandboxId }, bounds).catch(async (error) => {
@@ -116,7 +116,7 @@ async function endShim(shim: Shim, sandboxId: string): Promise<void> {
   });
 }
 
-/** Awaits a call. Ignores errors which show that the sandbox has ended, or that the shim exited and closed the connection. */
+/** Awaits a call, ignoring errors that show that the sandbox has exited, or that the shim has exited and closed the connection. */
 async function unlessGone(shim: Shim, call: Promise<unknown>): Promise<void> {
   await call.catch((error) => {
     if (shim.isOpen && !['not_found', 'unimplemented'].includes(errorCode(error))) throw error;

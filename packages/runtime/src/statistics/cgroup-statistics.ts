@@ -21,7 +21,7 @@ import { blockDeviceName, FilesystemOf } from './filesystem-use.ts';
 import { readProcessUse } from './process-use.ts';
 import type { ContainerDetails, ContainerUse, SandboxUse, Statistics } from './statistics.ts';
 
-/** Child cgroup in which crun runs a container, below its systemd scope (crun(1), run.oci.systemd.subgroup). */
+/** Child cgroup in which crun runs a container, inside the container's systemd scope (crun(1), run.oci.systemd.subgroup). */
 const CRUN_SUBGROUP = 'container';
 
 export type CgroupStatisticsDependencies = DiskUseDependencies & {
@@ -29,12 +29,12 @@ export type CgroupStatisticsDependencies = DiskUseDependencies & {
   logger: Logger;
   cgroups: CgroupHierarchy;
   taskCgroup: (sandbox: SandboxRecord, taskId: string) => string;
-  /** Reports the usage of tasks that have no cgroup on this host, such as virtual machines. */
+  /** Returns the usage of tasks that have no cgroup on this host, such as virtual machines. */
   tasks: Pick<TaskRuntime, 'use'>;
   root: string;
 };
 
-/** Reads statistics from cgroups, snapshots and the counters in network namespaces. */
+/** Reads statistics from cgroups, snapshots and the counters of network namespaces. */
 export class CgroupStatistics implements Statistics {
   readonly layersMountpoint: string;
   readonly #dependencies: CgroupStatisticsDependencies;
@@ -87,7 +87,7 @@ export class CgroupStatistics implements Statistics {
     return (await tasks.use?.(id)) ?? counted;
   }
 
-  /** Path of the container's cgroup; undefined if its sandbox was removed. */
+  /** Returns the path of the container's cgroup; undefined if its sandbox has been removed. */
   async #cgroupPath(record: ContainerRecord): Promise<string | undefined> {
     const { sandboxes, taskCgroup, cgroups } = this.#dependencies;
     const sandbox = sandboxes.get(record.sandboxId);

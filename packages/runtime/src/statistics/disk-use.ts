@@ -9,7 +9,7 @@ import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 
-/** The share of one processor core that measuring uses on average, however many files the containers have. */
+/** The share of one CPU that measuring uses on average, regardless of how many files the containers have. */
 const CPU_SHARE = 0.2;
 /** Unit of `st_blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
@@ -26,7 +26,7 @@ export type DiskUseDependencies = {
 /** `isPartial`: the container uses more than was counted, see `measureTree`. */
 export type LayerUse = SnapshotUsage & { atMs: number; isPartial?: boolean };
 
-/** Measures containers on request, which takes about two seconds at most: see `TreeMeasures`. */
+/** Measures containers' disk usage on demand, which takes about two seconds at most; see `TreeMeasures`. */
 export class DiskUse {
   readonly #dependencies: DiskUseDependencies;
   readonly #measures = new TreeMeasures({ cpuShare: CPU_SHARE });
@@ -36,8 +36,8 @@ export class DiskUse {
   }
 
   /**
-   * The usage of the container's writable layer and image volumes. The first container of a pod also includes the files that all of
-   * its containers share, such as /etc/hosts, because the CRI has no field for these.
+   * Returns the usage of the container's writable layer and image volumes. For the first container of a pod, it includes the files that all
+   * of the pod's containers share, such as /etc/hosts, because the CRI has no field for these.
    */
   async of(record: ContainerRecord): Promise<LayerUse> {
     const { snapshotter, files } = this.#dependencies;
@@ -67,7 +67,7 @@ async function fileUse(path: string): Promise<SnapshotUsage> {
   return { sizeBytes: (await lstat(path)).blocks * BLOCK_BYTES, inodes: 1 };
 }
 
-/** A list with the result, or an empty list if the files have been removed in the meantime. */
+/** Returns a list containing the result, or an empty list if the files have been removed in the meantime. */
 async function orNothing<T>(found: Promise<T>): Promise<T[]> {
   try {
     return [await found];

@@ -2,11 +2,12 @@ import { readlink, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type MountEntry, readMounts } from '@podwright/system';
 
-/** Capacity of a whole file system, and its device as `df` names it. */
+/** Capacity of an entire file system, and its device as named by `df`. */
 export type FilesystemUse = { device: string; sizeBytes: number; inodes: number; freeInodes: number };
 
 /**
- * Reads the capacity of the file system of a directory. Looks up the device only once, because that is slow if the host has many mounts.
+ * Reads the capacity of the file system that contains a directory. Looks up the device only once, because that is slow if the host has many
+ * mounts.
  */
 export class FilesystemOf {
   readonly #path: string;
@@ -23,14 +24,14 @@ export class FilesystemOf {
   }
 }
 
-/** The source of the mount that contains `path`: the deepest mount, or the newest of several mounts at the same mount point. */
+/** Returns the source of the mount that contains `path`: the deepest mount, or the newest if several are on the same mount point. */
 export function deviceOf(path: string, mounts: MountEntry[]): string {
   const above = mounts.filter(({ mountPoint }) => mountPoint === '/' || `${path}/`.startsWith(`${mountPoint}/`));
   const depth = Math.max(...above.map(({ mountPoint }) => mountPoint.length));
   return above.findLast(({ mountPoint }) => mountPoint.length === depth)?.source ?? '';
 }
 
-/** The name of a block device, such as `/dev/sda`; `MAJOR:MINOR` if the kernel has no name for it. */
+/** Returns a block device's name, such as `/dev/sda`; `MAJOR:MINOR` if the kernel has no name for it. */
 export async function blockDeviceName({ major, minor }: { major: number; minor: number }): Promise<string> {
   const numbers = `${major}:${minor}`;
   return readlink(`/sys/dev/block/${numbers}`).then(

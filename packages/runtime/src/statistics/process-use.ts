@@ -1,14 +1,14 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** Number of open files and sockets of processes. `maxFiles` is the soft limit of the init process; undefined if unlimited. */
+/** Number of files and sockets that processes have open. `maxFiles` is the init process's soft limit; undefined if it is unlimited. */
 export type ProcessUse = { files: number; sockets: number; maxFiles: number | undefined };
 
-/** Maximum number of descriptors per process that are checked for sockets; further ones are counted as files only. */
+/** Maximum number of file descriptors per process that are checked for being sockets. Any others are counted only as files. */
 const MAX_CHECKED = 4096;
 
 /**
- * Counts the open files and sockets of processes. `first` is the container's init process. A process that exits in the meantime counts as
- * 0.
+ * Counts the open files and sockets of processes. `first` is the PID of the container's init process. A process that exits in the meantime
+ * counts as 0.
  */
 export async function readProcessUse(pids: number[], first: number): Promise<ProcessUse> {
   const use: ProcessUse = { files: 0, sockets: 0, maxFiles: parseMaxFiles(await readOf(first, 'limits')) };
@@ -23,7 +23,7 @@ export async function readProcessUse(pids: number[], first: number): Promise<Pro
   return use;
 }
 
-/** Parses the soft limit of open files in /proc/PID/limits (proc_pid_limits(5)); `undefined` means unlimited. */
+/** Parses the soft limit on open files in /proc/PID/limits (proc_pid_limits(5)); `undefined` means unlimited. */
 export function parseMaxFiles(limits: string): number | undefined {
   const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
   return soft === undefined ? undefined : Number(soft);

@@ -5,7 +5,7 @@ import type { LayerUse } from './disk-use.ts';
 import type { FilesystemUse } from './filesystem-use.ts';
 import type { ProcessUse } from './process-use.ts';
 
-/** Current usage of a container. `nanoCores` is the CPU usage since the previous reading; undefined in the first reading. */
+/** Current usage of a container. `nanoCores` is the CPU usage since the previous reading; undefined for the first reading. */
 export type ContainerUse = {
   cgroup: CgroupStats;
   nanoCores: number | undefined;
@@ -14,12 +14,12 @@ export type ContainerUse = {
 
 /** Detailed usage of a running container, which takes longer to read. */
 export type ContainerDetails = ContainerUse & {
-  /** Path of the container's cgroup, the same in each tree. */
+  /** Path of the container's cgroup, which is the same in every hierarchy. */
   cgroupPath: string;
   processes: ProcessUse;
-  /** The file system of its writable layer. */
+  /** The file system that contains its writable layer. */
   filesystem: FilesystemUse;
-  /** I/O of the container by block device. */
+  /** The container's I/O by block device. */
   devices: (DeviceIo & { name: string })[];
 };
 

@@ -4,10 +4,10 @@ import { isErrno, PodwrightError, PRIVATE_DIRECTORY, PRIVATE_FILE, wrapError } f
 import * as z from 'zod';
 import type { OciSpec } from '../oci/spec.ts';
 
-/** The file with the spec in a bundle (runtime-spec, bundle.md). */
+/** The file that contains a bundle's OCI spec (runtime-spec, bundle.md). */
 const CONFIG_FILE = 'config.json';
 
-/** The fields that this package reads. The OCI runtime checks the others. */
+/** The spec fields that this package reads. The others are checked by the OCI runtime. */
 const committedSpec = z.looseObject({
   process: z.looseObject({ args: z.array(z.string()), env: z.array(z.string()), cwd: z.string() }),
   root: z.looseObject({ path: z.string() }),
@@ -16,8 +16,9 @@ const committedSpec = z.looseObject({
 });
 
 /**
- * Replaces the spec of a bundle atomically, for the next start and for later execs: a reader sees either the old or the new spec, even
- * after a crash. Creates a missing bundle. Only the owner of a bundle may call it, which is the code of containers or of infra processes.
+ * Atomically replaces a bundle's OCI spec, for the next start and for later execs. Readers see either the old or the new spec, even after a
+ * crash. Creates the bundle if it does not exist. Must be called only by the bundle's owner, which is the code for containers or for infra
+ * processes.
  */
 export function commitSpec(bundle: string, spec: OciSpec): void {
   const path = join(bundle, CONFIG_FILE);
@@ -33,7 +34,7 @@ export function commitSpec(bundle: string, spec: OciSpec): void {
   }
 }
 
-/** The last committed spec; `undefined` if there is none. Throws `internal` if the file is not a spec. */
+/** Returns the OCI spec committed last; `undefined` if there is none. Throws `internal` if the file is not an OCI spec. */
 export function readSpec(bundle: string): OciSpec | undefined {
   return read(bundle, (text) => {
     const spec: unknown = JSON.parse(text);
@@ -45,8 +46,8 @@ export function readSpec(bundle: string): OciSpec | undefined {
 }
 
 /**
- * The last committed spec as JSON text, for display. It was written atomically, so this does not parse it, but throws `internal` for a
- * partial file.
+ * Returns the OCI spec committed last as JSON text, for display. Because the file is written atomically, does not parse it, but throws
+ * `internal` if it is incomplete.
  */
 export function readSpecText(bundle: string): string | undefined {
   return read(bundle, (text) => {

@@ -3,13 +3,13 @@ import { BoundedBytes, errorMessage, type Logger, wrapError } from '@podwright/b
 import { EXEC_DRAIN_MS, EXEC_OUTPUT_BYTES } from './limits.ts';
 import { paceSmallReads } from './output-pace.ts';
 
-/** A running command of any task runtime. */
+/** A running command in a task of any task runtime. */
 export type RunningExec = {
   what: string;
   stdout: Readable;
   stderr: Readable;
   exited: Promise<number>;
-  /** The pid of the process in the task; `undefined` before it runs. */
+  /** Returns the PID of the process in the task; `undefined` before it is running. */
   pid(): Promise<number | undefined>;
   /** Kills the whole process tree. */
   kill(): Promise<void>;
@@ -19,8 +19,8 @@ export type RunningExec = {
 export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /**
- * Waits until a command exits and returns its output. An abort kills the command. Once the command has exited, an abort only ends the wait
- * for output of its children, and its exit code is returned.
+ * Waits until a command exits and returns its output. Aborting kills the command. After the command has exited, aborting merely stops
+ * waiting for its children's output, and the command's exit code is returned.
  */
 export async function collectExec(exec: RunningExec, signal: AbortSignal): Promise<ExecResult> {
   let hasEnded = false;
@@ -46,7 +46,7 @@ export async function collectExec(exec: RunningExec, signal: AbortSignal): Promi
   }
 }
 
-/** Kills a command whose caller has disconnected. Logs a failure with the pid of the remaining process. */
+/** Kills a command whose caller has disconnected. If that fails, logs the PID of the remaining process. */
 export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' | 'logger'>): Promise<void> {
   const known = exec.pid().catch(() => undefined);
   try {

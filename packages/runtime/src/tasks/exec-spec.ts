@@ -3,8 +3,8 @@ import type { OciProcess } from '../oci/spec.ts';
 export type ExecCommand = { command: string[]; terminal: boolean; terminalName?: string };
 
 /**
- * The OCI process of an exec: the process of the task with another command. On a terminal it gets a TERM, as with containerd and Docker,
- * unless the container sets one.
+ * Builds the OCI process of an exec: the task's process with a different command. If it has a terminal, TERM is set unless the container
+ * sets it, as in containerd and Docker.
  */
 export function execProcess(task: OciProcess, { command, terminal, terminalName = 'xterm' }: ExecCommand): OciProcess {
   const { env } = task;

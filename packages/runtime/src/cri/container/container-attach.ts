@@ -1,7 +1,7 @@
 import { type RuntimeHandlers, requireStreams } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
-/** Attach: returns a URL for the streams of the container's init process. */
+/** Attach: returns a URL for the stdin, stdout and stderr streams of the container's init process. */
 export function containerAttach({
   containers,
   streaming,

@@ -3,8 +3,8 @@ import { CHECKPOINT_TIMEOUT_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
 
 /**
- * CheckpointContainer: writes the container's memory and files to the archive `location`, as CRI-O and containerd do. The container keeps
- * running. `UNIMPLEMENTED` if CRIU is not installed.
+ * CheckpointContainer: writes the container's memory and files to an archive at `location`, as CRI-O and containerd do. The container keeps
+ * running. Fails with `UNIMPLEMENTED` if CRIU is not installed.
  */
 export function containerCheckpoint({
   containers,

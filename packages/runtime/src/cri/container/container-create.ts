@@ -28,7 +28,7 @@ export function containerCreate({
   };
 }
 
-/** Checks that the user namespace and the ID-mapped mounts of the container have the same mappings as the pod. */
+/** Checks that the container's user namespace and ID-mapped mounts use the same mappings as the pod. */
 function checkUsers({ name, security, mounts }: ContainerConfig, { id, config }: SandboxRecord): void {
   if (!sameMappings(security.userNamespace, config.userNamespace)) {
     throw new PodwrightError(
@@ -44,7 +44,7 @@ function checkUsers({ name, security, mounts }: ContainerConfig, { id, config }:
   );
 }
 
-/** Refuses recursively read-only mounts that the runtime handler does not support. */
+/** Rejects recursively read-only mounts if the runtime handler does not support them. */
 function checkReadOnly(
   { name, mounts }: ContainerConfig,
   { config: { runtimeHandler } }: SandboxRecord,

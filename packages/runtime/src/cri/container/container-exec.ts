@@ -3,8 +3,8 @@ import { fitExecOutput, type RuntimeHandlers, requireCommand, requireStreams } f
 import type { CriServices } from '../services/services.ts';
 
 /**
- * ExecSync: runs a command in the container and waits for its exit. `timeout` is in seconds, 0 means none. The command is also
- * killed when the client disconnects or its deadline passes.
+ * ExecSync: runs a command in the container and waits for it to exit. `timeout` is in seconds; 0 means no timeout. The command is also
+ * killed if the client disconnects or its deadline passes.
  */
 export function containerExecSync({
   containers,
@@ -16,14 +16,14 @@ export function containerExecSync({
     const timeoutMs = Number(timeout) * 1000;
     using limit = timeoutMs > 0 ? withTimeout(signal, timeoutMs, 'wait for the command') : undefined;
     const result = await tasks.execSync(id, cmd, limit ?? signal).catch((error: unknown) => {
-      // `not_found` would mean a missing container, not a missing command
+      // to clients, `not_found` would mean a missing container, not a missing command
       throw isNotFound(error) && containers.find(id) ? wrapError(`exec in container ${id}`, error, 'unknown') : error;
     });
     return { ...result, ...fitExecOutput(result) };
   };
 }
 
-/** Exec: returns a URL for the command's streams. */
+/** Exec: returns a URL for the command's stdin, stdout and stderr streams. */
 export function containerExec({
   containers,
   streaming,

@@ -4,7 +4,7 @@ import { pathExists } from '@podwright/host';
 import { REOPEN_LOG_TIMEOUT_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** ReopenContainerLog: reopens the log after the kubelet has rotated it. Responds when the new log file exists. */
+/** ReopenContainerLog: reopens the log file after the kubelet has rotated it. Responds once the new log file exists. */
 export function containerReopenLog({
   containers,
   tasks,

@@ -5,14 +5,14 @@ import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'images'>;
 
-/** ListImages: lists all images, or the image that the filter's reference resolves to. */
+/** ListImages: lists all images, or only the image that the filter's reference resolves to. */
 export function imageList({ images }: Needs): ImageHandlers['listImages'] {
   return async ({ filter }) => ({
     images: select(images, filter).map((record) => criImage(record, filter?.image)),
   });
 }
 
-/** StreamImages: the same list, split into several messages. */
+/** StreamImages: returns the same list as ListImages, split into several messages. */
 export function imageStream({ images }: Needs): ImageHandlers['streamImages'] {
   return async function* ({ filter }) {
     for (const page of pages(select(images, filter)))

@@ -3,7 +3,7 @@ import type { AuthConfig, ImageHandlers } from '@podwright/cri';
 import type { RegistryAuth } from '@podwright/images';
 import type { CriServices } from '../services/services.ts';
 
-/** PullImage: pulls the image and returns its id. */
+/** PullImage: pulls the image and returns its ID. */
 export function imagePull({ images }: Pick<CriServices, 'images'>): ImageHandlers['pullImage'] {
   return async ({ image, auth }, { signal }) => {
     const reference = image?.image ?? '';
@@ -13,7 +13,7 @@ export function imagePull({ images }: Pick<CriServices, 'images'>): ImageHandler
   };
 }
 
-/** Credentials without empty fields; undefined if all are empty. */
+/** Returns the credentials without empty fields; `undefined` if all fields are empty. */
 function registryAuth(auth: AuthConfig | undefined): RegistryAuth | undefined {
   if (auth === undefined) return undefined;
   const { username, password, auth: packed, identityToken, registryToken, serverAddress } = auth;

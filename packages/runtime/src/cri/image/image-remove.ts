@@ -2,7 +2,7 @@ import { isNotFound, PodwrightError } from '@podwright/base';
 import type { ImageHandlers } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
-/** RemoveImage: removes the image with all of its names. Succeeds for an unknown image. */
+/** RemoveImage: removes the image and all of its names. Succeeds if the image does not exist. */
 export function imageRemove({ images }: Pick<CriServices, 'images'>): ImageHandlers['removeImage'] {
   return async ({ image }) => {
     const reference = image?.image ?? '';

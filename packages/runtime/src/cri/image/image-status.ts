@@ -3,7 +3,7 @@ import { type ImageHandlers, verboseInfo } from '@podwright/cri';
 import { criImage } from '../messages/image-message.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** ImageStatus: for an unknown image the response is empty, not an error. */
+/** ImageStatus: returns the image's status. If the image does not exist, the response is empty rather than an error. */
 export function imageInspect({ images }: Pick<CriServices, 'images'>): ImageHandlers['imageStatus'] {
   return async ({ image, verbose }) => {
     const reference = image?.image ?? '';

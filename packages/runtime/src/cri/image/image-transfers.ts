@@ -8,7 +8,7 @@ import type { CriServices } from '../services/services.ts';
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 type Needs = Pick<CriServices, 'images'>;
 
-/** podwright.v1.ImageTransfers: image operations that the CRI lacks. */
+/** podwright.v1.ImageTransfers: image operations that are missing from the CRI. */
 export function imageTransfers(services: Needs): Handlers {
   return {
     watch: imageWatch(services),
@@ -19,7 +19,7 @@ export function imageTransfers(services: Needs): Handlers {
   };
 }
 
-/** Watch: streams the progress of every pull and load from now on. */
+/** Watch: streams the progress of all pulls and loads from now on. */
 function imageWatch({ images }: Needs): Handlers['watch'] {
   return (_request, { signal }) => {
     const transfers = images.transfers(signal);

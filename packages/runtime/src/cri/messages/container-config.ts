@@ -11,10 +11,10 @@ import { containerDevice, containerMount } from './container-mount.ts';
 import { containerResources } from './container-resources.ts';
 import { containerSecurity } from './security-context.ts';
 
-/** Maximum number of mounts and of environment variables of one container. The kernel and OCI runtimes cannot handle many more. */
+/** Maximum number of mounts, and of environment variables, per container. The kernel and OCI runtimes cannot handle many more. */
 const MAX_ENTRIES = 100_000;
 
-/** Translates and validates the CRI's ContainerConfig. Invalid values are an `invalid_argument`. */
+/** Converts and validates the CRI's ContainerConfig. Throws `invalid_argument` for invalid values. */
 export function containerConfig(config: CriContainerConfig | undefined): ContainerConfig {
   if (config?.metadata === undefined) throw invalid('the container configuration has no metadata');
   if (config.metadata.name === '') throw invalid('the container has no name');
@@ -52,7 +52,7 @@ export function containerConfig(config: CriContainerConfig | undefined): Contain
   };
 }
 
-/** An environment variable. The OCI config.json is UTF-8, so bytes that are not UTF-8 become U+FFFD, as in other runtimes. */
+/** Converts an environment variable. The OCI config.json is UTF-8, so invalid bytes become U+FFFD, as in other runtimes. */
 function variable({ key, value }: KeyValue): { name: string; value: string } {
   if (key === '') throw invalid('envs: a variable has no name');
   return { name: plainText('envs', key), value: plainText(`variable ${key}`, Buffer.from(value).toString('utf8')) };

@@ -19,7 +19,7 @@ import type {
 } from '../../records/container-record.ts';
 import { toNanoseconds } from '../../records/ids.ts';
 
-/** A container in ListContainers. */
+/** Builds a container message for ListContainers. */
 export function criContainer(record: ContainerRecord): MessageInitShape<typeof ContainerSchema> {
   return {
     id: record.id,
@@ -35,7 +35,7 @@ export function criContainer(record: ContainerRecord): MessageInitShape<typeof C
   };
 }
 
-/** A container in ContainerStatus. The image's names are the current ones in the image store. */
+/** Builds a container message for ContainerStatus. The image names are those currently in the image store. */
 export function criContainerStatus(
   record: ContainerRecord,
   images: Pick<ImageService, 'find'>,
@@ -69,7 +69,7 @@ export function criContainerStatus(
   };
 }
 
-/** Whether the container matches the filter. The caller must have expanded prefixes in the filter to full ids. */
+/** Whether the container matches the filter. The caller must already have expanded ID prefixes in the filter to full IDs. */
 export function matchesContainer(record: ContainerRecord, filter: ContainerFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (filter.id !== '' && filter.id !== record.id) return false;

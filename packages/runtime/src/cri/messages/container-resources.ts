@@ -1,24 +1,27 @@
 import { invalid, type LinuxContainerResources, numberWithin } from '@podwright/cri';
 import type { ContainerResources } from '../../records/container-record.ts';
 
-/** The range of CPU periods that the kernel accepts (cgroups-v1 and -v2, sched-bwc.rst), in microseconds. */
+/** Range of CPU periods that the kernel accepts, in microseconds (cgroups-v1 and -v2, sched-bwc.rst). */
 const CPU_PERIOD = { minimum: 1000, maximum: 1_000_000 };
 const MINIMUM_CPU_QUOTA = 1000;
 /**
- * From this value on, a memory limit means unlimited. cgroup v1 reports an unlimited limit as the greatest multiple of the page size below
- * 2⁶³, which is no less than this value for any page size. Upstream's kubelet passes that value on from the cgroup when it resizes a pod.
+ * Memory limits at or above this value mean unlimited. For an unlimited cgroup, cgroup v1 reports the greatest multiple of the page size
+ * below 2⁶³, which is no less than this value for any page size. When upstream's kubelet resizes a pod, it passes on that number as read
+ * from the cgroup.
  */
 const UNLIMITED_MEMORY = (1n << 63n) - (1n << 20n);
-/** The list format of cpuset(7): numbers and ranges. */
+/** The cpuset(7) list format: numbers and ranges. */
 const LIST_PATTERN = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
 const PAGE_SIZE_PATTERN = /^\d+[KMG]B$/;
 /**
- * The name of a file of one of the kernel's cgroup controllers (cgroup-v2.rst). Excludes paths, which could lead out of the container's
- * cgroup, and files such as `cgroup.procs`, which move or kill processes.
+ * The name of an interface file of a cgroup controller (cgroup-v2.rst). Excludes paths, which could lead out of the container's cgroup, and
+ * files such as `cgroup.procs`, which move or kill processes.
  */
 const UNIFIED_PATTERN = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\w+)+$/;
 
-/** Translates and validates the CRI's resources. 0 and '' mean unset. Values that no kernel accepts are an `invalid_argument`. */
+/**
+ * Converts and validates the CRI's container resources. 0 and '' mean unset. Throws `invalid_argument` for values that no kernel accepts.
+ */
 export function containerResources(resources: LinuxContainerResources | undefined): ContainerResources {
   const memoryLimitBytes = limitOfMemory('memoryLimitInBytes', resources?.memoryLimitInBytes);
   return {
@@ -38,7 +41,7 @@ export function containerResources(resources: LinuxContainerResources | undefine
   };
 }
 
-/** The limit in bytes; -1 means unlimited. */
+/** Returns the limit in bytes; -1 means unlimited. */
 function limitOfMemory(field: string, value: bigint | undefined): number {
   return value !== undefined && value >= UNLIMITED_MEMORY ? -1 : numberWithin(field, value, { minimum: -1 });
 }
@@ -52,7 +55,7 @@ function cpuQuota(value: bigint | undefined): number {
   return numberWithin('cpuQuota', value, { minimum: MINIMUM_CPU_QUOTA });
 }
 
-/** The limit of memory and swap together. */
+/** Returns the combined limit for memory and swap. */
 function swapLimit(value: bigint | undefined, memoryLimit: number): number {
   const limit = limitOfMemory('memorySwapLimitInBytes', value);
   if (limit <= 0 || limit >= memoryLimit) return limit;

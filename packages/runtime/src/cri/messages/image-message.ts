@@ -2,8 +2,8 @@ import type { ImageSchema, ImageSpec, MessageInitShape } from '@podwright/cri';
 import type { ImageRecord } from '@podwright/images';
 
 /**
- * An image in ListImages and ImageStatus. All runtime handlers share the same images, so the request's runtime handler and annotations are
- * returned unchanged.
+ * Builds an image message for ListImages and ImageStatus. All runtime handlers share the same images, so the request's runtime handler and
+ * annotations are returned unchanged.
  */
 export function criImage(record: ImageRecord, request?: ImageSpec): MessageInitShape<typeof ImageSchema> {
   return {
@@ -22,7 +22,7 @@ export function criImage(record: ImageRecord, request?: ImageSpec): MessageInitS
   };
 }
 
-/** The user part of `USER` as a number or a name. An empty name means root. */
+/** The user part of the image's `USER`, as a UID or a name. An empty name means root. */
 function imageUser(user: string): { uid?: { value: bigint }; username?: string } {
   const name = user.split(':')[0] ?? '';
   return /^\d{1,10}$/.test(name) ? { uid: { value: BigInt(name) } } : { username: name };

@@ -15,10 +15,10 @@ import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../.
 import { selinuxOf } from './security-context.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
-/** Maximum length of a host name on Linux (sethostname(2)). */
+/** Maximum length of a Linux host name (sethostname(2)). */
 const MAX_HOSTNAME_BYTES = 64;
 
-/** Translates and validates the CRI's PodSandboxConfig. Invalid values are an `invalid_argument`. */
+/** Converts and validates the CRI's PodSandboxConfig. Throws `invalid_argument` for invalid values. */
 export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandler: string): SandboxConfig {
   const metadata = config?.metadata;
   if (config === undefined || metadata === undefined) throw invalid('the sandbox configuration has no metadata');
@@ -48,7 +48,7 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
   };
 }
 
-/** `node` for the host's namespace; every other known mode means the pod's own. */
+/** Returns `node` for the host's namespace; every other known mode means the pod's own namespace. */
 function ownOrNode(field: string, mode: NamespaceMode | undefined): SandboxNamespaceMode {
   if (mode !== undefined && NamespaceMode[mode] === undefined)
     throw invalid(`namespaceOptions.${field} ${mode} is unknown`);
@@ -60,8 +60,8 @@ function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
 }
 
 /**
- * The pod's user namespace. Throws `invalid_argument` if the pod is privileged or uses the host's PID or IPC namespace: in a user namespace
- * it would have no privileges over the host's processes, and could not even mount /proc.
+ * Returns the pod's user namespace. Throws `invalid_argument` if the pod is privileged or uses the host's PID or IPC namespace: in a user
+ * namespace it would have no privileges over the host's processes, and could not even mount /proc.
  */
 function userNamespace(
   namespaces: NamespaceOption | undefined,

@@ -11,7 +11,7 @@ import {
 import { toNanoseconds } from '../../records/ids.ts';
 import { isReady, type SandboxConfig, type SandboxRecord } from '../../records/sandbox-record.ts';
 
-/** A sandbox in ListPodSandbox. */
+/** Builds a sandbox message for ListPodSandbox. */
 export function criSandbox(record: SandboxRecord): MessageInitShape<typeof PodSandboxSchema> {
   return fields(record);
 }
@@ -28,7 +28,7 @@ function fields(record: SandboxRecord) {
   };
 }
 
-/** A sandbox in PodSandboxStatus. */
+/** Builds a sandbox message for PodSandboxStatus. */
 export function criSandboxStatus(record: SandboxRecord): MessageInitShape<typeof PodSandboxStatusSchema> {
   const [ip = '', ...others] = record.ips;
   return {
@@ -38,7 +38,7 @@ export function criSandboxStatus(record: SandboxRecord): MessageInitShape<typeof
   };
 }
 
-/** Whether the sandbox matches the filter. The caller must have expanded a prefix in the filter to the full id. */
+/** Whether the sandbox matches the filter. The caller must already have expanded an ID prefix in the filter to the full ID. */
 export function matchesSandbox(record: SandboxRecord, filter: PodSandboxFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (filter.id !== '' && filter.id !== record.id) return false;

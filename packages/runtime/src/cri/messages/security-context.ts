@@ -14,7 +14,7 @@ import { checkSelinuxOptions, type SelinuxOptions } from '../../oci/selinux.ts';
 import type { ContainerPidMode, ContainerSecurity } from '../../records/container-record.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
-/** Translates and validates the CRI's security context of a container. */
+/** Converts and validates a container's CRI security context. */
 export function containerSecurity(security: LinuxContainerSecurityContext | undefined): ContainerSecurity {
   const userNamespace = userNamespaceOf(security?.namespaceOptions?.usernsOptions);
   const runAsUser = security?.runAsUser?.value;
@@ -73,7 +73,7 @@ function pidMode(options: NamespaceOption | undefined): ContainerPidMode {
   }
 }
 
-/** The requested parts of an SELinux label; `{}` if all of them are empty. */
+/** Returns the requested parts of an SELinux label; `{}` if all of them are empty. */
 export function selinuxOf(options: SELinuxOption | undefined): { selinux?: SelinuxOptions } {
   if (options === undefined) return {};
   const { user, role, type, level } = options;

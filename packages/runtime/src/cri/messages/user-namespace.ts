@@ -1,12 +1,12 @@
 import { type IDMapping as CriIdMapping, invalid, NamespaceMode, type UserNamespace } from '@podwright/cri';
 import type { IdMapping, IdMappings } from '@podwright/system';
 
-/** Number of uids or gids on Linux: 32 bits, without the highest value, which is invalid. */
+/** Number of UIDs or GIDs on Linux: the 32-bit range without its highest value, which is invalid. */
 const MAX_IDS = 0xffffffff;
 
 /**
- * The mappings of the requested user namespace; `undefined` for the host's. As in containerd, there must be exactly one range of users and
- * one of groups, each of which starts at the container's id 0, the owner of the container's mounts.
+ * Returns the mappings of the requested user namespace; `undefined` if the pod uses the host's. As in containerd, there must be exactly one
+ * UID range and one GID range, each starting at container ID 0, which owns the container's mounts.
  */
 export function userNamespaceOf(options: UserNamespace | undefined): IdMappings | undefined {
   if (options === undefined) return undefined;
@@ -21,13 +21,13 @@ export function userNamespaceOf(options: UserNamespace | undefined): IdMappings 
   return { uids: idMappings(uids, 'uids'), gids: idMappings(gids, 'gids') };
 }
 
-/** The mappings of a mount; `undefined` if it has none. */
+/** Returns the ID mappings of a mount; `undefined` if it has none. */
 export function mountMappings(uids: CriIdMapping[], gids: CriIdMapping[], where: string): IdMappings | undefined {
   if (uids.length === 0 && gids.length === 0) return undefined;
   return { uids: idMappings(uids, `${where}: uidMappings`), gids: idMappings(gids, `${where}: gidMappings`) };
 }
 
-/** Whether both have the same mappings, or both have none. */
+/** Returns true if both have the same mappings, or if neither has any. */
 export function sameMappings(left: IdMappings | undefined, right: IdMappings | undefined): boolean {
   const text = (mappings: IdMappings | undefined) =>
     [...(mappings?.uids ?? []), ...(mappings?.gids ?? [])]

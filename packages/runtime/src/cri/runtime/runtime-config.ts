@@ -1,13 +1,13 @@
 import { CgroupDriver, type RuntimeHandlers } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
-/** RuntimeConfig: returns the cgroup driver, which the kubelet then uses, too. */
+/** RuntimeConfig: returns the cgroup driver, which the kubelet then also uses. */
 export function runtimeConfig({ facts }: Pick<CriServices, 'facts'>): RuntimeHandlers['runtimeConfig'] {
   const cgroupDriver = facts.cgroupDriver === 'systemd' ? CgroupDriver.SYSTEMD : CgroupDriver.CGROUPFS;
   return async () => ({ linux: { cgroupDriver } });
 }
 
-/** UpdateRuntimeConfig: passes the pod CIDR to the network, which may generate a CNI configuration from it. */
+/** UpdateRuntimeConfig: passes the pod CIDR to the pod network, which may generate a CNI configuration from it. */
 export function runtimeConfigUpdate({
   network,
   ready,

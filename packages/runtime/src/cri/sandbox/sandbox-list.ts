@@ -12,13 +12,13 @@ import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'sandboxes'>;
 
-/** ListPodSandbox: lists sandboxes from memory, filtered by id (or a prefix of it), state and labels. */
+/** ListPodSandbox: lists sandboxes from memory, filtered by ID (or a prefix of it), state and labels. */
 export function sandboxList({ sandboxes }: Needs): RuntimeHandlers['listPodSandbox'] {
   const response = encodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema }, criSandbox);
   return async ({ filter }) => response(select(sandboxes, filter));
 }
 
-/** StreamPodSandboxes: the same list, split into several messages. */
+/** StreamPodSandboxes: returns the same list as ListPodSandbox, split into several messages. */
 export function sandboxStream({ sandboxes }: Needs): RuntimeHandlers['streamPodSandboxes'] {
   return async function* ({ filter }) {
     const found = select(sandboxes, filter);

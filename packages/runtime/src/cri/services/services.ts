@@ -13,21 +13,19 @@ import type { Statistics } from '../../statistics/statistics.ts';
 import type { TaskRuntime } from '../../tasks/task-runtime.ts';
 import type { StreamUrls } from './stream-urls.ts';
 
-/** Facts about the host and this runtime for Status and RuntimeConfig. */
+/** Facts about the host and the container runtime for Status and RuntimeConfig. */
 export type RuntimeFacts = {
   version: string;
   cgroupDriver: CgroupDriver;
-  /** Checks whether pods can run now. */
+  /** Checks whether pods can run at present. */
   readiness: () => Promise<Readiness>;
-  /** Additional fields of a verbose Status. Must be serializable as JSON. */
+  /** Additional fields for a verbose Status. Must be JSON-serializable. */
   info: Record<string, unknown>;
-  /** Runtime handlers that support recursively read-only mounts. */
   recursiveReadOnlyHandlers: ReadonlySet<string>;
-  /** Runtime handlers that support user namespaces. */
   userNamespaceHandlers: ReadonlySet<string>;
 };
 
-/** The dependencies of the CRI handlers. Each handler takes only the ones it needs. */
+/** Dependencies of the CRI handlers. Each handler takes only those it needs. */
 export type CriServices = {
   sandboxes: SandboxService;
   ready: ReadySandboxes;

@@ -11,7 +11,7 @@ export type StreamUrlsDependencies = {
   tasks: TaskRuntime;
   sandboxes: SandboxService;
   controllers: SandboxControllers;
-  /** Connects to a port in the network namespace at a path. */
+  /** Connects to a port in the network namespace at the given path. */
   dial: PortDialer;
 };
 
@@ -19,8 +19,8 @@ export type StreamUrlsDependencies = {
 const HOST_NETNS = '/proc/self/ns/net';
 
 /**
- * Issues URLs of the streaming server for exec, attach and port-forward. Each URL is valid once and for a short time. Requests must
- * have full ids of running containers or ready sandboxes.
+ * Issues streaming server URLs for exec, attach and port-forward. Each URL can be used only once and expires soon. Requests must name
+ * running containers or ready sandboxes by their full IDs.
  */
 export class StreamUrls {
   readonly #dependencies: StreamUrlsDependencies;

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { PodwrightError, wrapError } from '@podwright/base';
 
 /**
- * Reads PEM files, and replaces each path with the file's contents. Throws `failed_precondition`, which names the file, if one is
- * unreadable or not PEM.
+ * Reads PEM files and replaces each path with the file's contents. Throws `failed_precondition` naming the file if it is unreadable or not
+ * PEM.
  */
 export async function readTlsFiles<Name extends string>(
   files: Record<Name, string> | undefined,

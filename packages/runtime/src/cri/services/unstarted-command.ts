@@ -2,7 +2,7 @@ import { errorCode, errorMessage } from '@podwright/base';
 import { type RemoteProcess, standInFor } from '@podwright/streaming';
 import type { TaskState } from '../../tasks/task-runtime.ts';
 
-/** Exit codes of a shell for a command that does not exist or is not executable (POSIX.1, 2.8.2). */
+/** A shell's exit codes for a command that does not exist or is not executable (POSIX.1, 2.8.2). */
 const EXIT_CODES: Record<string, number> = { not_found: 127, permission_denied: 126 };
 
 export type ExecAttempt = {
@@ -14,7 +14,8 @@ export type ExecAttempt = {
 
 /**
  * Returns a substitute process for a command that could not be started in a running container. The substitute prints the reason and exits
- * with the exit code of a shell, so that clients can distinguish this case from a failure of the runtime. Undefined for any other error.
+ * with the code that a shell would use, so clients can distinguish this case from a container runtime failure. Returns `undefined` for any other
+ * error.
  */
 export async function unstartedCommand(
   error: unknown,
@@ -22,10 +23,10 @@ export async function unstartedCommand(
 ): Promise<RemoteProcess | undefined> {
   const exitCode = EXIT_CODES[errorCode(error)];
   if (exitCode === undefined) return undefined;
-  // the error is also `not_found` if the container does not exist
+  // the error code is also `not_found` if the container does not exist
   const { status } = await state().catch(() => ({ status: undefined }));
   if (status !== 'running') return undefined;
-  // remove the beginning of the message, which names the operation and the container
+  // strip the message prefix that names the operation and the container
   const reason = errorMessage(error).split(`${containerId}: `).at(-1)!;
   const named = reason.includes(command[0]!) ? reason : `${command[0]}: ${reason}`;
   return standInFor({ reason: named, exitCode, tty });

@@ -11,19 +11,19 @@ import { criContainerStats } from './statistics.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;
 
-/** ContainerStats: resource usage of one container. */
+/** ContainerStats: returns one container's resource usage. */
 export function containerStats(services: Needs): RuntimeHandlers['containerStats'] {
   return async ({ containerId }) => ({ stats: await statsOf(services, services.containers.require(containerId)) });
 }
 
-/** ListContainerStats: resource usage of each running container. */
+/** ListContainerStats: returns the resource usage of each running container. */
 export function containerStatsList(services: Needs): RuntimeHandlers['listContainerStats'] {
   return async ({ filter }) => ({
     stats: await measure(services, select(services, filter)),
   });
 }
 
-/** StreamContainerStats: the same list, split into several messages. */
+/** StreamContainerStats: returns the same list as ListContainerStats, split into several messages. */
 export function containerStatsStream(services: Needs): RuntimeHandlers['streamContainerStats'] {
   return async function* ({ filter }) {
     const found = select(services, filter);

@@ -7,16 +7,16 @@ import {
 } from '@podwright/cri';
 import { toNanoseconds } from '../../records/ids.ts';
 
-/** A metric's description. Names and labels are cAdvisor's, so that dashboards and alerts made for cAdvisor keep working. */
+/** Description of a metric. Names and labels are the same as cAdvisor's, so that dashboards and alerts made for cAdvisor keep working. */
 type Described = { help: string; type: MetricType; labels: string[] };
 
 const counter = (help: string, ...labels: string[]): Described => ({ help, type: MetricType.COUNTER, labels });
 const gauge = (help: string, ...labels: string[]): Described => ({ help, type: MetricType.GAUGE, labels });
 
-/** Labels of every metric: container, cgroup path, image, container id, namespace and name of the pod. */
+/** Labels of every metric: the container's name, cgroup path, image and container ID, and the pod's namespace and name. */
 export const BASE_LABELS = ['container', 'id', 'image', 'name', 'namespace', 'pod'];
 
-/** All metrics by name. Never changes while the runtime is running, because the kubelet reads the descriptors only once. */
+/** All metrics by name. They never change while the container runtime is running, because the kubelet reads the descriptors only once. */
 const METRICS = {
   container_blkio_device_usage_total: counter(
     'Bytes read from and written to block devices',
@@ -92,13 +92,13 @@ export type MetricName = keyof typeof METRICS;
 export type Sample = {
   name: MetricName;
   value: number | undefined;
-  /** Values of the metric's labels in addition to the base labels. */
+  /** Values of the labels that the metric has in addition to the base labels. */
   labels?: string[];
-  /** Time of the measurement if the value is cached; undefined for a live value. */
+  /** When a cached value was measured; undefined for a live value. */
   atMs?: number;
 };
 
-/** ListMetricDescriptors: names, help texts and labels of all metrics in ListPodSandboxMetrics. */
+/** ListMetricDescriptors: returns the names, help texts and labels of all metrics in ListPodSandboxMetrics. */
 export function metricDescriptorList(): RuntimeHandlers['listMetricDescriptors'] {
   const descriptors: MessageInitShape<typeof MetricDescriptorSchema>[] = Object.entries(METRICS).map(
     ([name, { help, labels }]) => ({ name, help, labelKeys: [...BASE_LABELS, ...labels] }),
@@ -106,7 +106,7 @@ export function metricDescriptorList(): RuntimeHandlers['listMetricDescriptors']
   return async () => ({ descriptors });
 }
 
-/** Samples as CRI messages. The CRI has integer values only, so seconds are truncated, as in other runtimes. */
+/** Converts samples to CRI messages. The CRI supports only integer values, so seconds are truncated, as in other runtimes. */
 export function criMetrics(baseLabels: string[], samples: Sample[]): MessageInitShape<typeof MetricSchema>[] {
   return samples.flatMap(({ name, value, labels = [], atMs }) =>
     value === undefined

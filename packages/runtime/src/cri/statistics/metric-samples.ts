@@ -5,11 +5,11 @@ import type { Sample } from './metric-descriptors.ts';
 
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
-/** The kernel's default CPU period and shares (sched-bwc.rst, cgroup-v1's cpu.shares). */
+/** The kernel's default CPU period and CPU shares (sched-bwc.rst, cgroup v1's cpu.shares). */
 const DEFAULT_CPU_PERIOD_US = 100_000;
 const DEFAULT_CPU_SHARES = 1024;
 
-/** All samples of a running container. */
+/** Returns all samples of a running container. */
 export function containerSamples(record: ContainerRecord, details: ContainerDetails): Sample[] {
   const startedAtMs = record.state.phase === 'running' ? record.state.startedAtMs : undefined;
   return [
@@ -23,7 +23,7 @@ export function containerSamples(record: ContainerRecord, details: ContainerDeta
   ];
 }
 
-/** Samples of the cgroup of a container or a pod. */
+/** Returns the samples of a container's or pod's cgroup. */
 export function cgroupSamples({ cpu, memory, hugepages = {}, pressure }: CgroupStats): Sample[] {
   return [
     ...(cpu === undefined ? [] : cpuSamples(cpu)),
@@ -36,7 +36,7 @@ export function cgroupSamples({ cpu, memory, hugepages = {}, pressure }: CgroupS
   ];
 }
 
-/** Samples of a pod's network interfaces. */
+/** Returns the samples of a pod's network interfaces. */
 export function interfaceSamples(interfaces: InterfaceUse[]): Sample[] {
   return interfaces.flatMap((one): Sample[] => {
     const labels = [one.name];
@@ -65,8 +65,8 @@ function cpuSamples(cpu: CpuStats): Sample[] {
 }
 
 /**
- * Samples of a cgroup's memory. The cgroup's page faults include its children's, so the scopes `container` and `hierarchy` have the same
- * value.
+ * Returns a cgroup's memory samples. A cgroup's page faults include those of its children, so the scopes `container` and `hierarchy` report
+ * the same value.
  */
 function memorySamples(memory: MemoryStats): Sample[] {
   const faults = (kind: string, value: number): Sample[] =>
@@ -78,7 +78,7 @@ function memorySamples(memory: MemoryStats): Sample[] {
   return [
     { name: 'container_memory_usage_bytes', value: memory.usageBytes },
     { name: 'container_memory_working_set_bytes', value: memory.workingSetBytes },
-    // cgroup v2 before Linux 5.19 has no peak, so the current usage is reported
+    // before Linux 5.19, cgroup v2 does not record a peak, so the current usage is reported
     { name: 'container_memory_max_usage_bytes', value: memory.peakBytes ?? memory.usageBytes },
     { name: 'container_memory_rss', value: memory.rssBytes },
     { name: 'container_memory_cache', value: memory.cacheBytes },
@@ -143,7 +143,7 @@ function processSamples({ cgroup, processes }: ContainerDetails): Sample[] {
   ];
 }
 
-/** The requested limits. As in cAdvisor, 0 means unlimited. */
+/** Samples of the requested limits. As in cAdvisor, 0 means unlimited. */
 function limitSamples(resources: ContainerResources): Sample[] {
   const limit = (bytes: number) => Math.max(0, bytes);
   const { cpuQuota, memoryLimitBytes, memorySwapLimitBytes } = resources;

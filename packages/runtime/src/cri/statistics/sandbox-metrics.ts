@@ -13,12 +13,12 @@ import { cgroupSamples, containerSamples, interfaceSamples } from './metric-samp
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;
 
-/** ListPodSandboxMetrics: metrics of each ready pod and of its running containers. */
+/** ListPodSandboxMetrics: returns the metrics of each ready pod and its running containers. */
 export function sandboxMetricsList(services: Needs): RuntimeHandlers['listPodSandboxMetrics'] {
   return async () => ({ podMetrics: await measure(services, services.sandboxes.list().filter(isReady)) });
 }
 
-/** StreamPodSandboxMetrics: the same list, split into several messages. */
+/** StreamPodSandboxMetrics: returns the same list as ListPodSandboxMetrics, split into several messages. */
 export function sandboxMetricsStream(services: Needs): RuntimeHandlers['streamPodSandboxMetrics'] {
   return async function* () {
     const ready = services.sandboxes.list().filter(isReady);
@@ -33,8 +33,8 @@ function measure(services: Needs, sandboxes: SandboxRecord[]) {
 }
 
 /**
- * The metrics of a pod and its containers. The pod's own metrics come from its network, and from its cgroup if it has one, and have no
- * container name.
+ * Returns the metrics of a pod and its containers. The pod's own metrics cover its network and, if it has a cgroup, its cgroup. They have
+ * no container name.
  */
 async function metricsOf(
   services: Needs,

@@ -11,19 +11,19 @@ import { criSandboxStats } from './statistics.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;
 
-/** PodSandboxStats: resource usage of one pod. */
+/** PodSandboxStats: returns one pod's resource usage. */
 export function sandboxStats(services: Needs): RuntimeHandlers['podSandboxStats'] {
   return async ({ podSandboxId }) => ({ stats: await statsOf(services, services.sandboxes.require(podSandboxId)) });
 }
 
-/** ListPodSandboxStats: resource usage of each ready pod. */
+/** ListPodSandboxStats: returns the resource usage of each ready pod. */
 export function sandboxStatsList(services: Needs): RuntimeHandlers['listPodSandboxStats'] {
   return async ({ filter }) => ({
     stats: await measure(services, select(services, filter)),
   });
 }
 
-/** StreamPodSandboxStats: the same list, split into several messages. */
+/** StreamPodSandboxStats: returns the same list as ListPodSandboxStats, split into several messages. */
 export function sandboxStatsStream(services: Needs): RuntimeHandlers['streamPodSandboxStats'] {
   return async function* ({ filter }) {
     const found = select(services, filter);

@@ -11,7 +11,7 @@ import type { SandboxRecord } from '../../records/sandbox-record.ts';
 import type { ContainerUse, SandboxUse } from '../../statistics/statistics.ts';
 import { sandboxMetadata } from '../messages/sandbox-message.ts';
 
-/** A container's usage as a CRI message. */
+/** Converts a container's usage to a CRI message. */
 export function criContainerStats(
   record: ContainerRecord,
   use: ContainerUse,
@@ -20,7 +20,9 @@ export function criContainerStats(
   return containerStatsMessage(measured({ record, use, mountpoint }));
 }
 
-/** A pod's usage as a CRI message: the usage of its cgroup, or the sum of its containers if it does not have its own cgroup. */
+/**
+ * Converts a pod's usage to a CRI message: the usage of its cgroup or, if it has no cgroup of its own, the sum of its containers' usage.
+ */
 export function criSandboxStats(
   { id, config }: SandboxRecord,
   use: SandboxUse,

@@ -1,7 +1,7 @@
 import { addressBytes, addressText, prefixMask } from '@podwright/system';
 import type { Subnet } from './subnet.ts';
 
-/** The addresses of a subnet, as numbers. The first address is the gateway, which is the bridge's own address. */
+/** A subnet's addresses, as numbers. The first usable address is the gateway, which is the bridge's own address. */
 export type AddressRange = {
   family: 4 | 6;
   /** The subnet as configured. */
@@ -9,15 +9,12 @@ export type AddressRange = {
   prefixLength: number;
   network: bigint;
   gateway: string;
-  /**
-   * First and last address for pods, without the addresses of the network and the gateway, and with IPv4 without the broadcast
-   * address.
-   */
+  /** First and last address for pods. Excludes the network address, the gateway and, for IPv4, the broadcast address. */
   first: bigint;
   last: bigint;
 };
 
-/** An address block; `network` is its first address as a number. */
+/** A CIDR block. `network` is its first address, as a number. */
 export type Block = { family: 4 | 6; network: bigint; prefixLength: number };
 
 export function rangeOf({ cidr, family }: Subnet): AddressRange {
@@ -27,7 +24,7 @@ export function rangeOf({ cidr, family }: Subnet): AddressRange {
   return { ...block, cidr, gateway, first: block.network + 2n, last: family === 4 ? end - 1n : end };
 }
 
-/** The block `address/length`, or the block of that length that contains the address. */
+/** Returns the CIDR block `address/prefixLength`. If the address is not the block's first one, returns the block that contains it. */
 export function blockOf(cidr: string): Block {
   const [address = '', length] = cidr.split('/');
   const bytes = addressBytes(address);
@@ -39,7 +36,7 @@ export function blockOf(cidr: string): Block {
 export const cidrOf = ({ family, network, prefixLength }: Block): string =>
   `${addressAt(family, network)}/${prefixLength}`;
 
-/** Whether blocks have an address in common. */
+/** Whether two CIDR blocks have an address in common. */
 export function overlap(one: Block, other: Block): boolean {
   return one.family === other.family && one.network <= endOf(other) && other.network <= endOf(one);
 }
@@ -52,9 +49,9 @@ export function addressAt(family: 4 | 6, number: bigint): string {
 }
 
 /**
- * Derives the hardware address for an IP address on the bridge. When a new pod gets a released address, its peers' neighbour entries
- * therefore stay valid, and they reach the pod without waiting for an entry to expire. The addresses are locally administered (IEEE 802,
- * section 8.4).
+ * Derives an interface's hardware address from its IP address. When a new pod gets a previously released IP address, its peers' neighbor
+ * entries therefore stay valid, and they reach the pod without waiting for an entry to expire. The hardware addresses are locally
+ * administered (IEEE 802, section 8.4).
  */
 export function hardwareAddressOf(address: string): Buffer {
   const bytes = addressBytes(address);

@@ -6,9 +6,10 @@ import { type AddressRange, addressAt, addressNumber } from './address-range.ts'
 import { POD_LINK } from './link-names.ts';
 
 /**
- * Records which sandbox has which address: one file per address, which is named after the address and has the sandbox's id as its first
- * line. The format is that of the CNI plugin `host-local`, which earlier versions of Podwright called, so that addresses from those
- * versions are not assigned twice. The directory is in memory and belongs to one runtime, so files are read and written synchronously.
+ * Records which sandbox holds which address. Each address has its own file, which is named after the address and contains the sandbox ID in
+ * its first line. The format is that of the CNI plugin `host-local`, which earlier versions of Podwright called, so addresses from those
+ * versions are not assigned twice. The directory is in memory and belongs to a single container runtime, so files are read and written
+ * synchronously.
  */
 export class AddressStore {
   readonly #directory: string;
@@ -17,7 +18,7 @@ export class AddressStore {
     this.#directory = join(addressDirectory, network);
   }
 
-  /** The addresses of each sandbox that has any. */
+  /** Returns the addresses of each sandbox that holds any. */
   held(): Map<string, string[]> {
     const held = new Map<string, string[]>();
     for (const address of this.#addresses()) {
@@ -28,9 +29,9 @@ export class AddressStore {
   }
 
   /**
-   * Reserves an address in each range for a sandbox, starting after the last one that was assigned. The address in the second range has the
-   * same offset as in the first range if it is free, because the pair then always has the same hardware address. Undefined if a range has
-   * no free address. Nothing is reserved then, nor if this throws.
+   * Reserves an address in each range for a sandbox, starting after the one assigned last. In the second range, prefers the address with
+   * the same offset as in the first range, because such a pair always has the same hardware address. Returns `undefined` if a range has no
+   * free address. In that case, and if this throws, nothing is reserved.
    */
   reserve(sandboxId: string, ranges: AddressRange[]): string[] | undefined {
     makePrivateDirectory(this.#directory);
@@ -43,13 +44,13 @@ export class AddressStore {
     }
   }
 
-  /** Releases a sandbox's addresses, except addresses that now belong to another sandbox. */
+  /** Releases a sandbox's addresses, except those that now belong to another sandbox. */
   release(sandboxId: string, addresses: readonly string[]): void {
     for (const address of addresses)
       if (this.#holder(address) === sandboxId) rmSync(join(this.#directory, address), { force: true });
   }
 
-  /** Removes files without content, left by a process that was killed between creating a file and writing it. */
+  /** Removes empty files, left by a process that was killed between creating a file and writing to it. */
   removeUnfinished(): void {
     this.release('', this.#addresses());
   }
@@ -82,7 +83,7 @@ export class AddressStore {
     return undefined;
   }
 
-  /** Creates the file of an address. Returns false if the address already belongs to a sandbox. */
+  /** Creates an address's file. Returns false if the address already belongs to a sandbox. */
   #create(address: string, sandboxId: string): boolean {
     const path = join(this.#directory, address);
     try {
@@ -95,7 +96,7 @@ export class AddressStore {
     }
   }
 
-  /** The number after the last one assigned, or the first number if the last one is unknown or outside the range. */
+  /** Returns the number after the one assigned last, or the first number if the last one is unknown or out of range. */
   #nextAfterLast({ first, last }: AddressRange, path: string): bigint {
     const text = readIfThere(path)?.trim() ?? '';
     const next = isIP(text) === 0 ? first : addressNumber(text) + 1n;
@@ -118,14 +119,14 @@ export class AddressStore {
   #lastPath = (index: number): string => join(this.#directory, `last_reserved_ip.${index}`);
 }
 
-/** The error for pods if no address is free. */
+/** Builds the error that a pod gets if no address is free. */
 export function subnetFull(ranges: AddressRange[]): PodwrightError {
   const subnets = ranges.map(({ cidr }) => cidr).join(' or ');
   const hint = 'remove pods, or give network.subnet a shorter prefix';
   return new PodwrightError('resource_exhausted', `reserve an address: none is left in ${subnets}; ${hint}`);
 }
 
-/** Each number of the range once, starting at `start`. */
+/** Yields each number in the range once, starting at `start`. */
 function* candidates({ first, last }: AddressRange, start: bigint): Generator<bigint> {
   for (let number = start; number <= last; number++) yield number;
   for (let number = first; number < start; number++) yield number;

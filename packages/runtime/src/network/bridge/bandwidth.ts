@@ -3,18 +3,16 @@ import type { NetworkRequest } from '../network.ts';
 import { type HostLinks, vanished } from './host-links.ts';
 import { hostLinkName, linkAlias, shaperLinkName } from './link-names.ts';
 
-/**
- * Size of a burst, as the time in which its bytes pass at the configured rate. A burst is at least as large as the kernel's largest packet.
- */
+/** Burst size, as the time that its bytes take at the configured rate. A burst is never smaller than the kernel's largest packet. */
 const BURST_SECONDS = 0.1;
 const MIN_BURST_BYTES = 128 << 10;
-/** Longest queueing delay of a packet (as in the CNI plugin `bandwidth`). */
+/** Maximum queueing delay of a packet (as in the CNI plugin `bandwidth`). */
 const LATENCY_SECONDS = 0.025;
 const MAX_BYTES = 2 ** 31 - 1;
 
 /**
- * Limits a pod's ingress at the host's end of its link, and its egress at an ifb link to which its packets are redirected. Idempotent: call
- * it again after any failure.
+ * Limits a pod's ingress at the host end of its veth pair, and its egress at an ifb device to which its packets are redirected. Idempotent:
+ * may be called again after any failure.
  */
 export async function limitBandwidth(
   links: HostLinks,
@@ -36,7 +34,7 @@ export async function limitBandwidth(
   await links.request([limit, ...redirectIncoming(link.index, shaping.index)]);
 }
 
-/** The token bucket (tc-tbf(8)) of a rate in bits a second. */
+/** Returns the token bucket parameters (tc-tbf(8)) for a rate in bits per second. */
 function bucket(rate: number): { bytesPerSecond: number; burstBytes: number; queueBytes: number } {
   const bytesPerSecond = Math.ceil(rate / 8);
   const burstBytes = Math.min(MAX_BYTES, Math.max(MIN_BURST_BYTES, Math.ceil(bytesPerSecond * BURST_SECONDS)));

@@ -27,21 +27,21 @@ import { parseSubnets, type Subnet } from './subnet.ts';
 
 export type BridgeNetworkOptions = {
   bridge: string;
-  /** One subnet, or one of each IP version, separated by a comma. */
+  /** One subnet, or one per IP family, separated by a comma. */
   subnet: string;
-  /** A directory that only this runtime uses. A reboot removes it, as it does the bridge. */
+  /** A directory used only by this container runtime. A reboot removes it, along with the bridge. */
   stateDir: string;
   sockets: NetlinkSockets;
   system: System;
   logger: Logger;
   failpoint?: Failpoint;
-  /** Traces each step. Optional. */
   trace?: TraceWork;
 };
 
 /**
  * The default network: a bridge that Podwright sets up through netlink, without starting programs. It changes nothing on the host before
- * the first pod. The kernel removes a pod's link with its network namespace, and the pod's addresses are not reassigned before that.
+ * the first pod. The kernel removes a pod's veth pair together with the pod's network namespace, and the pod's addresses are not reassigned
+ * before that.
  */
 export class BridgeNetwork implements Network {
   readonly #options: BridgeNetworkOptions;
@@ -65,7 +65,7 @@ export class BridgeNetwork implements Network {
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 
-  /** Opens the network and takes over the state that an earlier process of this node left. */
+  /** Opens the network and takes over the state left by an earlier process of this node. */
   static async open(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const network = await BridgeNetwork.openReadOnly(options);
     await network.#connections.recover();
@@ -73,7 +73,7 @@ export class BridgeNetwork implements Network {
     return network;
   }
 
-  /** Opens the network for reading only: another process may be running it. */
+  /** Opens the network read-only, because another process may be running it. */
   static async openReadOnly(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const { bridge, subnet, stateDir } = options;
     if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/.test(bridge))
@@ -93,7 +93,7 @@ export class BridgeNetwork implements Network {
     return this.#host.subnets;
   }
 
-  /** Whether the sandbox has a link or an address. */
+  /** Whether the sandbox has a veth pair or an address. */
   has(sandboxId: string): boolean {
     return this.#connections.has(sandboxId);
   }
@@ -128,7 +128,7 @@ export class BridgeNetwork implements Network {
     if (this.#connections.has(sandboxId)) this.#connections.release(sandboxId);
   }
 
-  /** Removes the prepared link of a pod that another network will set up. */
+  /** Removes the prepared veth pair of a pod that another network is going to set up. */
   disconnect(sandboxId: string): Promise<void> {
     return this.#connections.disconnect(sandboxId);
   }
@@ -160,7 +160,7 @@ export class BridgeNetwork implements Network {
     this.#links.close();
   }
 
-  /** Removes the link and ports of a sandbox whose set-up failed. If that fails, the sandbox stays in `list`. */
+  /** Removes the veth pair and published ports of a sandbox whose setup failed. If that fails, `list` still returns the sandbox. */
   async #undo(sandboxId: string, cause: unknown): Promise<void> {
     const undo = new Undo();
     undo.add('remove the link', () => this.#connections.disconnect(sandboxId));

@@ -1,20 +1,20 @@
 import type { Link, LinkAddress, Route } from '@podwright/system';
 import { type AddressRange, type Block, blockOf, cidrOf, overlap } from './address-range.ts';
 
-/** The host's current state: the link with the bridge's name, all addresses and all routes. */
+/** The host's current state: the link with the bridge's name (if any), all addresses and all routes. */
 export type HostState = { link: Link | undefined; addresses: LinkAddress[]; routes: Route[] };
 
-/** The action that sets up the bridge, or the reason to refuse it. */
+/** How to set up the bridge, or why it must not be set up. */
 export type BridgePlan =
   | { kind: 'create' }
   | { kind: 'repair'; index: number; up: boolean; add: LinkAddress[]; remove: LinkAddress[] }
   | { kind: 'refuse'; message: string };
 
-/** Input of the plan. `isOwn`: this node created the bridge, or was about to create it. */
+/** The plan's input. `isOwn`: this node created the bridge, or was about to create it. */
 export type BridgeFacts = { bridge: string; isOwn: boolean; ranges: AddressRange[]; state: HostState };
 
 /**
- * Plans how to set up the bridge. Uses a bridge of another program only if it has no other subnet; a bridge that this node created gets the
+ * Plans how to set up the bridge. Uses another program's bridge only if it has no other subnet; a bridge created by this node is given the
  * configured subnets.
  */
 export function planBridge(facts: BridgeFacts): BridgePlan {
@@ -39,14 +39,14 @@ export function planBridge(facts: BridgeFacts): BridgePlan {
   return { kind: 'repair', index: link.index, up: link.up, add, remove: others };
 }
 
-/** The bridge's own addresses, which are the pods' gateways. */
+/** Returns the bridge's own addresses, which are the pods' gateways. */
 function gatewaysOf(ranges: AddressRange[], linkIndex: number): LinkAddress[] {
   return ranges.map(({ gateway, prefixLength }) => ({ linkIndex, address: gateway, prefixLength }));
 }
 
 /**
- * Whether an existing address must give way to the configured subnets: a bridge has only one IPv4 subnet, but keeps other IPv6 subnets (as
- * with the CNI plugin `bridge`).
+ * Whether an existing address must be replaced by the configured subnets' addresses: a bridge may have only one IPv4 subnet but keeps other
+ * IPv6 subnets, as with the CNI plugin `bridge`.
  */
 function replaced(address: LinkAddress, ranges: AddressRange[]): boolean {
   const block = blockOfAddress(address);
@@ -60,8 +60,8 @@ const blockOfAddress = ({ address, prefixLength }: LinkAddress): Block => blockO
 const blockOfRoute = ({ destination, prefixLength }: Route): Block => blockOf(`${destination}/${prefixLength}`);
 
 /**
- * An error message for users, which names the host's route that a pod subnet collides with and proposes a free subnet; undefined if none
- * collides.
+ * Returns an error message for users that names the host route colliding with a pod subnet and proposes a free subnet; `undefined` if there
+ * is no collision.
  */
 function collision({ ranges, state }: BridgeFacts): string | undefined {
   const routes = state.routes.filter(({ linkIndex }) => linkIndex === undefined || linkIndex !== state.link?.index);
@@ -77,8 +77,8 @@ function collision({ ranges, state }: BridgeFacts): string | undefined {
 }
 
 /**
- * Whether a route rules out a pod subnet. The subnet must not overlap a network that the host is in, or contain the destination of a route
- * via a gateway. A wider route via a gateway only loses the part that pods use.
+ * Whether a route rules out a pod subnet. The subnet must not overlap a network to which the host is directly connected, and must not
+ * contain the destination of a route via a gateway. A wider route via a gateway merely loses the part that the pods use.
  */
 function collides(route: Route, range: AddressRange): boolean {
   const block = blockOfRoute(route);
@@ -86,10 +86,10 @@ function collides(route: Route, range: AddressRange): boolean {
   return !route.viaGateway || block.prefixLength >= range.prefixLength;
 }
 
-/** Maximum number of routes with which a free subnet is proposed, because each candidate is compared with each route. */
+/** Maximum number of host routes for which a free subnet is proposed, because each candidate is compared with every route. */
 const MOST_ROUTES = 1000;
 
-/** The first private block with this prefix length that overlaps no route (RFC 1918, RFC 4193). */
+/** Returns the first private CIDR block with this prefix length that overlaps no route (RFC 1918, RFC 4193). */
 function freeSubnet({ family, prefixLength }: AddressRange, routes: Route[]): string | undefined {
   if (routes.length > MOST_ROUTES) return undefined;
   const taken = routes.map(blockOfRoute);

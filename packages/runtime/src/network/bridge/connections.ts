@@ -24,17 +24,17 @@ export type ConnectionsOptions = {
 type Connection = { addresses: string[]; ranges: AddressRange[] };
 
 /**
- * Connects pods to the bridge: each pod gets an address in each subnet, and a link. Reserves the address first and releases it last, so
- * that after a crash at any point the address file still identifies the sandbox.
+ * Connects pods to the bridge: each pod gets an address in each subnet, and a veth pair. The address is reserved first and released last,
+ * so after a crash at any point the address file still identifies the sandbox.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #pods: PodLinks;
   readonly #released: ReleasedLinks;
   readonly #connected = new Map<string, Connection>();
-  /** Addresses by sandbox, including sandboxes that an earlier process connected. */
+  /** Addresses by sandbox ID, including sandboxes connected by an earlier process. */
   readonly #held: Map<string, string[]>;
-  /** Sandboxes with a link but no address, because another program removed the address files. */
+  /** Sandboxes that have a veth pair but no address, because another program removed the address files. */
   readonly #strays = new Set<string>();
 
   constructor(options: ConnectionsOptions) {
@@ -44,7 +44,7 @@ export class Connections {
     this.#held = options.store.held();
   }
 
-  /** Finds sandboxes that have a link but no address. Only the process that owns the network may call it. */
+  /** Finds sandboxes that have a veth pair but no address. Must be called only by the process that owns the network. */
   async recover(): Promise<void> {
     this.#options.store.removeUnfinished();
     const { bridge, stateDir, links } = this.#options;
@@ -56,18 +56,18 @@ export class Connections {
     }
   }
 
-  /** Whether the sandbox has a link or an address, including one that is being released. */
+  /** Whether the sandbox has a veth pair or an address, including any that is being released. */
   has(sandboxId: string): boolean {
     return this.#held.has(sandboxId) || this.#strays.has(sandboxId);
   }
 
-  /** Ids of the sandboxes that have a link or an address and are not being released. */
+  /** Returns the IDs of the sandboxes that have a veth pair or an address and are not being released. */
   list(): string[] {
     const ids = new Set([...this.#options.store.held().keys(), ...this.#strays]);
     return [...ids].filter((id) => !this.#released.has(id));
   }
 
-  /** Connects a pod and returns its addresses. A pod that is already connected stays unchanged. Leaves nothing behind on failure. */
+  /** Connects a pod and returns its addresses. A pod that is already connected is left as is. Leaves nothing behind on failure. */
   async connect(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<string[]> {
     const { host, failpoint } = this.#options;
     const { ranges } = host;
@@ -89,36 +89,36 @@ export class Connections {
     return addresses;
   }
 
-  /** Releases the addresses once the link is gone with its namespace. Idempotent. */
+  /** Releases the addresses once the veth pair has been removed along with its namespace. Idempotent. */
   release(sandboxId: string): void {
     this.#connected.delete(sandboxId);
     this.#released.begin(sandboxId);
   }
 
-  /** Removes the link now, and then releases the addresses. */
+  /** Removes the veth pair immediately, then releases the addresses. */
   async disconnect(sandboxId: string): Promise<void> {
     this.#connected.delete(sandboxId);
     await this.#released.removeNow(sandboxId);
   }
 
-  /** Removes all links that are being released, without waiting for their namespaces. */
+  /** Removes all veth pairs that are being released, without waiting for their namespaces to be removed. */
   removeReleased(): Promise<void> {
     return this.#released.removeAllNow();
   }
 
-  /** Waits briefly for links that are being released; the next start handles the rest. */
+  /** Waits briefly for veth pairs that are being released. The next start handles the rest. */
   close(): Promise<void> {
     return this.#released.close();
   }
 
-  /** Whether a connected pod is still on the bridge: another program may have removed the link or the bridge. */
+  /** Whether a connected pod is still attached to the bridge: another program may have removed its veth pair or the bridge. */
   async #isOnBridge(sandboxId: string): Promise<boolean> {
     const { links, bridge } = this.#options;
     const [link] = await links.find(hostLinkName(bridge, sandboxId));
     return link?.master !== undefined;
   }
 
-  /** Whether a connection that an earlier process began can be finished, because its addresses are in the current subnets. */
+  /** Whether a connection begun by an earlier process can be completed, because its addresses are in the current subnets. */
   #canResume(sandboxId: string, ranges: AddressRange[]): boolean {
     const addresses = this.#held.get(sandboxId);
     if (addresses?.length !== ranges.length || this.#released.has(sandboxId)) return false;
@@ -138,7 +138,7 @@ export class Connections {
     }
   }
 
-  /** Connects the pod's link. Tries again if the bridge was removed in the meantime. */
+  /** Connects the pod's veth pair. Tries again if the bridge was removed in the meantime. */
   async #connectLinks(pod: Omit<PodConnection, 'bridgeIndex'>, resume: boolean): Promise<void> {
     const { host, links, bridge } = this.#options;
     const connect = async (bridgeIndex: number) =>
@@ -155,7 +155,7 @@ export class Connections {
     }
   }
 
-  /** Disconnects a sandbox after a failed connect. If the link cannot be removed, the sandbox stays in `list`. */
+  /** Disconnects a sandbox after a failed `connect`. If the veth pair cannot be removed, `list` still returns the sandbox. */
   async #disconnectAfter(cause: unknown, sandboxId: string): Promise<void> {
     await this.disconnect(sandboxId).catch((error) => {
       const fields = { sandbox: sandboxId, error: errorMessage(error), cause: errorMessage(cause) };

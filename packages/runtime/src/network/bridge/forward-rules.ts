@@ -12,21 +12,21 @@ import { Iptables, type IptablesVariant } from './iptables.ts';
 import type { NetfilterSocket } from './packet-filter.ts';
 import type { Subnet } from './subnet.ts';
 
-/** The iptables chains of one IP version in nf_tables: FORWARD, and Podwright's own chain that it should jump to. */
+/** The iptables chains of one IP family in nf_tables: FORWARD, and Podwright's own chain that FORWARD should jump to. */
 type ForwardChains = { forward: NftChainSummary | undefined; own: NftChainSummary | undefined };
 
-/** firewalld's table. The policy of its chain is to accept, but its last rule rejects. */
+/** firewalld's table. The policy of its forward chain is accept, but the chain's last rule rejects. */
 const FIREWALLD = 'firewalld';
 
 /**
- * Adds rules to iptables' FORWARD chain that accept the packets of pods, if the host filters forwarded packets at all, for example because
- * Docker has set the chain's policy to drop. Starts no program on a host without such filters, or if the rules are already there. Does not
- * edit nftables tables other than those of iptables.
+ * Adds rules to iptables' FORWARD chain that accept pod traffic, if the host filters forwarded packets at all, for example because Docker
+ * has set the chain's policy to drop. Starts no program if the host has no such filters or the rules are already there. Does not edit
+ * nftables tables other than those of iptables.
  */
 export class ForwardRules {
   readonly #socket: NetfilterSocket;
   readonly #logger: Logger;
-  /** The subnets for which this process has made rules. If they are unchanged, existing rules need no check of their contents. */
+  /** The subnets for which this process has created rules. If they are unchanged, the contents of existing rules need not be checked. */
   #madeFor: string | undefined;
 
   constructor(socket: NetfilterSocket, logger: Logger) {
@@ -45,13 +45,16 @@ export class ForwardRules {
     this.#madeFor = current;
   }
 
-  /** Whether no rule can be missing as long as nf_tables is unchanged. False if that cannot be determined without starting a program. */
+  /**
+   * Returns true if no rule can be missing while nf_tables is unchanged. Returns false if that cannot be determined without starting a
+   * program.
+   */
   async intact({ subnets }: HostRuleset): Promise<boolean> {
     const legacy = await Promise.all(subnets.map(hasLegacyFilter));
     return legacy.every((has) => !has);
   }
 
-  /** Removes the rules of both IP versions, because the subnets may have changed. */
+  /** Removes the rules of both IP families, because the subnets may have changed. */
   async remove({ bridge }: HostRuleset): Promise<void> {
     this.#madeFor = undefined;
     for (const subnet of bothVersions) {
@@ -70,7 +73,7 @@ export class ForwardRules {
     await iptables.restore([forwardChain(bridge, subnet)], saved);
   }
 
-  /** The iptables variants whose programs must run. */
+  /** Returns the iptables variants whose programs must be run. */
   async #variants(
     bridge: string,
     subnet: Subnet,
@@ -91,7 +94,7 @@ export class ForwardRules {
   }
 
   /**
-   * Warnings about other programs' tables that may drop packets of pods: tables that do not belong to iptables, do not accept
+   * Returns warnings about other programs' tables that may drop pod traffic: tables that do not belong to iptables, do not accept
    * everything and do not mention the bridge. A rule in one table cannot accept what another table drops.
    */
   async warnings(bridge: string): Promise<string[]> {
@@ -111,7 +114,7 @@ export class ForwardRules {
     });
   }
 
-  /** Calls `work` with the netfilter socket. Undefined if nf_tables cannot be read. */
+  /** Calls `work` with the netfilter socket. Returns `undefined` if nf_tables cannot be read. */
   async #use<T>(work: (socket: NetlinkSocket) => Promise<T>): Promise<T | undefined> {
     try {
       return await work(this.#socket());
@@ -124,7 +127,7 @@ export class ForwardRules {
     }
   }
 
-  /** Logs that iptables cannot list its tables. Then no rule can be added, and perhaps none is needed. */
+  /** Logs that iptables cannot list its tables. In that case no rule can be added, and perhaps none is needed. */
   #unusable(bridge: string, error: unknown): undefined {
     this.#logger.warn(
       { bridge, error: errorMessage(error) },
@@ -133,7 +136,7 @@ export class ForwardRules {
   }
 }
 
-/** Whether FORWARD does more than accept and jump to Podwright's chain. */
+/** Whether FORWARD does anything besides accept packets and jump to Podwright's chain. */
 const filters = (bridge: string, { forward }: ForwardChains): boolean =>
   forward !== undefined && (forward.drops || forward.rules.some(({ jumpsTo }) => jumpsTo !== forwardChainName(bridge)));
 
@@ -142,7 +145,7 @@ const accepts = (bridge: string, { forward, own }: ForwardChains): boolean =>
   own !== undefined &&
   own.rules.length > 0;
 
-/** Whether the kernel's legacy iptables has a filter table; the kernel lists its tables in a file. */
+/** Whether the kernel's legacy iptables has a filter table. The kernel lists the tables' names in a file. */
 async function hasLegacyFilter({ family }: Subnet): Promise<boolean> {
   try {
     const names = await readFile(family === 4 ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names', 'utf8');

@@ -10,7 +10,7 @@ import { bridgeAlias, isOfAnotherNode } from './link-names.ts';
 
 export type HostBridgeOptions = { bridge: string; stateDir: string; links: HostLinks };
 
-/** The bridge that pods are connected to, with its addresses in their subnets and the sysctls for forwarding. */
+/** The bridge that pods are connected to, with its addresses in the pod subnets and the sysctls for forwarding. */
 export class HostBridge {
   readonly #options: HostBridgeOptions;
 
@@ -19,8 +19,8 @@ export class HostBridge {
   }
 
   /**
-   * Creates or repairs the bridge and returns its interface index. Throws `failed_precondition`, with a message for users, if the name or a
-   * subnet is taken. Idempotent: call it again after any failure.
+   * Creates or repairs the bridge and returns its interface index. Throws `failed_precondition`, with a message for users, if the bridge
+   * name or a subnet is taken. Idempotent: may be called again after any failure.
    */
   async ensure(ranges: AddressRange[]): Promise<number> {
     const { bridge, links } = this.#options;
@@ -36,13 +36,13 @@ export class HostBridge {
     return plan.index;
   }
 
-  /** A message for users if pods cannot get a network, otherwise undefined. Changes nothing. */
+  /** Returns a message for users if pods cannot get a network; otherwise `undefined`. Changes nothing. */
   async problem(ranges: AddressRange[]): Promise<string | undefined> {
     const plan = await this.#plan(ranges);
     return plan.kind === 'refuse' ? plan.message : undefined;
   }
 
-  /** An error message for users if the bridge belongs to another node; undefined if it does not, or does not exist. */
+  /** Returns an error message for users if the bridge belongs to another node; `undefined` if it does not, or if there is no bridge. */
   async foreignBridgeMessage(): Promise<string | undefined> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
@@ -71,13 +71,13 @@ export class HostBridge {
     return planBridge({ bridge, isOwn: await pathExists(this.#marker), ranges, state });
   }
 
-  /** Creates the bridge. Records first that this node will own it, so that it is removed later. */
+  /** Creates the bridge. First records that this node will own it, so that it is removed later. */
   async #make(ranges: AddressRange[]): Promise<void> {
     const { bridge, links, stateDir } = this.#options;
     makePrivateDirectory(stateDir);
     await writeFile(this.#marker, '', { mode: PRIVATE_FILE });
-    // By default a bridge has the lowest hardware address of its ports. That changes with the ports, and the neighbour entries of pods
-    // would become stale.
+    // By default, a bridge takes the lowest hardware address of its ports. That address would change as ports are added and removed, making
+    // the pods' neighbor entries stale.
     const hardwareAddress = hardwareAddressOf(ranges[0]!.gateway);
     await links.request([
       { ...addLink({ name: bridge, kind: 'bridge', hardwareAddress }), ignore: ['EEXIST'] },
@@ -90,7 +90,7 @@ export class HostBridge {
   }
 }
 
-/** Enables forwarding on the host, and prevents it from accepting a pod as its router (CVE-2020-10749). */
+/** Enables forwarding on the host, and keeps the host from accepting a pod as its router (CVE-2020-10749). */
 async function setSysctls(bridge: string, ranges: AddressRange[]): Promise<void> {
   await setSysctl(`net/ipv6/conf/${bridge}/accept_ra`, '0');
   for (const { family } of ranges) {
@@ -99,7 +99,7 @@ async function setSysctls(bridge: string, ranges: AddressRange[]): Promise<void>
   }
 }
 
-/** Writes a sysctl, asynchronously because the kernel may wait for locks during the write. Has no effect if the kernel has no IPv6. */
+/** Writes a sysctl. Asynchronous, because the kernel may wait for locks during the write. Does nothing if the kernel has no IPv6. */
 async function setSysctl(name: string, value: string): Promise<void> {
   const path = join('/proc/sys', name);
   try {

@@ -23,8 +23,8 @@ import { NETLINK_ATTEMPTS } from '../../time-limits.ts';
 const DUMP_INTERRUPTED = 0x10;
 
 /**
- * Links, addresses and routes of the host's network namespace. Quick requests use one socket; requests that wait for the kernel's RCU grace
- * periods or have many replies use another. Each socket processes one batch at a time.
+ * Links, addresses and routes of the host's network namespace. Quick requests use one socket; requests that wait for RCU grace periods or
+ * have many replies use another. Each socket processes one batch at a time.
  */
 export class HostLinks {
   readonly #quick: NetlinkSocket;
@@ -35,22 +35,22 @@ export class HostLinks {
     this.#slow = sockets.open('route');
   }
 
-  /** Sends quick requests. */
+  /** Sends quick requests only; slow ones would hold up the others. */
   request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
     return this.#quick.request(requests);
   }
 
-  /** Looks up links; undefined for each that does not exist. */
+  /** Looks up links by name; `undefined` for each link that does not exist. */
   find<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
     return findOn(this.#quick, names);
   }
 
-  /** As `find`, but runs after pending removals. */
+  /** Like `find`, but runs after pending removals. */
   findLater<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
     return findOn(this.#slow, names);
   }
 
-  /** Removes links with their addresses and qdiscs. No error for a link that does not exist. */
+  /** Removes links along with their addresses and qdiscs. No error for links that do not exist. */
   async remove(names: string[]): Promise<void> {
     if (names.length > 0) await retryLostAnswers(() => this.#slow.request(names.map(deleteLink)));
   }
@@ -72,7 +72,7 @@ export class HostLinks {
     this.#slow.close();
   }
 
-  /** Lists objects. Tries again if objects changed during the dump, because entries may then be missing. */
+  /** Lists kernel objects. Tries again if any changed during the dump, because entries may then be missing. */
   async #list(request: NetlinkRequest): Promise<NetlinkMessage[]> {
     for (let attempt = 1; ; attempt++) {
       const [answers] = await retryLostAnswers(() => this.#slow.request([request]));
@@ -91,7 +91,7 @@ async function findOn<T extends string[]>(
   return answers.map(([found]) => found && decodeLink(found)) as { [K in keyof T]: Link | undefined };
 }
 
-/** Retries if replies were lost or the kernel had no memory for them (ENOBUFS). Only for requests that may be repeated. */
+/** Retries if netlink replies were lost or the kernel had no memory for them (ENOBUFS). Only for requests that may safely be repeated. */
 export async function retryLostAnswers<T>(work: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -102,7 +102,7 @@ export async function retryLostAnswers<T>(work: (attempt: number) => Promise<T>)
   }
 }
 
-/** The `not_found` error for an object that existed a moment ago. */
+/** Builds the `not_found` error for an object that existed a moment ago. */
 export function vanished(what: string): PodwrightError {
   return new PodwrightError('not_found', `${what} has vanished`);
 }

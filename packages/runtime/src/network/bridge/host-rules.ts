@@ -16,15 +16,15 @@ import type { Subnet } from './subnet.ts';
 export type HostRulesOptions = {
   bridge: string;
   subnets: Subnet[];
-  /** A directory that a reboot removes, as it does the rules. */
+  /** A directory that a reboot removes, along with the rules. */
   stateDir: string;
   logger: Logger;
   sockets: NetlinkSockets;
 };
 
 /**
- * The default network's rules in the host's packet filter. They masquerade connections of pods, deny pods access to the host's loopback
- * addresses, forward host ports to pods, and accept packets of pods in iptables' FORWARD chain if that filters at all. They are in
+ * The default network's rules in the host's packet filter. They masquerade connections from pods, deny pods access to the host's loopback
+ * addresses, forward host ports to pods, and accept pod traffic in iptables' FORWARD chain if that filters at all. The rules are in
  * nf_tables, or in iptables if the kernel does not support nf_tables. Calls run one at a time.
  */
 export class HostRules {
@@ -37,11 +37,11 @@ export class HostRules {
   readonly #iptables = new IptablesFilter();
   readonly #forward: ForwardRules;
   readonly #turns = new Limiter(1);
-  /** A marker file: this node has set `route_localnet` on the bridge. */
+  /** A marker file, which exists if this node has set `route_localnet` on the bridge. */
   readonly #allowedLocalhost: string;
   /**
-   * The packet filter that holds the rules and the ports that they publish; undefined until this process has made the rules, and after a
-   * failure.
+   * The packet filter in use and the published ports that its rules are for. Undefined until this process has created the rules, and after
+   * a failure.
    */
   #made: { filter: PacketFilter; ports: PortRule[] } | undefined;
   #isActive = false;
@@ -59,15 +59,15 @@ export class HostRules {
   }
 
   /**
-   * Replaces all rules, whatever state they are in. Call it before the first sandbox of a process, after the bridge was created, and at
-   * startup if there are sandboxes of an earlier process.
+   * Replaces all rules, whatever state they are in. Must be called before a process's first sandbox, after the bridge was created, and at
+   * startup if there are sandboxes from an earlier process.
    */
   ensure(): Promise<void> {
     return this.#turns.run(() => this.#make());
   }
 
   /**
-   * Restores rules that another program removed. Does nothing before the first `ensure` or `publish`, and starts no program if nothing
+   * Restores rules removed by another program. Does nothing before the first `ensure` or `publish`, and starts no program if nothing has
    * changed.
    */
   recheck(): Promise<void> {
@@ -78,7 +78,7 @@ export class HostRules {
     });
   }
 
-  /** Sets the subnets of the rules, which the next `ensure` applies. */
+  /** Sets the subnets of the rules. They take effect at the next `ensure`. */
   setSubnets(subnets: Subnet[]): void {
     this.#subnets = subnets;
     void this.#turns.run(async () => {
@@ -88,7 +88,7 @@ export class HostRules {
 
   /**
    * Publishes a sandbox's host ports, replacing its earlier ones. On success all of the rules are in force; if this throws, none of them
-   * is. If two sandboxes request the same port, the first one keeps it.
+   * are. If two sandboxes request the same port, the first one keeps it.
    */
   publish(sandboxId: string, ports: PublishedPorts): Promise<void> {
     return this.#turns.run(async () => {
@@ -125,12 +125,12 @@ export class HostRules {
     await this.#loggingFailure(deleteWithdrawnFlows(this.#netfilter, ports));
   }
 
-  /** Ids of sandboxes with published ports, including sandboxes of an earlier process. */
+  /** Returns the IDs of the sandboxes with published ports, including sandboxes from an earlier process. */
   published(): Promise<string[]> {
     return this.#published.ids();
   }
 
-  /** Removes all rules and records from either packet filter. */
+  /** Removes all rules, from whichever packet filter they are in, and all records. */
   remove(): Promise<void> {
     return this.#turns.run(async () => {
       this.#made = undefined;
@@ -143,7 +143,9 @@ export class HostRules {
     });
   }
 
-  /** A message for users if no packet filter is usable, as far as can be determined without changing rules; otherwise undefined. */
+  /**
+   * Returns a message for users if no packet filter is usable, as far as can be determined without changing rules; otherwise `undefined`.
+   */
   async missing(): Promise<string | undefined> {
     if (findProgram('iptables-restore') !== undefined) return undefined;
     return await this.#nft.probe().then(
@@ -153,7 +155,7 @@ export class HostRules {
     );
   }
 
-  /** Warnings for users about the host's own firewall rules that may drop packets of pods. */
+  /** Returns warnings for users about the host's own firewall rules that may drop pod traffic. */
   warnings(): Promise<string[]> {
     return this.#forward.warnings(this.#bridge);
   }
@@ -175,7 +177,7 @@ export class HostRules {
     await this.#deleteStaleFlows();
   }
 
-  /** Changes the rules that this process made to match the currently published ports. */
+  /** Updates the rules created by this process to match the currently published ports. */
   async #update(): Promise<void> {
     if (this.#made === undefined) return await this.#make();
     const { filter, ports: before } = this.#made;
@@ -194,8 +196,8 @@ export class HostRules {
   }
 
   /**
-   * Replaces the rules, with iptables if nf_tables is not supported. Throws a temporary failure of nf_tables, because rules in both packet
-   * filters would interfere.
+   * Replaces the rules, using iptables if nf_tables is not supported. Throws if nf_tables fails only temporarily, because rules in both
+   * packet filters would interfere with each other.
    */
   async #replace(ports: PortRule[]): Promise<PacketFilter> {
     try {
@@ -213,9 +215,9 @@ export class HostRules {
   }
 
   /**
-   * Sets `route_localnet` on the bridge, without which the kernel drops packets from the host's loopback addresses to pods, and the
-   * replies. It has no effect on `::1`, whose packets never leave the loopback interface. Safe only with the rules that deny pods access to
-   * these addresses.
+   * Sets `route_localnet` on the bridge, without which the kernel drops packets from the host's loopback addresses to pods, and the replies
+   * to them. It does not affect `::1`, whose packets never leave the loopback interface. Safe only with the rules that deny pods access to
+   * the loopback addresses.
    */
   #allowLocalhost(): void {
     if (!this.#made?.ports.some(({ version }) => version === 4)) return;
@@ -224,13 +226,14 @@ export class HostRules {
       writeFileSync(this.#allowedLocalhost, '', { mode: PRIVATE_FILE });
       writeFileSync(this.#routeLocalnet, '1');
     } catch (error) {
-      // Without a bridge there are no pods to reach, and `ensure` is called after the bridge is created again.
+      // Without a bridge there are no pods to reach, and `ensure` is called once the bridge has been created again.
       if (!isErrno(error, 'ENOENT')) throw wrapFileError('allow localhost to reach ports of pods', error);
     }
   }
 
   /**
-   * Clears `route_localnet` before the rules are removed, because a bridge that another program created stays, and others keep using it.
+   * Clears `route_localnet` before the rules are removed, because a bridge created by another program is left in place, and others keep
+   * using it.
    */
   #forbidLocalhost(): void {
     if (!existsSync(this.#allowedLocalhost)) return;
@@ -246,7 +249,7 @@ export class HostRules {
     return `/proc/sys/net/ipv4/conf/${this.#bridge}/route_localnet`;
   }
 
-  /** Deletes stale flows to the ports of one sandbox, or of all sandboxes. */
+  /** Deletes stale conntrack flows to the published ports of one sandbox, or of all sandboxes. */
   async #deleteStaleFlows(sandboxId?: string): Promise<void> {
     const ports = this.#made?.ports.filter((port) => sandboxId === undefined || port.sandboxId === sandboxId) ?? [];
     await this.#loggingFailure(deleteStaleFlows(this.#netfilter, ports));

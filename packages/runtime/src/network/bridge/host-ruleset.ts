@@ -1,10 +1,10 @@
 import type { PortRule } from './port-rules.ts';
 import type { Subnet } from './subnet.ts';
 
-/** Input of the default network's packet filter rules. All tables and chains are named after the bridge. */
+/** Input for the default network's packet filter rules. All tables and chains are named after the bridge. */
 export type HostRuleset = { bridge: string; subnets: Subnet[] };
 
-/** Placeholder subnets of both IP versions, for removing rules: chains are removed by name, whatever their subnet. */
+/** Placeholder subnets of both IP families for removing rules: chains are removed by name, regardless of their subnet. */
 export const bothVersions: Subnet[] = [
   { family: 4, cidr: '0.0.0.0/0' },
   { family: 6, cidr: '::/0' },
@@ -16,34 +16,35 @@ export const MULTICAST = { 4: '224.0.0.0/4', 6: 'ff00::/8' } as const;
 
 /**
  * Host addresses that pods must not reach. `route_localnet` on the bridge makes `localhost:hostPort` work, but also makes the kernel accept
- * packets from pods to these addresses (CVE-2020-8558). The rules drop such packets unless connection tracking shows that the destination
- * of their connection was translated, as for a pod's replies to a client on localhost. With `route_localnet` the kernel also accepts
- * packets from pods with these source addresses, except 127.0.0.1, so the rules drop these, too. A reply does not have such a source
- * address yet at the input hook. `::1` needs no rule: the kernel accepts it from the loopback interface only (RFC 4291, section 2.5.3).
+ * packets from pods to these addresses (CVE-2020-8558). The rules drop such packets unless connection tracking shows that their
+ * connection's destination was translated, as with a pod's replies to a client on localhost. With `route_localnet` the kernel also accepts
+ * packets from pods that have these addresses as their source, except 127.0.0.1, so the rules also drop those. At the input hook, a reply
+ * does not have such a source address yet. `::1` needs no rule: the kernel accepts it only from the loopback interface (RFC 4291, section
+ * 2.5.3).
  */
 export const LOOPBACK = '127.0.0.0/8';
 
 /**
- * Packets to this address are not translated for host ports: with this source they could not leave the host, and a refused connection is
- * better than a timeout.
+ * Packets to this address are not translated for host ports: packets with this source address could not leave the host, and a refused
+ * connection is better than a timeout.
  */
 export const LOOPBACK_IPV6 = '::1/128';
 
 /** One of Podwright's chains in an iptables table, and the built-in chains that jump to it. */
 export type IptablesChain = { table: 'nat' | 'filter'; name: string; hooks: string[]; rules: string[] };
 
-/** iptables limits names to 28 characters: a prefix of at most 13 and a bridge name of at most 15. */
+/** iptables limits chain names to 28 characters: a prefix of at most 13 and a bridge name of at most 15. */
 const chainName = (bridge: string, what: '' | 'IN-' | 'PR-' | 'DN-' = ''): string => `PODWRIGHT-${what}${bridge}`;
 
 export const forwardChainName = (bridge: string): string => chainName(bridge);
 
-/** Accepts packets from and to pods, on hosts that filter forwarded packets. */
+/** Returns the chain that accepts packets from and to pods, for hosts that filter forwarded packets. */
 export function forwardChain(bridge: string, { cidr }: Subnet): IptablesChain {
   const rules = [`-s ${cidr} -j ACCEPT`, `-d ${cidr} -j ACCEPT`];
   return { table: 'filter', name: forwardChainName(bridge), hooks: ['FORWARD'], rules };
 }
 
-/** The iptables chains that are equivalent to the nf_tables table. None protects `::1`, because the kernel does. */
+/** Returns the iptables chains that are equivalent to the nf_tables table. None of them protects `::1`, because the kernel does. */
 export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]): IptablesChain[] {
   const own = ports.filter(({ version }) => version === subnet.family);
   const chains: IptablesChain[] = [
@@ -61,8 +62,8 @@ export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]
 }
 
 /**
- * Masquerades connections to the outside, connections from localhost, and connections through a host port from the pods' own subnet, whose
- * replies must return to the host.
+ * Returns the rules that masquerade connections to the outside, connections from localhost, and connections through a host port from the
+ * pods' own subnet, whose replies must go back through the host.
  */
 function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRule[]): string[] {
   const pods = [...new Set(ports.map(({ ip }) => ip))];
@@ -75,7 +76,7 @@ function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRu
   ];
 }
 
-/** Rules for a port on one host address come before rules for a port on every address. */
+/** Rules for a port on a single host address come before rules for a port on all addresses. */
 function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
   const ofOne = ports.filter(({ hostIp }) => hostIp !== undefined);
   const ofEvery = ports.filter(({ hostIp }) => hostIp === undefined);
@@ -90,8 +91,8 @@ function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
 }
 
 /**
- * Rules for packets that enter the host. They skip ports published on the host's loopback addresses: those are for the host itself, whose
- * packets pass OUTPUT.
+ * Rules for packets that enter the host. They skip ports published on the host's loopback addresses: those are reserved for the host
+ * itself, whose packets go through OUTPUT.
  */
 const fromOthers = (bridge: string, { family }: Subnet): string[] => [
   ...(family === 4 ? [`-d ${LOOPBACK} -j RETURN`] : []),
@@ -99,8 +100,8 @@ const fromOthers = (bridge: string, { family }: Subnet): string[] => [
 ];
 
 /**
- * Input of `iptables-restore --noflush` that replaces the chains: declaring a chain empties it, and each table is one transaction. Jumps
- * that `saved`, the output of `iptables-save`, lacks are inserted at the top of the built-in chains.
+ * Builds the input for `iptables-restore --noflush` that replaces the chains: declaring a chain empties it, and each table is one
+ * transaction. Jumps missing from `saved`, the output of `iptables-save`, are inserted at the top of the built-in chains.
  */
 export function restoreInput(chains: IptablesChain[], saved: string): string {
   return tablesOf(chains).map(restoreTable).join('');
@@ -116,7 +117,7 @@ export function restoreInput(chains: IptablesChain[], saved: string): string {
   }
 }
 
-/** Input of `iptables-restore --noflush` that removes the chains that exist; '' if there are none. */
+/** Builds the input for `iptables-restore --noflush` that removes whichever of the chains exist; '' if none do. */
 export function removalInput(chains: IptablesChain[], saved: string): string {
   return tablesOf(chains).map(removeFrom).join('');
 
@@ -135,7 +136,7 @@ export function removalInput(chains: IptablesChain[], saved: string): string {
   }
 }
 
-/** Whether the host filters forwarded packets at all; otherwise it needs no forward rules. */
+/** Whether the host filters forwarded packets at all. If not, it needs no forward rules. */
 export function filtersForwarding(bridge: string, saved: string): boolean {
   const lines = section(saved, 'filter');
   const policyAccepts = !lines.some((line) => /^:FORWARD (?!ACCEPT)/.test(line));
@@ -145,7 +146,7 @@ export function filtersForwarding(bridge: string, saved: string): boolean {
 
 const tablesOf = (chains: IptablesChain[]) => [...new Set(chains.map(({ table }) => table))];
 
-/** The lines of one table in the output of `iptables-save`. */
+/** Returns one table's lines from the output of `iptables-save`. */
 function section(saved: string, table: string): string[] {
   const lines = saved.split('\n').map((line) => line.trim());
   const start = lines.indexOf(`*${table}`);

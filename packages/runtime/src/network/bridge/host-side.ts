@@ -20,8 +20,8 @@ export type HostSideOptions = {
 };
 
 /**
- * The host's side of the pod network: the bridge and the rules of its subnets. Sets them up once per process, and again after another
- * program removed them.
+ * The host side of the pod network: the bridge and the rules for its subnets. Sets them up once per process, and again if another program
+ * has removed them.
  */
 export class HostSide {
   readonly #options: HostSideOptions;
@@ -45,7 +45,7 @@ export class HostSide {
     return this.#subnets;
   }
 
-  /** Ranges of the current subnets. Returns the same array until the subnets change. */
+  /** Address ranges of the current subnets. Returns the same array until the subnets change. */
   get ranges(): AddressRange[] {
     return this.#ranges;
   }
@@ -57,7 +57,7 @@ export class HostSide {
     this.#invalidate();
   }
 
-  /** Creates the bridge and its rules, once per process unless something was removed, and returns the bridge's index. */
+  /** Creates the bridge and its rules, once per process unless something was removed, and returns the bridge's interface index. */
   ensureBridge(): Promise<number> {
     if (this.#ensured !== undefined) return this.#ensured;
     this.#isActive = true;
@@ -69,12 +69,12 @@ export class HostSide {
     return ensured;
   }
 
-  /** Marks the network as in use by pods of an earlier process, so that their set-up is repaired without waiting for the next pod. */
+  /** Marks the network as in use by pods from an earlier process, so that their setup is repaired without waiting for the next pod. */
   markInUse(): void {
     this.#isActive = true;
   }
 
-  /** Returns whether the bridge with this index was removed. If so, the next `ensureBridge` creates another one. */
+  /** Returns true if the bridge with this interface index has been removed. In that case, the next `ensureBridge` creates another one. */
   async invalidateIfLost(index: number): Promise<boolean> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
@@ -84,7 +84,7 @@ export class HostSide {
   }
 
   /**
-   * A message for users if pods cannot get a network, otherwise undefined. Checks a working set-up again only from time to time, and
+   * Returns a message for users if pods cannot get a network; otherwise `undefined`. Rechecks a working setup only from time to time, and
    * repairs it if another program removed part of it (`nft flush ruleset`, a firewall reload). Changes nothing before the first pod.
    */
   async problem(): Promise<string | undefined> {
@@ -136,8 +136,8 @@ export class HostSide {
   }
 
   /**
-   * Repairs the bridge ports of pods whose bridge was removed (perhaps under an earlier process that was killed before it could repair
-   * them), and ports on which an earlier version of Podwright left learning enabled.
+   * Repairs the bridge ports of pods whose bridge was removed (perhaps while an earlier process was running, which was killed before it
+   * could repair them), and ports on which an earlier version of Podwright left learning enabled.
    */
   async #connectPorts(bridgeIndex: number): Promise<void> {
     const { bridge, links, store } = this.#options;

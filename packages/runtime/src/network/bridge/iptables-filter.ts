@@ -3,7 +3,7 @@ import { Iptables } from './iptables.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import type { PortRule } from './port-rules.ts';
 
-/** Implements the rules as iptables chains, for hosts whose kernel lacks nf_tables or parts of it. */
+/** Implements the rules as iptables chains, for hosts whose kernel lacks all or part of nf_tables. */
 export class IptablesFilter implements PacketFilter {
   async replace({ bridge, subnets }: HostRuleset, ports: PortRule[]): Promise<void> {
     for (const subnet of subnets) {
@@ -16,12 +16,12 @@ export class IptablesFilter implements PacketFilter {
     await this.replace(ruleset, after);
   }
 
-  /** Always false, because a check would start the same programs as replacing the rules. */
+  /** Always returns false, because checking would start the same programs as replacing the rules. */
   async intact(): Promise<boolean> {
     return false;
   }
 
-  /** Removes the rules of both IP versions, because the subnets may have changed. */
+  /** Removes the rules of both IP families, because the subnets may have changed. */
   async remove({ bridge }: HostRuleset): Promise<void> {
     const removals = bothVersions.map(async (subnet) => {
       const iptables = new Iptables(subnet.family);

@@ -4,15 +4,15 @@ import { NETWORK_PROGRAM_TIMEOUT_MS } from '../../time-limits.ts';
 import { type IptablesChain, removalInput, restoreInput } from './host-ruleset.ts';
 import type { Subnet } from './subnet.ts';
 
-/** How long iptables waits for the lock of another iptables process, in seconds; `-w` alone would wait forever. */
+/** How long iptables waits for a lock held by another iptables process, in seconds; `-w` alone would wait forever. */
 const LOCK_WAIT_SECONDS = '15';
-/** Maximum output of a program, which is more than tens of thousands of rules produce. */
+/** Maximum output of an iptables program; tens of thousands of rules stay below it. */
 const MAX_OUTPUT_BYTES = 64 << 20;
 
-/** Which of the kernel's two packet filters to use; `any` is the host's default `iptables`. */
+/** Which of the kernel's two packet filters to use. `any` is whichever the host's default `iptables` uses. */
 export type IptablesVariant = 'any' | 'nft' | 'legacy';
 
-/** `iptables-save` and `iptables-restore` of one IP version. */
+/** Runs `iptables-save` and `iptables-restore` for one IP family. */
 export class Iptables {
   readonly #family: Subnet['family'];
   readonly #variant: IptablesVariant;

@@ -7,7 +7,7 @@ import type { PortRule } from './port-rules.ts';
 /** Implements the rules as one nf_tables table, without starting programs. Touches no other table. */
 export class NftFilter implements PacketFilter {
   readonly #socket: NetfilterSocket;
-  /** The ruleset generation after this object's last transaction, if no other transaction came in between. */
+  /** The nf_tables ruleset generation after this object's last transaction, provided that no other transaction came in between. */
   #generation: number | undefined;
 
   constructor(socket: NetfilterSocket) {
@@ -28,7 +28,7 @@ export class NftFilter implements PacketFilter {
     const generation = this.#generation;
     this.#generation = undefined;
     await this.#socket().request(changeElements(tableName(bridge), changes));
-    // If another program changes the ruleset concurrently, this number is too small, and the next check detects the change.
+    // If another program changes the ruleset concurrently, this number is too low, and the next check detects the change.
     this.#generation = generation === undefined ? undefined : generation + 1;
   }
 
@@ -42,7 +42,7 @@ export class NftFilter implements PacketFilter {
     await this.#socket().request(removeTable(tableName(bridge)));
   }
 
-  /** Rejects if the kernel has no nf_tables or does not permit its use. */
+  /** Rejects if the kernel has no nf_tables or does not permit this process to use it. */
   async probe(): Promise<void> {
     await rulesetGeneration(this.#socket());
   }

@@ -23,22 +23,22 @@ import {
 import { type HostRuleset, LOOPBACK, LOOPBACK_IPV6, MULTICAST, tableName } from './host-ruleset.ts';
 import type { PortRule } from './port-rules.ts';
 
-/** Priorities of hooks (linux/netfilter_ipv4.h): NF_IP_PRI_NAT_DST, NF_IP_PRI_NAT_SRC, NF_IP_PRI_FILTER. */
+/** Hook priorities (linux/netfilter_ipv4.h): NF_IP_PRI_NAT_DST, NF_IP_PRI_NAT_SRC, NF_IP_PRI_FILTER. */
 const PRIORITY = { dstnat: -100, srcnat: 100, filter: 0 } as const;
 const PROTOCOLS = { tcp: 6, udp: 17, sctp: 132 } as const;
 const ADDRESS_TYPES: Record<IpVersion, NftType> = { 4: 'ipv4_addr', 6: 'ipv6_addr' };
 
-/** Names of the sets of one IP version. */
+/** Names of the nf_tables sets for one IP family. */
 const setNames = (version: IpVersion) => ({
-  /** Map from ports on every host address to pods. */
+  /** Maps ports on all host addresses to pods. */
   ports: `host_ports${version}`,
-  /** Map from ports on single host addresses to pods. */
+  /** Maps ports on single host addresses to pods. */
   portsAt: `host_ports_at${version}`,
-  /** Set of addresses of pods with published ports. */
+  /** The addresses of pods with published ports. */
   pods: `published_pods${version}`,
 });
 
-/** The complete table. Ports are elements of maps, so that the cost of adding a port does not depend on their number. */
+/** Builds the complete nf_tables table. Ports are map elements, so the cost of adding a port does not depend on their number. */
 export function nftTable({ bridge, subnets }: HostRuleset, ports: PortRule[]): NftTable {
   const versions = subnets.map(({ family }) => family);
   return {
@@ -52,7 +52,10 @@ export function nftTable({ bridge, subnets }: HostRuleset, ports: PortRule[]): N
   };
 }
 
-/** The element changes from the rules `before` to the rules `after`; an unchanged rule must be the same object in both lists. */
+/**
+ * Returns the set element changes that turn the rules `before` into the rules `after`. An unchanged rule must be the same object in both
+ * lists.
+ */
 export function nftPortChanges(versions: IpVersion[], before: PortRule[], after: PortRule[]): NftElementChange[] {
   const [had, has] = [new Set(before), new Set(after)];
   const removed = before.filter((rule) => !has.has(rule));
@@ -71,7 +74,10 @@ export function nftPortChanges(versions: IpVersion[], before: PortRule[], after:
 const podsOf = (rules: PortRule[]): Set<string> => new Set(rules.map(podKey));
 const podKey = ({ ip, sandboxId }: PortRule): string => `${ip} ${sandboxId}`;
 
-/** Rules of the chain `host_ports`, which all packets to this host pass, whether from localhost, from the host itself or from others. */
+/**
+ * Returns the rules of the `host_ports` chain. All packets to this host pass through it, whether from localhost, from the host itself or
+ * from elsewhere.
+ */
 function hostPortRules(version: IpVersion): NftRule[] {
   const { ports, portsAt } = setNames(version);
   return [
@@ -82,7 +88,7 @@ function hostPortRules(version: IpVersion): NftRule[] {
 
 function translationChains({ bridge, subnets }: HostRuleset): NftChain[] {
   const toHostPorts: NftRule = { expressions: [...toThisHost(), ...jump('host_ports')] };
-  // Ports published on the host's loopback addresses are only for the host itself, whose packets pass `output`.
+  // Ports published on the host's loopback addresses are reserved for the host itself, whose packets go through `output`.
   const fromOthers: NftRule = { expressions: [...ofVersion(4), ...inPrefix('daddr', LOOPBACK), ...verdict('accept')] };
   const toLoopback = [...ofVersion(6), ...inPrefix('daddr', LOOPBACK_IPV6)];
   const toIpv6Loopback: NftRule = { expressions: [...toLoopback, ...verdict('accept')] };
@@ -107,8 +113,8 @@ function translationChains({ bridge, subnets }: HostRuleset): NftChain[] {
 }
 
 /**
- * Masquerades packets of pods to the outside with the host's address, and packets to pods of their own subnet through a host port:
- * otherwise the reply would return over the bridge, without address translation.
+ * Returns the rules that give the host's address to packets from pods to the outside, and to packets that reach a pod in the same subnet
+ * through a host port. Without the latter, the reply would return directly over the bridge, without address translation.
  */
 function masqueradeRules({ cidr, family }: HostRuleset['subnets'][number]): NftRule[] {
   const fromPod = [...ofVersion(family), ...inPrefix('saddr', cidr)];
@@ -120,7 +126,7 @@ function masqueradeRules({ cidr, family }: HostRuleset['subnets'][number]): NftR
   ];
 }
 
-/** Masquerades packets from 127.0.0.0/8, because a pod cannot reply to that address. */
+/** Masquerades packets from 127.0.0.0/8, because pods cannot reply to such addresses. */
 const loopbackRule = (bridge: string): NftRule => ({
   expressions: [...goesOut(bridge), ...ofVersion(4), ...inPrefix('saddr', LOOPBACK), ...masquerade()],
 });
@@ -167,7 +173,7 @@ function portElement({ protocol, hostIp, hostPort, ip, containerPort, sandboxId 
   };
 }
 
-/** A port as a field of an element: 16 bits in network byte order, padded to four bytes. */
+/** Encodes a port as a field of a set element: 16 bits in network byte order, padded to four bytes. */
 function portField(port: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt16BE(port);

@@ -2,29 +2,29 @@ import { isIP } from 'node:net';
 import { addressBytes, type IpVersion } from '@podwright/system';
 import type { PortMapping } from '../network.ts';
 
-/** The published ports of one sandbox: its addresses, and the host ports that are forwarded to them. */
+/** A sandbox's published ports: its IP addresses, and the host ports that are forwarded to them. */
 export type PublishedPorts = { ips: string[]; mappings: PortMapping[] };
 
-/** One host port that is forwarded to a pod, for one IP version. */
+/** A host port that is forwarded to a pod, for one IP family. */
 export type PortRule = {
   sandboxId: string;
   version: IpVersion;
   protocol: PortMapping['protocol'];
-  /** Undefined means every address of the host. */
+  /** Undefined means all host addresses. */
   hostIp: string | undefined;
   hostPort: number;
   ip: string;
   containerPort: number;
   /** Identifies the host port: rules with the same key conflict. */
   key: string;
-  /** The key of the same port on every host address. */
+  /** The key that a rule for the same port on all host addresses would have. */
   keyOfEvery: string;
 };
 
-/** The unspecified address of each version: it stands for every address of the host. */
+/** The unspecified address of each IP family, which stands for all host addresses. */
 const UNSPECIFIED = { 4: '0.0.0.0', 6: '::' } as const;
 
-/** The rules that a sandbox requests. Throws `invalid_argument` if a `hostIp` is not an IP address. */
+/** Returns the rules that a sandbox requests. Throws `invalid_argument` if a `hostIp` is not an IP address. */
 export function requestedRules(sandboxId: string, { ips, mappings }: PublishedPorts): PortRule[] {
   return mappings
     .filter(({ hostPort }) => hostPort > 0)
@@ -37,7 +37,7 @@ export function requestedRules(sandboxId: string, { ips, mappings }: PublishedPo
 }
 
 /**
- * Combines the rules that the sandboxes request, in this order. If two sandboxes request the same host port, the first one gets it, and the
+ * Combines the rules that the sandboxes request, in this order. If two sandboxes request the same host port, the first one gets it; the
  * second one gets it once the first is removed, as with the CNI plugin `portmap`.
  */
 export function portRules(requested: Iterable<PortRule[]>): PortRule[] {

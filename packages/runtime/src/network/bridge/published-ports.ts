@@ -8,14 +8,14 @@ import { type PortRule, type PublishedPorts, requestedRules } from './port-rules
 const MAX_RECORD_BYTES = 16 << 20;
 
 /**
- * The ports that one sandbox has published. `order` increases with each publication: if two sandboxes request a port, the earlier
- * one keeps it.
+ * The ports that a sandbox has published. `order` increases with each publication: if two sandboxes request the same port, the one that
+ * published it first keeps it.
  */
 type Publication = { order: number; rules: PortRule[] };
 
 /**
- * Stores which ports are published, one file per sandbox. Files are written before the rules, so that the rules can be restored after an
- * interruption at any point. A reboot removes the directory, as it does the rules.
+ * Stores which ports are published, in one file per sandbox. Files are written before the rules, so that the rules can be restored after an
+ * interruption at any point. A reboot removes the directory, along with the rules.
  */
 export class PublishedPortsStore {
   readonly #directory: string;
@@ -27,17 +27,17 @@ export class PublishedPortsStore {
     this.#logger = logger;
   }
 
-  /** Ids of sandboxes, in order of publication. */
+  /** Returns the IDs of sandboxes with published ports, in order of publication. */
   async ids(): Promise<string[]> {
     return [...(await this.#load()).keys()];
   }
 
-  /** The rules that each sandbox requests, in order of publication. */
+  /** Returns the rules that each sandbox requests, in order of publication. */
   async requested(): Promise<PortRule[][]> {
     return [...(await this.#load()).values()].map(({ rules }) => rules);
   }
 
-  /** Throws `invalid_argument`, and writes nothing, for invalid ports. */
+  /** Records a sandbox's published ports. If any is invalid, throws `invalid_argument` and writes nothing. */
   async set(sandboxId: string, ports: PublishedPorts): Promise<void> {
     const rules = requestedRules(sandboxId, ports);
     const publications = await this.#load();
@@ -79,7 +79,8 @@ export class PublishedPortsStore {
   }
 
   /**
-   * Reads a record. A damaged file still yields the sandbox's id: the sandbox then publishes no ports, and can be withdrawn like any other.
+   * Reads a record. If the file is damaged, still returns the sandbox's ID; the sandbox then publishes no ports, and can be withdrawn like
+   * any other.
    */
   async #read(name: string): Promise<[string, Publication]> {
     const sandboxId = name.slice(0, -SUFFIX.length);
@@ -98,5 +99,5 @@ export class PublishedPortsStore {
   }
 }
 
-/** Suffix of complete records. Partially written files have another suffix. */
+/** Suffix of complete records. Partially written files have a different suffix. */
 const SUFFIX = '.json';

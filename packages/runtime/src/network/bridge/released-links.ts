@@ -6,19 +6,18 @@ import { hostLinkName, shaperLinkName } from './link-names.ts';
 export type ReleasedLinksOptions = {
   bridge: string;
   links: HostLinks;
-  /** Called when the sandbox's links are gone. */
+  /** Called once the sandbox's links are gone. */
   onEnd(sandboxId: string): void;
   logger: Logger;
 };
 
 type Release = { hurry: AbortController; ended: Promise<void> };
 
-/** Abort reason when the network closes. */
 const CLOSED = new PodwrightError('cancelled', 'the network is closed');
 
 /**
- * Links of pods that are being removed. The kernel removes a link with the pod's network namespace, some time after the namespace is
- * released; removing it by name would take at least 20 ms. A link whose namespace stays in use is removed by name after a timeout.
+ * Links of pods that are being removed. The kernel removes a link together with the pod's network namespace, some time after the namespace
+ * is released; removing it by name would take at least 20 ms. If the namespace stays in use, its link is removed by name after a timeout.
  */
 export class ReleasedLinks {
   readonly #options: ReleasedLinksOptions;
@@ -33,24 +32,24 @@ export class ReleasedLinks {
     return this.#releases.has(sandboxId);
   }
 
-  /** Starts waiting until the sandbox's link is gone. No error if there is none. */
+  /** Starts waiting for the sandbox's link to go away. No error if it has none. */
   begin(sandboxId: string): void {
     if (!this.#releases.has(sandboxId)) this.#start(sandboxId);
   }
 
-  /** Removes the sandbox's link now. */
+  /** Removes the sandbox's link immediately. */
   async removeNow(sandboxId: string): Promise<void> {
     const { hurry, ended } = this.#releases.get(sandboxId) ?? this.#start(sandboxId);
     hurry.abort();
     await ended;
   }
 
-  /** Removes all links that are being released. */
+  /** Immediately removes all links that are being released. */
   async removeAllNow(): Promise<void> {
     await Promise.all([...this.#releases.keys()].map((id) => this.removeNow(id)));
   }
 
-  /** Waits until one of the links being released is gone. Returns false if there are none. */
+  /** Waits until one of the links being released is gone. Returns false if no links are being released. */
   async waitForOne(signal: AbortSignal): Promise<boolean> {
     if (this.#releases.size === 0) return false;
     const ends = [...this.#releases.values()].map(({ ended }) => ended.catch(() => undefined));
@@ -58,7 +57,7 @@ export class ReleasedLinks {
     return true;
   }
 
-  /** Waits briefly for links whose namespaces are going away, then stops waiting. The next start handles the rest. */
+  /** Waits briefly for links whose namespaces are being removed, then stops waiting. The next start handles the rest. */
   async close(): Promise<void> {
     using signal = withTimeout(undefined, LINKS_END_GRACE_MS, 'wait for the ends of links');
     const ends = [...this.#releases.values()].map(({ ended }) => ended);

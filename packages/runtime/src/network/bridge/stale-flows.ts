@@ -7,8 +7,8 @@ import type { PortRule } from './port-rules.ts';
 const UDP = 17;
 
 /**
- * Deletes UDP flows to published ports that began when the port was not yet forwarded to its current pod: rules apply only to the first
- * packet of a flow, and an active flow never expires. TCP and SCTP connections end by themselves if no pod replies.
+ * Deletes UDP flows to published ports that began before the port was forwarded to its current pod: rules apply only to the first packet of
+ * a flow, and an active flow never expires. TCP and SCTP connections end by themselves if no pod replies.
  */
 export async function deleteStaleFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
   let addresses: ReadonlySet<string> | undefined;
@@ -19,7 +19,10 @@ export async function deleteStaleFlows(netfilter: NetfilterSocket, ports: PortRu
   });
 }
 
-/** As `deleteStaleFlows`, for ports that are no longer published, whose flows would otherwise reach the next pod with the address. */
+/**
+ * Like `deleteStaleFlows`, but for ports that are no longer published. Their flows would otherwise reach the next pod that gets the
+ * address.
+ */
 export async function deleteWithdrawnFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
   await deleteUdpFlows(netfilter, ports, ({ destination, answeredBy }, { ip }) => {
     const pod = addressBytes(ip);

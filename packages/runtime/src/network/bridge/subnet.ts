@@ -2,7 +2,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 import { addressBytes, addressText, prefixMask } from '@podwright/system';
 
-/** Loopback, link-local and multicast addresses. */
+/** Addresses that cannot be used for pods: loopback, link-local and multicast. */
 const UNUSABLE = new BlockList();
 for (const [network, prefixLength] of [
   ['0.0.0.0', 8],
@@ -18,12 +18,12 @@ for (const [network, prefixLength] of [
 ] as const)
   UNUSABLE.addSubnet(network, prefixLength, 'ipv6');
 
-/** A pod subnet; `cidr` has its first address and prefix length. */
+/** A pod subnet. `cidr` consists of its first address and prefix length. */
 export type Subnet = { cidr: string; family: 4 | 6 };
 
 /**
- * Parses one subnet, or one of each IP version separated by a comma. Throws `invalid_argument` if a subnet has no room for pods
- * (the first two addresses belong to the network and the bridge) or if two are of the same IP version.
+ * Parses one subnet, or one per IP family separated by a comma. Throws `invalid_argument` if a subnet has no room for pods (its first two
+ * addresses belong to the network and the bridge) or if two subnets are of the same IP family.
  */
 export function parseSubnets(text: string): Subnet[] {
   const subnets = text.split(',').map((part) => parseSubnet(part.trim()));

@@ -13,21 +13,20 @@ export type OwnNetwork = Network & {
   readonly subnets: readonly Subnet[];
   requireOwnBridge(): Promise<void>;
   prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean>;
-  /** Whether the sandbox has a link or an address. */
+  /** Whether the sandbox has a veth pair or an address. */
   has(sandboxId: string): boolean;
-  /** Removes the prepared link of a pod that another network will set up. */
+  /** Removes the prepared veth pair of a pod that another network is going to set up. */
   disconnect(sandboxId: string): Promise<void>;
 };
 
 export type ChosenNetworkOptions = {
   own: OwnNetwork;
   network: RuntimeOptions['network'];
-  /** A persistent directory that only this runtime uses. It records which sandbox was added to which CNI network. */
+  /** A persistent directory used only by this container runtime. It records which sandbox was added to which CNI network. */
   cacheDir: string;
   logger: Logger;
-  /** Starts plugins. */
+  /** Starts CNI plugins. */
   start?: ProgramStarter;
-  /** Traces each run of a plugin. Optional. */
   trace?: TraceWork;
 };
 
@@ -37,15 +36,15 @@ export type NetworkDescription = {
   source: 'host' | 'default';
   why: string;
   plugins: string[];
-  /** The reason why sandboxes cannot get a network now; undefined if they can. */
+  /** Why sandboxes cannot get a network at present; undefined if they can. */
   problem: string | undefined;
   /** Other problems, such as invalid configuration files. */
   warnings: string[];
 };
 
 /**
- * The network that `NetworkSource` chooses: a CNI configuration of the host, or the default bridge. The network that set a sandbox up also
- * tears it down.
+ * The network selected by `NetworkSource`: one of the host's CNI configurations, or the default bridge. A sandbox is always torn down by
+ * the network that set it up.
  */
 export class ChosenNetwork implements Network {
   readonly #options: ChosenNetworkOptions;
@@ -63,8 +62,8 @@ export class ChosenNetwork implements Network {
   }
 
   /**
-   * Must be called first when a runtime starts. Throws `failed_precondition` if the mode would permanently use a bridge that belongs to
-   * another node.
+   * Must be called first when a container runtime starts. Throws `failed_precondition` if the mode would permanently use a bridge that
+   * belongs to another node.
    */
   async begin(): Promise<void> {
     await this.#source.begin();
@@ -74,7 +73,7 @@ export class ChosenNetwork implements Network {
     if (isForGood && host === undefined && problem === undefined) await this.#own.requireOwnBridge();
   }
 
-  /** Prepares only the default bridge, because CNI plugins need data of the pod. */
+  /** Prepares only the default bridge, because CNI plugins need pod information. */
   async prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean> {
     const { host, problem } = await this.#source.choose();
     if (host !== undefined || problem !== undefined) return false;
@@ -85,16 +84,18 @@ export class ChosenNetwork implements Network {
     const { host, problem } = await this.#source.choose();
     if (problem !== undefined) throw new PodwrightError('failed_precondition', problem);
     if (host === undefined) return await this.#own.setUp(request, signal);
-    // a configuration may have appeared since `prepare`
+    // a CNI configuration may have appeared since `prepare`
     if (this.#own.has(request.sandboxId)) await this.#own.disconnect(request.sandboxId);
     return await this.#cni.setUp(host.list, request, signal);
   }
 
   async tearDown(request: NetworkRequest, signal: AbortSignal): Promise<void> {
     const { host } = await this.#source.choose();
-    // Earlier versions set up the default bridge through CNI plugins: their pods have both CNI records and addresses.
+    // Earlier versions of Podwright set up the default bridge through CNI plugins; pods from those versions have both CNI records and
+    // addresses.
     const bridged = this.#own.has(request.sandboxId);
-    // Without a record, the plugins are called anyway to be safe, unless they are not installed and so cannot have set anything up.
+    // If there is no record, the plugins are called anyway to be safe, unless they are not installed and therefore cannot have set anything
+    // up.
     const callAnyway = host !== undefined && !bridged && this.#cni.missing(host.list) === undefined;
     if (this.#cni.has(request) || callAnyway) await this.#cni.tearDown(request, host?.list, signal);
     await this.#own.tearDown(request, signal);
@@ -112,7 +113,7 @@ export class ChosenNetwork implements Network {
     return [...new Set([...(await this.#cni.list()), ...(await this.#own.list())])];
   }
 
-  /** Changes the subnet of the default network; the host's CNI configuration stays unchanged. */
+  /** Changes the subnet of the default network. The host's CNI configuration is left unchanged. */
   setPodCidr(cidr: string): Promise<void> {
     return this.#own.setPodCidr(cidr);
   }
@@ -126,7 +127,7 @@ export class ChosenNetwork implements Network {
     await rm(join(this.#options.cacheDir, 'attachments'), { recursive: true, force: true });
   }
 
-  /** The description that `podwright doctor` prints. */
+  /** Returns the description that `podwright doctor` prints. */
   async describe(): Promise<NetworkDescription> {
     const choice = await this.#source.choose();
     const warnings = [choice.unused ?? [], describeRejected(choice)].flat();
@@ -158,7 +159,7 @@ export class ChosenNetwork implements Network {
   }
 }
 
-/** Reason in the network's status, which is also the reason of the node's event. */
+/** Reason in the network status, and also in the node's event. */
 const NOT_USED = 'NetworkConfigurationNotUsed';
 
 const describeRejected = ({ rejected }: NetworkChoice): string[] =>

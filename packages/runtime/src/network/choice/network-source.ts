@@ -5,31 +5,31 @@ import { type LoadedNetworks, loadNetworks, type NetworkList } from '@podwright/
 import { readJsonFile, writeFileDurable } from '@podwright/host';
 import type { NetworkMode } from '../../options.ts';
 
-/** Maximum size of the saved choice, which holds one file name. */
+/** Maximum size of the saved choice, which consists of a single file name. */
 const MAX_CHOICE_BYTES = 4096;
 
-/** A usable CNI configuration and its file. */
+/** A usable CNI configuration, with the path of its file. */
 type HostNetwork = { path: string; list: NetworkList };
 
-/** The network to use now; `rejected` are the unusable files, with reasons. */
+/** The network to use at present. `rejected` lists the unusable configuration files, with reasons. */
 export type NetworkChoice = {
-  /** Undefined if pods get the default bridge, or no network because of a `problem`. */
+  /** Undefined if pods get the default bridge, or get no network because of `problem`. */
   host: HostNetwork | undefined;
   why: string;
-  /** The reason why pods cannot get a network. */
+  /** Why pods cannot get a network. */
   problem?: string;
-  /** A warning about a configuration that is not used because of the saved choice. */
+  /** A warning about a CNI configuration that is not used because of the saved choice. */
   unused?: string;
   rejected: { path: string; reason: string }[];
 };
 
-/** The choice that the first start made: the default bridge, or a file of the CNI directory. */
+/** The choice made at the first start: the default bridge, or a file in the CNI configuration directory. */
 type SavedChoice = { use: 'bridge' } | { use: 'cni'; file: string };
 
 export type NetworkSourceOptions = {
   directory: string;
   mode: NetworkMode;
-  /** The file that stores the choice. */
+  /** Path of the file that stores the choice. */
   record: string;
   bridge: string;
   logger: Logger;
@@ -39,8 +39,8 @@ const HOW_TO_CHANGE =
   'set mode in the table [network] of the configuration, to "bridge" or "cni", and restart the node';
 
 /**
- * Chooses between the host's CNI configurations and the default bridge. Reads the directory each time (a few small files, under a
- * millisecond): changes apply at once, and a lost file event cannot hide one. Logs each change once.
+ * Chooses between the host's CNI configurations and the default bridge. Reads the directory each time (a few small files, in under a
+ * millisecond), so changes apply immediately and cannot be missed because of a lost file event. Logs each change once.
  */
 export class NetworkSource {
   readonly #options: NetworkSourceOptions;
@@ -51,7 +51,8 @@ export class NetworkSource {
   }
 
   /**
-   * Must be called when a runtime starts. With the mode `keep`, the first start saves its choice; any other mode deletes a saved choice.
+   * Must be called when a container runtime starts. In `keep` mode, the first start saves its choice; in any other mode, a saved choice is
+   * deleted.
    */
   async begin(): Promise<void> {
     const { mode, record } = this.#options;
@@ -105,7 +106,7 @@ export class NetworkSource {
     return { host, why, unused: host === first ? undefined : unusedFirst(`network ${host.list.name} of ${path}`) };
   }
 
-  /** The saved choice; undefined if the file is missing or damaged. */
+  /** Returns the saved choice; `undefined` if the file is missing or damaged. */
   async #readSaved(): Promise<SavedChoice | undefined> {
     try {
       const choice = await readJsonFile(this.#options.record, MAX_CHOICE_BYTES);

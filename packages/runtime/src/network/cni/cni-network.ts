@@ -25,16 +25,15 @@ import type { NetworkRequest, NetworkResult } from '../network.ts';
 
 export type CniNetworkOptions = {
   binDirs: string[];
-  /** A persistent directory that only this runtime uses. It records which sandbox was added to which network. */
+  /** A persistent directory used only by this container runtime. It records which sandbox was added to which network. */
   cacheDir: string;
   logger: Logger;
-  /** Starts plugins. */
+  /** Starts CNI plugins. */
   start?: ProgramStarter;
-  /** Traces each run of a plugin. Optional. */
   trace?: TraceWork;
 };
 
-/** The networks of the host's CNI configurations, set up by CNI plugins. */
+/** The networks from the host's CNI configurations, set up by CNI plugins. */
 export class CniNetwork {
   readonly #options: CniNetworkOptions;
   readonly #client: CniClient;
@@ -61,12 +60,12 @@ export class CniNetwork {
     throw error;
   }
 
-  /** Whether the sandbox has a record. */
+  /** Whether there is a record of the sandbox's network attachment. */
   has(request: NetworkRequest): boolean {
     return this.#client.has(podAttachment(request));
   }
 
-  /** Removes a sandbox from its network with the configuration in its record, or with `list` if the record is missing or damaged. */
+  /** Removes a sandbox from its network, using the configuration in its record, or `list` if the record is missing or damaged. */
   async tearDown(request: NetworkRequest, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
     const attachment = podAttachment(request);
     try {
@@ -77,25 +76,25 @@ export class CniNetwork {
     }
   }
 
-  /** Ids of the sandboxes with a record. */
+  /** Returns the IDs of the sandboxes that have a record. */
   async list(): Promise<string[]> {
     return (await this.#client.attachments()).map(({ containerId }) => containerId);
   }
 
-  /** Throws an error if the network's plugins cannot serve pods now. */
+  /** Throws if the network's plugins cannot serve pods at present. */
   async requireReady(list: NetworkList, parent: AbortSignal | undefined): Promise<void> {
     using signal = withTimeout(parent, NETWORK_STATUS_TIMEOUT_MS, `get the status of network ${list.name}`);
     await this.#client.status(list, signal);
   }
 
-  /** A message for users about plugins of the network that are not installed. */
+  /** Returns a message for users about plugins of the network that are not installed; `undefined` if all are. */
   missing(list: NetworkList): string | undefined {
     const { binDirs } = this.#options;
     const missing = missingPlugins(list, binDirs);
     return missing.length === 0 ? undefined : missingPluginsError(missing, binDirs).message;
   }
 
-  /** Removes a sandbox from the network after another step failed; a sandbox that cannot be removed stays in `list`. */
+  /** Removes a sandbox from the network after another step failed. If it cannot be removed, `list` still returns it. */
   async #undo(attachment: Attachment, cause: unknown): Promise<void> {
     const undo = new Undo();
     using signal = withTimeout(undefined, NETWORK_TEAR_DOWN_TIMEOUT_MS, 'remove a network whose setup failed');

@@ -7,26 +7,26 @@ import type { ExecSession } from '../task-runtime.ts';
 import { resizeMonitorTerminal } from './control.ts';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
-/** First byte of conmon's packets with output of stderr. Packets with output of stdout have another first byte. */
+/** First byte of conmon's packets that contain stderr output. Packets that contain stdout output have a different first byte. */
 const STDERR_TAG = 3;
-/** Packets from conmon have at most 8 KiB and the tag; packets to conmon have at most 32 KiB. */
+/** Packets from conmon contain at most 8 KiB plus the stream tag; packets to conmon contain at most 32 KiB. */
 const RECEIVE_BYTES = 64 * 1024;
 const SEND_BYTES = 32 * 1024;
 
-/** A task or a command whose stdio conmon handles. `bundle` is the directory of conmon's socket and control files. */
+/** A task or command whose stdio is handled by conmon. `bundle` is the directory that contains conmon's socket and control files. */
 export type MonitoredStdio = Pick<TaskRecord, 'id' | 'bundle' | 'terminal' | 'stdinOnce'>;
 
 export type AttachOptions = {
   stdin: boolean;
   signal: AbortSignal;
   system: System;
-  /** The process whose terminal is resized; undefined if it has exited. */
+  /** Returns the PID of the process whose terminal is resized; undefined if it has exited. */
   pid(): number | undefined;
 };
 
 /**
- * Connects to conmon's attach socket (SOCK_SEQPACKET): output arrives in packets with a stream tag, input is sent unchanged. The
- * session ends with the task's streams, or when the signal aborts. Earlier output of the task is only in its log.
+ * Connects to conmon's attach socket (SOCK_SEQPACKET). Output arrives in packets with a stream tag; input is sent unchanged. The session
+ * ends when the task's streams end or the signal aborts. Output from before the session is available only in the task's log.
  */
 export function attachToMonitor(
   sockets: SeqpacketSockets,
@@ -38,20 +38,21 @@ export function attachToMonitor(
 }
 
 /**
- * Attach sessions of tasks. conmon does not close its end of a disconnected connection until the task's next output. Therefore a connection
- * is reused for the task's next session, so that a silent task has at most as many connections as it had concurrent sessions.
+ * The tasks' attach sessions. When a client disconnects, conmon does not close its end of the connection until the task's next output. The
+ * connection is therefore reused for the task's next session, so that a silent task has no more connections than it had concurrent
+ * sessions.
  */
 export class TaskAttachments {
   readonly #sockets = new SeqpacketSockets();
   readonly #idle = new Map<string, Set<AttachConnection>>();
 
-  /** As `attachToMonitor`. */
+  /** Like `attachToMonitor`, but reuses an idle connection if there is one. */
   attach(record: MonitoredStdio, options: AttachOptions): Omit<ExecSession, 'exit'> {
     options.signal.throwIfAborted();
     return beginSession(this.#idleOf(record) ?? this.#connect(record), record, options);
   }
 
-  /** The sockets, for attaching to execs. Their connections need not be reused, because the monitor of an exec ends with the exec. */
+  /** The sockets, also used for attaching to execs. Those connections need not be reused, because an exec's monitor exits with the exec. */
   get sockets(): SeqpacketSockets {
     return this.#sockets;
   }
@@ -131,13 +132,13 @@ class AttachConnection {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #session: (Streams & { takesStdin: boolean }) | undefined;
-  /** Streams with a full buffer. While there are any, nothing is received. */
+  /** Streams whose buffer is full. While there are any, nothing is received. */
   readonly #full = new Set<Readable>();
   #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
-  /** Whether closing the connection closes the task's stdin: with `stdinOnce`, conmon closes it after any disconnect. */
+  /** Whether closing the connection also closes the task's stdin: with `stdinOnce`, conmon closes stdin after any disconnect. */
   #holdsStdin: boolean;
 
-  /** `keep` receives the connection when its session has ended. Without `keep`, the connection is then closed. */
+  /** `keep` is passed the connection once its session has ended. Without `keep`, the connection is closed instead. */
   constructor(
     record: MonitoredStdio,
     { sockets, keep }: { sockets: SeqpacketSockets; keep?: (connection: AttachConnection) => void },
@@ -151,7 +152,7 @@ class AttachConnection {
     }
   }
 
-  /** Starts a session and returns its streams. No other session may be active. */
+  /** Starts a session and returns its streams. There must be no other active session. */
   begin(takesStdin: boolean): Streams {
     const session: Streams = {
       stdout: this.#output(),
@@ -183,8 +184,8 @@ class AttachConnection {
   }
 
   /**
-   * Whether a new session can use the connection. If output arrived while the connection was idle, the connection is closed, because that
-   * output must not reach the session.
+   * Whether the connection can be used for a new session. If output arrived while the connection was idle, closes the connection, because
+   * that output must not reach the new session.
    */
   isQuiet(): boolean {
     this.#turn();
@@ -204,7 +205,10 @@ class AttachConnection {
     this.onClose();
   }
 
-  /** Closes stdin if it is for one session only. Otherwise conmon would not close it, but only stop reading from this connection. */
+  /**
+   * Closes the task's stdin if it is meant for a single session. Otherwise conmon would not close stdin, but merely stop reading from this
+   * connection.
+   */
   #endStdin(): void {
     if (this.#closed || (this.#keep !== undefined && !this.#holdsStdin)) return;
     this.#holdsStdin = false;

@@ -7,14 +7,14 @@ import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { MONITOR_REPORT_BYTES } from '../limits.ts';
 import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
-/** Input for starting conmon, which makes the OCI runtime create the task and stays as the task's monitor. */
+/** What is needed to start conmon, which makes the OCI runtime create the task and keeps running as the task's monitor. */
 export type MonitorRequest = {
   start: ProgramStarter;
   conmon: string;
   program: OciProgram;
   files: TaskFiles;
   record: TaskRecord;
-  /** Whether the task has its own user namespace. */
+  /** Whether the task has a user namespace of its own. */
   hasUsers: boolean;
   /** CRI log file; '' for none. */
   logPath: string;
@@ -23,8 +23,8 @@ export type MonitorRequest = {
 const END_OF_REPORT = Buffer.from('}\n');
 
 /**
- * Starts conmon(8) and waits until the OCI runtime has created the task. Returns the pid of the task's first process. conmon starts its own
- * session and outlives this process. An abort only ends the wait.
+ * Starts conmon(8) and waits until the OCI runtime has created the task. Returns the PID of the task's first process. conmon becomes the
+ * leader of a new session and outlives this process. Aborting only stops waiting.
  */
 export async function startMonitor(request: MonitorRequest, signal: AbortSignal): Promise<number> {
   const { id, bundle } = request.record;
@@ -73,20 +73,22 @@ function monitorArguments({ program, files, record, hasUsers, logPath }: Monitor
 }
 
 /**
- * Environment of conmon, which creates its terminal socket in TMPDIR and leaves it there if no terminal arrives. TMPDIR is therefore its
+ * Returns conmon's environment. conmon creates its terminal socket in TMPDIR and leaves it there if no terminal arrives, so TMPDIR is its
  * working directory.
  */
 export function monitorEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, TMPDIR: '.' };
 }
 
-/** conmon's options for the OCI runtime and the runtime's global arguments. */
+/** Returns conmon's options for the OCI runtime and the OCI runtime's global arguments. */
 export function runtimeOptions(runtime: OciRuntime, more: string[] = []): string[] {
   const before = [...globalArguments(runtime), ...more].map((argument) => `--runtime-arg=${argument}`);
   return ['--runtime', runtime.path, ...before];
 }
 
-/** conmon reports `{"pid": 42}`, or `{"pid": -1, "message": "the runtime's stderr"}`. */
+/**
+ * Returns the PID from conmon's report, which is `{"pid": 42}`, or `{"pid": -1, "message": "the runtime's stderr"}` if the create failed.
+ */
 function createdPid(what: string, line: string, stderr: string): number {
   if (line === '') throw runtimeError(what, stderr.replaceAll(/^\[conmon:\w\]: /gm, 'conmon: '));
   const report = JSON.parse(line) as { pid?: number; message?: string };
@@ -94,7 +96,7 @@ function createdPid(what: string, line: string, stderr: string): number {
   throw runtimeError(what, report.message ?? '');
 }
 
-/** Reads a stream up to the first end of line after a JSON object, or to its end. */
+/** Reads a stream up to the first newline that follows a JSON object, or to its end. */
 export async function readLine(stream: Readable): Promise<string> {
   const report = new BoundedBytes(MONITOR_REPORT_BYTES);
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { wrapError } from '@podwright/base';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
-/** A monitored task, with the directory of conmon's control files. */
+/** A task monitored by conmon, with the directory of conmon's control files. */
 type Monitored = Pick<TaskRecord, 'id' | 'bundle'>;
 
-/** Makes conmon close the task's log file and reopen its path, as after a rotation. */
+/** Makes conmon close the task's log file and reopen it by path, as after a rotation. */
 export function reopenMonitorLog(record: Monitored): void {
   writeControl(record, '2 0 0\n');
 }
 
-/** Sends conmon the size of the task's terminal. */
+/** Sends conmon the new size of the task's terminal. */
 export function resizeMonitorTerminal(record: Monitored, columns: number, rows: number): void {
   writeControl(record, `1 ${rows} ${columns}\n`);
 }

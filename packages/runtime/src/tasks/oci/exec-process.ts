@@ -19,39 +19,37 @@ import type { ExecSession } from '../task-runtime.ts';
 export type ExecRequest = {
   start: ProgramStarter;
   runtime: OciRuntime;
-  /** File for the pid of the process. */
+  /** File for the PID of the process. */
   pidFile: string;
   id: string;
   command: string[];
   terminalName?: string;
-  /** The task's `config.json`. */
+  /** Path of the task's `config.json`. */
   config: string;
   system: System;
   logger: Logger;
 };
 
-/** A command that was started. */
+/** A command that has been started. */
 export type StartedExec = {
   exec: ExecProcess;
   streams: Omit<ExecSession, 'exit'>;
-  /** Resolves when the process runs; rejects with the runtime's message if the runtime exits without starting it. */
+  /** Resolves once the process is running. Rejects with the OCI runtime's error message if the OCI runtime exits without starting it. */
   running: Promise<void>;
-  /** Removes the exec's files after the process has exited. */
+  /** Removes the exec's files. Must be called after the process has exited. */
   remove(): Promise<void>;
 };
 
-/** One run of the OCI runtime's `exec`, and, through its pid file, the process that it started in the task. */
+/** A run of the OCI runtime's `exec` command. Through its PID file, also gives access to the process that it started in the task. */
 export class ExecProcess {
   readonly what: string;
   readonly logger: Logger;
   readonly child: StartedProgram;
-  /**
-   * Exit code of the runtime's program, which is also the exit code of the process once that has started. Never rejects after the start.
-   */
+  /** Exit code of the OCI runtime's program, which is also the process's exit code once that has started. Never rejects after the start. */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
 
-  /** `child` is the OCI runtime's program, or conmon, which runs it and exits with the same code as the process. */
+  /** `child` is the OCI runtime's program, or a conmon that runs it and exits with the same code as the process. */
   constructor({ pidFile, id, command, logger }: ExecRequest, child: StartedProgram) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
     this.#pidFile = pidFile;
@@ -63,7 +61,7 @@ export class ExecProcess {
     });
   }
 
-  /** Waits until the process runs; false if the runtime exits without starting it. */
+  /** Waits until the process is running. Returns false if the OCI runtime exits without starting it. */
   async running(signal: AbortSignal): Promise<boolean> {
     let ended = false;
     const end = this.exited.then(() => {
@@ -82,32 +80,33 @@ export class ExecProcess {
     return (await this.pid()) !== undefined;
   }
 
-  /** The pid of the process in the task; `undefined` before it runs. */
+  /** Returns the PID of the process in the task; `undefined` before it is running. */
   async pid(): Promise<number | undefined> {
     const text = await readFile(this.#pidFile, 'utf8').catch(() => '');
     return /^\d+$/.test(text.trim()) ? Number(text) : undefined;
   }
 
   /**
-   * Kills all processes of the exec, and then the runtime's program if it does not exit by itself. The program first gets time to report
-   * the pid of its process, which would otherwise remain unknown.
+   * Kills all of the exec's processes, and then the OCI runtime's program if it does not exit by itself. The program is first given time to
+   * report its process's PID, which would otherwise remain unknown.
    */
   async kill(): Promise<void> {
     using started = withTimeout(undefined, EXEC_START_TIMEOUT_MS, this.what);
     await this.running(started).catch(() => undefined);
     const pid = await this.pid();
     if (pid !== undefined) {
-      // The process that crun starts is in the session of an intermediate process, which has exited.
+      // The process that crun starts is in the session of an intermediate process, which has already exited.
       const session = readProcess(pid)?.session ?? pid;
       await killProcessTrees([pid, session]);
-      // Wait until its parent has reaped it, because a zombie left to the host's init delays the end of the task's PID namespace.
+      // Wait until the process has been reaped by its parent, because a zombie left to the host's init delays the end of the task's PID
+      // namespace.
       using soon = withTimeout(undefined, EXEC_END_TIMEOUT_MS, this.what);
       await raceAbort(this.exited, soon).catch(() => undefined);
     }
     await this.endProgram();
   }
 
-  /** Kills the program and the processes that it has started so far. */
+  /** Kills the OCI runtime's program and the processes that it has started so far. */
   async endProgram(): Promise<void> {
     const { pid, exitCode, signalCode } = this.child;
     if (pid !== undefined && exitCode === null && signalCode === null) await killProcessTrees([pid]);
@@ -119,7 +118,7 @@ export class ExecProcess {
   }
 }
 
-/** Calls `onChange` when a file changes, which need not exist yet. Does nothing if inotify is not available. */
+/** Calls `onChange` when a file, which need not exist yet, changes. Does nothing if inotify is not available. */
 function watchFile(path: string, onChange: () => void): Disposable {
   try {
     const watcher = watch(dirname(path), (_event, name) => {
@@ -132,7 +131,7 @@ function watchFile(path: string, onChange: () => void): Disposable {
   }
 }
 
-/** Runs a command in a task, with the stdio of the OCI runtime's program. Leaves no files if the program cannot be started. */
+/** Runs a command in a task, using the stdio of the OCI runtime's program. Leaves no files behind if the program cannot be started. */
 export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): ExecProcess {
   const { pidFile, id } = request;
   let call: ReturnType<typeof startedHere<OciRuntime>> | undefined;
@@ -156,8 +155,9 @@ export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): E
 const processFile = (pidFile: string) => `${pidFile}.json`;
 
 /**
- * Writes the OCI process of an exec: the process of the task with another command. Without this file crun, unlike runc, would run the
- * command as root and without the task's groups. Returns the file's path, and the OOM score to start the runtime with (`withOomScore`).
+ * Writes the OCI process of an exec to a file: the task's process with a different command. Without this file, crun (unlike runc) would run
+ * the command as root and without the task's groups. Returns the file's path, and the oom_score_adj with which to start the OCI runtime
+ * (`withOomScore`).
  */
 export function writeProcess(
   { pidFile, config, command, terminalName }: ExecRequest,
@@ -170,7 +170,7 @@ export function writeProcess(
   return { file, oomScoreAdj: process.oomScoreAdj };
 }
 
-/** Runs a command in a task until it exits. An abort kills the whole process tree; this then throws the abort's reason. */
+/** Runs a command in a task until it exits. Aborting kills the whole process tree and makes this throw the abort reason. */
 export async function execSync(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
   signal.throwIfAborted();
   const exec = startExec(request, ['ignore', 'pipe', 'pipe']);
@@ -179,7 +179,7 @@ export async function execSync(request: ExecRequest, signal: AbortSignal): Promi
     const { what, exited, logger } = exec;
     const running = { what, stdout, stderr, exited, pid: () => exec.pid(), kill: () => exec.kill(), logger };
     const result = await collectExec(running, signal);
-    // If no process was started, output and exit code are the runtime's.
+    // If no process was started, the output and exit code are the OCI runtime's own.
     if ((await exec.pid()) === undefined) throw runtimeError(exec.what, result.stderr.toString('utf8'));
     return result;
   } finally {

@@ -8,13 +8,13 @@ import { type ExecRequest, type StartedExec, startExec } from './exec-process.ts
 import { startOnTerminal, type TerminalTools } from './exec-terminal.ts';
 
 export type ExecStreamOptions = {
-  /** Set for a command on a terminal. */
+  /** Set if the command runs on a terminal. */
   terminal: TerminalTools | undefined;
-  /** An abort kills the process and all processes that it started. */
+  /** Aborting kills the process and all processes that it started. */
   signal: AbortSignal;
 };
 
-/** Runs a command in a task with its streams connected. Resolves once the process runs. */
+/** Runs a command in a task with its streams connected. Resolves once the process is running. */
 export async function execStream(request: ExecRequest, { terminal, signal }: ExecStreamOptions): Promise<ExecSession> {
   signal.throwIfAborted();
   const started =
@@ -41,12 +41,12 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
   return { ...streams, exit };
 }
 
-/** Waits for the exit of an exec and removes its files. Rejects if the OCI runtime could not be started. */
+/** Waits until an exec has exited, and removes its files. Rejects if the OCI runtime could not be started. */
 async function endOf({ exec, running, remove }: StartedExec): Promise<{ exitCode: number }> {
   try {
     return { exitCode: await exec.exited };
   } finally {
-    // A short command such as `true` may exit before its pid file is read.
+    // A short command such as `true` may exit before its PID file is read.
     await running.catch(() => undefined);
     await remove();
   }

@@ -12,16 +12,16 @@ import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.
 import { ExecProcess, type ExecRequest, type StartedExec, writeProcess } from './exec-process.ts';
 import { BUNDLE_FILES } from './task-files.ts';
 
-/** Programs and sockets for commands on terminals, in addition to the OCI runtime. */
+/** The program and the sockets needed to run commands on terminals, in addition to the OCI runtime. */
 export type TerminalTools = { conmon: string; sockets: SeqpacketSockets };
 
-/** Name of the runtime's log in conmon's directory. With an absolute path, crun would truncate the path at the colon. */
+/** Name of the OCI runtime's log file in conmon's directory. If the path were absolute, crun would truncate it at the colon. */
 const LOG_NAME = 'log';
 
 /**
- * Runs a command on a terminal through a separate conmon(8), which owns the terminal's master and stays until the command has exited. In
- * the foreground, the runtime's `exec` would mix its own messages and terminal settings with the command's. The command starts only after
- * the attach, so that no output is lost. All files are in a directory at the path of the pid file.
+ * Runs a command on a terminal through a separate conmon(8), which owns the pty master and keeps running until the command has exited. If
+ * the OCI runtime's `exec` ran in the foreground, it would mix its own messages and terminal settings with the command's. The command
+ * starts only after the client has been attached, so that no output is lost. All files are in a directory at the PID file's path.
  */
 export async function startOnTerminal(
   request: ExecRequest,
@@ -57,8 +57,8 @@ export async function startOnTerminal(
 }
 
 /**
- * A FIFO from which conmon reads once before it does anything, and again before it starts the OCI runtime. conmon inherits both ends, so if
- * this process dies, conmon waits until the next start kills it.
+ * Creates a FIFO that conmon reads once before it does anything, and again before it starts the OCI runtime. conmon inherits both ends, so
+ * if this process dies, conmon keeps waiting until the next start of the container runtime kills it.
  */
 function makeGate(system: System, bundle: string): { descriptor: number; pass(): void } & Disposable {
   const path = join(bundle, 'start');
@@ -69,10 +69,12 @@ function makeGate(system: System, bundle: string): { descriptor: number; pass():
   return { descriptor, pass, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
-/** A message that conmon writes to its sync or attach pipe. `data`: a PID or an exit code, or -1 with the OCI runtime's `message`. */
+/**
+ * A message that conmon writes to its sync or attach pipe. `data` is a PID or an exit code, or -1 along with the OCI runtime's `message`.
+ */
 type Report = { data: number; message?: string };
 
-/** A conmon that is a child of this process, so that this process gets conmon's exit code, which is the command's. */
+/** A conmon that is a child of this process, so that this process receives conmon's exit code, which is that of the command. */
 class ExecMonitor {
   readonly exec: ExecProcess;
   readonly #log: string;
@@ -101,15 +103,15 @@ class ExecMonitor {
     if ((await this.#announced) === undefined) await this.#fail();
   }
 
-  /** Waits until the command runs. Returns its pid. */
+  /** Waits until the command is running. Returns its PID. */
   async running(): Promise<number> {
     const { data = -1, message } = (await this.#report) ?? {};
     return data > 0 ? data : await this.#fail(message);
   }
 
   /**
-   * Throws the reason of a failure. The runtime's log takes precedence over `message`, because newer conmons report the runtime's message
-   * only when they create containers.
+   * Throws the reason for a failure. The OCI runtime's log takes precedence over `message`, because newer versions of conmon report the OCI
+   * runtime's error message only when they create containers.
    */
   async #fail(message?: string): Promise<never> {
     await this.exec.exited;
@@ -118,7 +120,7 @@ class ExecMonitor {
   }
 }
 
-/** conmon's first report on a pipe. The pipe stays open, because conmon would fail without it. */
+/** Returns conmon's first report on a pipe. The pipe is kept open, because conmon would otherwise fail. */
 async function firstReport(pipe: Readable): Promise<Report | undefined> {
   const [line] = (await readLine(pipe).catch(() => '')).split('\n', 1);
   pipe.resume();

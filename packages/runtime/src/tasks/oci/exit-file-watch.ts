@@ -7,23 +7,23 @@ import type { TaskExit } from '../task-runtime.ts';
 type Watch = {
   listeners: Set<(exit: TaskExit) => void>;
   monitorPid: number | undefined;
-  /** `again`: another event arrived during a check. */
+  /** `again`: another event arrived while the task was being checked. */
   checking: 'no' | 'yes' | 'again';
 };
 
-/** Result of checking a task: its exit, or the monitor that will report it. */
+/** The result of checking a task: its exit, or the PID of the monitor that will report it. */
 export type TaskCheck = { exit: TaskExit } | { monitorPid: number | undefined };
 
 export type ExitFileWatchOptions = {
-  /** Directory in which a file with the task's id appears when the task exits. */
+  /** Directory in which a file named after the task's ID appears when the task exits. */
   directory: string;
   check(id: string): Promise<TaskCheck>;
   logger: Logger;
 };
 
 /**
- * Calls listeners when tasks exit. Detects exits by means of inotify on the directory of exit files, and by polling. Pods may use up the
- * inotify limits of this process's user: until the kernel grants a watch again, exits are detected by polling.
+ * Calls listeners when tasks exit. Detects exits using inotify on the directory of exit files, and by polling. Pods may use up the inotify
+ * limits of this process's user; exits are then detected by polling alone, until the kernel grants a watch again.
  */
 export class ExitFileWatch {
   readonly #options: ExitFileWatchOptions;
@@ -56,7 +56,7 @@ export class ExitFileWatch {
     };
   }
 
-  /** Calls all listeners of the task with its exit, and removes them. */
+  /** Reports the exit to all of the task's listeners and removes them. */
   settle(id: string, exit: TaskExit): void {
     const entry = this.#watches.get(id);
     this.#watches.delete(id);
@@ -69,7 +69,7 @@ export class ExitFileWatch {
     this.#watches.clear();
   }
 
-  /** Starts watching if needed. Returns true if it did: then exits from before must be checked for. */
+  /** Starts watching the directory if necessary. Returns true if it did; exits from before must then be checked for. */
   #watch(): boolean {
     if (this.#watcher !== undefined) return false;
     const { directory, logger } = this.#options;

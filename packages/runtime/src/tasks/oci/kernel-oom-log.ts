@@ -1,13 +1,13 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { isErrno } from '@podwright/base';
 
-/** Longest record of the kernel's log (LOG_LINE_MAX and its prefix, kernel/printk). */
+/** Maximum length of a record in the kernel log (LOG_LINE_MAX plus its prefix, kernel/printk). */
 const RECORD_BYTES = 8192;
 
 /**
- * Whether the kernel's log (/dev/kmsg, Documentation/ABI/testing/dev-kmsg) has an OOM kill in the cgroup. Needed for a scope, because
- * systemd removes it, and with it the OOM counter, as soon as the last process has exited. False if there is no such log, or the record was
- * already overwritten.
+ * Whether the kernel log (/dev/kmsg, Documentation/ABI/testing/dev-kmsg) contains an OOM kill in the cgroup. Needed for scopes, because
+ * systemd removes a scope, and its OOM counter, as soon as the last process has exited. Returns false if there is no kernel log or the
+ * record has already been overwritten.
  */
 export function wasOomLogged(cgroupPath: string): boolean {
   try {
@@ -24,15 +24,15 @@ export function wasOomLogged(cgroupPath: string): boolean {
 }
 
 /**
- * Whether this record is an OOM kill in the cgroup or below it (dump_oom_victim, mm/oom_kill.c). The kernel's own records have
- * facility 0, which programs cannot use: their prefix is a number below 8.
+ * Whether this record reports an OOM kill in the cgroup or one of its descendants (dump_oom_victim, mm/oom_kill.c). The kernel's own
+ * records have facility 0, which programs cannot use: their prefix is a number below 8.
  */
 export function isOomIn(record: string, cgroupPath: string): boolean {
   const victim = /^[0-7],[^;\n]*;oom-kill:.*,task_memcg=([^,\n]+),/.exec(record)?.[1];
   return victim !== undefined && (victim === cgroupPath || victim.startsWith(`${cgroupPath}/`));
 }
 
-/** Reads records of the log one by one, as each read returns one record. Skips records that were overwritten in the meantime (EPIPE). */
+/** Reads log records one at a time, because each read returns one record. Skips records that were overwritten in the meantime (EPIPE). */
 function readRecords(log: number, matches: (record: string) => boolean): boolean {
   const buffer = Buffer.alloc(RECORD_BYTES);
   for (;;) {

@@ -53,29 +53,28 @@ import { endUnmonitoredTask, findTaskProcess, isLogInPlace, readMonitorPid, read
 import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
-  /** The runtime's own directory, on a file system that a reboot empties. */
+  /** The task runtime's own directory, on a file system that a reboot empties. */
   state: string;
-  /** Path of the program conmon. */
+  /** Path of the conmon program. */
   conmon: string;
-  /** The OCI runtime for handler '' and for handlers without an entry in `handlers`. */
+  /** The OCI runtime for runtime handler '' and for runtime handlers that have no entry in `handlers`. */
   program: OciProgram;
-  /** OCI runtimes by runtime handler. Programs with the same `name` share their state. */
+  /** OCI runtimes by runtime handler. Programs with the same `name` share a state directory. */
   handlers: Record<string, OciProgram>;
   cgroups: CgroupHierarchy;
   logger: Logger;
-  /** Starts conmon and commands in tasks. */
+  /** Starts conmon, and commands in tasks. */
   start?: ProgramStarter;
   /** Moves directories out of `state` and removes them later; by default they are removed immediately. */
   throwAway?: ThrowAway;
-  /** Traces each call of the OCI runtime. Optional. */
   trace?: TraceWork;
-  /** Shortcuts around the OCI runtimes. Default: all. */
+  /** The shortcuts around OCI runtimes to use. Default: all. */
   fastPaths?: OciFastPaths;
 };
 
 /**
- * Tasks run by runc, crun or another OCI runtime, each monitored by its own conmon. All state of a task is in files and in the
- * kernel, so tasks outlive this process and are taken over after a restart.
+ * Runs tasks with runc, crun or another OCI runtime, each monitored by its own conmon. All task state is in files and in the kernel, so
+ * tasks outlive this process and are taken over after a restart.
  */
 export class OciTaskRuntime implements TaskRuntime {
   readonly name = 'oci';
@@ -87,11 +86,11 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #filters: ReturnType<OciFastPaths['seccompFilters']>;
   readonly #system = loadSystem();
   readonly #attachments = new TaskAttachments();
-  /** Serialises changes of one task. */
+  /** Serializes changes to a task. */
   readonly #changes = new KeyedLock();
-  /** Serialises the killing of a task without a monitor. */
+  /** Serializes the killing of tasks whose monitor has died. */
   readonly #endings = new KeyedLock();
-  /** Aborts when the runtime closes. */
+  /** Aborted when the task runtime is closed. */
   readonly #closed = new AbortController();
 
   private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {
@@ -199,7 +198,10 @@ export class OciTaskRuntime implements TaskRuntime {
     return this.#attachments.attach(record, { stdin, signal, system: this.#system, pid });
   }
 
-  /** Makes conmon reopen the log. Until then, output goes to the old file, so no wait is needed if that file was renamed. */
+  /**
+   * Makes conmon reopen the log file. Until it has done so, output goes to the old file, so there is no need to wait if that file was
+   * renamed.
+   */
   async reopenLog(id: string, logPath: string): Promise<void> {
     const record = this.#files.get(id);
     if (!(await isLogInPlace(record, logPath))) reopenMonitorLog(record);
@@ -252,7 +254,7 @@ export class OciTaskRuntime implements TaskRuntime {
     return state.status === 'exited' ? { exit: state.exit } : { monitorPid: readMonitorPid(record) };
   }
 
-  /** The task's state. Kills a task without a monitor first. */
+  /** Returns the task's state. If the task's monitor has died, first kills the task. */
   async #state(record: TaskRecord): Promise<TaskState> {
     const dependencies = { files: this.#files, cgroups: this.#options.cgroups };
     const found = await readTaskState(dependencies, record);
@@ -269,7 +271,7 @@ export class OciTaskRuntime implements TaskRuntime {
     this.#exits.settle(id, exit);
   }
 
-  /** The task's record, if the task is in one of these states; throws `failed_precondition` otherwise. */
+  /** Returns the task's record if the task is in one of these states; otherwise throws `failed_precondition`. */
   async #get(id: string, verb: string, states: TaskState['status'][]): Promise<TaskRecord> {
     const record = this.#files.get(id);
     const { status } = await this.#state(record);

@@ -9,9 +9,9 @@ import type { TaskFiles, TaskRecord } from './task-files.ts';
 import { findMonitor } from './task-state.ts';
 
 /**
- * Rebuilds damaged records from the task's directory, its monitor and the state of the OCI runtimes, because a task without a record could
- * be neither stopped nor removed. A record that cannot be rebuilt is logged and stays unchanged. `programs` may own tasks; the default one
- * comes first.
+ * Rebuilds damaged records from the task's directory, its monitor and the OCI runtimes' state, because a task without a record could be
+ * neither stopped nor removed. A record that cannot be rebuilt is logged and left unchanged. `programs` are the OCI runtimes that may own
+ * tasks, with the default one first.
  */
 export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgram[], logger: Logger): Promise<void> {
   for (const id of await files.list()) {
@@ -31,7 +31,7 @@ export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgr
 
 const ignore = () => undefined;
 
-/** `undefined` if the task's spec is missing: then its cgroup is unknown. */
+/** Returns `undefined` if the task's OCI spec is missing, because its cgroup is then unknown. */
 async function rebuild(files: TaskFiles, id: string, programs: OciProgram[]): Promise<TaskRecord | undefined> {
   const bundle = files.bundle(id);
   const spec = readSpec(bundle);

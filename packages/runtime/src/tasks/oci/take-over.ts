@@ -7,9 +7,9 @@ import { BUNDLE_FILES, type TaskFiles } from './task-files.ts';
 import { endUnmonitoredTask, readTaskState, type TaskStateDependencies } from './task-state.ts';
 
 /**
- * Ends unfinished work of an earlier runtime process. Kills the commands that it ran in tasks, because their callers are disconnected, and
- * removes partially written files. Tasks continue, except tasks whose monitors have died in the meantime, which are killed. A failure for
- * one task is logged, so that it does not block the others.
+ * Cleans up unfinished work from an earlier process of the container runtime. Kills the commands that it was running in tasks, because
+ * their callers are disconnected, and removes partially written files. Tasks keep running, except for those whose monitors have died in the
+ * meantime, which are killed. If this fails for one task, the failure is logged and does not block the others.
  */
 export async function takeOverTasks(dependencies: TaskStateDependencies, logger: Logger): Promise<void> {
   const { files } = dependencies;
@@ -54,16 +54,19 @@ async function removeInterruptedWork(files: TaskFiles, logger: Logger): Promise<
   }
 }
 
-/** Pids of OCI runtimes that are running a command. Their arguments name a pid file in the execs directory, which need not exist yet. */
+/**
+ * Returns the PIDs of OCI runtimes that are running a command. Their arguments contain the path of a PID file in the execs directory; the
+ * file need not exist yet.
+ */
 async function runningExecs(files: TaskFiles): Promise<number[]> {
   const directory = `${files.execs}/`;
   return await findByCommandLine(directory, (argv) => argv.some((argument) => argument.startsWith(directory)));
 }
 
-/** Kills the process in an exec's pid file, if it still belongs to the task. */
+/** Kills the process in an exec's PID file if it still belongs to the task. */
 async function endExec(files: TaskFiles, entry: Dirent): Promise<void> {
   const record = files.read(files.taskOfExec(entry.name));
-  // An exec on a terminal has a directory instead.
+  // For an exec on a terminal, the entry is a directory that contains the PID file, rather than the PID file itself.
   const path = join(files.execs, entry.name, entry.isDirectory() ? BUNDLE_FILES.pid : '');
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
   if (record === undefined || !(pid > 0) || !isInCgroup(pid, record.cgroupsPath)) return;

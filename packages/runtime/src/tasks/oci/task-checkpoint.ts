@@ -20,7 +20,7 @@ export async function checkpointTask(runtime: OciRuntime, id: string, checkpoint
   }
 }
 
-/** Thaws a frozen task. No error for one that is not frozen. */
+/** Thaws a frozen task. No error if the task is not frozen. */
 export async function thawTask(runtime: OciRuntime, id: string): Promise<void> {
   if ((await readOciStatus(runtime, id)) === 'paused') await runOciCommand(runtime, ['resume', id]);
 }
@@ -40,13 +40,13 @@ async function dump(runtime: OciRuntime, id: string, { images, work, signal }: T
 }
 
 /**
- * The start of an error line in CRIU's log, after the time and a pid. It is matched from the start of the line, because other lines contain
- * paths of the container.
+ * Matches the start of an error line in CRIU's log, after the time and a PID. Only the start of a line is matched, because other lines
+ * contain paths from the container.
  */
 const CRIU_ERROR = /^\(\d+\.\d+\)\s+(?:\d+:\s+)?Error \(/;
 const MAX_CRIU_ERROR = 300;
 
-/** The first error line of CRIU's log. Later ones are its consequences. */
+/** Returns the first error line in CRIU's log. Later errors follow from it. */
 async function firstError(log: string): Promise<string> {
   const text = await readFile(log, 'utf8').catch(() => '');
   const line = text.split('\n').find((one) => CRIU_ERROR.test(one));

@@ -21,9 +21,10 @@ export type TaskCreateDependencies = {
 };
 
 /**
- * Writes the task's record, creates its directory, and makes conmon and the OCI runtime create its process. The task's directory is the
- * bundle for the OCI runtime. Its configuration is a symbolic link to the caller's `config.json`, or a copy of it with the compiled seccomp
- * filter. Once the task's directory is removed, a monitor that starts late cannot create anything. The caller cleans up after a failure.
+ * Writes the task's record, creates its directory, and makes conmon and the OCI runtime create its process. The task's directory is the OCI
+ * runtime's bundle. Its configuration is a symbolic link to the caller's `config.json`, or a copy of it with the compiled seccomp filter
+ * added. Once the task's directory has been removed, a monitor that starts late cannot create anything. The caller must clean up after a
+ * failure.
  */
 export async function createTask(
   { start, conmon, files, program, filters, namespaces, trace }: TaskCreateDependencies,

@@ -12,12 +12,12 @@ import type { TaskExit } from '../task-runtime.ts';
 import { BUNDLE_FILES, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
 
-/** `throwAway` removes directories of tasks, which are below the state directory of `files`. */
+/** `throwAway` removes tasks' directories, which are below the state directory of `files`. */
 export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy; throwAway: ThrowAway };
 
 /**
- * Kills and removes everything of a task, whatever state a crash left it in. Removes the record last, so that until then the task is found
- * and deleted again. Returns the task's exit.
+ * Kills a task and removes everything that belongs to it, whatever state a crash left it in. The record is removed last, so that until then
+ * the task can be found and deleted again. Returns the task's exit.
  */
 export async function deleteTask(
   { files, cgroups, throwAway }: TaskDeleteDependencies,
@@ -31,7 +31,7 @@ export async function deleteTask(
     forgetTask(files.runtime(record.program), { ...record, throwAway }),
     known && endCgroup(cgroups, record.cgroupsPath),
   ]);
-  // The OOM counter is in the cgroup, so the cgroup stays until the exit is known.
+  // The OOM counter is in the cgroup, so the cgroup is kept until the exit is known.
   if (known === undefined) await endCgroup(cgroups, record.cgroupsPath);
   if (record.bundle === files.bundle(record.id)) throwAway(record.bundle);
   else await cleanBundle(record);
@@ -40,9 +40,9 @@ export async function deleteTask(
 }
 
 /**
- * Kills monitors that are still waiting for the runtime's `create`, together with the runtime. They are found by process tree, because they
- * are in no cgroup of the task, and killed repeatedly, because they fork and leave their parents. A process that a dead runtime was about
- * to start then fails, because its configuration is removed.
+ * Kills monitors that are still waiting for the OCI runtime's `create`, along with the OCI runtime. They are found by process tree, because
+ * they are not in any of the task's cgroups, and killed repeatedly, because they fork and leave their parents. If a killed OCI runtime was
+ * about to start another process, that process fails because its configuration has been removed.
  */
 async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
   rmSync(join(record.bundle, BUNDLE_FILES.config), { force: true });
@@ -53,7 +53,7 @@ async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
   }
 }
 
-/** Finds monitors of this task by their command lines: a crash may come before conmon has written its pid file. */
+/** Finds this task's monitors by their command lines, because a crash may occur before conmon has written its PID file. */
 async function searchMonitors(record: TaskRecord): Promise<number[]> {
   return (await findByCommandLine(record.bundle, (argv) => isMonitor(argv, record))).filter(isRunning);
 }
@@ -71,7 +71,7 @@ async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> 
   }
 }
 
-/** Waits for the monitor, which writes the exit file and exits after its task; kills one that hangs. */
+/** Waits for the task's monitor, which writes the exit file and exits after the task. Kills it if it hangs. */
 async function endMonitor(record: TaskRecord): Promise<void> {
   const pid = await findMonitor(record);
   if (pid === undefined) return;
@@ -84,8 +84,8 @@ async function endMonitor(record: TaskRecord): Promise<void> {
 }
 
 /**
- * Removes files of a task of an earlier version, whose bundle is the caller's: removes the runtime's files from the bundle, and then the
- * bundle if it is empty. A late monitor may write some of the files again.
+ * Removes the files of a task from an earlier version of Podwright, whose bundle is the caller's. First removes Podwright's own files from
+ * the bundle, then the bundle itself if it is empty. A late monitor may write some of the files again.
  */
 async function cleanBundle({ bundle, ...record }: TaskRecord): Promise<void> {
   for (let round = 0; round < SEARCH_ROUNDS; round++) {

@@ -9,7 +9,7 @@ import { fastOci, type OciFastPaths } from '../../oci-runtime/oci-fast-paths.ts'
 import type { OciProgram, OciRuntime } from '../../oci-runtime/oci-program.ts';
 import { expectedFormat } from '../../oci-runtime/state-files.ts';
 
-/** Version of new records; records without a number have the previous format. */
+/** Version of new records. Records without a version have the previous format. */
 const RECORD_VERSION = 1;
 
 const recordSchema = z.object({
@@ -24,32 +24,32 @@ const recordSchema = z.object({
     stateFormat: z.enum(['runc', 'crun']).optional(),
     covered: z.object({ tree: z.string(), path: z.string(), nsenter: z.string() }).optional(),
   }),
-  /** Path of the cgroup in `linux.cgroupsPath` of its spec. */
+  /** The cgroup path from the spec's `linux.cgroupsPath`. */
   cgroupsPath: z.string(),
   terminal: z.boolean(),
   stdin: z.boolean(),
   stdinOnce: z.boolean(),
-  /** Whether the spec has hooks. If so, the OCI runtime's own program must start the task, because it runs the hooks. */
+  /** Whether the spec contains hooks. If so, the task must be started by the OCI runtime's own program, which runs the hooks. */
   hooks: z.boolean(),
 });
 
 /**
- * The record of a task. It is written before any part of the task exists, and removed after the last part, so that a task which a crash
- * left incomplete is always found.
+ * The record of a task. It is written before any part of the task exists and removed after the last part, so that a task left incomplete by
+ * a crash can always be found.
  */
 export type TaskRecord = Omit<z.infer<typeof recordSchema>, 'version'>;
 
 /**
- * The files of tasks: records and exit codes in shared directories, the rest in a directory per task. The files are small and in memory, so
- * most are accessed synchronously, which takes a tenth of the time of asynchronous access.
+ * The tasks' files: records and exit codes are in shared directories, the rest in one directory per task. The files are small and in
+ * memory, so most are accessed synchronously, which takes a tenth of the time of asynchronous access.
  */
 export class TaskFiles {
   readonly records: string;
-  /** conmon writes a task's exit code into the file `<id>` here. */
+  /** Directory in which conmon writes a task's exit code to the file `<id>`. */
   readonly exits: string;
-  /** Pid files of commands that run in tasks. */
+  /** Directory for the PID files of commands that run in tasks. */
   readonly execs: string;
-  /** The tasks' directories. */
+  /** Directory that contains the tasks' directories. */
   readonly bundles: string;
   readonly #state: string;
   readonly #restrict: OciFastPaths['restrict'];
@@ -63,12 +63,12 @@ export class TaskFiles {
     this.bundles = join(state, 'bundles');
   }
 
-  /** The OCI runtime with its state directory, and with only the shortcuts that are in use. */
+  /** Returns the OCI runtime with its state directory, limited to the shortcuts that are in use. */
   runtime(program: OciProgram): OciRuntime {
     return { ...this.#restrict(program), root: join(this.#state, program.name) };
   }
 
-  /** The directory with a task's files, and a link to its configuration. */
+  /** Returns the directory that contains a task's files and a link to its configuration. */
   bundle(id: string): string {
     return join(this.bundles, id);
   }
@@ -77,12 +77,12 @@ export class TaskFiles {
     return join(this.exits, id);
   }
 
-  /** A new path for the pid file of a command that runs in a task. */
+  /** Returns a new path for the PID file of a command that runs in a task. */
   newExec(id: string): string {
     return join(this.execs, `${id}:${randomUUID()}`);
   }
 
-  /** The task id in a pid file's name. */
+  /** Returns the task ID from a PID file's name. */
   taskOfExec(name: string): string {
     return name.split(':', 1)[0] ?? '';
   }
@@ -91,7 +91,7 @@ export class TaskFiles {
     writeFileAtomicSync(this.record(record.id), JSON.stringify({ version: RECORD_VERSION, ...record }));
   }
 
-  /** The task's record; `undefined` if there is none. Throws `data_loss`, with the file's path, if it is damaged. */
+  /** Returns the task's record; `undefined` if there is none. If it is damaged, throws `data_loss` with the file's path. */
   read(id: string): TaskRecord | undefined {
     const path = this.record(id);
     let text: string;
@@ -108,7 +108,7 @@ export class TaskFiles {
     }
   }
 
-  /** The task's record. Throws `not_found` if there is none. */
+  /** Returns the task's record. Throws `not_found` if there is none. */
   get(id: string): TaskRecord {
     const record = this.read(id);
     if (record === undefined) throw new PodwrightError('not_found', `no task ${id}`);
@@ -133,12 +133,12 @@ export class TaskFiles {
 function decodeRecord(text: string): TaskRecord {
   const { version, ...record } = recordSchema.parse(JSON.parse(text));
   if (version === RECORD_VERSION) return record;
-  // In the previous format, the runtime's name implied the format of its state files, which is checked before the files are used.
+  // In the previous format, the OCI runtime's name implied the format of its state files, which is checked before the files are used.
   const { name } = record.program;
   return { ...record, program: { ...record.program, stateFormat: expectedFormat({ name, version: '1.' }) } };
 }
 
-/** The files that the OCI runtime, conmon and this runtime write into a task's directory. No other file there is ever removed. */
+/** The files that the OCI runtime, conmon and Podwright write to a task's directory. No other files in it are ever removed. */
 export const BUNDLE_FILES = {
   config: 'config.json',
   pid: 'pid',
@@ -153,8 +153,8 @@ export const BUNDLE_FILES = {
 } as const;
 
 /**
- * Whether a file in a task's directory is one of `BUNDLE_FILES`, or a temporary file for one of them: this runtime and conmon use NAME.XYZ,
- * runc uses .NAME.
+ * Whether a file in a task's directory is one of `BUNDLE_FILES` or a temporary file for one of them. Podwright and conmon name these
+ * NAME.XYZ; runc names them .NAME.
  */
 export function isBundleFile(name: string): boolean {
   const known: string[] = Object.values(BUNDLE_FILES);

@@ -15,10 +15,10 @@ export type TaskStateDependencies = {
   cgroups: CgroupHierarchy;
 };
 
-/** The state of a task as observed on the host. `unmonitored`: its monitor died without reporting an exit. */
+/** A task's state as observed on the host. `unmonitored`: the task's monitor died without reporting an exit. */
 export type ObservedState = TaskState | { status: 'unmonitored' };
 
-/** Reads the state of a task from the host alone, without any state in memory. Changes nothing. */
+/** Reads a task's state from the host alone, without using any in-memory state. Changes nothing. */
 export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<ObservedState> {
   const exit = readExit(dependencies, record);
   if (exit !== undefined) return { status: 'exited', exit };
@@ -34,7 +34,7 @@ export async function readTaskState(dependencies: TaskStateDependencies, record:
 }
 
 /**
- * Kills a task whose monitor has died, because its stdio is broken and its exit would not be reported. Records its exit, and returns the
+ * Kills a task whose monitor has died, because its stdio is broken and its exit would never be reported. Records its exit, and returns the
  * new state.
  */
 export async function endUnmonitoredTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
@@ -53,7 +53,7 @@ export async function endUnmonitoredTask(dependencies: TaskStateDependencies, re
   return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
 }
 
-/** The task's exit; `undefined` while it has not exited. */
+/** Returns the task's exit; `undefined` if it has not exited. */
 export function readExit({ files, cgroups }: TaskStateDependencies, record: TaskRecord): TaskExit | undefined {
   const path = files.exit(record.id);
   try {
@@ -70,37 +70,37 @@ export function readExit({ files, cgroups }: TaskStateDependencies, record: Task
   }
 }
 
-/** The pid that the OCI runtime wrote for the task's first process, which may have exited since. */
+/** Returns the PID that the OCI runtime recorded for the task's first process, which may have exited since. */
 export function readTaskPid(record: TaskRecord): number | undefined {
   return readPidFile(join(record.bundle, BUNDLE_FILES.pid));
 }
 
-/** The pid of the task's first process, if it is still that process: pids are reused, cgroups of tasks are not. */
+/** Returns the PID of the task's first process if it still belongs to that process. PIDs are reused, but tasks' cgroups are not. */
 export function findTaskProcess(record: TaskRecord): number | undefined {
   const pid = readTaskPid(record);
   return pid !== undefined && isRunning(pid) && isInCgroup(pid, record.cgroupsPath) ? pid : undefined;
 }
 
-/** The recorded pid of the task's monitor, which may have exited since. */
+/** Returns the recorded PID of the task's monitor, which may have exited since. */
 export function readMonitorPid(record: TaskRecord): number | undefined {
   return readPidFile(join(record.bundle, BUNDLE_FILES.monitorPid));
 }
 
-/** The pid of the task's monitor, if its command line shows that it is still that process. */
+/** Returns the PID of the task's monitor if the command line shows that it still belongs to that process. */
 export async function findMonitor(record: TaskRecord): Promise<number | undefined> {
   const pid = readMonitorPid(record);
   return pid !== undefined && isMonitor(await readCommandLine(pid), record) ? pid : undefined;
 }
 
-/** Whether a process is a monitor of this task, by its command line. */
+/** Whether a process is a monitor of this task, judging by its command line. */
 export function isMonitor(argv: string[], record: TaskRecord): boolean {
   const bundle = argv.indexOf('--bundle');
   return bundle > 0 && argv[bundle + 1] === record.bundle && argv.includes(record.id);
 }
 
 /**
- * Whether the OOM killer killed a process of the task. The kernel's counter exists only as long as the cgroup. conmon's `oom` file also
- * covers a removed cgroup, but not a scope, which systemd may remove before conmon reads the counter.
+ * Whether the OOM killer killed any of the task's processes. The kernel's counter exists only as long as the cgroup. conmon's `oom` file
+ * also covers cgroups that have been removed, but not scopes, which systemd may remove before conmon reads the counter.
  */
 function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): boolean {
   if (readOomKills(cgroups, record.cgroupsPath) > 0) return true;
@@ -119,8 +119,8 @@ function readPidFile(path: string): number | undefined {
 }
 
 /**
- * Whether the monitor's open log file is still the file at `logPath`. If so, reopening would make conmon replace it with an empty file and
- * lose its content.
+ * Whether the log file that the monitor has open is still the file at `logPath`. If so, reopening it would make conmon replace it with an
+ * empty file and lose its contents.
  */
 export async function isLogInPlace(record: TaskRecord, logPath: string): Promise<boolean> {
   const there = await stat(logPath).catch(() => undefined);

@@ -7,7 +7,7 @@ import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
 export type UpdateEnvironment = { runtime: OciRuntime; cgroups: CgroupHierarchy };
 
-/** Changes the task's limits. Passes them in a file, because crun cannot read them from a socket, which its stdin would be. */
+/** Changes the task's limits. They are passed in a file, because crun cannot read them from a socket, which is what its stdin would be. */
 export async function updateTask(
   { runtime, cgroups }: UpdateEnvironment,
   record: TaskRecord,
@@ -27,8 +27,8 @@ export async function updateTask(
 }
 
 /**
- * Whether to remove the CPU quota here. On cgroup v1 crun 1.8 fails to do so, because it writes the largest integer, which the kernel
- * rejects. Other runtimes must remove it themselves, because runc sets its last quota again with each update that has no new one.
+ * Whether the CPU quota must be removed here. On cgroup v1, crun 1.8 fails to remove it, because it writes the largest integer, which the
+ * kernel rejects. Other OCI runtimes must remove it themselves, because runc sets its last quota again on each update without a new one.
  */
 function mustRemoveQuota({ runtime, cgroups }: UpdateEnvironment, quota: number | undefined): boolean {
   return runtime.name === 'crun' && quota !== undefined && quota < 0 && treeOf(cgroups, 'cpu')?.version === 1;

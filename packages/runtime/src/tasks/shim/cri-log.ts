@@ -4,8 +4,8 @@ import { errorMessage, type Limiter, LOG_FILE, type Logger } from '@podwright/ba
 export type LogStream = 'stdout' | 'stderr';
 
 /**
- * Formats output as a CRI log: `<time> <stream> <tag> <content>` per line, with the tag F for a full and P for a partial line (kubelet,
- * "CRI log format"). Partial lines are logged without waiting for the rest.
+ * Formats output as a CRI log. Each line is `<time> <stream> <tag> <content>`, where the tag is F for a full line and P for a partial line
+ * (kubelet, "CRI log format"). Partial lines are logged without waiting for the rest.
  */
 export function formatCriLog(stream: LogStream, chunk: Buffer, time: string): Buffer {
   const text = chunk.toString('latin1'); // one character per byte: strings are searched and replaced faster than buffers
@@ -17,8 +17,8 @@ export function formatCriLog(stream: LogStream, chunk: Buffer, time: string): Bu
 }
 
 /**
- * The CRI log file of a task, written by this process. Chunks are written immediately and in order. The caller reads the next chunk from
- * the task's pipe only after the write, so at most one chunk per stream is lost if this process is killed.
+ * A task's CRI log file, written by this process. Chunks are written immediately and in order. The caller reads the next chunk from the
+ * task's pipe only after the write, so at most one chunk per stream is lost if this process is killed.
  */
 export class CriLog {
   readonly #path: string;
@@ -30,8 +30,8 @@ export class CriLog {
   #closed = false;
 
   /**
-   * Call `reopen` before the first write. `writers` limits how many logs are written concurrently: a write to a hanging disk blocks
-   * a thread of Node.js's pool, which all other file operations need.
+   * `reopen` must be called before the first write. `writers` limits how many logs are written concurrently: a write to a hanging disk
+   * blocks a thread of Node.js's thread pool, which all other file operations need.
    */
   constructor(path: string, { logger, writers }: { logger: Logger; writers: Limiter }) {
     this.#path = path;
@@ -39,14 +39,14 @@ export class CriLog {
     this.#writers = writers;
   }
 
-  /** Settles when the chunk is written. Write failures are logged once; the task continues. */
+  /** Settles once the chunk has been written. Consecutive write failures are logged only once; the task keeps running. */
   write(stream: LogStream, chunk: Buffer): Promise<void> {
     const bytes = formatCriLog(stream, chunk, new Date().toISOString());
     this.#lastWrite = this.#lastWrite.then(() => this.#writers.run(() => this.#append(bytes)));
     return this.#lastWrite;
   }
 
-  /** Reopens the path, as after a rotation: later chunks are written there. */
+  /** Reopens the log file by path, as after a rotation. Later chunks are written to the new file. */
   async reopen(): Promise<void> {
     const file = await open(this.#path, 'a', LOG_FILE);
     this.#release(this.#file);
@@ -54,7 +54,7 @@ export class CriLog {
     if (this.#closed) this.close();
   }
 
-  /** Closes the file after pending writes. */
+  /** Closes the file once pending writes have finished. */
   close(): void {
     this.#closed = true;
     this.#lastWrite = this.#lastWrite.then(() => {
@@ -72,7 +72,7 @@ export class CriLog {
     }
   }
 
-  /** Closes a file handle after its current write. */
+  /** Closes a file handle once its current write has finished. */
   #release(file: FileHandle | undefined): void {
     file?.close().catch((error) => this.#warn(error));
   }

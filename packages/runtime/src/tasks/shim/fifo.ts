@@ -10,22 +10,22 @@ import { isRunning, readCommandLine, signalProcess, UNREAD_STAYS } from '@podwri
 import { HOLDER_END_MS } from './limits.ts';
 
 /**
- * Opens a FIFO for reading, which need not have a writer yet. The stream ends when the last writer closes it. With `onread`, the stream
- * reads into that buffer, and pauses when the callback returns false, until the socket is resumed.
+ * Opens a FIFO, which need not have a writer yet, for reading. The stream ends when the last writer closes the FIFO. With `onread`, the
+ * stream reads into that buffer; if the callback returns false, it pauses until the socket is resumed.
  */
 export function openFifoReader(path: string, onread?: OnReadOpts): Socket {
   const options = onread === undefined ? UNREAD_STAYS : { onread };
   return openSocket(path, constants.O_RDONLY, { readable: true, writable: false, ...options });
 }
 
-/** Opens a FIFO for writing, which need not have a reader yet. */
+/** Opens a FIFO, which need not have a reader yet, for writing. */
 export function openFifoWriter(path: string): Socket {
   return openSocket(path, constants.O_RDWR, { readable: false, writable: true });
 }
 
 /**
- * Makes the reader of a FIFO see the end of the stream if no process has it open for writing, because the kernel only reports that when the
- * last writer closes it.
+ * Makes a FIFO's reader see the end of the stream if no process has the FIFO open for writing. Otherwise the kernel reports that only when
+ * the last writer closes it.
  */
 export function touchFifo(path: string): void {
   try {
@@ -47,12 +47,12 @@ function openSocket(path: string, flags: number, options: SocketConstructorOpts)
   }
 }
 
-/** Arguments of the holder: the longest time that every `sleep` accepts, which is practically forever. */
+/** Arguments of the holder, which is a `sleep` process: the longest time that every `sleep` accepts, practically forever. */
 const HOLDER_ARGUMENTS = ['2147483647'];
 
 /**
- * Starts a process that only keeps the FIFOs of one directory open, so that a task's unread output stays in them while the runtime is down.
- * Returns its pid; `endHolder` kills it.
+ * Starts a holder: a process that does nothing but keep the FIFOs in one directory open, so that a task's unread output stays in them while
+ * the container runtime is down. Returns its PID; `endHolder` kills it.
  */
 export function startHolder(fifos: string[]): number {
   const descriptors = fifos.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
@@ -76,7 +76,7 @@ export function startHolder(fifos: string[]): number {
 
 const pathOnly = () => ({ PATH: process.env.PATH });
 
-/** Kills the holder with this pid, if it is still a holder of this directory, and waits for its exit. */
+/** Kills the holder with this PID, if it is still a holder for this directory, and waits for it to exit. */
 export async function endHolder(pid: number, directory: string): Promise<void> {
   if (!(await isHolder(pid, directory))) return;
   signalProcess(pid, osConstants.signals.SIGKILL);

@@ -4,12 +4,12 @@ import { findProgram } from '@podwright/host';
 import type { ShimProgram } from '@podwright/shim';
 import type { HandlerOptions } from '../../options.ts';
 
-/** Directories in the state directory: for bundles of shims and their events, for records of tasks, and for runc's state. */
+/** Subdirectories of the state directory: for the shims' bundles and events, for task records, and for runc's state. */
 export const SHIM_DIRECTORIES = { shims: 'shims', tasks: 'shim-tasks', runc: 'shim-runc' };
 
 /**
- * Name or path of the shim binary for a handler's program. The program may be a path, a name or containerd's name of a runtime
- * (`io.containerd.kata.v2`); without a program, the shim has the handler's name.
+ * Returns the name or path of the shim binary for a handler's program. The program may be a path, a name, or a containerd runtime name
+ * (`io.containerd.kata.v2`). If there is no program, the shim is named after the handler.
  */
 export function shimBinary(handler: string, program: string): string {
   if (program === '') return `containerd-shim-${handler}-v2`;
@@ -17,7 +17,7 @@ export function shimBinary(handler: string, program: string): string {
   return runtime === null ? program : `containerd-shim-${runtime[1]}-${runtime[2]}`;
 }
 
-/** The shims of the handlers, by handler name, without shims that are not installed. `runcRoot`: see `shimProgram`. */
+/** Returns the handlers' shims by handler name, omitting shims that are not installed. For `runcRoot`, see `shimProgram`. */
 export async function findShimPrograms(
   handlers: ReadonlyMap<string, HandlerOptions>,
   runcRoot: string,
@@ -31,8 +31,8 @@ export async function findShimPrograms(
 }
 
 /**
- * The shim at `path` with its options. A shim for runc gets its OCI runtime and the state directory `runcRoot`; any other shim gets the
- * path of its configuration file, if the handler names one.
+ * Returns the shim at `path` with its options. A runc shim is passed its OCI runtime and the state directory `runcRoot`; any other shim is
+ * passed the path of its configuration file, if the handler specifies one.
  */
 export async function shimProgram(path: string, { shim = {} }: HandlerOptions, runcRoot: string): Promise<ShimProgram> {
   const { ConfigOptionsSchema, RuncOptionsSchema } = await import('@podwright/shim');
@@ -46,8 +46,8 @@ export async function shimProgram(path: string, { shim = {} }: HandlerOptions, r
 }
 
 /**
- * The shim's options for a task whose cgroup is a scope. A shim for runc needs the flag `systemdCgroup`; other shims recognise the format
- * of the cgroup path.
+ * Returns the shim's options for a task whose cgroup is a scope. A runc shim needs the `systemdCgroup` flag; other shims recognize the
+ * format of the cgroup path.
  */
 export async function optionsInScope({ options }: ShimProgram): Promise<ShimProgram['options']> {
   const { RuncOptionsSchema } = await import('@podwright/shim');

@@ -3,8 +3,8 @@ import { openFifoReader } from './fifo.ts';
 import { CHUNK_BYTES } from './limits.ts';
 
 /**
- * Reads a FIFO chunk by chunk and passes each chunk to `take`, and to any number of readers that were added before. Reads the next chunk
- * when `take` has settled and every reader needs more. Until then, output stays in the pipe, and its writers block when the pipe is full.
+ * Reads a FIFO chunk by chunk, and passes each chunk to `take` and to all readers added so far. Reads the next chunk once `take` has
+ * settled and every reader needs more data. Until then, output stays in the pipe, and writers block when the pipe is full.
  */
 export class OutputFan {
   readonly #take: (chunk: Buffer) => Promise<void>;
@@ -25,24 +25,23 @@ export class OutputFan {
     this.#source.resume();
   }
 
-  /** Settles when the FIFO has ended or was closed, and `take` has settled for all chunks. */
+  /** Settles once the FIFO has ended or has been closed, and `take` has settled for all chunks. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Whether `take` is running. */
   get isTaking(): boolean {
     return this.#taking;
   }
 
-  /** Whether a reader with a full buffer is holding up the others. */
+  /** Whether a reader whose buffer is full is holding up the others. */
   get isHeldUp(): boolean {
     return this.#full.size > 0;
   }
 
-  /** Adds a stream of the output from now on. `remove` ends it. */
+  /** Adds a reader and returns it: a stream of the output from now on. `remove` ends the stream. */
   add(): Readable {
-    // Buffers one chunk: many small chunks cost far more than their bytes.
+    // The stream buffers one chunk, because many small chunks cost far more memory than the bytes they contain.
     const reader: Readable = new Readable({ highWaterMark: 1, read: () => this.#release(reader) });
     if (this.#source.closed) reader.push(null);
     else this.#readers.add(reader);
@@ -55,7 +54,7 @@ export class OutputFan {
     this.#release(reader);
   }
 
-  /** Stops reading. */
+  /** Stops reading the FIFO. */
   close(): void {
     this.#source.destroy();
   }

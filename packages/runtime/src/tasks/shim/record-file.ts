@@ -3,23 +3,23 @@ import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { writeFileAtomic } from '@podwright/host';
 import * as z from 'zod';
 
-/** Version of new records; records without a number have the previous format, which is otherwise equal. */
+/** Version of new records. Records without a version have the previous format, which is otherwise the same. */
 const RECORD_VERSION = 1;
 
 const versionSchema = z.object({ version: z.literal(RECORD_VERSION).optional() });
 
-/** A shim's binary and its options (`ShimProgram`) in records. */
+/** Schema for a shim's binary and options (`ShimProgram`) in records. */
 export const shimProgramSchema = z.object({
   path: z.string(),
   options: z.object({ typeUrl: z.string(), value: z.string() }).optional(),
 });
 
-/** Writes a record atomically: after a crash the file has the old or the new record. */
+/** Writes a record atomically. After a crash, the file contains either the old or the new record. */
 export async function writeRecord(path: string, record: object): Promise<void> {
   await writeFileAtomic(path, JSON.stringify({ version: RECORD_VERSION, ...record }));
 }
 
-/** Reads the record at this path; `undefined` if there is none. Throws `data_loss`, with the path, if it is damaged. */
+/** Reads the record at this path. Returns `undefined` if there is none. If it is damaged, throws `data_loss` with the path. */
 export async function readRecord<T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> {
   let text: string;
   try {
