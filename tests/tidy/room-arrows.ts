@@ -175,6 +175,13 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   ttrpc: {},
   'kube-kinds': {},
+  'kube-kinds': {
+    access: [],
+    core: [],
+    'pod-spec': [],
+    storage: [],
+    workloads: ['pod-spec'],
+  },
   'api-server': {
     authorization: ['store'],
     'authorization/bootstrap': ['authorization'],

@@ -1,4 +1,6 @@
+export { defaultPullPolicy } from './defaults/container-defaults.ts';
 export { applyDefaults, completeEphemeral } from './defaults/defaults.ts';
+export { completePodResources } from './defaults/pod-level-defaults.ts';
 export {
   type EventRecorder,
   type EventSubject,

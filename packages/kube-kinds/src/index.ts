@@ -32,5 +32,14 @@ export {
   nameIsDnsSubdomain,
   qualifiedNameProblems,
 } from './names.ts';
-export type { Conversion, Conversions, CreateContext, Strategies, Strategy, SubresourceStrategy } from './strategy.ts';
+export type {
+  Conversion,
+  Conversions,
+  CreateContext,
+  ScaleStrategy,
+  Strategies,
+  Strategy,
+  SubresourceStrategy,
+} from './strategy.ts';
 export type { UserInfo } from './user-info.ts';
+export { WORKLOAD_CONVERSIONS, WORKLOAD_STRATEGIES } from './workloads/workloads.ts';

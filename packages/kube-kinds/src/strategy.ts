@@ -44,6 +44,10 @@ export type Strategy = {
   allowUnconditionalUpdate?: boolean;
   /** Whether `metadata.generation` counts the changes of everything but metadata and status. Default false. */
   hasGeneration?: boolean;
+  /** Whether changes of annotations increase the generation too, as of Deployments. Default false. */
+  countsAnnotations?: boolean;
+  /** The `scale` subresource, if the kind has it. */
+  scale?: ScaleStrategy;
   /** The propagation policy of a DELETE that names none. Default: `background`. */
   defaultDeletion?: 'orphan' | 'background';
   /** Changes an object when a client first requests its deletion, such as a namespace's phase. Default: no change. */
@@ -54,6 +58,15 @@ export type Strategy = {
   gracePeriodSeconds?: (object: ApiObject, requested: number | undefined) => number | undefined;
   /** Fields that an apply or update of the main resource may not own: `status` by default where it is a subresource. */
   resetFields?: readonly (readonly string[])[];
+};
+
+/** The `scale` subresource of a kind (autoscaling/v1, Scale). A write of it is an update of the object with another number of replicas. */
+export type ScaleStrategy = {
+  scaleOf: (object: ApiObject) => ApiObject;
+  /** `object` with the number of replicas and the resource version of `scale`. */
+  withScale: (object: ApiObject, scale: ApiObject) => ApiObject;
+  /** All errors of a scale that a client sends, without those of its metadata. */
+  validate: (scale: ApiObject) => readonly FieldError[];
 };
 
 /** Strategies by group resource, such as `deployments.apps`. */

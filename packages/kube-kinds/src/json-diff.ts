@@ -1,0 +1,32 @@
+/** The difference of two values as upstream shows it in errors (apimachinery, util/diff): of their JSON, with lines of context. */
+
+const CONTEXT = 3;
+/** A hunk of more lines is cut: the values are objects of clients, which may be large. */
+const MAX_LINES = 100;
+
+/** A unified diff with one hunk, from the first to the last line that differs; '' for equal values. */
+export function jsonDiff(old: unknown, value: unknown): string {
+  const before = linesOf(old);
+  const after = linesOf(value);
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start++;
+  let same = 0;
+  while (same < shorter - start && before.at(-1 - same) === after.at(-1 - same)) same++;
+  if (start === before.length && start === after.length) return '';
+  const first = Math.max(start - CONTEXT, 0);
+  const last = Math.min(same, CONTEXT);
+  const oldEnd = before.length - same;
+  const newEnd = after.length - same;
+  const hunk = [
+    ...before.slice(first, start).map((line) => ` ${line}`),
+    ...before.slice(start, oldEnd).map((line) => `-${line}`),
+    ...after.slice(start, newEnd).map((line) => `+${line}`),
+    ...before.slice(oldEnd, oldEnd + last).map((line) => ` ${line}`),
+  ];
+  const range = (end: number) => `${first + 1},${end - first + last}`;
+  const shown = hunk.length <= MAX_LINES ? hunk : [...hunk.slice(0, MAX_LINES), '…'];
+  return `@@ -${range(oldEnd)} +${range(newEnd)} @@\n${shown.map((line) => `${line}\n`).join('')}`;
+}
+
+const linesOf = (value: unknown): string[] => JSON.stringify(value ?? null, undefined, 1).split('\n');

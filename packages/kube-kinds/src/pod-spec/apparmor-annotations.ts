@@ -1,0 +1,11 @@
+import type { JsonObject } from '../values.ts';
+
+const LOCALHOST = 'localhost/';
+
+/** The profile that a deprecated annotation of a pod stands for (ApparmorFieldForAnnotation). */
+export function appArmorProfileOf(annotation: string): JsonObject | undefined {
+  if (annotation === 'unconfined') return { type: 'Unconfined' };
+  if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };
+  const localhostProfile = annotation.startsWith(LOCALHOST) ? annotation.slice(LOCALHOST.length) : '';
+  return localhostProfile === '' ? undefined : { type: 'Localhost', localhostProfile };
+}

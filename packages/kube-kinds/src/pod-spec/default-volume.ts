@@ -1,0 +1,61 @@
+/** Defaults of volumes (SetDefaults_Volume and the sources' own). */
+import { CONTAINER_FILE } from '@podwright/base';
+import { defaultPullPolicy } from '@podwright/kube-api';
+import { type JsonObject, objectAt, textAt, valueAt, withItems, withValue } from '../values.ts';
+import { defaultFieldRef, defaultResources, withDefaults } from './default-container.ts';
+
+const TOKEN_SECONDS = 3600;
+
+/** The plain defaults of sources. */
+const SOURCES: Readonly<Record<string, JsonObject>> = {
+  secret: { defaultMode: CONTAINER_FILE },
+  configMap: { defaultMode: CONTAINER_FILE },
+  downwardAPI: { defaultMode: CONTAINER_FILE },
+  projected: { defaultMode: CONTAINER_FILE },
+  iscsi: { iscsiInterface: 'default' },
+  rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
+  azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' },
+  scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
+};
+
+export function defaultVolume(volume: JsonObject): JsonObject {
+  if (Object.keys(volume).every((name) => name === 'name')) return { ...volume, emptyDir: {} };
+  let complete = volume;
+  for (const [name, defaults] of Object.entries(SOURCES)) {
+    const source = objectAt(complete, name);
+    if (source !== undefined) complete = { ...complete, [name]: withDefaults(source, defaults) };
+  }
+  complete = defaultOtherSources(complete);
+  complete = withItems(complete, ['downwardAPI', 'items'], (item) => defaultFieldRef(item, ['fieldRef']));
+  return withItems(complete, ['projected', 'sources'], defaultProjection);
+}
+
+function defaultOtherSources(volume: JsonObject): JsonObject {
+  let complete = volume;
+  const hostPath = objectAt(volume, 'hostPath');
+  // the type's default is the empty text, which is not an absent one
+  if (hostPath !== undefined && valueAt(hostPath, 'type') === undefined)
+    complete = { ...complete, hostPath: { ...hostPath, type: '' } };
+  const image = objectAt(volume, 'image');
+  if (image !== undefined)
+    complete = {
+      ...complete,
+      image: withDefaults(image, { pullPolicy: defaultPullPolicy(textAt(image, 'reference')) }),
+    };
+  const template = objectAt(volume, 'ephemeral', 'volumeClaimTemplate');
+  if (template === undefined) return complete;
+  return withValue(complete, ['ephemeral', 'volumeClaimTemplate'], defaultClaim(template));
+}
+
+/** A claim, or a template of a claim, with the defaults of its spec. */
+export function defaultClaim(claim: JsonObject): JsonObject {
+  const spec = withDefaults(objectAt(claim, 'spec') ?? {}, { volumeMode: 'Filesystem' });
+  return { ...claim, spec: defaultResources(spec, ['resources']) };
+}
+
+function defaultProjection(source: JsonObject): JsonObject {
+  const complete = withItems(source, ['downwardAPI', 'items'], (item) => defaultFieldRef(item, ['fieldRef']));
+  const token = objectAt(source, 'serviceAccountToken');
+  if (token === undefined) return complete;
+  return { ...complete, serviceAccountToken: withDefaults(token, { expirationSeconds: TOKEN_SECONDS }) };
+}

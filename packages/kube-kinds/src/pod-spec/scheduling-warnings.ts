@@ -1,0 +1,63 @@
+/** Warnings about affinity, node selectors and topology spread of pods. */
+import type { Field } from '../field.ts';
+import { labelValueProblems } from '../names.ts';
+import { deprecatedNodeLabel, expressionWarnings } from '../node-selector.ts';
+import { type JsonObject, objectAt, objectsAt, textAt, textEntriesAt, textsAt, valueAt } from '../values.ts';
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+const NO_SELECTOR = 'a null labelSelector results in matching no pod';
+
+/** `field` is the pod's spec. */
+export function schedulingWarnings(spec: JsonObject, field: Field): string[] {
+  const warnings = textEntriesAt(spec, 'nodeSelector').flatMap(([key]) => {
+    const message = deprecatedNodeLabel(key);
+    return message === undefined ? [] : [`${field.at('nodeSelector').key(key).path}: ${message}`];
+  });
+  const node = objectAt(spec, 'affinity', 'nodeAffinity');
+  const at = field.at('affinity', 'nodeAffinity');
+  for (const [index, term] of objectsAt(node, REQUIRED, 'nodeSelectorTerms').entries())
+    warnings.push(...expressionWarnings(at.at(REQUIRED, 'nodeSelectorTerms', index).path, term));
+  for (const [index, term] of objectsAt(node, PREFERRED).entries()) {
+    const preference = objectAt(term, 'preference');
+    warnings.push(...expressionWarnings(at.at(PREFERRED, index, 'preference').path, preference));
+    warnings.push(...labelValueWarnings(preference, at.at(PREFERRED, index, 'preference')));
+  }
+  for (const [index, constraint] of objectsAt(spec, 'topologySpreadConstraints').entries()) {
+    const one = field.at('topologySpreadConstraints', index);
+    const key = textAt(constraint, 'topologyKey');
+    const message = deprecatedNodeLabel(key);
+    if (message !== undefined) warnings.push(`${one.at('topologyKey').path}: ${key} is ${message}`);
+    if (valueAt(constraint, 'labelSelector') === undefined)
+      warnings.push(`${one.at('labelSelector').path}: ${NO_SELECTOR}`);
+  }
+  return warnings;
+}
+
+const labelValueWarnings = (term: JsonObject | undefined, field: Field): string[] =>
+  objectsAt(term, 'matchExpressions').flatMap((expression, index) =>
+    textsAt(expression, 'values').flatMap((value, valueIndex) =>
+      labelValueProblems(value).map(
+        (problem) =>
+          `${field.at('matchExpressions', index, 'values', valueIndex).path}: ${value} is invalid, ${problem}`,
+      ),
+    ),
+  );
+
+/** `field` is the pod's affinity. */
+export function affinityWarnings(spec: JsonObject, field: Field): string[] {
+  return ['podAffinity', 'podAntiAffinity'].flatMap((name) => {
+    const affinity = objectAt(spec, 'affinity', name);
+    const required = objectsAt(affinity, REQUIRED).map((term, index) => ({
+      term,
+      at: field.at(name, REQUIRED, index),
+    }));
+    const preferred = objectsAt(affinity, PREFERRED).map((one, index) => ({
+      term: objectAt(one, 'podAffinityTerm') ?? {},
+      at: field.at(name, PREFERRED, index, 'podAffinityTerm'),
+    }));
+    return [...required, ...preferred]
+      .filter(({ term }) => valueAt(term, 'labelSelector') === undefined)
+      .map(({ at }) => `${at.at('labelSelector').path}: ${NO_SELECTOR}`);
+  });
+}

@@ -1,0 +1,94 @@
+/** What an update of a Job may change (ValidateJobSpecUpdate). */
+import type { ApiObject } from '../api-object.ts';
+import type { Field } from '../field.ts';
+import {
+  isSameValue,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  valueAt,
+  withItems,
+  withValue,
+} from '../values.ts';
+import { isConditionTrue } from './job-conditions.ts';
+import { isIndexed } from './job-spec.ts';
+import { validateImmutable } from './workload-spec.ts';
+
+const IMMUTABLE = ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'];
+const NODE_AFFINITY = ['spec', 'affinity', 'nodeAffinity'];
+/** The fields of a template that direct scheduling. */
+const DIRECTIVES = [
+  ...[
+    ['spec', 'nodeSelector'],
+    ['spec', 'tolerations'],
+    ['spec', 'schedulingGates'],
+  ],
+  ...[
+    ['metadata', 'annotations'],
+    ['metadata', 'labels'],
+  ],
+];
+
+/** `field` is the Job's spec. */
+export function validateJobUpdate(job: ApiObject, old: ApiObject, field: Field): void {
+  const spec = objectAt(job, 'spec') ?? {};
+  const oldSpec = objectAt(old, 'spec') ?? {};
+  validateCompletions(spec, oldSpec, field.at('completions'));
+  validateImmutable(spec.selector, oldSpec.selector, field.at('selector'));
+  validateTemplate(spec, old, field);
+  for (const name of IMMUTABLE) validateImmutable(spec[name], oldSpec[name], field.at(name));
+}
+
+/** Completions of an Indexed Job change together with its parallelism. */
+function validateCompletions(spec: JsonObject, old: JsonObject, field: Field): void {
+  if (!isIndexed(spec)) return validateImmutable(spec.completions, old.completions, field);
+  if (isSameValue(spec.completions, old.completions) || spec.completions === undefined) return;
+  if (spec.completions !== spec.parallelism)
+    field.invalid(spec.completions, 'can only be modified in tandem with spec.parallelism');
+}
+
+/**
+ * The template of a suspended Job that has not started, or whose pods have ended, may change: the directives for scheduling, and the
+ * resources of containers.
+ */
+function validateTemplate(spec: JsonObject, old: ApiObject, field: Field): void {
+  const template = objectAt(spec, 'template') ?? {};
+  const oldTemplate = objectAt(old, 'spec', 'template') ?? {};
+  if (!mayChangeTemplate(old)) return validateImmutable(template, oldTemplate, field.at('template'));
+  const expected = objectAt(withResources(withDirectives(oldTemplate, template), template), 'spec');
+  validateImmutable(objectAt(template, 'spec'), expected, field.at('template.spec'));
+}
+
+function mayChangeTemplate(old: ApiObject): boolean {
+  const isSuspended = valueAt(old, 'spec', 'suspend') === true;
+  const hasStarted = valueAt(old, 'status', 'startTime') !== undefined;
+  const hasEnded = isConditionTrue(old, 'Suspended');
+  return isSuspended && (!hasStarted || hasEnded) && (numberAt(old, 'status', 'active') ?? 0) === 0;
+}
+
+/** The old template with the directives of the new one. */
+function withDirectives(old: JsonObject, template: JsonObject): JsonObject {
+  let result = old;
+  for (const path of DIRECTIVES) result = withValue(result, path, valueAt(template, ...path));
+  result = withValue(result, NODE_AFFINITY, valueAt(template, ...NODE_AFFINITY));
+  const affinity = objectAt(result, 'spec', 'affinity') ?? {};
+  const isEmpty = Object.keys(affinity).length === 0 && objectAt(template, 'spec', 'affinity') === undefined;
+  return isEmpty ? withValue(result, ['spec', 'affinity'], undefined) : result;
+}
+
+/** The old template with the resources of the new one, if its containers are the same. */
+function withResources(old: JsonObject, template: JsonObject): JsonObject {
+  let result = old;
+  for (const list of ['containers', 'initContainers']) {
+    const containers = objectsAt(template, 'spec', list);
+    if (containers.length !== objectsAt(old, 'spec', list).length) continue;
+    result = withItems(result, ['spec', list], (container, index) => {
+      const other = containers[index]!;
+      if (textAt(other, 'name') !== textAt(container, 'name')) return container;
+      return withValue(container, ['resources'], valueAt(other, 'resources'));
+    });
+  }
+  return result;
+}

@@ -1,0 +1,65 @@
+/** Templates of pods, as an own kind and within workloads. */
+import type { ApiObject } from '../api-object.ts';
+import { Field } from '../field.ts';
+import { dns1123LabelProblems } from '../names.ts';
+import { defaultPodTemplate } from '../pod-spec/default-pod.ts';
+import { withoutDisabledFields } from '../pod-spec/disabled-fields.ts';
+import { podOptions } from '../pod-spec/pod-options.ts';
+import { validatePodTemplate } from '../pod-spec/pod-spec.ts';
+import { podWarnings } from '../pod-spec/warnings.ts';
+import type { Strategy } from '../strategy.ts';
+import { isSameValue, type JsonObject, objectAt, withValue } from '../values.ts';
+
+/** The object with the defaults of the template at `path`. */
+export function defaultTemplateAt<T extends JsonObject>(object: T, path: readonly string[]): T {
+  const template = objectAt(object, ...path);
+  return template === undefined ? object : withValue(object, path, defaultPodTemplate(template));
+}
+
+/** The object without the disabled fields of the template at `path`, as far as the old object does not have them. */
+export function prepareTemplateAt<T extends JsonObject>(
+  object: T,
+  old: JsonObject | undefined,
+  path: readonly string[],
+): T {
+  const spec = objectAt(object, ...path, 'spec');
+  if (spec === undefined) return object;
+  const prepared = withoutDisabledFields(spec, objectAt(old, ...path, 'spec'));
+  return prepared === spec ? object : withValue(object, [...path, 'spec'], prepared);
+}
+
+/** The warnings about a template that is new or was changed. */
+export function templateWarnings(object: ApiObject, old: ApiObject | undefined, path: readonly string[]): string[] {
+  const template = objectAt(object, ...path);
+  // upstream warns again if anything in the object's generation changes, such as the number of replicas
+  const isChanged = old === undefined || !isSameValue(withoutStatus(object), withoutStatus(old));
+  return template === undefined || !isChanged ? [] : podWarnings(template, path.join('.'));
+}
+
+const withoutStatus = ({ status: _, metadata: __, ...others }: ApiObject): JsonObject => others;
+
+/** The warning about a name that does not suit host names of pods. */
+export function nameWarnings({ metadata }: ApiObject, old: ApiObject | undefined): string[] {
+  const problems = old === undefined ? dns1123LabelProblems(metadata.name ?? '') : [];
+  const words =
+    'metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended';
+  return problems.length === 0 ? [] : [`${words}: [${problems.join(' ')}]`];
+}
+
+const TEMPLATE = ['template'];
+
+function validate(object: ApiObject, old?: ApiObject) {
+  const field = new Field();
+  validatePodTemplate(objectAt(object, 'template') ?? {}, field.at('template'), podOptions(objectAt(old, 'template')));
+  return field.errors;
+}
+
+export const POD_TEMPLATES: Strategy = {
+  applyDefaults: (object) => defaultTemplateAt(object, TEMPLATE),
+  prepareForCreate: (object) => prepareTemplateAt(object, undefined, TEMPLATE),
+  prepareForUpdate: (object, old) => prepareTemplateAt(object, old, TEMPLATE),
+  validate: (object) => validate(object),
+  validateUpdate: validate,
+  warnings: (object, old) => templateWarnings(object, old, TEMPLATE),
+  hasGeneration: true,
+};

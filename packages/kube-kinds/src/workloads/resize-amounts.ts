@@ -1,0 +1,40 @@
+/** Amounts of CPU and memory, which a resize changes. */
+import type { ApiObject } from '../api-object.ts';
+import { type JsonObject, objectAt, valueAt, withItems, withValue } from '../values.ts';
+
+const LISTS = ['containers', 'initContainers'];
+const RESIZABLE = ['cpu', 'memory'];
+
+/** Resources without CPU and memory. */
+export function withoutResizable(resources: JsonObject): JsonObject {
+  let result = resources;
+  for (const kind of ['requests', 'limits']) {
+    const others = Object.entries(objectAt(resources, kind) ?? {}).filter(([name]) => !RESIZABLE.includes(name));
+    result = withValue(result, [kind], others.length === 0 ? undefined : Object.fromEntries(others));
+  }
+  return result;
+}
+
+/** The new spec with the old amounts of CPU and memory. Other parts of the resources, such as claims, are the new ones. */
+export function withOldResources(pod: ApiObject, old: ApiObject): JsonObject {
+  let spec = objectAt(pod, 'spec') ?? {};
+  for (const list of LISTS)
+    spec = withItems(spec, [list], (container, index) => {
+      const before = objectAt(old, 'spec', list, index, 'resources');
+      return withAmounts(container, before);
+    });
+  return withAmounts(spec, objectAt(old, 'spec', 'resources'));
+}
+
+function withAmounts(holder: JsonObject, before: JsonObject | undefined): JsonObject {
+  const resources = objectAt(holder, 'resources');
+  if (resources === undefined) return before === undefined ? holder : { ...holder, resources: before };
+  let result = withoutResizable(resources);
+  for (const kind of ['requests', 'limits'])
+    for (const name of RESIZABLE) {
+      const amount = valueAt(before, kind, name);
+      if (amount !== undefined) result = withValue(result, [kind, name], amount);
+    }
+  const isEmpty = Object.keys(result).length === 0 && before === undefined;
+  return isEmpty ? withValue(holder, ['resources'], undefined) : { ...holder, resources: result };
+}
