@@ -174,12 +174,9 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     topology: [],
   },
   ttrpc: {},
-  'kube-kinds': {},
   'kube-kinds': {
-    access: [],
     core: [],
     'pod-spec': [],
-    storage: [],
     workloads: ['pod-spec'],
   },
   'api-server': {

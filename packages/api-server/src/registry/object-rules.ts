@@ -25,7 +25,7 @@ export function preparedForUpdate(kind: ServedKind, { object, old, subresource }
   const { prepareForUpdate = (one, other) => withStatusOf(kind, one, other) } = rulesOf(kind, subresource);
   const prepared = prepareForUpdate(given, old);
   const retained = { ...prepared, metadata: withRetainedFields(prepared.metadata, old.metadata) };
-  return withGeneration(retained, generationAfter(kind, retained, old));
+  return withGeneration(retained, generationAfter(kind, { object: retained, old, subresource }));
 }
 
 export type Updating = {
@@ -94,10 +94,12 @@ function withGeneration(object: ApiObject, generation: number | undefined): ApiO
   return { ...object, metadata: { ...metadata, ...(generation === undefined ? {} : { generation }) } };
 }
 
-/** The generation counts the changes of everything but metadata and status. */
-function generationAfter({ strategy }: ServedKind, object: ApiObject, old: ApiObject): number | undefined {
+/** The generation counts the changes of everything but metadata and status; for some kinds, of annotations too. */
+function generationAfter({ strategy }: ServedKind, { object, old, subresource }: Updating): number | undefined {
   const { generation } = old.metadata;
   if (!strategy.hasGeneration) return generation;
-  const desired = ({ metadata: _, status: __, ...rest }: ApiObject) => rest;
+  const hasAnnotations = strategy.countsAnnotations === true && subresource === '';
+  const desired = ({ metadata, status: _, ...rest }: ApiObject) =>
+    hasAnnotations ? { ...rest, annotations: metadata.annotations ?? {} } : rest;
   return (generation ?? 0) + (isDeepStrictEqual(desired(object), desired(old)) ? 0 : 1);
 }

@@ -27,6 +27,7 @@ export function desired(object: ApiObject): string {
 const STRATEGIES: Strategies = {
   'deployments.apps': {
     hasGeneration: true,
+    countsAnnotations: true,
     applyDefaults: (object) => ({ ...object, spec: { replicas: 1, ...specOf(object) } }),
     validate: (object) => errorsOf(object),
     validateUpdate: (object, old) => [

@@ -44,6 +44,17 @@ describe('an update', () => {
     assert.deepEqual(generations, [1, 1, 2]);
   });
 
+  it('increments the generation for annotations of kinds that count them', async () => {
+    const { update } = await withDeployment();
+    const annotated = deployment('a', {}, { annotations: { a: 'b' } });
+    const generations = [
+      await update(deployment('a', {}, { annotations: {} })),
+      await update(annotated, { subresource: 'status' }),
+      await update(deployment('a', {}, { annotations: { a: 'c' } })),
+    ].map(({ metadata }) => metadata.generation);
+    assert.deepEqual(generations, [1, 1, 2]);
+  });
+
   it('that changes nothing is not made', async () => {
     const { test, made, update } = await withDeployment();
     const { revision } = test.store;

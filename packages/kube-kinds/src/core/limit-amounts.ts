@@ -1,8 +1,8 @@
 /** Comparisons between the amounts of a limit. */
 import { compareQuantities, parseQuantity } from '@podwright/kube-api';
 import { type FieldError, invalidValue } from '../field-error.ts';
+import { isOvercommitAllowed } from '../resource-names.ts';
 import { type JsonObject, textEntriesAt } from '../values.ts';
-import { isOvercommitAllowed } from './resource-names.ts';
 
 type Amounts = {
   min?: string;

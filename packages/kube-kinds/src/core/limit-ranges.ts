@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { ApiObject } from '../api-object.ts';
 import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
 import { qualifiedNameProblems } from '../names.ts';
+import { validateContainerResourceName, validateResourceName } from '../resource-names.ts';
 import { problemsAt } from '../rules.ts';
 import type { Strategy } from '../strategy.ts';
 import { type JsonObject, objectAt, objectsAt, textAt, textEntriesAt, valueAt, withItems } from '../values.ts';
 import { validateLimitAmounts } from './limit-amounts.ts';
-import { validateContainerResourceName, validateResourceName } from './resource-names.ts';
 import { withRoundedAmounts } from './status.ts';
 
 const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];

@@ -2,10 +2,10 @@ import { validateLegacyCidr } from '../address-rules.ts';
 import { parseCidr } from '../addresses.ts';
 import type { ApiObject } from '../api-object.ts';
 import { duplicate, type FieldError, forbiddenField, invalidValue } from '../field-error.ts';
+import { validateAmount } from '../resource-names.ts';
 import { positive } from '../rules.ts';
 import { numberAt, objectsAt, textAt, textEntriesAt, textsAt } from '../values.ts';
 import { validateNodeConfig } from './node-config.ts';
-import { validateAmount } from './resource-names.ts';
 import { validateTaints } from './taints.ts';
 
 const FIXED_CIDR = 'node updates may not change podCIDR except from "" to valid';

@@ -1,8 +1,8 @@
 /** The scopes of resource quotas. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, required } from '../field-error.ts';
+import { isQuotaResource } from '../resource-names.ts';
 import { type JsonObject, objectAt, objectsAt, textAt, textEntriesAt, textsAt, valueAt } from '../values.ts';
-import { isQuotaResource } from './resource-names.ts';
 
 const POD_RESOURCES = new Set([
   'pods',

@@ -1,10 +1,10 @@
 import { compareQuantities } from '@podwright/kube-api';
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, required } from '../field-error.ts';
+import { validateAmount, validateQuotaResourceName } from '../resource-names.ts';
 import type { Strategy } from '../strategy.ts';
 import { textEntriesAt, textsAt } from '../values.ts';
 import { validateScopeSelector, validateScopes } from './quota-scopes.ts';
-import { validateAmount, validateQuotaResourceName } from './resource-names.ts';
 import { statusSubresource, withRoundedAmounts } from './status.ts';
 
 export const resourceQuotas: Strategy = {

@@ -2,10 +2,10 @@ import { isQuantity, parseQuantity } from '@podwright/kube-api';
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
 import { validateLabels } from '../labels.ts';
+import { isHugePages, validateAmount, validateContainerResourceName } from '../resource-names.ts';
 import { immutable, isDnsLabel } from '../rules.ts';
 import type { Strategy } from '../strategy.ts';
 import { objectAt, objectsAt, textAt, textEntriesAt } from '../values.ts';
-import { isHugePages, validateAmount, validateContainerResourceName } from './resource-names.ts';
 import { withRoundedAmounts } from './status.ts';
 import { validateUniqueTolerations } from './taints.ts';
 

@@ -3,9 +3,9 @@ import { compareQuantities, parseQuantity } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { validateLabelSelector, validateLabels } from '../labels.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';
+import { validateAmount } from '../resource-names.ts';
 import { isSameValue, type JsonObject, objectAt, textAt, textsAt, valueAt } from '../values.ts';
 import { validateAnnotations } from './pod-annotations.ts';
-import { validateQuantity } from './resources.ts';
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const VOLUME_MODES = ['Block', 'Filesystem'];
@@ -46,7 +46,7 @@ function validateStorage(spec: JsonObject, field: Field): void {
   const storage = textAt(spec, 'resources', 'requests', 'storage');
   if (storage === '') return field.required();
   if (compareQuantities(storage, '0') <= 0) return field.invalid(storage, 'must be greater than zero');
-  validateQuantity('storage', storage, field);
+  field.add(validateAmount(field.path, 'storage', storage));
 }
 
 function validateClassName(spec: JsonObject, field: Field, name: string): void {

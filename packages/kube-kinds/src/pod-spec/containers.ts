@@ -1,12 +1,12 @@
 /** Containers of a pod (validateContainers, validateInitContainers, validateEphemeralContainers). */
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems } from '../names.ts';
+import { validateContainerResourceName } from '../resource-names.ts';
 import { type JsonObject, listAt, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
 import { validateContainerPorts, validateHostPorts } from './container-ports.ts';
 import { validateEnv, validateEnvFrom } from './env.ts';
 import { type HandlerContext, validateLifecycle, validateProbes } from './handlers.ts';
 import type { PodOptions } from './options.ts';
-import { validateContainerResourceName } from './resource-names.ts';
 import { validateResources } from './resources.ts';
 import { validateInitRestartRules, validateResizePolicies, validateRestartRules } from './restart-rules.ts';
 import { validateSecurityContext } from './security.ts';

@@ -1,11 +1,11 @@
 /** The rules that upstream relaxes for an update because the existing object violates them already (GetValidationOptionsFromPodSpecAndMeta). */
 
 import { hasInvalidNodeSelectorValues } from '../node-selector.ts';
+import { isDivisibleHugePages, isHugePages } from '../resource-names.ts';
 import { type JsonObject, listAt, objectAt, objectsAt, textAt, textEntriesAt, valueAt } from '../values.ts';
 import { hasInvalidAffinitySelector } from './affinity.ts';
 import type { PodOptions } from './options.ts';
 import { hasNonLocalTokenPath } from './projected-volume.ts';
-import { isDivisibleHugePages, isHugePages } from './resource-names.ts';
 import { hostSysctlProblem } from './sysctls.ts';
 import { matchLabelKeysAreInvalid, spreadSelectorsAreInvalid } from './topology-spread.ts';
 import { containersOf } from './visit-containers.ts';

@@ -7,10 +7,14 @@ import {
   type PodSpec,
 } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
+import { type FieldError, notSupported } from '../field-error.ts';
+import { isHugePages, validateResourceName } from '../resource-names.ts';
 import { type JsonObject, objectAt, objectsAt, textAt, textEntriesAt, valueAt } from '../values.ts';
 import type { PodOptions } from './options.ts';
-import { isHugePages, validatePodResourceName } from './resource-names.ts';
 import { validateResources } from './resources.ts';
+
+/** As upstream shows them: a name that ends with a dash is a prefix. */
+const POD_LEVEL = ['cpu', 'hugepages-', 'memory'];
 
 /** `field` is the pod's spec. */
 export function validatePodResources(
@@ -28,6 +32,12 @@ export function validatePodResources(
   validateTotals(spec, at);
   for (const [index, container] of objectsAt(spec, 'containers').entries())
     validateContainerLimits(container, resources, at.at('containers', index));
+}
+
+function validatePodResourceName(field: string, name: string): FieldError[] {
+  const errors = validateResourceName(field, name);
+  if (errors.length > 0 || POD_LEVEL.includes(name) || isHugePages(name)) return errors;
+  return [notSupported(field, name, POD_LEVEL)];
 }
 
 /** The pod's requests, and its limits of huge pages, must be enough for its containers. */

@@ -2,6 +2,7 @@
 import type { Field } from '../field.ts';
 import { validateLabels } from '../labels.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../names.ts';
+import { validateContainerResourceName } from '../resource-names.ts';
 import { rangeProblems } from '../texts.ts';
 import { type JsonObject, numberAt, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
 import { validateAffinity } from './affinity.ts';
@@ -18,7 +19,6 @@ import type { PodOptions } from './options.ts';
 import { validateAnnotations, validatePodAnnotations, validateProfilesMatch } from './pod-annotations.ts';
 import { validatePodResources } from './pod-resources.ts';
 import { validateResourceClaims } from './resource-claims.ts';
-import { validateContainerResourceName } from './resource-names.ts';
 import { validateResources } from './resources.ts';
 import { validateHostUsers, validatePodSecurityContext } from './security.ts';
 import { validateTolerations } from './tolerations.ts';

@@ -1,21 +1,14 @@
 /** Resource requirements of containers and pods (core/validation: validateResourceRequirements). */
-import { compareQuantities, parseQuantity } from '@podwright/kube-api';
+import { compareQuantities } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
+import type { FieldError } from '../field-error.ts';
 import { dns1123LabelProblems } from '../names.ts';
+import { isDivisibleHugePages, isHugePages, isOvercommitAllowed, validateAmount } from '../resource-names.ts';
 import { type JsonObject, objectsAt, textAt, textEntriesAt } from '../values.ts';
 import type { PodOptions } from './options.ts';
-import {
-  isDivisibleHugePages,
-  isHugePages,
-  isIntegerResource,
-  isOvercommitAllowed,
-  type NameRule,
-} from './resource-names.ts';
-
-const NANOS_PER_UNIT = 1_000_000_000n;
 
 export type ResourceRules = {
-  nameRule: NameRule;
+  nameRule: (field: string, name: string) => FieldError[];
   /** The names in `spec.resourceClaims`. */
   claimNames: ReadonlySet<string>;
   options: PodOptions;
@@ -24,9 +17,9 @@ export type ResourceRules = {
 export function validateResources(resources: JsonObject | undefined, field: Field, rules: ResourceRules): void {
   const limits = textEntriesAt(resources, 'limits');
   const requests = textEntriesAt(resources, 'requests');
-  for (const amount of limits) validateAmount(amount, field.at('limits').key(amount[0]), rules);
+  for (const amount of limits) validateEntry(amount, field.at('limits').key(amount[0]), rules);
   for (const amount of requests) {
-    validateAmount(amount, field.at('requests').key(amount[0]), rules);
+    validateEntry(amount, field.at('requests').key(amount[0]), rules);
     validateAgainstLimit(amount, new Map(limits), field);
   }
   const names = [...limits, ...requests].map(([name]) => name);
@@ -35,18 +28,11 @@ export function validateResources(resources: JsonObject | undefined, field: Fiel
   validateClaims(objectsAt(resources, 'claims'), field.at('claims'), rules.claimNames);
 }
 
-function validateAmount([name, quantity]: [string, string], field: Field, { nameRule, options }: ResourceRules): void {
-  nameRule(name, field);
-  validateQuantity(name, quantity, field);
+function validateEntry([name, quantity]: [string, string], field: Field, { nameRule, options }: ResourceRules): void {
+  field.add(nameRule(field.path, name));
+  field.add(validateAmount(field.path, name, quantity));
   if (!isHugePages(name) || options.allowIndivisibleHugePages || isDivisibleHugePages(name, quantity)) return;
   field.invalid(quantity, `${quantity} is not positive integer multiple of ${name}`);
-}
-
-/** Validates an amount of a resource, which is not negative and, for some resources, whole. */
-export function validateQuantity(name: string, quantity: string, field: Field): void {
-  if (compareQuantities(quantity, '0') < 0) field.invalid(quantity, 'must be greater than or equal to 0');
-  if (isIntegerResource(name) && parseQuantity(quantity).nanos % NANOS_PER_UNIT !== 0n)
-    field.invalid(quantity, 'must be an integer');
 }
 
 function validateAgainstLimit([name, request]: [string, string], limits: Map<string, string>, field: Field): void {

@@ -2,7 +2,7 @@
 import { compareQuantities } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems } from '../names.ts';
-import { validateContainerResourceName } from '../pod-spec/resource-names.ts';
+import { validateContainerResourceName } from '../resource-names.ts';
 import { pathSegmentProblems } from '../texts.ts';
 import { type JsonObject, numberAt, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
 import { type ReferenceOptions, validateReference } from './hpa-reference.ts';
@@ -71,7 +71,7 @@ function validateContainerResource(source: JsonObject, field: Field): void {
   const name = textAt(source, 'name');
   const container = textAt(source, 'container');
   if (name === '') field.at('name').required('must specify a resource name');
-  else validateContainerResourceName(name, field.at('name'));
+  else field.add(validateContainerResourceName(field.at('name').path, name));
   if (container === '') field.at('container').required('must specify a container');
   else field.at('container').invalidEach(container, dns1123LabelProblems(container));
   validateUtilization(source, field.at('target'));

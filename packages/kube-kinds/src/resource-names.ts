@@ -1,8 +1,8 @@
 /** The names of resources in quotas, limit ranges and nodes, and their amounts (pkg/apis/core/helper). */
-import { isExtendedResource, parseQuantity } from '@podwright/kube-api';
-import { type FieldError, invalidValue } from '../field-error.ts';
-import { qualifiedNameProblems } from '../names.ts';
-import { nonNegativeQuantity, problemsAt } from '../rules.ts';
+import { isExtendedResource, isQuantity, parseQuantity } from '@podwright/kube-api';
+import { type FieldError, invalidValue } from './field-error.ts';
+import { qualifiedNameProblems } from './names.ts';
+import { nonNegativeQuantity, problemsAt } from './rules.ts';
 
 const NANOS_PER_UNIT = 1_000_000_000n;
 const HUGE_PAGES = 'hugepages-';
@@ -28,6 +28,14 @@ const QUOTA_RESOURCES = new Set([
 ]);
 
 export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
+
+/** Whether the amount is a multiple of the page size in the resource's name. */
+export function isDivisibleHugePages(name: string, quantity: string): boolean {
+  const size = name.slice(HUGE_PAGES.length);
+  if (!isQuantity(size)) return false;
+  const page = parseQuantity(size).nanos;
+  return page > 0n && page % NANOS_PER_UNIT === 0n && parseQuantity(quantity).nanos % page === 0n;
+}
 
 /** A resource that quotas count without a domain in its name. */
 export const isQuotaResource = (name: string): boolean =>
