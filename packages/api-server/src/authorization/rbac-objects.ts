@@ -25,6 +25,3 @@ export type RoleBinding = ApiObject & { subjects?: Subject[] | null; roleRef: Ro
 /** Whether a ClusterRole's rules are collected from other ClusterRoles. */
 export const isAggregated = ({ aggregationRule }: Role): boolean =>
   (aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;
-
-/** The user name of a service account. */
-export const accountUser = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;

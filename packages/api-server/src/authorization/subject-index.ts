@@ -1,5 +1,6 @@
 import type { UserInfo } from '@podwright/kube-kinds';
-import { accountUser, type RoleBinding, type Subject } from './rbac-objects.ts';
+import { accountUser } from './known-users.ts';
+import type { RoleBinding, Subject } from './rbac-objects.ts';
 import type { AppliedBinding } from './rbac-source.ts';
 
 /** A binding and its subjects by key, without duplicates. */

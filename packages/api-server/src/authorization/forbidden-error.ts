@@ -1,0 +1,10 @@
+import { type ApiError, forbidden } from '../status/api-error.ts';
+import type { AuthorizationAttributes } from './authorizer.ts';
+import { forbiddenMessage } from './forbidden-message.ts';
+
+/** The error for a request that no authorizer allows. `reason` is the verdict's reason. */
+export function forbiddenError(attributes: AuthorizationAttributes, reason: string): ApiError {
+  const { isResourceRequest, apiGroup, resource, name } = attributes;
+  const cause = forbiddenMessage(attributes, reason);
+  return forbidden(isResourceRequest ? { group: apiGroup, plural: resource } : undefined, name, cause);
+}

@@ -1,0 +1,46 @@
+/** User and group names that the server itself assigns (apiserver, authentication/user). */
+import type { UserInfo } from '@podwright/kube-kinds';
+
+export const AUTHENTICATED = 'system:authenticated';
+export const UNAUTHENTICATED = 'system:unauthenticated';
+export const ANONYMOUS = 'system:anonymous';
+export const NODES = 'system:nodes';
+
+const ACCOUNT_PREFIX = 'system:serviceaccount:';
+const ALL_ACCOUNTS = 'system:serviceaccounts';
+const NODE_PREFIX = 'system:node:';
+const LABEL = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
+const NAMESPACE = new RegExp(`^${LABEL}$`);
+const SUBDOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
+const MAX_NAMESPACE = 63;
+const MAX_SUBDOMAIN = 253;
+
+/** The user name of a service account. */
+export const accountUser = (namespace: string, name: string): string => `${ACCOUNT_PREFIX}${namespace}:${name}`;
+
+/** The groups of a namespace's service accounts. */
+export const accountGroups = (namespace: string): string[] => [ALL_ACCOUNTS, `${ALL_ACCOUNTS}:${namespace}`];
+
+/** The service account with this user name; undefined if it is not the user name of a service account. */
+export function accountOfUser(username: string): { namespace: string; name: string } | undefined {
+  if (!username.startsWith(ACCOUNT_PREFIX)) return undefined;
+  const [namespace = '', name = '', ...more] = username.slice(ACCOUNT_PREFIX.length).split(':');
+  const isValid = more.length === 0 && isNamespace(namespace) && isSubdomain(name);
+  return isValid ? { namespace, name } : undefined;
+}
+
+/** The name of the node that a user is: '' for a user name without one, undefined for other users. */
+export function nodeOfUser({ username, groups }: UserInfo): string | undefined {
+  const isNode = username.startsWith(NODE_PREFIX) && groups.includes(NODES);
+  return isNode ? username.slice(NODE_PREFIX.length) : undefined;
+}
+
+/** The node in a user name, whose groups are unknown; undefined for a name that is no node's. */
+export function nodeOfUserName(username: string): string | undefined {
+  if (!username.startsWith(NODE_PREFIX)) return undefined;
+  const name = username.slice(NODE_PREFIX.length);
+  return isSubdomain(name) ? name : undefined;
+}
+
+const isNamespace = (text: string): boolean => text.length <= MAX_NAMESPACE && NAMESPACE.test(text);
+const isSubdomain = (text: string): boolean => text.length <= MAX_SUBDOMAIN && SUBDOMAIN.test(text);
