@@ -182,6 +182,13 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'api-server': {
     authorization: ['store'],
     'authorization/bootstrap': ['authorization'],
+    admission: ['admission/pod-security', 'authorization', 'authorization/node', 'status', 'store'],
+    'admission/pod-security': [],
+    authentication: ['authorization', 'status', 'store'],
+    authorization: ['status', 'store'],
+    'authorization/bootstrap': ['authorization'],
+    'authorization/node': ['authorization', 'store'],
+    discovery: ['status'],
     'managed-fields': ['status'],
     metadata: [],
     registry: ['managed-fields', 'metadata', 'status', 'store'],

@@ -43,3 +43,17 @@ export type {
 } from './strategy.ts';
 export type { UserInfo } from './user-info.ts';
 export { WORKLOAD_CONVERSIONS, WORKLOAD_STRATEGIES } from './workloads/workloads.ts';
+export {
+  booleanAt,
+  isSameValue,
+  type JsonObject,
+  listAt,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  textsAt,
+  valueAt,
+  withItems,
+  withValue,
+} from './values.ts';

@@ -1,0 +1,75 @@
+import { createHash, type X509Certificate } from 'node:crypto';
+import type { UserInfo } from '@podwright/kube-kinds';
+import { CREDENTIAL_ID, RefusedCredential, type TlsPeer } from './authenticator.ts';
+
+/** The attribute of a subject with the user's UID (apimachinery, apis/asn1). */
+const UID = '1.3.6.1.4.1.57683.2';
+
+/** The user that a certificate names, and the time in which the certificate is valid, in Unix milliseconds. */
+type CertifiedUser = { user: UserInfo | undefined; fromMs: number; untilMs: number };
+
+/** Reads the users of client certificates that the TLS layer has verified. */
+export class ClientCertificates {
+  /** Reading a certificate takes 0.3 ms, so each connection's certificate is read once. */
+  readonly #users = new WeakMap<TlsPeer, CertifiedUser>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * The common name is the user name, the organizations are the groups. Returns undefined if the client has no certificate, or one without
+   * a common name. Throws `RefusedCredential` for an invalid one. A connection can outlive its certificate: this is checked for each request.
+   */
+  userOf(peer: TlsPeer): UserInfo | undefined {
+    const certified = this.#users.get(peer) ?? readUser(peer);
+    if (certified === undefined) return undefined;
+    this.#users.set(peer, certified);
+    const nowMs = this.#now();
+    if (nowMs < certified.fromMs) throw new RefusedCredential('the client certificate is not yet valid');
+    if (nowMs > certified.untilMs) throw new RefusedCredential('the client certificate has expired');
+    return certified.user;
+  }
+}
+
+function readUser(peer: TlsPeer): CertifiedUser | undefined {
+  const certificate = peer.getPeerX509Certificate();
+  if (certificate === undefined) return undefined;
+  if (!peer.authorized) throw new RefusedCredential('the client certificate was not signed by the CA of the cluster');
+  return {
+    user: userOfSubject(certificate),
+    fromMs: certificate.validFromDate.getTime(),
+    untilMs: certificate.validToDate.getTime(),
+  };
+}
+
+type Attributes = Readonly<Record<string, string | string[] | undefined>>;
+
+function userOfSubject(certificate: X509Certificate): UserInfo | undefined {
+  const subject = (certificate.toLegacyObject().subject ?? {}) as Attributes;
+  const username = valuesOf(subject, 'CN').at(-1);
+  if (!username) return undefined;
+  const uid = uidOf(subject);
+  const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
+  return {
+    username,
+    ...(uid === undefined ? {} : { uid }),
+    groups: valuesOf(subject, 'O'),
+    extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] },
+  };
+}
+
+function uidOf(subject: Attributes): string | undefined {
+  const [uid, ...others] = valuesOf(subject, UID);
+  if (others.length > 0)
+    throw new RefusedCredential(`expected 1 UID, but found multiple: [${[uid, ...others].join(' ')}]`);
+  if (uid === '') throw new RefusedCredential('UID cannot be an empty string');
+  return uid;
+}
+
+/** The values of an attribute, in the subject's order. */
+function valuesOf(subject: Attributes, attribute: string): string[] {
+  const values = Object.hasOwn(subject, attribute) ? subject[attribute] : undefined;
+  return values === undefined ? [] : [values].flat();
+}

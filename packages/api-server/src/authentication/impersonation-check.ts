@@ -1,0 +1,145 @@
+import type { UserInfo } from '@podwright/kube-kinds';
+import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
+import { MASTERS } from '../authorization/authorizer.ts';
+import { forbiddenError } from '../authorization/forbidden-error.ts';
+import {
+  ANONYMOUS,
+  AUTHENTICATED,
+  accountGroups,
+  accountOfUser,
+  NODES,
+  nodeOfUserName,
+  UNAUTHENTICATED,
+} from '../authorization/known-users.ts';
+import type { RequestedUser } from './impersonation-headers.ts';
+
+export type ImpersonationCheckParts = {
+  authorizer: Authorizer;
+  requestor: UserInfo;
+  /** `impersonate`, or `impersonate:MODE`. */
+  verb: string;
+  /** Whether the verb is that of a constrained mode. Such modes are stricter. */
+  isConstrained: boolean;
+  /** Whether the requestor must be allowed to impersonate all names. */
+  anyName?: boolean;
+};
+
+type Target = { apiGroup: string; resource: string; subresource?: string; namespace?: string; name: string };
+
+const AUTHENTICATION = 'authentication.k8s.io';
+/** From this number on, a constrained mode first checks whether all values are allowed. */
+const MANY = 4;
+/** A key of the extra fields: a domain, and a path. */
+const EXTRA_KEY = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+
+/** Checks that a user may impersonate each part of a requested user: the name, the UID, the groups, the extra fields. */
+export class ImpersonationCheck {
+  readonly #parts: ImpersonationCheckParts;
+
+  constructor(parts: ImpersonationCheckParts) {
+    this.#parts = parts;
+  }
+
+  /** The impersonated user. Throws a Forbidden error if a part is not allowed. */
+  userOf(requested: RequestedUser): UserInfo {
+    const groups = this.#checkName(requested);
+    const { username, uid, extra } = requested;
+    if (uid !== '') this.#check({ apiGroup: AUTHENTICATION, resource: 'uids', name: uid });
+    this.#checkGroups(requested.groups);
+    this.#checkExtra(extra);
+    return {
+      username,
+      ...(uid === '' ? {} : { uid }),
+      groups: withAuthenticated(username, groups),
+      ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
+    };
+  }
+
+  /** Throws a Forbidden error if the request is not allowed. */
+  require(attributes: AuthorizationAttributes): void {
+    const { decision, reason } = this.#parts.authorizer.authorize(attributes);
+    if (decision !== 'allow') throw forbiddenError(attributes, reason);
+  }
+
+  /** Returns the groups of the user. Those of nodes and service accounts are known. */
+  #checkName({ username, groups }: RequestedUser): readonly string[] {
+    const apiGroup = this.#parts.isConstrained ? AUTHENTICATION : '';
+    const node = this.#parts.isConstrained ? nodeOfUserName(username) : undefined;
+    const account = accountOfUser(username);
+    if (node !== undefined) {
+      this.#check({ apiGroup, resource: 'nodes', name: node });
+      return [NODES];
+    }
+    if (account === undefined) {
+      this.#check({ apiGroup, resource: 'users', name: username });
+      return groups;
+    }
+    this.#check({ apiGroup, resource: 'serviceaccounts', ...account });
+    return groups.length === 0 ? accountGroups(account.namespace) : groups;
+  }
+
+  #checkGroups(groups: readonly string[]): void {
+    const target = (name: string): Target => ({
+      apiGroup: this.#parts.isConstrained ? AUTHENTICATION : '',
+      resource: 'groups',
+      name,
+    });
+    if (this.#parts.isConstrained) {
+      if (groups.includes('')) this.#refuse(target(''), 'impersonating the empty string group is not allowed');
+      if (groups.includes(MASTERS))
+        this.#refuse(target(MASTERS), 'impersonating the system:masters group is not allowed');
+      if (groups.length >= MANY && this.#allows(target('*'))) return;
+    }
+    for (const group of groups) this.#check(target(group));
+  }
+
+  #checkExtra(extra: RequestedUser['extra']): void {
+    const target = (subresource: string, name: string): Target => ({
+      apiGroup: AUTHENTICATION,
+      resource: 'userextras',
+      subresource,
+      name,
+    });
+    const count = [...extra.values()].reduce((sum, { length }) => sum + length, 0);
+    if (this.#parts.isConstrained) {
+      const problem = [...extra].map(([key, values]) => extraProblem(key, values)).find((one) => one !== undefined);
+      if (problem !== undefined) this.#refuse(target('', ''), problem);
+      if (count >= MANY && this.#allows(target('*', '*'))) return;
+    }
+    for (const [key, values] of extra) for (const value of values) this.#check(target(key, value));
+  }
+
+  #check(target: Target): void {
+    this.require(this.#attributesOf(target));
+  }
+
+  #allows(target: Target): boolean {
+    return this.#parts.authorizer.authorize(this.#attributesOf(target)).decision === 'allow';
+  }
+
+  #refuse(target: Target, reason: string): never {
+    throw forbiddenError(this.#attributesOf(target), reason);
+  }
+
+  #attributesOf({ subresource = '', namespace = '', ...target }: Target): AuthorizationAttributes {
+    const { requestor: user, verb, anyName } = this.#parts;
+    const attributes = { user, verb, isResourceRequest: true, ...target, subresource, namespace, path: '' };
+    return anyName === true ? { ...attributes, name: '*' } : attributes;
+  }
+}
+
+function extraProblem(key: string, values: readonly string[]): string | undefined {
+  if (key === '') return 'impersonating the empty string key in extra is not allowed';
+  if (!EXTRA_KEY.test(key))
+    return `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")`;
+  if (key !== key.toLowerCase())
+    return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`;
+  if (values.includes('')) return 'impersonating the empty string value in extra is not allowed';
+  return undefined;
+}
+
+function withAuthenticated(username: string, groups: readonly string[]): readonly string[] {
+  const group = username === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED;
+  const isComplete = groups.includes(group) || (username !== ANONYMOUS && groups.includes(UNAUTHENTICATED));
+  return isComplete ? groups : [...groups, group];
+}

@@ -1,0 +1,65 @@
+import { badRequest } from '../status/api-error.ts';
+
+/** The user that a request's headers name. Empty fields are not requested. */
+export type RequestedUser = {
+  username: string;
+  uid: string;
+  groups: readonly string[];
+  extra: ReadonlyMap<string, readonly string[]>;
+};
+
+const USER = 'impersonate-user';
+const UID = 'impersonate-uid';
+const GROUP = 'impersonate-group';
+const EXTRA_PREFIX = 'impersonate-extra-';
+
+/**
+ * The user that a request wants to impersonate; undefined if it does not. `rawHeaders` are the names and values of all header fields in turn,
+ * as `node:http` provides them: joined values could not be separated again. Throws a BadRequest if they lack the user name.
+ */
+export function requestedUser(rawHeaders: readonly string[]): RequestedUser | undefined {
+  let [username, uid]: (string | undefined)[] = [];
+  const groups: string[] = [];
+  const extra = new Map<string, string[]>();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [name, value] = [rawHeaders[index]!.toLowerCase(), rawHeaders[index + 1]!];
+    if (name === USER) username ??= value;
+    else if (name === UID) uid ??= value;
+    else if (name === GROUP) groups.push(value);
+    else if (name.startsWith(EXTRA_PREFIX)) {
+      const key = unescaped(name.slice(EXTRA_PREFIX.length));
+      extra.set(key, [...(extra.get(key) ?? []), value]);
+    }
+  }
+  const user = { username: username ?? '', uid: uid ?? '', groups, extra };
+  if (user.username !== '') return user;
+  if (user.uid === '' && groups.length === 0 && extra.size === 0) return undefined;
+  throw badRequest(`requested ${shown(user)} without impersonating a user name`);
+}
+
+/** Whether a header belongs to impersonation. Such headers must not be forwarded. `name` is in lower case. */
+export const isImpersonationHeader = (name: string): boolean =>
+  name === USER || name === UID || name === GROUP || name.startsWith(EXTRA_PREFIX);
+
+/** Decodes percent-encoded bytes. A malformed key stays as it is. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}
+
+/** Prints the user as Go does with `%#v`. */
+function shown({ username, uid, groups, extra }: RequestedUser): string {
+  const list = (texts: readonly string[]) => `[]string{${texts.map((text) => JSON.stringify(text)).join(', ')}}`;
+  const entries = [...extra].sort(([a], [b]) => (a < b ? -1 : 1));
+  const pairs = entries.map(([key, values]) => `${JSON.stringify(key)}:${list(values)}`).join(', ');
+  const fields = [
+    `Name:${JSON.stringify(username)}`,
+    `UID:${JSON.stringify(uid)}`,
+    `Groups:${groups.length === 0 ? '[]string(nil)' : list(groups)}`,
+    `Extra:map[string][]string${extra.size === 0 ? '(nil)' : `{${pairs}}`}`,
+  ];
+  return `&user.DefaultInfo{${fields.join(', ')}}`;
+}

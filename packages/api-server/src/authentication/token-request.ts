@@ -1,0 +1,129 @@
+import { isRecord } from '@podwright/base';
+import { formatTime } from '@podwright/kube-api';
+import { type ApiObject, type FieldError, invalidValue } from '@podwright/kube-kinds';
+import { badRequest, conflict, invalid, notFound } from '../status/api-error.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { AccountTokens } from './account-tokens.ts';
+import { bindingOf } from './token-binding.ts';
+
+export type TokenRequestParts = {
+  store: ObjectStore;
+  tokens: Pick<AccountTokens, 'issue'>;
+  /** Audiences of the API itself. */
+  audiences: readonly string[];
+  now: () => number;
+  /**
+   * Whether tokens that kubelets request for pods are valid for a year, because old clients never read them again. Upstream's option
+   * `--service-account-extend-token-expiration`; default true.
+   */
+  extendExpiration?: boolean;
+  /** The longest life of a token, in seconds; 0, the default, for no limit. */
+  maxExpirationSeconds?: number;
+};
+
+/** Admission for the write of the subresource. */
+export type TokenRequestAdmission = {
+  /** Called with the request as the client sent it. */
+  mutate: (object: ApiObject) => Promise<ApiObject>;
+  /** Called with the complete and valid request. */
+  validate: (object: ApiObject) => Promise<void>;
+};
+
+export type TokenRequestCall = {
+  namespace: string;
+  /** The name of the service account. */
+  name: string;
+  object: ApiObject;
+  admission: TokenRequestAdmission;
+  warn: (message: string) => void;
+};
+
+const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
+const ACCOUNTS = { group: '', plural: 'serviceaccounts' };
+const DEFAULT_SECONDS = 3600;
+const MIN_SECONDS = 600;
+const MAX_SECONDS = 2 ** 32;
+/** The life that the service account admission requests for a pod's token. Only such tokens are extended. */
+const EXTENDED_REQUEST_SECONDS = 3607;
+const EXTENDED_SECONDS = 365 * 24 * 3600;
+
+type Spec = { audiences: string[]; expirationSeconds: number; boundObjectRef?: Record<string, unknown> };
+
+/** Creates a token for a service account: POST of a TokenRequest to its subresource `token`. */
+export async function requestToken(parts: TokenRequestParts, call: TokenRequestCall): Promise<ApiObject> {
+  const { namespace, name, admission, warn } = call;
+  const { store, tokens, audiences, now, extendExpiration = true } = parts;
+  const object = await admission.mutate(call.object);
+  checkLocation(object, namespace, name);
+  const account = store.get({ resource: 'serviceaccounts', namespace, name })?.decode();
+  if (account === undefined) throw notFound(ACCOUNTS, name);
+  const spec = specOf(object, audiences);
+  const nowMs = now();
+  const request = { ...object, metadata: metadataOf(object, account, nowMs), spec };
+  checkSpec(spec);
+  await admission.validate(request);
+  const binding = bindingOf(store, account, spec.boundObjectRef);
+  spec.expirationSeconds = shortened(spec.expirationSeconds, parts.maxExpirationSeconds, warn);
+  const isExtended =
+    extendExpiration &&
+    binding.pod !== undefined &&
+    spec.expirationSeconds === EXTENDED_REQUEST_SECONDS &&
+    spec.audiences.every((audience) => audiences.includes(audience));
+  const warnafter = Math.floor(nowMs / 1000) + spec.expirationSeconds;
+  const token = tokens.issue({
+    audiences: spec.audiences,
+    expirationSeconds: isExtended ? EXTENDED_SECONDS : spec.expirationSeconds,
+    binding: isExtended ? { ...binding, warnafter } : binding,
+  });
+  const expirationTimestamp = formatTime(nowMs + spec.expirationSeconds * 1000);
+  return { ...request, status: { token, expirationTimestamp } };
+}
+
+/** The names in the body, if any, must be those of the URL. */
+function checkLocation({ metadata }: ApiObject, namespace: string, name: string): void {
+  const check = (field: 'name' | 'namespace', expected: string) => {
+    const given = metadata[field];
+    if (!given || given === expected) return;
+    const detail = `must match the service account ${field} if specified`;
+    throw invalid(KIND, name, [invalidValue(`metadata.${field}`, given, detail)]);
+  };
+  check('name', name);
+  check('namespace', namespace);
+}
+
+function metadataOf({ metadata }: ApiObject, account: ApiObject, nowMs: number): ApiObject['metadata'] {
+  const { name = '', namespace, uid } = account.metadata;
+  if (metadata.uid && metadata.uid !== uid)
+    throw conflict(
+      { group: KIND.group, plural: KIND.kind },
+      name,
+      `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${uid ?? ''})`,
+    );
+  const own = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) };
+  return { ...metadata, ...own, creationTimestamp: formatTime(nowMs) };
+}
+
+function specOf({ spec }: ApiObject, audiences: readonly string[]): Spec {
+  const { audiences: given, expirationSeconds, boundObjectRef } = isRecord(spec) ? spec : {};
+  const named = Array.isArray(given) ? given.map(String) : [];
+  return {
+    audiences: named.length === 0 ? [...audiences] : named,
+    expirationSeconds: typeof expirationSeconds === 'number' ? expirationSeconds : DEFAULT_SECONDS,
+    ...(isRecord(boundObjectRef) ? { boundObjectRef } : {}),
+  };
+}
+
+function checkSpec({ expirationSeconds }: Spec): void {
+  const problem = (detail: string): FieldError => invalidValue('spec.expirationSeconds', expirationSeconds, detail);
+  if (expirationSeconds < MIN_SECONDS)
+    throw invalid(KIND, '', [problem('may not specify a duration less than 10 minutes')]);
+  if (expirationSeconds > MAX_SECONDS)
+    throw invalid(KIND, '', [problem('may not specify a duration larger than 2^32 seconds')]);
+  if (!Number.isInteger(expirationSeconds)) throw badRequest('spec.expirationSeconds must be an integer');
+}
+
+function shortened(seconds: number, max = 0, warn: (message: string) => void): number {
+  if (max <= 0 || seconds <= max) return seconds;
+  warn(`requested expiration of ${seconds} seconds shortened to ${max} seconds`);
+  return max;
+}
