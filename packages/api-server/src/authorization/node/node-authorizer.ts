@@ -1,0 +1,57 @@
+import type { UserInfo } from '@podwright/kube-kinds';
+import type { ObjectStore } from '../../store/object-store.ts';
+import type {
+  AuthorizationAttributes,
+  Authorizer,
+  PolicyRule,
+  ResolvedRules,
+  RuleResolver,
+  Verdict,
+} from '../authorizer.ts';
+import { nodeOfUser } from '../known-users.ts';
+import { ruleAllows } from '../rule-matching.ts';
+import { NodeRelations } from './node-relations.ts';
+import { NODE_RULES } from './node-rules.ts';
+
+export type NodeAuthorizerParts = {
+  /** A store with `NODE_INDEXES`. */
+  store: ObjectStore;
+  /** The rules for resources of which a node may access all objects: those of the ClusterRole `system:node`. */
+  rules: readonly PolicyRule[];
+};
+
+/**
+ * Restricts a kubelet to its node's objects, and to those to which pods of its node refer (upstream's Node authorizer). What a node may write
+ * to its objects is checked by the admission plugin NodeRestriction. Never denies: RBAC may allow more.
+ */
+export class NodeAuthorizer implements Authorizer, RuleResolver {
+  readonly #relations: NodeRelations;
+  readonly #rules: readonly PolicyRule[];
+
+  constructor({ store, rules }: NodeAuthorizerParts) {
+    this.#relations = new NodeRelations(store);
+    this.#rules = rules;
+  }
+
+  authorize(attributes: AuthorizationAttributes): Verdict {
+    const node = nodeOfUser(attributes.user);
+    if (node === undefined) return { decision: 'no opinion', reason: '' };
+    if (node === '')
+      return { decision: 'no opinion', reason: `unknown node for user ${JSON.stringify(attributes.user.username)}` };
+    const refusal = this.#refusalOf(attributes, node);
+    return refusal === undefined ? { decision: 'allow', reason: '' } : { decision: 'no opinion', reason: refusal };
+  }
+
+  rulesFor(user: UserInfo): ResolvedRules {
+    if (nodeOfUser(user) === undefined) return { rules: [], isIncomplete: false, errors: [] };
+    return { rules: [], isIncomplete: true, errors: ['node authorizer does not support user rule resolution'] };
+  }
+
+  /** Why the request is not allowed, '' without a reason; undefined if it is allowed. */
+  #refusalOf(attributes: AuthorizationAttributes, node: string): string | undefined {
+    const { isResourceRequest, apiGroup, resource } = attributes;
+    const own = NODE_RULES.get(apiGroup === '' ? resource : `${resource}.${apiGroup}`);
+    if (isResourceRequest && own !== undefined) return own(attributes, { node, relations: this.#relations });
+    return this.#rules.some((rule) => ruleAllows(rule, attributes)) ? undefined : '';
+  }
+}

@@ -1,0 +1,144 @@
+/** What a node may do with the resources of which it may not access all objects, by group resource. */
+import type { AuthorizationAttributes } from '../authorizer.ts';
+import { requiresField } from './field-requirements.ts';
+import type { NodeRelations, Wanted } from './node-relations.ts';
+
+type Requestor = { node: string; relations: NodeRelations };
+
+/** Returns why a request is not allowed, '' without a reason; undefined if it is allowed. */
+type NodeRule = (attributes: AuthorizationAttributes, requestor: Requestor) => string | undefined;
+
+/** Whether an object belongs to the node. */
+type Relation = (requestor: Requestor, wanted: Wanted) => boolean;
+
+const ALLOWED = undefined;
+const LEASE_NAMESPACE = 'kube-node-lease';
+const SINGLE = ['get', 'create', 'update', 'patch', 'delete'];
+
+/** A pod of the node refers to the object. */
+const referred =
+  (kind: string): Relation =>
+  ({ node, relations }, { namespace, name }) =>
+    relations.hasPodWith(node, namespace, `${kind}/${name}`);
+
+/** The object is assigned to the node by its `spec.nodeName`. */
+const assigned =
+  (resource: string): Relation =>
+  ({ node, relations }, wanted) =>
+    relations.names(node, resource, wanted);
+
+/** Allows requests for an object that belongs to the node. */
+function related(relation: Relation): NodeRule {
+  return ({ namespace, name }, requestor) => {
+    if (name === '') return 'No Object name found';
+    if (relation(requestor, { namespace, name })) return ALLOWED;
+    return `no relationship found between node '${requestor.node}' and this object`;
+  };
+}
+
+/** Allows reads of an object that belongs to the node: get, and list and watch of it alone. */
+function readRelated(relation: Relation): NodeRule {
+  const check = related(relation);
+  return (attributes, requestor) => {
+    const { verb, subresource, namespace } = attributes;
+    if (!['get', 'list', 'watch'].includes(verb)) return 'can only read resources of this type';
+    if (subresource !== '') return 'cannot read subresource';
+    if (namespace === '') return 'can only read namespaced object of this type';
+    return check(attributes, requestor);
+  };
+}
+
+/** Allows to get an object that belongs to the node. */
+function getRelated(relation: Relation): NodeRule {
+  const check = related(relation);
+  return (attributes, requestor) => {
+    if (attributes.verb !== 'get') return 'can only get individual resources of this type';
+    if (attributes.subresource !== '') return 'cannot get subresource';
+    return check(attributes, requestor);
+  };
+}
+
+const claim = referred('claim');
+const serviceAccount = referred('serviceaccount');
+const pod = assigned('pods');
+const slice = assigned('resourceslices.resource.k8s.io');
+
+const claims: NodeRule = (attributes, requestor) => {
+  if (attributes.subresource !== 'status') return getRelated(claim)(attributes, requestor);
+  if (!['update', 'patch'].includes(attributes.verb)) return 'can only get/update/patch this type';
+  return related(claim)(attributes, requestor);
+};
+
+const serviceAccounts: NodeRule = (attributes, requestor) => {
+  const { verb, subresource, name } = attributes;
+  if (verb === 'get' && subresource === '') return readRelated(serviceAccount)(attributes, requestor);
+  if (verb !== 'create' || name === '') return 'can only create tokens for individual service accounts';
+  if (subresource !== 'token') return 'can only create token subresource of serviceaccount';
+  return related(serviceAccount)(attributes, requestor);
+};
+
+/** The name of a new object is not known here: admission checks it. */
+const leases: NodeRule = ({ verb, namespace, name }, { node }) => {
+  if (!SINGLE.includes(verb)) return 'can only get, create, update, patch, or delete a node lease';
+  if (namespace !== LEASE_NAMESPACE) return `can only access leases in the "${LEASE_NAMESPACE}" system namespace`;
+  const isOwn = verb === 'create' || name === node;
+  return isOwn ? ALLOWED : 'can only access node lease with the same name as the requesting node';
+};
+
+const csiNodes: NodeRule = ({ verb, subresource, name }, { node }) => {
+  if (!SINGLE.includes(verb)) return 'can only get, create, update, patch, or delete a CSINode';
+  if (subresource !== '') return 'cannot authorize CSINode subresources';
+  const isOwn = verb === 'create' || name === node;
+  return isOwn ? ALLOWED : 'can only access CSINode with the same name as the requesting node';
+};
+
+const resourceSlices: NodeRule = (attributes, requestor) => {
+  const { verb, subresource, fieldSelector = '' } = attributes;
+  if (subresource !== '') return 'cannot authorize ResourceSlice subresources';
+  if (verb === 'create') return ALLOWED;
+  if (SINGLE.includes(verb)) return related(slice)(attributes, requestor);
+  if (!['watch', 'list', 'deletecollection'].includes(verb))
+    return 'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection';
+  if (requiresField(fieldSelector, 'spec.nodeName', requestor.node)) return ALLOWED;
+  return 'can only list/watch/deletecollection resourceslices with nodeName field selector';
+};
+
+/** A kubelet may read its Node before it exists. Admission restricts writes to it. */
+const nodes: NodeRule = ({ verb, subresource, name }, { node }) => {
+  if (subresource === 'status') return ['update', 'patch'].includes(verb) ? ALLOWED : '';
+  if (subresource !== '') return '';
+  if (['create', 'update', 'patch'].includes(verb)) return ALLOWED;
+  if (!['get', 'list', 'watch'].includes(verb)) return '';
+  if (name === '') return `node '${node}' cannot read all nodes, only its own Node object`;
+  return name === node ? ALLOWED : `node '${node}' cannot read '${name}', only its own Node object`;
+};
+
+/** Admission restricts creations to mirror pods, and the other writes to pods of the node. */
+const pods: NodeRule = (attributes, requestor) => {
+  const { verb, subresource, name, fieldSelector = '' } = attributes;
+  if (subresource === 'status') return ['update', 'patch'].includes(verb) ? ALLOWED : '';
+  if (subresource === 'eviction') return verb === 'create' ? ALLOWED : '';
+  if (subresource !== '') return '';
+  if (verb === 'get') return related(pod)(attributes, requestor);
+  if (verb === 'create' || verb === 'delete') return ALLOWED;
+  if (verb !== 'list' && verb !== 'watch') return '';
+  if (requiresField(fieldSelector, 'spec.nodeName', requestor.node)) return ALLOWED;
+  return name === ''
+    ? 'can only list/watch pods with spec.nodeName field selector'
+    : related(pod)(attributes, requestor);
+};
+
+export const NODE_RULES: ReadonlyMap<string, NodeRule> = new Map<string, NodeRule>([
+  ['secrets', readRelated(({ node, relations }, wanted) => relations.hasSecret(node, wanted))],
+  ['configmaps', readRelated(referred('configmap'))],
+  ['persistentvolumeclaims', claims],
+  ['persistentvolumes', getRelated(({ node, relations }, { name }) => relations.hasVolume(node, name))],
+  ['resourceclaims.resource.k8s.io', getRelated(referred('resourceclaim'))],
+  ['volumeattachments.storage.k8s.io', getRelated(assigned('volumeattachments.storage.k8s.io'))],
+  ['serviceaccounts', serviceAccounts],
+  ['leases.coordination.k8s.io', leases],
+  ['csinodes.storage.k8s.io', csiNodes],
+  ['resourceslices.resource.k8s.io', resourceSlices],
+  ['nodes', nodes],
+  ['pods', pods],
+]);
