@@ -14,8 +14,8 @@ const GROUP = 'impersonate-group';
 const EXTRA_PREFIX = 'impersonate-extra-';
 
 /**
- * The user that a request wants to impersonate; undefined if it does not. `rawHeaders` are the names and values of all header fields in turn,
- * as `node:http` provides them: joined values could not be separated again. Throws a BadRequest if they lack the user name.
+ * The user whom the client requests to impersonate; undefined without such a request. `rawHeaders` are the names and values of all header
+ * fields in turn, as `node:http` provides them: joined values could not be separated. Throws a BadRequest if they lack the user name.
  */
 export function requestedUser(rawHeaders: readonly string[]): RequestedUser | undefined {
   let [username, uid]: (string | undefined)[] = [];

@@ -1,4 +1,4 @@
-/** Objects whose creation only asks who a user is: TokenReview and SelfSubjectReview. */
+/** Objects whose creation returns who a user is and stores nothing: TokenReview and SelfSubjectReview. */
 
 import { isRecord } from '@podwright/base';
 import { formatTime } from '@podwright/kube-api';

@@ -1,4 +1,4 @@
-/** Objects whose creation only asks what a user may do: SubjectAccessReview and its kin. */
+/** Objects whose creation returns what a user may do and stores nothing: SubjectAccessReview and its variants. */
 import {
   type ApiObject,
   type FieldError,

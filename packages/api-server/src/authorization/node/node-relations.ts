@@ -14,7 +14,7 @@ export const NODE_INDEXES: Readonly<Record<string, Readonly<Record<string, Index
 };
 
 /** The object that a node requests. */
-export type Wanted = { namespace: string; name: string };
+export type Requested = { namespace: string; name: string };
 
 /**
  * Finds out whether an object belongs to a node: whether a pod of the node refers to it, in one or more steps. Reads the newest state of the
@@ -31,8 +31,8 @@ export class NodeRelations {
   }
 
   /** Whether `spec.nodeName` of an object is the node. */
-  names(node: string, resource: string, wanted: Wanted): boolean {
-    const object = this.#store.get({ resource, ...wanted })?.decode();
+  names(node: string, resource: string, requested: Requested): boolean {
+    const object = this.#store.get({ resource, ...requested })?.decode();
     return object !== undefined && nodeNameOf(object) === node;
   }
 
@@ -49,7 +49,7 @@ export class NodeRelations {
   }
 
   /** Whether a pod of the node refers to the Secret, or uses a volume that does. */
-  hasSecret(node: string, { namespace, name }: Wanted): boolean {
+  hasSecret(node: string, { namespace, name }: Requested): boolean {
     if (this.hasPodWith(node, namespace, `secret/${name}`)) return true;
     return this.#store.list('persistentvolumes').objects.some((volume) => {
       const references = this.#referencesOfVolume(volume);

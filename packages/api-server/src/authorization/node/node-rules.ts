@@ -1,7 +1,7 @@
 /** What a node may do with the resources of which it may not access all objects, by group resource. */
 import type { AuthorizationAttributes } from '../authorizer.ts';
 import { requiresField } from './field-requirements.ts';
-import type { NodeRelations, Wanted } from './node-relations.ts';
+import type { NodeRelations, Requested } from './node-relations.ts';
 
 type Requestor = { node: string; relations: NodeRelations };
 
@@ -9,7 +9,7 @@ type Requestor = { node: string; relations: NodeRelations };
 type NodeRule = (attributes: AuthorizationAttributes, requestor: Requestor) => string | undefined;
 
 /** Whether an object belongs to the node. */
-type Relation = (requestor: Requestor, wanted: Wanted) => boolean;
+type Relation = (requestor: Requestor, requested: Requested) => boolean;
 
 const ALLOWED = undefined;
 const LEASE_NAMESPACE = 'kube-node-lease';
@@ -24,8 +24,8 @@ const referred =
 /** The object is assigned to the node by its `spec.nodeName`. */
 const assigned =
   (resource: string): Relation =>
-  ({ node, relations }, wanted) =>
-    relations.names(node, resource, wanted);
+  ({ node, relations }, requested) =>
+    relations.names(node, resource, requested);
 
 /** Allows requests for an object that belongs to the node. */
 function related(relation: Relation): NodeRule {
@@ -129,7 +129,7 @@ const pods: NodeRule = (attributes, requestor) => {
 };
 
 export const NODE_RULES: ReadonlyMap<string, NodeRule> = new Map<string, NodeRule>([
-  ['secrets', readRelated(({ node, relations }, wanted) => relations.hasSecret(node, wanted))],
+  ['secrets', readRelated(({ node, relations }, requested) => relations.hasSecret(node, requested))],
   ['configmaps', readRelated(referred('configmap'))],
   ['persistentvolumeclaims', claims],
   ['persistentvolumes', getRelated(({ node, relations }, { name }) => relations.hasVolume(node, name))],
