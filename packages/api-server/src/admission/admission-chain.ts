@@ -1,0 +1,17 @@
+import type { Admission } from '../admission-contract.ts';
+import type { AdmissionPlugin } from './admission-plugin.ts';
+
+/** Calls plugins in their order, until one of them rejects the write. */
+export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
+  return {
+    async mutate(attributes) {
+      let { object } = attributes;
+      if (object === undefined) return undefined;
+      for (const plugin of plugins) object = (await plugin.mutate?.({ ...attributes, object })) ?? object;
+      return object;
+    },
+    async validate(attributes) {
+      for (const plugin of plugins) await plugin.validate?.(attributes);
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { type ApiObject, objectsAt, textAt, withValue } from '@podwright/kube-kinds';
+import { type AdmissionPlugin, isWriteOf, type ObjectAttributes } from './admission-plugin.ts';
+
+const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+const SECONDS = 300;
+
+/** Lets a pod remain for five minutes on a node that is not ready or unreachable, unless the pod has its own tolerations for these taints. */
+export const defaultTolerationSeconds: AdmissionPlugin = {
+  name: 'DefaultTolerationSeconds',
+  mutate(attributes: ObjectAttributes): ApiObject {
+    const { object } = attributes;
+    if (!isWriteOf(attributes, 'pods', 'CREATE', 'UPDATE')) return object;
+    const given = objectsAt(object, 'spec', 'tolerations');
+    const isTolerated = (key: string) =>
+      given.some((one) => ['', key].includes(textAt(one, 'key')) && ['', 'NoExecute'].includes(textAt(one, 'effect')));
+    const missing = KEYS.filter((key) => !isTolerated(key));
+    if (missing.length === 0) return object;
+    const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS }));
+    return withValue(object, ['spec', 'tolerations'], [...given, ...added]);
+  },
+};

@@ -1,0 +1,94 @@
+import { sleep } from '@podwright/base';
+import { type ApiObject, listAt, objectsAt, textAt, valueAt, withValue } from '@podwright/kube-kinds';
+import type { AdmissionAttributes } from '../admission-contract.ts';
+import { isMirrorPod, referencesOf } from '../authorization/node/pod-references.ts';
+import { groupResource } from '../status/api-error.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from './admission-plugin.ts';
+import { secretRefusal } from './mountable-secrets.ts';
+import { withTokenVolume } from './token-volume.ts';
+
+export type ServiceAccountParts = {
+  store: ObjectStore;
+  /** Waits for a controller to create the account `default` of a new namespace. */
+  wait?: (durationMs: number) => Promise<void>;
+};
+
+const DEFAULT = 'default';
+/** A controller creates the account `default` soon after its namespace: a pod waits for at most 1.4 s. */
+const ATTEMPTS = 10;
+const RETRY_MS = 150;
+
+/** Gives each pod a service account, with its token and its image pull secrets. */
+export class ServiceAccountAdmission implements AdmissionPlugin {
+  readonly name = 'ServiceAccount';
+  readonly #store: ObjectStore;
+  readonly #wait: (durationMs: number) => Promise<void>;
+
+  constructor({ store, wait = sleep }: ServiceAccountParts) {
+    this.#store = store;
+    this.#wait = wait;
+  }
+
+  async mutate(attributes: ObjectAttributes): Promise<ApiObject> {
+    const { object } = attributes;
+    if (!isWriteOf(attributes, 'pods', 'CREATE') || isMirrorPod(object)) return object;
+    const name = textAt(object, 'spec', 'serviceAccountName') || textAt(object, 'spec', 'serviceAccount') || DEFAULT;
+    const account = await this.#account(attributes, name);
+    const named = withValue(withValue(object, ['spec', 'serviceAccountName'], name), ['spec', 'serviceAccount'], name);
+    return withPullSecrets(mountsToken(account, named) ? withTokenVolume(named) : named, account);
+  }
+
+  async validate(attributes: AdmissionAttributes): Promise<void> {
+    const { object, namespace } = attributes;
+    const isDebugging = isDebuggingOf(attributes);
+    if (object === undefined || !(isDebugging || isWriteOf(attributes, 'pods', 'CREATE'))) return;
+    if (!isDebugging && isMirrorPod(object)) return checkMirrorPod(attributes, object);
+    const name = textAt(object, 'spec', 'serviceAccountName');
+    if (name === '')
+      throw rejected(attributes, `no service account specified for pod ${namespace}/${object.metadata.name ?? ''}`);
+    const account = await this.#account(attributes, name);
+    const refusal = secretRefusal(account, object, isDebugging);
+    if (refusal !== undefined) throw rejected(attributes, refusal);
+  }
+
+  async #account(attributes: AdmissionAttributes, name: string): Promise<ApiObject> {
+    const { namespace } = attributes;
+    for (let attempt = 1; ; attempt++) {
+      const found = this.#store.get({ resource: 'serviceaccounts', namespace, name })?.decode();
+      if (found !== undefined) return found;
+      if (name !== DEFAULT || attempt >= ATTEMPTS) break;
+      await this.#wait(RETRY_MS);
+    }
+    const missing = `serviceaccount ${JSON.stringify(name)} not found`;
+    throw rejected(attributes, `error looking up service account ${namespace}/${name}: ${missing}`);
+  }
+}
+
+/** Whether ephemeral containers are added to a pod. */
+const isDebuggingOf = ({ operation, resource, subresource }: AdmissionAttributes): boolean =>
+  operation === 'UPDATE' && groupResource(resource) === 'pods' && subresource === 'ephemeralcontainers';
+
+/** The pod's setting takes precedence over the account's. */
+function mountsToken(account: ApiObject, pod: ApiObject): boolean {
+  const setting =
+    valueAt(pod, 'spec', 'automountServiceAccountToken') ?? valueAt(account, 'automountServiceAccountToken');
+  return setting !== false;
+}
+
+function withPullSecrets(pod: ApiObject, account: ApiObject): ApiObject {
+  const secrets = objectsAt(account, 'imagePullSecrets').map((one) => ({ name: textAt(one, 'name') }));
+  if (secrets.length === 0 || listAt(pod, 'spec', 'imagePullSecrets').length > 0) return pod;
+  return withValue(pod, ['spec', 'imagePullSecrets'], secrets);
+}
+
+/** A node creates mirror pods, so they must not give it access to objects. */
+function checkMirrorPod(attributes: AdmissionAttributes, pod: ApiObject): void {
+  if (textAt(pod, 'spec', 'serviceAccountName') !== '')
+    throw rejected(attributes, 'a mirror pod may not reference service accounts');
+  if (referencesOf(pod).some((reference) => reference.startsWith('secret/')))
+    throw rejected(attributes, 'a mirror pod may not reference secrets');
+  const sources = objectsAt(pod, 'spec', 'volumes').flatMap((volume) => objectsAt(volume, 'projected', 'sources'));
+  if (sources.some((source) => valueAt(source, 'serviceAccountToken') !== undefined))
+    throw rejected(attributes, 'a mirror pod may not use ServiceAccountToken volume projections');
+}
