@@ -1,0 +1,60 @@
+/** Who may approve and sign certificate requests, and for which subjects they may be made. */
+import { isSameValue, textAt, valueAt } from '@podwright/kube-kinds';
+import type { AdmissionAttributes } from '../admission-contract.ts';
+import { type Authorizer, MASTERS } from '../authorization/authorizer.ts';
+import { groupResource } from '../status/api-error.ts';
+import { type AdmissionPlugin, isWriteOf, rejected } from './admission-plugin.ts';
+import { readSubject } from './certificate-request.ts';
+
+const REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+
+/** Requires the permission to approve requests for the signer. */
+export const certificateApproval = (authorizer: Authorizer): AdmissionPlugin => ({
+  name: 'CertificateApproval',
+  validate(attributes) {
+    if (isUpdateOf(attributes, 'approval')) checkSigner(authorizer, attributes, 'approve');
+  },
+});
+
+/** Requires the permission to sign for the signer, when the certificate or the conditions change. */
+export const certificateSigning = (authorizer: Authorizer): AdmissionPlugin => ({
+  name: 'CertificateSigning',
+  validate(attributes) {
+    const { object, oldObject } = attributes;
+    const isChanged = (field: string) =>
+      !isSameValue(valueAt(object, 'status', field), valueAt(oldObject, 'status', field));
+    if (!isUpdateOf(attributes, 'status') || !(isChanged('certificate') || isChanged('conditions'))) return;
+    checkSigner(authorizer, attributes, 'sign');
+  },
+});
+
+/** Rejects requests for client certificates of the group that may do everything. */
+export const certificateSubjectRestriction: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+  validate(attributes) {
+    const { object } = attributes;
+    if (!isWriteOf(attributes, REQUESTS, 'CREATE') || textAt(object, 'spec', 'signerName') !== CLIENT_SIGNER) return;
+    const subject = readSubject(textAt(object, 'spec', 'request'));
+    if (subject === undefined)
+      throw rejected(attributes, 'failed to parse CSR: PEM block type must be CERTIFICATE REQUEST');
+    if (subject.organizations.includes(MASTERS))
+      throw rejected(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
+  },
+};
+
+const isUpdateOf = ({ operation, resource, subresource }: AdmissionAttributes, expected: string): boolean =>
+  operation === 'UPDATE' && groupResource(resource) === REQUESTS && subresource === expected;
+
+/** A permission for `DOMAIN/*` covers all signers of a domain. The signer is that of the stored request. */
+function checkSigner(authorizer: Authorizer, attributes: AdmissionAttributes, verb: 'approve' | 'sign'): void {
+  const { user, oldObject } = attributes;
+  const signer = textAt(oldObject, 'spec', 'signerName');
+  const target = { isResourceRequest: true, apiGroup: 'certificates.k8s.io', resource: 'signers' };
+  const isAllowed = [signer, `${signer.split('/')[0]}/*`].some((name) => {
+    const request = { ...target, user, verb, name, subresource: '', namespace: '', path: '' };
+    return authorizer.authorize(request).decision === 'allow';
+  });
+  if (!isAllowed)
+    throw rejected(attributes, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`);
+}

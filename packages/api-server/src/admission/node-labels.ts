@@ -1,0 +1,39 @@
+/** Labels that a node may set on its Node object (kubelet, apis/well_known_labels). */
+
+const OWN = [
+  'kubernetes.io/hostname',
+  'kubernetes.io/os',
+  'kubernetes.io/arch',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'node.kubernetes.io/instance-type',
+  'beta.kubernetes.io/instance-type',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+];
+const OWN_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
+const RESERVED_DOMAINS = ['kubernetes.io', 'k8s.io'];
+/** Administrators isolate nodes by such labels. */
+const RESTRICTED_DOMAIN = 'node-restriction.kubernetes.io';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The labels that differ and that a node may not set, sorted. */
+export function forbiddenLabels(labels: Labels, old: Labels): string[] {
+  const names = new Set([...Object.keys(labels), ...Object.keys(old)]);
+  const isChanged = (name: string) => ownValue(labels, name) !== ownValue(old, name);
+  return [...names].filter((name) => isChanged(name) && !isAllowed(name)).sort();
+}
+
+const ownValue = (labels: Labels, name: string): string | undefined =>
+  Object.hasOwn(labels, name) ? labels[name] : undefined;
+
+function isAllowed(label: string): boolean {
+  const slash = label.indexOf('/');
+  const domain = slash < 0 ? '' : label.slice(0, slash);
+  const isIn = (parent: string) => domain === parent || domain.endsWith(`.${parent}`);
+  if (isIn(RESTRICTED_DOMAIN)) return false;
+  return !RESERVED_DOMAINS.some(isIn) || OWN.includes(label) || OWN_DOMAINS.some(isIn);
+}

@@ -1,0 +1,57 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { AdmissionAttributes } from '../admission-contract.ts';
+import { nodeOfUser } from '../authorization/known-users.ts';
+import { ApiError, groupResource } from '../status/api-error.ts';
+import { type AdmissionPlugin, type ObjectAttributes, rejected } from './admission-plugin.ts';
+import {
+  claimRefusal,
+  csiNodeRefusal,
+  leaseRefusal,
+  nodeRefusal,
+  requestRefusal,
+  sliceRefusal,
+} from './node-object-rules.ts';
+import { podRefusal } from './node-pod-rules.ts';
+import { tokenRefusal } from './node-token-rules.ts';
+import type { NodeRestrictionParts, NodeWriteRule } from './node-write.ts';
+
+const RULES: ReadonlyMap<string, NodeWriteRule> = new Map<string, NodeWriteRule>([
+  ['pods', podRefusal],
+  ['nodes', nodeRefusal],
+  ['persistentvolumeclaims', claimRefusal],
+  ['serviceaccounts', tokenRefusal],
+  ['leases.coordination.k8s.io', leaseRefusal],
+  ['csinodes.storage.k8s.io', csiNodeRefusal],
+  ['resourceslices.resource.k8s.io', sliceRefusal],
+  ['certificatesigningrequests.certificates.k8s.io', requestRefusal],
+]);
+
+/** Restricts the writes of nodes to their own objects, and to the fields that a kubelet sets. The Node authorizer restricts the rest. */
+export class NodeRestriction implements AdmissionPlugin {
+  readonly name = 'NodeRestriction';
+  readonly #parts: NodeRestrictionParts;
+
+  constructor(parts: NodeRestrictionParts) {
+    this.#parts = parts;
+  }
+
+  /** Checks the object as the node sent it, before the server fills in defaults such as a token's audience. */
+  mutate(attributes: ObjectAttributes): ApiObject {
+    this.#check(attributes);
+    return attributes.object;
+  }
+
+  validate(attributes: AdmissionAttributes): void {
+    if (attributes.operation === 'DELETE') this.#check(attributes);
+  }
+
+  #check(attributes: AdmissionAttributes): void {
+    const node = nodeOfUser(attributes.user);
+    if (node === undefined || attributes.operation === 'CONNECT') return;
+    if (node === '')
+      throw rejected(attributes, `could not determine node from user ${JSON.stringify(attributes.user.username)}`);
+    const refusal = RULES.get(groupResource(attributes.resource))?.({ ...this.#parts, node, attributes });
+    if (refusal instanceof ApiError) throw refusal;
+    if (refusal !== undefined) throw rejected(attributes, refusal);
+  }
+}
