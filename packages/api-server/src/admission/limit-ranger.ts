@@ -1,0 +1,44 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { AdmissionAttributes } from '../admission-contract.ts';
+import { aggregated } from '../authorization/go-text.ts';
+import { groupResource } from '../status/api-error.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from './admission-plugin.ts';
+import { claimProblems, podProblems } from './limit-constraints.ts';
+import { withDefaultLimits } from './limit-defaults.ts';
+
+/** Applies the LimitRanges of a namespace: defaults and bounds of the resources of containers, pods and claims. */
+export class LimitRanger implements AdmissionPlugin {
+  readonly name = 'LimitRanger';
+  readonly #store: ObjectStore;
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+  }
+
+  mutate(attributes: ObjectAttributes): ApiObject {
+    if (!isLimitedPod(attributes)) return attributes.object;
+    return this.#rangesOf(attributes).reduce(withDefaultLimits, attributes.object);
+  }
+
+  validate(attributes: AdmissionAttributes): void {
+    const isClaim = isWriteOf(attributes, 'persistentvolumeclaims', 'CREATE', 'UPDATE');
+    if (!isClaim && !isLimitedPod(attributes)) return;
+    for (const range of this.#rangesOf(attributes)) {
+      const problems = (isClaim ? claimProblems : podProblems)(range, attributes.object!);
+      if (problems.length > 0) throw rejected(attributes, aggregated(problems));
+    }
+  }
+
+  /** None for an object that is being deleted: it must be possible to remove its finalizers. */
+  #rangesOf({ namespace, oldObject }: AdmissionAttributes): ApiObject[] {
+    if (oldObject?.metadata.deletionTimestamp !== undefined) return [];
+    return this.#store.list('limitranges', { namespace }).objects.map((range) => range.decode());
+  }
+}
+
+/** Whether the resources of a pod are set: when it is created, and when it is resized. */
+function isLimitedPod({ resource, subresource, operation }: AdmissionAttributes): boolean {
+  if (groupResource(resource) !== 'pods') return false;
+  return subresource === '' ? operation === 'CREATE' : subresource === 'resize' && operation === 'UPDATE';
+}

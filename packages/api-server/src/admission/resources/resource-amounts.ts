@@ -1,0 +1,64 @@
+/** Lists of resource amounts, such as the requests of a container: billionths of a unit by resource name. */
+import { formatQuantity, parseQuantity } from '@podwright/kube-api';
+import { type JsonObject, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
+
+/** An amount, and a text from which its notation is taken. */
+export type Amount = { nanos: bigint; like: string };
+export type Amounts = ReadonlyMap<string, Amount>;
+
+const ZERO: Amount = { nanos: 0n, like: '0' };
+
+/** The amounts of a resource list. */
+export const amountsOf = (list: JsonObject | undefined): Amounts =>
+  new Map(
+    Object.keys(list ?? {}).map((name) => {
+      const text = textAt(list, name) || String(list?.[name] ?? '0');
+      return [name, { nanos: parseQuantity(text).nanos, like: text }];
+    }),
+  );
+
+export const formatAmount = ({ nanos, like }: Amount): string => formatQuantity(nanos, like);
+
+export const sumOf = (a: Amounts, b: Amounts): Amounts =>
+  combined(a, b, (one, other) => ({ nanos: one.nanos + other.nanos, like: one.nanos === 0n ? other.like : one.like }));
+
+export const maxOf = (a: Amounts, b: Amounts): Amounts =>
+  combined(a, b, (one, other) => (other.nanos > one.nanos ? other : one));
+
+/** Whether two resource lists have the same names and amounts. */
+export function hasSameAmounts(a: JsonObject | undefined, b: JsonObject | undefined): boolean {
+  const [one, other] = [amountsOf(a), amountsOf(b)];
+  return one.size === other.size && [...one].every(([name, { nanos }]) => other.get(name)?.nanos === nanos);
+}
+
+/** Values of names that only one of them has are taken as they are. */
+function combined(a: Amounts, b: Amounts, combine: (one: Amount, other: Amount) => Amount): Amounts {
+  const all = new Map(a);
+  for (const [name, amount] of b) all.set(name, all.has(name) ? combine(all.get(name) ?? ZERO, amount) : amount);
+  return all;
+}
+
+export type AmountKind = 'requests' | 'limits';
+
+/** What the containers of a pod need together: the sum of those that run together, or the peak of the init containers. */
+export function containersAmounts(spec: unknown, kind: AmountKind): Amounts {
+  const ownOf = (container: JsonObject) => amountsOf(objectAt(container, 'resources', kind));
+  let sidecars: Amounts = new Map();
+  let peak: Amounts = new Map();
+  for (const container of objectsAt(spec, 'initContainers')) {
+    const together = sumOf(sidecars, ownOf(container));
+    if (textAt(container, 'restartPolicy') === 'Always') sidecars = together;
+    peak = maxOf(peak, together);
+  }
+  const sum = objectsAt(spec, 'containers').reduce((total, container) => sumOf(total, ownOf(container)), sidecars);
+  return maxOf(sum, peak);
+}
+
+const isPodLevelResource = (name: string): boolean =>
+  name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
+
+/** What a pod needs: amounts at pod level take precedence over those of its containers. */
+export function podAmounts(spec: unknown, kind: AmountKind): Amounts {
+  const own = [...amountsOf(objectAt(spec, 'resources', kind))].filter(([name]) => isPodLevelResource(name));
+  return new Map([...containersAmounts(spec, kind), ...own]);
+}
