@@ -1,0 +1,79 @@
+import { errorMessage, type Logger, pause } from '@podwright/base';
+import { type ApiObject, isSameValue, objectAt } from '@podwright/kube-kinds';
+import type { ObjectStore } from '../store/object-store.ts';
+import { decodeQuota, measuredResource, QuotaUsage } from './quota-usage.ts';
+import { type Amount, formatAmount } from './resources/resource-amounts.ts';
+
+export type QuotaStatus = { hard: Record<string, string>; used: Record<string, string> };
+
+export type QuotaStatusParts = {
+  store: ObjectStore;
+  /** Whether the server has this group resource. Quotas can name any. */
+  isServed: (resource: string) => boolean;
+  /** Writes the status of a quota through the registry. Rejects if the quota has changed meanwhile. */
+  setStatus: (quota: ApiObject, status: QuotaStatus) => Promise<void>;
+  now: () => number;
+  logger: Pick<Logger, 'warn'>;
+};
+
+/** Changes within this time are reported together. */
+const DELAY_MS = 200;
+/** Usage also changes with time: that of pods whose grace period ends. Upstream looks as often. */
+const RESYNC_MS = 300_000;
+
+/** Keeps the status of quotas up to date, until the signal aborts. Quotas are enforced regardless of it. */
+export async function keepQuotaStatus(parts: QuotaStatusParts, signal: AbortSignal): Promise<void> {
+  const usage = new QuotaUsage(parts.store, parts.now);
+  while (!signal.aborted) {
+    const { revision, objects } = parts.store.list('resourcequotas');
+    const quotas = objects.map((object) => object.decode());
+    await update(parts, usage, quotas);
+    const resources = new Set(['resourcequotas', ...quotas.flatMap((quota) => [...measuredBy(quota, parts)])]);
+    await changeOf(parts.store, resources, { from: revision, signal });
+    await pause(DELAY_MS, signal);
+  }
+}
+
+async function update(parts: QuotaStatusParts, usage: QuotaUsage, quotas: readonly ApiObject[]): Promise<void> {
+  const { setStatus, logger } = parts;
+  for (const quota of quotas) {
+    const status = statusOf(quota, usage, measuredBy(quota, parts));
+    if (isSameValue(objectAt(quota, 'status'), status)) continue;
+    await setStatus(quota, status).catch((error: unknown) =>
+      logger.warn({ error: errorMessage(error), quota: quota.metadata.name }, 'update the status of a quota failed'),
+    );
+  }
+}
+
+function statusOf(object: ApiObject, usage: QuotaUsage, resources: ReadonlySet<string>): QuotaStatus {
+  const quota = decodeQuota(object);
+  const names = [...quota.hard.keys()];
+  const used = new Map<string, Amount>([...resources].flatMap((resource) => [...usage.usedBy(resource, quota)]));
+  const shown = (name: string, amount: Amount | undefined) => [name, amount === undefined ? '0' : formatAmount(amount)];
+  return {
+    hard: Object.fromEntries([...quota.hard].map(([name, amount]) => shown(name, amount))),
+    used: Object.fromEntries(names.map((name) => shown(name, used.get(name)))),
+  };
+}
+
+/** The resources whose objects a quota limits. */
+function measuredBy(quota: ApiObject, { isServed }: QuotaStatusParts): Set<string> {
+  const names = [...decodeQuota(quota).hard.keys()];
+  return new Set(names.flatMap((name) => measuredResource(name) ?? []).filter(isServed));
+}
+
+/** Resolves at the first change of any of the resources after a revision, or after a while. */
+async function changeOf(
+  store: ObjectStore,
+  resources: ReadonlySet<string>,
+  { from, signal }: { from: number; signal: AbortSignal },
+): Promise<void> {
+  const done = new AbortController();
+  const stop = AbortSignal.any([signal, done.signal]);
+  const firstOf = async (resource: string) => {
+    for await (const _ of store.watch(resource, { from, signal: stop })) return;
+  };
+  // A watch that has expired is the same as a change.
+  await Promise.race([...[...resources].map((resource) => firstOf(resource).catch(() => {})), pause(RESYNC_MS, stop)]);
+  done.abort();
+}

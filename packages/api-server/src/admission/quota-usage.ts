@@ -1,0 +1,70 @@
+import { type ApiObject, objectAt, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { quotaEvaluatorOf } from './resources/other-quotas.ts';
+import type { QuotaEvaluator, QuotaScope } from './resources/quota-evaluator.ts';
+import { type Amounts, amountsOf, sumOf } from './resources/resource-amounts.ts';
+
+/** A ResourceQuota. */
+export type Quota = { name: string; namespace: string; hard: Amounts; scopes: readonly QuotaScope[] };
+
+export function decodeQuota({ metadata, spec }: ApiObject): Quota {
+  const scopes = textsAt(spec, 'scopes').map((name) => ({ name, operator: 'Exists', values: [] }));
+  const selected = objectsAt(spec, 'scopeSelector', 'matchExpressions').map((one) => ({
+    name: textAt(one, 'scopeName'),
+    operator: textAt(one, 'operator'),
+    values: textsAt(one, 'values'),
+  }));
+  const { name = '', namespace = '' } = metadata;
+  return { name, namespace, hard: amountsOf(objectAt(spec, 'hard')), scopes: [...scopes, ...selected] };
+}
+
+/** Resources with names of their own in quotas; all others are counted by `count/RESOURCE`. */
+const WITH_OWN_NAMES = [
+  'pods',
+  'services',
+  'persistentvolumeclaims',
+  'configmaps',
+  'resourcequotas',
+  'replicationcontrollers',
+  'secrets',
+];
+
+/** The group resource whose objects a quota's resource name measures; undefined for an unknown name. */
+export function measuredResource(name: string): string | undefined {
+  if (name.startsWith('count/')) return name.slice('count/'.length);
+  return WITH_OWN_NAMES.find((resource) => quotaEvaluatorOf(resource)?.measures(name));
+}
+
+/** Measures what the objects of the store use. */
+export class QuotaUsage {
+  readonly #store: ObjectStore;
+  readonly #now: () => number;
+  /** The usage of each state of an object, so that it is decoded at most once. */
+  readonly #known = new WeakMap<StoredObject, Amounts>();
+
+  constructor(store: ObjectStore, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** What the objects of a resource that a quota is for use together, of what it limits. */
+  usedBy(resource: string, { namespace, scopes, hard }: Quota): Amounts {
+    const evaluator = quotaEvaluatorOf(resource);
+    if (evaluator === undefined) return new Map();
+    const { objects } = this.#store.list(resource, { namespace });
+    const counted = objects.filter((object) => scopes.every((scope) => evaluator.meets(scope, object.decode())));
+    const total = counted.reduce<Amounts>((sum, object) => sumOf(sum, this.#usageOf(object, evaluator)), new Map());
+    return new Map([...total].filter(([name]) => hard.has(name)));
+  }
+
+  #usageOf(object: StoredObject, evaluator: QuotaEvaluator): Amounts {
+    const known = this.#known.get(object);
+    if (known !== undefined) return known;
+    const decoded = object.decode();
+    const usage = evaluator.usageOf(decoded, this.#now());
+    // The usage of a pod that is being deleted depends on the time.
+    if (decoded.metadata.deletionTimestamp === undefined) this.#known.set(object, usage);
+    return usage;
+  }
+}

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pause, silentLogger, waitFor } from '@podwright/base';
+import type { ApiObject } from '@podwright/kube-kinds';
+import { keepQuotaStatus, type QuotaStatus } from './quota-status.ts';
+import { ResourceQuotaAdmission } from './resource-quota.ts';
+import { admit, object, put, rejects, storeOf } from './test-admission.fixture.ts';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const quota = (hard: Record<string, string>, spec: Record<string, unknown> = {}) =>
+  object('shop/q', { spec: { hard, ...spec } });
+
+/** A namespace with a quota and objects. Tests set the time. */
+function namespace(one: ApiObject, objects: Record<string, ApiObject | ApiObject[]> = {}) {
+  const store = storeOf({ resourcequotas: one, ...objects });
+  const clock = { nowMs: NOW };
+  return { store, clock, plugin: new ResourceQuotaAdmission({ store, now: () => clock.nowMs }) };
+}
+
+type Resources = { requests?: Record<string, string>; limits?: Record<string, string> };
+const pod = (name: string, resources: Resources = {}, spec: Record<string, unknown> = {}) =>
+  object(`shop/${name}`, { spec: { containers: [{ name: 'a', resources }], ...spec } });
+const exceeded = (requested: string, used: string, limited: string) =>
+  `exceeded quota: q, requested: ${requested}, used: ${used}, limited: ${limited}`;
+
+test('objects are counted in the store', async () => {
+  const { plugin, store } = namespace(quota({ pods: '2', 'count/deployments.apps': '1', secrets: '1' }), {
+    pods: pod('a'),
+    secrets: object('shop/s'),
+    'deployments.apps': object('other/d'),
+  });
+  await admit(plugin, { to: 'pods', object: pod('b') });
+  put(store, 'pods', pod('b'));
+  await rejects(
+    plugin,
+    { to: 'pods', object: pod('c') },
+    `pods "c" is forbidden: ${exceeded('pods=1', 'pods=2', 'pods=2')}`,
+  );
+  store.delete(
+    { resource: 'pods', namespace: 'shop', name: 'a' },
+    store.get({ resource: 'pods', namespace: 'shop', name: 'a' })!.revision,
+  );
+  await admit(plugin, { to: 'pods', object: pod('c') });
+  await admit(plugin, { to: 'deployments.apps', object: object('shop/d') });
+  await rejects(plugin, { to: 'secrets', object: object('shop/t') }, exceeded('secrets=1', 'secrets=1', 'secrets=1'));
+  await admit(plugin, { to: 'pods', object: object('other/x', { spec: { containers: [] } }) });
+  await admit(plugin, { to: 'events', object: object('shop/e') });
+});
+
+test('writes that are under way count, until they are made or have failed', async () => {
+  const { plugin, store, clock } = namespace(quota({ pods: '2' }));
+  await admit(plugin, { to: 'pods', object: pod('a'), dryRun: true });
+  await admit(plugin, { to: 'pods', object: pod('a') });
+  await admit(plugin, { to: 'pods', object: pod('a') }); // the same write again
+  await admit(plugin, { to: 'pods', object: pod('b') });
+  const refusal = exceeded('pods=1', 'pods=2', 'pods=2');
+  await rejects(plugin, { to: 'pods', object: pod('c') }, refusal);
+  put(store, 'pods', pod('a'));
+  await rejects(plugin, { to: 'pods', object: pod('c') }, refusal);
+  clock.nowMs += 6000; // b was never written
+  await admit(plugin, { to: 'pods', object: pod('c') });
+});
+
+test('requests and limits of pods are added up, with overhead and extended resources', async () => {
+  const hard = { 'requests.cpu': '1', memory: '1Gi', 'limits.memory': '2Gi', 'requests.acme.com/gpu': '1' };
+  const resources = { requests: { cpu: '600m', memory: '512Mi' }, limits: { memory: '1Gi', cpu: '1' } };
+  const { plugin } = namespace(quota(hard), { pods: pod('a', resources) });
+  await rejects(
+    plugin,
+    { to: 'pods', object: pod('b', { requests: { cpu: '0.5', memory: '1Gi' }, limits: { memory: '1Gi' } }) },
+    exceeded('memory=1Gi,requests.cpu=500m', 'memory=512Mi,requests.cpu=600m', 'memory=1Gi,requests.cpu=1'),
+  );
+  const small = { requests: { cpu: '400m', memory: '1Mi' }, limits: { memory: '1Mi' } };
+  await admit(plugin, { to: 'pods', object: pod('b', small), dryRun: true });
+  await rejects(
+    plugin,
+    { to: 'pods', object: pod('b', small, { overhead: { cpu: '1m' } }) },
+    exceeded('requests.cpu=401m', 'requests.cpu=600m', 'requests.cpu=1'),
+  );
+  const gpus = { ...small, requests: { ...small.requests, 'acme.com/gpu': '2' } };
+  await rejects(
+    plugin,
+    { to: 'pods', object: pod('b', gpus) },
+    exceeded('requests.acme.com/gpu=2', 'requests.acme.com/gpu=0', 'requests.acme.com/gpu=1'),
+  );
+});
+
+test('containers must set what a quota limits, unless the pod does', async () => {
+  const { plugin } = namespace(quota({ 'limits.cpu': '4', memory: '1Gi', 'requests.ephemeral-storage': '1Gi' }));
+  const spec = {
+    containers: [{ name: 'b', resources: { requests: { memory: '1' } } }, { name: 'a' }],
+    initContainers: [{ name: 'c' }],
+  };
+  await rejects(
+    plugin,
+    { to: 'pods', object: object('shop/x', { spec }) },
+    'failed quota: q: must specify limits.cpu for: a,b,c; memory for: a,c',
+  );
+  await admit(plugin, {
+    to: 'pods',
+    object: object('shop/x', { spec: { ...spec, resources: { limits: { cpu: '1' } } } }),
+  });
+});
+
+test('pods that have ended are not charged', async () => {
+  const ended = { ...pod('a'), status: { phase: 'Succeeded' } };
+  const lost = object(
+    'shop/b',
+    { spec: { containers: [] } },
+    { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 },
+  );
+  const { plugin, clock } = namespace(quota({ pods: '1', 'count/pods': '3' }), { pods: [ended, lost] });
+  await rejects(plugin, { to: 'pods', object: pod('c') }, exceeded('pods=1', 'pods=1', 'pods=1'));
+  clock.nowMs += 31_000;
+  await admit(plugin, { to: 'pods', object: pod('c') });
+  await rejects(
+    plugin,
+    { to: 'pods', object: pod('d') },
+    exceeded('count/pods=1,pods=1', 'count/pods=3,pods=1', 'count/pods=3,pods=1'),
+  );
+});
+
+test('a quota with scopes is for the pods that meet all of them', async () => {
+  const check = async (spec: Record<string, unknown>, inside: ApiObject, outside: ApiObject) => {
+    const { plugin } = namespace(quota({ pods: '0' }, spec), { pods: outside });
+    await rejects(plugin, { to: 'pods', object: inside }, exceeded('pods=1', 'pods=0', 'pods=0'));
+    await admit(plugin, { to: 'pods', object: outside });
+  };
+  const burstable = { requests: { cpu: '1' } };
+  const brief = { activeDeadlineSeconds: 5 };
+  await check({ scopes: ['BestEffort'] }, pod('a'), pod('b', burstable));
+  await check({ scopes: ['NotBestEffort'] }, pod('a', burstable), pod('b'));
+  await check({ scopes: ['Terminating'] }, pod('a', {}, brief), pod('b'));
+  await check({ scopes: ['NotTerminating', 'BestEffort'] }, pod('a'), pod('b', {}, brief));
+  const affinity = {
+    affinity: {
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [{ podAffinityTerm: { namespaces: ['x'] } }],
+      },
+    },
+  };
+  await check({ scopes: ['CrossNamespacePodAffinity'] }, pod('a', {}, affinity), pod('b'));
+  const selecting = (operator: string, ...values: string[]) => ({
+    scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator, values }] },
+  });
+  const high = pod('a', {}, { priorityClassName: 'high' });
+  await check(selecting('In', 'high'), high, pod('b', {}, { priorityClassName: 'low' }));
+  await check(selecting('NotIn', 'low'), pod('b'), pod('a', {}, { priorityClassName: 'low' }));
+  await check(selecting('Exists'), high, pod('b'));
+  await check(selecting('DoesNotExist'), pod('b'), high);
+});
+
+test('updates are charged by their difference', async () => {
+  const small = pod('a', { requests: { cpu: '1' } });
+  const { plugin, store } = namespace(quota({ 'requests.cpu': '2' }), { pods: small });
+  const resize = (cpu: string) => ({ to: 'pods/resize', object: pod('a', { requests: { cpu } }), oldObject: small });
+  await admit(plugin, resize('2'));
+  await rejects(plugin, resize('3'), exceeded('requests.cpu=2', 'requests.cpu=1', 'requests.cpu=2'));
+  await rejects(
+    plugin,
+    { to: 'pods', object: pod('b', { requests: { cpu: '1' } }) },
+    exceeded('requests.cpu=1', 'requests.cpu=2', 'requests.cpu=2'),
+  );
+  put(store, 'pods', pod('a', { requests: { cpu: '2' } }));
+  await admit(plugin, { ...resize('1'), oldObject: pod('a', { requests: { cpu: '2' } }) });
+  await admit(plugin, { to: 'pods/status', object: pod('a', { requests: { cpu: '9' } }), oldObject: small });
+});
+
+test('an update by which a quota begins to apply is charged in full', async () => {
+  const plain = pod('a');
+  const { plugin } = namespace(quota({ pods: '0' }, { scopes: ['Terminating'] }), { pods: plain });
+  await rejects(
+    plugin,
+    { to: 'pods', object: pod('a', {}, { activeDeadlineSeconds: 5 }), oldObject: plain },
+    exceeded('pods=1', 'pods=0', 'pods=0'),
+  );
+});
+
+test('claims are charged by number, storage and class', async () => {
+  const claim = (name: string, storage: string, storageClassName = 'gold', status = {}) =>
+    object(`shop/${name}`, { spec: { storageClassName, resources: { requests: { storage } } }, status });
+  const hard = {
+    persistentvolumeclaims: '3',
+    'requests.storage': '10Gi',
+    'gold.storageclass.storage.k8s.io/requests.storage': '5Gi',
+    'gold.storageclass.storage.k8s.io/persistentvolumeclaims': '1',
+  };
+  const { plugin } = namespace(quota(hard), {
+    persistentvolumeclaims: claim('a', '1Gi', 'iron', { allocatedResources: { storage: '3Gi' } }),
+  });
+  const to = 'persistentvolumeclaims';
+  await admit(plugin, { to, object: claim('b', '5Gi'), dryRun: true });
+  await rejects(
+    plugin,
+    { to, object: claim('b', '6Gi') },
+    exceeded(
+      'gold.storageclass.storage.k8s.io/requests.storage=6Gi',
+      'gold.storageclass.storage.k8s.io/requests.storage=0',
+      'gold.storageclass.storage.k8s.io/requests.storage=5Gi',
+    ),
+  );
+  await rejects(
+    plugin,
+    { to, object: claim('b', '8Gi', 'iron') },
+    exceeded('requests.storage=8Gi', 'requests.storage=3Gi', 'requests.storage=10Gi'),
+  );
+  await rejects(
+    plugin,
+    { to, object: claim('a', '11Gi', 'iron'), oldObject: claim('a', '1Gi', 'iron') },
+    exceeded('requests.storage=10Gi', 'requests.storage=3Gi', 'requests.storage=10Gi'),
+  );
+});
+
+test('Services are charged by number, node ports and load balancers', async () => {
+  const service = (type: string, fields = {}) =>
+    object('shop/s', { spec: { type, ports: [{ port: 1 }, { port: 2, nodePort: 30000 }], ...fields } });
+  const check = async (hard: string, one: ApiObject, amount: string | undefined) => {
+    const { plugin } = namespace(quota({ [hard]: '0' }));
+    if (amount === undefined) await admit(plugin, { to: 'services', object: one });
+    else
+      await rejects(plugin, { to: 'services', object: one }, exceeded(`${hard}=${amount}`, `${hard}=0`, `${hard}=0`));
+  };
+  await check('services', service('ClusterIP'), '1');
+  await check('services.nodeports', service('ClusterIP'), undefined);
+  await check('services.nodeports', service('NodePort'), '2');
+  await check('services.nodeports', service('LoadBalancer'), '2');
+  await check('services.nodeports', service('LoadBalancer', { allocateLoadBalancerNodePorts: false }), '1');
+  await check('services.loadbalancers', service('LoadBalancer'), '1');
+  await check('services.loadbalancers', service('NodePort'), undefined);
+});
+
+test('the status of a quota follows the usage', async () => {
+  const { store } = namespace(
+    quota({ pods: '5', 'requests.cpu': '2', 'count/leases.coordination.k8s.io': '9', 'count/unknown.x': '1' }),
+    { pods: pod('a', { requests: { cpu: '500m' } }) },
+  );
+  const stop = new AbortController();
+  const key = { resource: 'resourcequotas', namespace: 'shop', name: 'q' };
+  const kept = keepQuotaStatus(
+    {
+      store,
+      isServed: (resource) => resource !== 'unknown.x',
+      setStatus: async (one, status) => void store.update(key, { ...one, status }, store.get(key)!.revision),
+      now: () => NOW,
+      logger: silentLogger,
+    },
+    stop.signal,
+  );
+  const becomes = (used: Record<string, string>) =>
+    waitFor(
+      () => {
+        const status = store.get(key)!.decode().status as QuotaStatus | undefined;
+        return JSON.stringify(status?.used) === JSON.stringify(used) || undefined;
+      },
+      { intervalMs: 5, signal: AbortSignal.timeout(10_000) },
+    );
+  const rest = () => pause(500, stop.signal); // until only the watches are left to notice a change
+  const zero = { 'count/leases.coordination.k8s.io': '0', 'count/unknown.x': '0' };
+  await becomes({ pods: '1', 'requests.cpu': '500m', ...zero });
+  await rest();
+  put(store, 'leases.coordination.k8s.io', object('shop/l'));
+  await becomes({ pods: '1', 'requests.cpu': '500m', ...zero, 'count/leases.coordination.k8s.io': '1' });
+  await rest();
+  put(store, 'pods', pod('b', { requests: { cpu: '1' } }));
+  await becomes({ pods: '2', 'requests.cpu': '1500m', ...zero, 'count/leases.coordination.k8s.io': '1' });
+  assert.deepEqual((store.get(key)!.decode().status as QuotaStatus).hard, {
+    pods: '5',
+    'requests.cpu': '2',
+    'count/leases.coordination.k8s.io': '9',
+    'count/unknown.x': '1',
+  });
+  stop.abort();
+  await kept;
+});

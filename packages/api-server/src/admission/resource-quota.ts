@@ -1,0 +1,107 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { AdmissionAttributes } from '../admission-contract.ts';
+import { groupResource } from '../status/api-error.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
+import { QuotaReservations } from './quota-reservations.ts';
+import { decodeQuota, type Quota, QuotaUsage } from './quota-usage.ts';
+import { quotaEvaluatorOf } from './resources/other-quotas.ts';
+import type { QuotaEvaluator } from './resources/quota-evaluator.ts';
+import { type Amount, type Amounts, formatAmount, sumOf } from './resources/resource-amounts.ts';
+
+export type ResourceQuotaParts = { store: ObjectStore; now: () => number };
+
+/** A write whose object quotas count. */
+type Counted = { attributes: AdmissionAttributes; object: ApiObject; evaluator: QuotaEvaluator };
+
+/**
+ * Rejects writes that exceed a quota of their namespace. The usage is measured in the store, so it is never out of date; the status of a
+ * quota only reports it. Must be the last plugin.
+ */
+export class ResourceQuotaAdmission implements AdmissionPlugin {
+  readonly name = 'ResourceQuota';
+  readonly #parts: ResourceQuotaParts;
+  readonly #usage: QuotaUsage;
+  readonly #reservations: QuotaReservations;
+
+  constructor(parts: ResourceQuotaParts) {
+    this.#parts = parts;
+    this.#usage = new QuotaUsage(parts.store, parts.now);
+    this.#reservations = new QuotaReservations(parts.store, parts.now);
+  }
+
+  validate(attributes: AdmissionAttributes): void {
+    const { resource, namespace, object, oldObject, operation, subresource, dryRun } = attributes;
+    const kind = groupResource(resource);
+    const evaluator = quotaEvaluatorOf(kind);
+    if (namespace === '' || kind === 'namespaces' || evaluator === undefined || object === undefined) return;
+    if (!evaluator.handles({ operation, subresource, object, ...(oldObject === undefined ? {} : { oldObject }) }))
+      return;
+    const quotas = this.#quotasFor(namespace, evaluator, object);
+    if (quotas.length === 0) return;
+    for (const quota of quotas) this.#check(quota, { attributes, object, evaluator });
+    const key = { resource: kind, namespace, name: object.metadata.name ?? '' };
+    if (!dryRun) this.#reservations.add({ key, object, usage: this.#addedBy({ attributes, object, evaluator }) });
+  }
+
+  /** The quotas of a namespace that limit something of which the object uses some. */
+  #quotasFor(namespace: string, evaluator: QuotaEvaluator, object: ApiObject): Quota[] {
+    const quotas = this.#parts.store
+      .list('resourcequotas', { namespace })
+      .objects.map((one) => decodeQuota(one.decode()));
+    return quotas.filter(
+      ({ hard, scopes }) =>
+        [...hard.keys()].some(evaluator.measures) && scopes.every((scope) => evaluator.meets(scope, object)),
+    );
+  }
+
+  #check(quota: Quota, counted: Counted): void {
+    const { attributes, object, evaluator } = counted;
+    const missing = evaluator.missing?.([...quota.hard.keys()].filter(evaluator.measures), object);
+    if (missing !== undefined) throw rejected(attributes, `failed quota: ${quota.name}: ${missing}`);
+    const { oldObject } = attributes;
+    const wasCounted = oldObject !== undefined && quota.scopes.every((scope) => evaluator.meets(scope, oldObject));
+    const added = wasCounted ? this.#addedBy(counted) : evaluator.usageOf(object, this.#parts.now());
+    const requested = new Map([...added].filter(([name, { nanos }]) => nanos > 0n && quota.hard.has(name)));
+    if (requested.size === 0) return;
+    const used = this.#used(quota, counted);
+    const exceeded = [...requested.keys()].filter((name) => {
+      const total = (used.get(name)?.nanos ?? 0n) + requested.get(name)!.nanos;
+      return total > quota.hard.get(name)!.nanos;
+    });
+    if (exceeded.length === 0) return;
+    const shown = (amounts: Amounts) =>
+      exceeded
+        .sort()
+        .map((name) => `${name}=${formatAmount(amounts.get(name) ?? ZERO)}`)
+        .join(',');
+    throw rejected(
+      attributes,
+      `exceeded quota: ${quota.name}, requested: ${shown(requested)}, used: ${shown(used)}, limited: ${shown(quota.hard)}`,
+    );
+  }
+
+  /** What the stored objects use, and those that are about to be written. */
+  #used(quota: Quota, { attributes, object, evaluator }: Counted): Amounts {
+    const resource = groupResource(attributes.resource);
+    const key = { resource, namespace: attributes.namespace, name: object.metadata.name ?? '' };
+    const pending = this.#reservations
+      .of(key)
+      .filter((one) => quota.scopes.every((scope) => evaluator.meets(scope, one.object)));
+    return pending.reduce((sum, { usage }) => sumOf(sum, usage), this.#usage.usedBy(resource, quota));
+  }
+
+  /** What a write adds to the usage of the stored object. */
+  #addedBy({ attributes, object, evaluator }: Counted): Amounts {
+    const nowMs = this.#parts.now();
+    const usage = evaluator.usageOf(object, nowMs);
+    const before = attributes.oldObject && evaluator.usageOf(attributes.oldObject, nowMs);
+    const difference = ([name, { nanos, like }]: [string, Amount]): [string, Amount] => {
+      const more = nanos - (before?.get(name)?.nanos ?? 0n);
+      return [name, { nanos: more > 0n ? more : 0n, like }];
+    };
+    return new Map([...usage].map(difference));
+  }
+}
+
+const ZERO: Amount = { nanos: 0n, like: '0' };
