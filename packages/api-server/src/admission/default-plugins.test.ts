@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultAdmission } from './default-plugins.ts';
+import { attributesOf, object, storeOf } from './test-admission.fixture.ts';
+
+const store = storeOf({
+  namespaces: object('shop', {}, { labels: { 'pod-security.kubernetes.io/enforce': 'baseline' } }),
+  serviceaccounts: object('shop/default'),
+  limitranges: object('shop/r', { spec: { limits: [{ type: 'Container', defaultRequest: { cpu: '100m' } }] } }),
+  resourcequotas: object('shop/q', { spec: { hard: { 'requests.cpu': '150m' } } }),
+});
+const authorizer = { authorize: () => ({ decision: 'no opinion' as const, reason: '' }) };
+const chain = defaultAdmission({ store, authorizer, now: Date.now });
+
+async function create(name: string, spec: Record<string, unknown> = {}) {
+  const attributes = attributesOf({
+    to: 'pods',
+    object: object(`shop/${name}`, { spec: { containers: [{ name: 'a' }], ...spec } }),
+  });
+  const admitted = await chain.mutate(attributes);
+  await chain.validate({ ...attributes, object: admitted! });
+  return admitted!;
+}
+
+test('a pod passes all plugins, and the quota counts the defaults of the range', async () => {
+  await assert.rejects(create('host', { hostNetwork: true }), /violates PodSecurity "baseline:latest"/);
+  const { spec } = await create('one');
+  const { containers, tolerations, priority, serviceAccountName } = spec as Record<string, unknown> & {
+    containers: { resources: unknown }[];
+    tolerations: unknown[];
+  };
+  assert.deepEqual(
+    [containers[0]!.resources, tolerations.length, priority, serviceAccountName],
+    [{ requests: { cpu: '100m' } }, 2, 0, 'default'],
+  );
+  await assert.rejects(
+    create('two'),
+    /exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=100m, limited: requests.cpu=150m/,
+  );
+});
+
+test('a write without an object, as a deletion, is only validated', async () => {
+  const deletion = attributesOf({ to: 'namespaces', oldObject: object('default') });
+  assert.equal(await chain.mutate(deletion), undefined);
+  await assert.rejects(chain.validate(deletion), /may not be deleted/);
+});

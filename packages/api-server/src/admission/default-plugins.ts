@@ -1,0 +1,50 @@
+import type { Admission } from '../admission-contract.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { admissionChain } from './admission-chain.ts';
+import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificate-plugins.ts';
+import { defaultIngressClass, defaultStorageClass } from './default-classes.ts';
+import { defaultTolerationSeconds } from './default-tolerations.ts';
+import { LimitRanger } from './limit-ranger.ts';
+import { NamespaceLifecycle } from './namespace-lifecycle.ts';
+import { NodeRestriction } from './node-restriction.ts';
+import { podResizeValidator } from './pod-resize.ts';
+import { PodSecurity, type PodSecurityParts } from './pod-security.ts';
+import { PriorityAdmission } from './priority.ts';
+import { ResourceQuotaAdmission } from './resource-quota.ts';
+import { RuntimeClassAdmission } from './runtime-class.ts';
+import { ServiceAccountAdmission } from './service-account.ts';
+import { podTopologyLabels, storageObjectInUseProtection, taintNodesByCondition } from './small-plugins.ts';
+import { persistentVolumeClaimResize } from './volume-expansion.ts';
+
+export type AdmissionParts = {
+  store: ObjectStore;
+  authorizer: Authorizer;
+  now: () => number;
+  podSecurity?: Omit<PodSecurityParts, 'store'>;
+};
+
+/** The plugins that are on by default in Kubernetes 1.36, and NodeRestriction, in upstream's order. */
+export function defaultAdmission({ store, authorizer, now, podSecurity }: AdmissionParts): Admission {
+  return admissionChain([
+    new NamespaceLifecycle(store),
+    new LimitRanger(store),
+    new ServiceAccountAdmission({ store }),
+    new NodeRestriction({ store, authorizer }),
+    taintNodesByCondition,
+    new PodSecurity({ store, ...podSecurity }),
+    new PriorityAdmission(store),
+    defaultTolerationSeconds,
+    defaultStorageClass(store),
+    storageObjectInUseProtection,
+    persistentVolumeClaimResize(store),
+    new RuntimeClassAdmission(store),
+    certificateApproval(authorizer),
+    certificateSigning(authorizer),
+    certificateSubjectRestriction,
+    defaultIngressClass(store),
+    podTopologyLabels(store),
+    podResizeValidator(store),
+    new ResourceQuotaAdmission({ store, now }),
+  ]);
+}

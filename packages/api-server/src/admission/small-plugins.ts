@@ -1,0 +1,62 @@
+/** Plugins of few lines, each of which adds one thing to new objects. */
+import { type ApiObject, objectsAt, textAt, withValue } from '@podwright/kube-kinds';
+import { groupResource } from '../status/api-error.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { type AdmissionPlugin, isWriteOf } from './admission-plugin.ts';
+
+const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+
+/** Adds a taint to new nodes, so that no pod is scheduled before the node is ready. */
+export const taintNodesByCondition: AdmissionPlugin = {
+  name: 'TaintNodesByCondition',
+  mutate(attributes) {
+    const { object } = attributes;
+    const taints = objectsAt(object, 'spec', 'taints');
+    const isTainted = taints.some(
+      (taint) => textAt(taint, 'key') === NOT_READY.key && textAt(taint, 'effect') === NOT_READY.effect,
+    );
+    if (!isWriteOf(attributes, 'nodes', 'CREATE') || isTainted) return object;
+    return withValue(object, ['spec', 'taints'], [...taints, NOT_READY]);
+  },
+};
+
+const PROTECTION: ReadonlyMap<string, string> = new Map([
+  ['persistentvolumes', 'kubernetes.io/pv-protection'],
+  ['persistentvolumeclaims', 'kubernetes.io/pvc-protection'],
+  ['volumeattributesclasses.storage.k8s.io', 'kubernetes.io/vac-protection'],
+]);
+
+/** Adds a finalizer to volumes, claims and their classes. A controller removes it when they are no longer in use. */
+export const storageObjectInUseProtection: AdmissionPlugin = {
+  name: 'StorageObjectInUseProtection',
+  mutate(attributes) {
+    const { object, resource, subresource, operation } = attributes;
+    const finalizer = PROTECTION.get(groupResource(resource));
+    const finalizers = object.metadata.finalizers ?? [];
+    if (operation !== 'CREATE' || subresource !== '' || finalizer === undefined) return object;
+    if (finalizers.includes(finalizer)) return object;
+    return withValue(object, ['metadata', 'finalizers'], [...finalizers, finalizer]);
+  },
+};
+
+const TOPOLOGY_LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
+
+/** Copies the zone and the region of a pod's node to the labels of the pod, when it is bound to the node. */
+export function podTopologyLabels(store: ObjectStore): AdmissionPlugin {
+  const withLabelsOf = (object: ApiObject, nodeName: string): ApiObject => {
+    const node = store.get({ resource: 'nodes', namespace: '', name: nodeName })?.decode();
+    const entries = Object.entries(node?.metadata.labels ?? {}).filter(([label]) => TOPOLOGY_LABELS.includes(label));
+    if (entries.length === 0) return object;
+    return withValue(object, ['metadata', 'labels'], { ...object.metadata.labels, ...Object.fromEntries(entries) });
+  };
+  return {
+    name: 'PodTopologyLabels',
+    mutate(attributes) {
+      const { object, resource, subresource, operation } = attributes;
+      if (groupResource(resource) !== 'pods' || operation !== 'CREATE') return object;
+      if (subresource === '') return withLabelsOf(object, textAt(object, 'spec', 'nodeName'));
+      const isBound = subresource === 'binding' && textAt(object, 'target', 'kind') === 'Node';
+      return isBound ? withLabelsOf(object, textAt(object, 'target', 'name')) : object;
+    },
+  };
+}
