@@ -42,7 +42,6 @@ export type {
   SubresourceStrategy,
 } from './strategy.ts';
 export type { UserInfo } from './user-info.ts';
-export { WORKLOAD_CONVERSIONS, WORKLOAD_STRATEGIES } from './workloads/workloads.ts';
 export {
   booleanAt,
   isSameValue,
@@ -57,3 +56,4 @@ export {
   withItems,
   withValue,
 } from './values.ts';
+export { WORKLOAD_CONVERSIONS, WORKLOAD_STRATEGIES } from './workloads/workloads.ts';
