@@ -203,6 +203,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     status: [],
     store: [],
     tables: [],
+    wire: ['status'],
   },
   volumes: {
     'api-objects': ['volumes'],

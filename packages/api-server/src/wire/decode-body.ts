@@ -1,0 +1,107 @@
+import { errorCode, PodwrightError } from '@podwright/base';
+import type { ApiObject } from '@podwright/kube-kinds';
+import {
+  apiVersionOf,
+  decodeJson,
+  decodeObject,
+  type GroupVersionKind,
+  type JsonObject,
+  PROTOBUF_MEDIA_TYPE,
+  type Schema,
+} from '@podwright/kube-schema';
+import { badRequest, unsupportedMediaType } from '../status/api-error.ts';
+import { checkedType, DecodeError, namedBy, namedKind } from './body-kind.ts';
+import { type FieldValidation, strictError, type Warn } from './field-validation.ts';
+import { MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
+import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody } from './parsed-body.ts';
+import { summaryOf } from './summary.ts';
+
+export type DecodeBodyOptions = {
+  schema: Schema;
+  /** The kind that the URL expects, and the default for a body that names none. */
+  expected: GroupVersionKind;
+  fieldValidation: FieldValidation;
+  warn: Warn;
+};
+
+/** The encoding of a body by its Content-Type; JSON if the header is absent. Throws 415 for any other type. */
+export function bodyMediaType(contentType: string): ObjectMediaType {
+  const sent = contentType === '' ? MEDIA_TYPES[0] : mediaTypeOf(contentType);
+  const known = MEDIA_TYPES.find((type) => type === sent);
+  if (known === undefined) throw unsupportedMediaType(MEDIA_TYPES);
+  return known;
+}
+
+/**
+ * Decodes the object of a POST or PUT. Throws 400 with upstream's messages for a malformed body, another kind, another version, and, with
+ * `fieldValidation=Strict`, for unknown and duplicate fields.
+ */
+export function decodeBody(body: Buffer, mediaType: ObjectMediaType, options: DecodeBodyOptions): ApiObject {
+  const { expected } = options;
+  try {
+    const { object, actual } =
+      mediaType === PROTOBUF_MEDIA_TYPE ? ofProtobuf(body, options) : ofText(body, mediaType, options);
+    const [data, served] = [apiVersionOf(actual), apiVersionOf(expected)];
+    if (data !== served)
+      throw badRequest(`the API version in the data (${data}) does not match the expected API version (${served})`);
+    const { kind: _, apiVersion: __, metadata, ...fields } = object;
+    return { kind: expected.kind, apiVersion: served, metadata: (metadata ?? {}) as ApiObject['metadata'], ...fields };
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const { actual, message } = error;
+    if (actual?.kind)
+      throw badRequest(
+        `${actual.kind} in version ${JSON.stringify(actual.version)} cannot be handled as a ${expected.kind}: ${message}`,
+      );
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summaryOf(body)})`,
+    );
+  }
+}
+
+type Decoded = { object: JsonObject; actual: GroupVersionKind };
+
+function ofText(body: Buffer, mediaType: ObjectMediaType, options: DecodeBodyOptions): Decoded {
+  const parsed = parsedText(body, mediaType);
+  const actual = namedKind(parsed.value, options.expected);
+  const type = checkedType(actual, options);
+  const { schema } = options;
+  const decoded = withKind(actual, () =>
+    decodeJson(parsed.value ?? {}, { schema, type, duplicates: parsed.duplicates }),
+  );
+  const problem = strictError(decoded.problems, parsed, options);
+  if (problem !== undefined) throw new DecodeError(problem, actual);
+  return { object: decoded.object, actual };
+}
+
+function parsedText(body: Buffer, mediaType: ObjectMediaType): ParsedBody {
+  const text = body.toString('utf8');
+  try {
+    return mediaType === 'application/yaml' ? parseYamlBody(text) : parseJsonBody(text);
+  } catch (error) {
+    if (!(error instanceof BodySyntaxError)) throw error;
+    const isYaml = mediaType === 'application/yaml';
+    throw new DecodeError(isYaml ? error.message : `couldn't get version/kind; json parse error: ${error.message}`);
+  }
+}
+
+function ofProtobuf(body: Buffer, options: DecodeBodyOptions): Decoded {
+  const { schema, expected } = options;
+  if (body.length === 0) throw new DecodeError('empty data');
+  const fallback = { apiVersion: apiVersionOf(expected), kind: expected.kind };
+  const object = withKind(undefined, () => decodeObject(schema, body, { fallback }));
+  const actual = namedBy({ apiVersion: String(object.apiVersion ?? ''), kind: String(object.kind ?? '') }, expected);
+  checkedType(actual, options);
+  return { object, actual };
+}
+
+/** Calls a decoder of kube-schema and turns its errors into `DecodeError`s. */
+function withKind<T>(actual: GroupVersionKind | undefined, decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    const code = error instanceof PodwrightError ? errorCode(error) : undefined;
+    if (code === 'invalid_argument' || code === 'not_found') throw new DecodeError((error as Error).message, actual);
+    throw error;
+  }
+}

@@ -1,0 +1,19 @@
+import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
+
+/** The encodings of objects, in upstream's order. */
+export const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE] as const;
+
+export type ObjectMediaType = (typeof MEDIA_TYPES)[number];
+
+/** The media types of PATCH bodies. */
+export const PATCH_MEDIA_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+] as const;
+
+export type PatchMediaType = (typeof PATCH_MEDIA_TYPES)[number];
+
+/** The media type of a Content-Type header, without parameters. */
+export const mediaTypeOf = (contentType: string): string => contentType.split(';', 1)[0]!.trim().toLowerCase();

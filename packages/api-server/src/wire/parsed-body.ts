@@ -1,0 +1,43 @@
+import { readYamlDocuments } from '@podwright/kube-api';
+import type { JsonPath } from '@podwright/kube-schema';
+import { JsonSyntaxError, scanJson } from './json-scanner.ts';
+
+/** The JSON value of a JSON or YAML text. */
+export type ParsedBody = {
+  value: unknown;
+  /** The paths of fields that a JSON text contains more than once. */
+  duplicates: readonly JsonPath[];
+  /** The duplicate fields of a YAML text, in upstream's words, such as `line 3: key "a" already set in map`. */
+  yamlProblems: readonly string[];
+};
+
+/** The text of a body is malformed. The message is upstream's where a client may depend on it. */
+export class BodySyntaxError extends Error {}
+
+/** Parses JSON. Throws `BodySyntaxError` with the message of Go's encoding/json. */
+export function parseJsonBody(text: string): ParsedBody {
+  try {
+    // the scanner alone finds duplicates, and JSON.parse alone returns the value
+    const duplicates = scanJson(text);
+    return { value: JSON.parse(text), duplicates, yamlProblems: [] };
+  } catch (error) {
+    if (error instanceof JsonSyntaxError || error instanceof SyntaxError) throw new BodySyntaxError(error.message);
+    throw error;
+  }
+}
+
+/** Parses the first document of a YAML text. */
+export function parseYamlBody(text: string): ParsedBody {
+  const { documents, problems } = readYamlDocuments(text, 1);
+  const [problem] = problems;
+  if (problem !== undefined) throw new BodySyntaxError(`yaml: line ${problem.line}: ${problem.message}`);
+  const [document] = documents;
+  const yamlProblems = (document?.duplicates ?? []).map(
+    ({ line, path }) => `line ${line}: key ${JSON.stringify(path.at(-1))} already set in map`,
+  );
+  return { value: document?.value ?? null, duplicates: [], yamlProblems };
+}
+
+/** The problem for `fieldValidation=Strict`, which upstream reports with the lines in one message. */
+export const yamlStrictProblem = (problems: readonly string[]): string[] =>
+  problems.length === 0 ? [] : [`yaml: unmarshal errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`];

@@ -1,0 +1,56 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { BoundedBytes } from '@podwright/base';
+import { badRequest, tooLarge } from '../status/api-error.ts';
+import { type HttpExchange, type HttpRequest, headerOf } from './http-exchange.ts';
+
+/** Upstream's limit for the size of a request body. */
+export const MAX_BODY_BYTES = 3 << 20;
+
+const gunzipped = promisify(gunzip);
+
+/**
+ * Reads a request's body, and decompresses it if it is gzipped. Throws 413 if either form is over `MAX_BODY_BYTES`. The rest of a body that
+ * is too large stays unread; `ResponseWriter` ends the connection or stream in that case.
+ */
+export async function readBody({ request, signal }: Pick<HttpExchange, 'request' | 'signal'>): Promise<Buffer> {
+  if (Number(headerOf(request, 'content-length')) > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES);
+  const sent = await collected(request, signal);
+  const encoding = headerOf(request, 'content-encoding').trim().toLowerCase();
+  if (encoding === '' || encoding === 'identity') return sent;
+  if (encoding !== 'gzip') throw badRequest(`content encoding ${JSON.stringify(encoding)} is not supported`);
+  return decompressed(sent);
+}
+
+/** Iteration with `for await` would destroy the request, and with it the connection, at the limit. */
+function collected(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const bytes = new BoundedBytes(MAX_BODY_BYTES);
+  const listeners = {
+    data: (chunk: Buffer) => {
+      bytes.add(chunk);
+      if (bytes.isCut) reject(tooLarge(MAX_BODY_BYTES));
+    },
+    end: () => resolve(bytes.bytes()),
+    error: () => reject(badRequest('the body of the request ended early')),
+    close: () => reject(badRequest('the body of the request ended early')),
+  };
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  for (const [event, listener] of Object.entries(listeners)) request.on(event, listener);
+  return promise.finally(() => {
+    signal.removeEventListener('abort', abort);
+    for (const [event, listener] of Object.entries(listeners)) request.off(event, listener);
+    request.pause();
+  });
+}
+
+async function decompressed(sent: Buffer): Promise<Buffer> {
+  try {
+    return await gunzipped(sent, { maxOutputLength: MAX_BODY_BYTES });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(MAX_BODY_BYTES);
+    throw badRequest(`the body of the request is no valid gzip: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../status/api-error.ts';
+import type { FieldValidation } from './field-validation.ts';
+import type { PatchMediaType } from './media-type.ts';
+import { patchMediaType, readPatch } from './read-patch.ts';
+
+const JSON_PATCH = 'application/json-patch+json';
+const MERGE = 'application/merge-patch+json';
+const STRATEGIC = 'application/strategic-merge-patch+json';
+const APPLY = 'application/apply-patch+yaml';
+
+const warnings: string[] = [];
+const read = (text: string, mediaType: PatchMediaType, fieldValidation: FieldValidation = 'Warn') =>
+  readPatch(Buffer.from(text), mediaType, { fieldValidation, warn: (message) => warnings.push(message) });
+
+const refuses = (text: string, mediaType: PatchMediaType, message: string | RegExp, validation?: FieldValidation) =>
+  assert.throws(
+    () => read(text, mediaType, validation),
+    (error) => {
+      assert.ok(error instanceof ApiError && error.status.code === 400, String(error));
+      if (typeof message === 'string') assert.equal(error.message, message);
+      else assert.match(error.message, message);
+      return true;
+    },
+  );
+
+test('takes the four types of patches, and refuses others', () => {
+  for (const type of [JSON_PATCH, MERGE, STRATEGIC, APPLY])
+    assert.equal(patchMediaType(`${type}; charset=utf-8`), type);
+  for (const type of ['', 'application/json', 'application/apply-patch+cbor'])
+    assert.throws(() => patchMediaType(type), {
+      message: `the body of the request was in an unknown format - accepted media types include: ${JSON_PATCH}, ${MERGE}, ${STRATEGIC}, ${APPLY}`,
+    });
+});
+
+test('reads patches, with the problems that upstream reports', () => {
+  assert.deepEqual(read('{"a":1,"a":{"b":2,"b":3}}', MERGE), {
+    mediaType: MERGE,
+    patch: { a: { b: 3 } },
+    problems: ['duplicate field "a"', 'duplicate field "a.b"'],
+  });
+  assert.deepEqual(read('[{"op":"add","op":"add","path":"/a","x":1}]', JSON_PATCH).problems, [
+    'json patch duplicate field "[0].op"',
+    'json patch unknown field "[0].x"',
+  ]);
+  assert.deepEqual(read('{"a":1,"a":2}', STRATEGIC, 'Ignore').problems, []);
+});
+
+test('reads applied configurations as YAML', () => {
+  assert.deepEqual(read('a: 1\nb: [x]\n', APPLY).patch, { a: 1, b: ['x'] });
+  assert.deepEqual(read('a: 1\na: 2\n', APPLY).patch, { a: 2 });
+  assert.deepEqual(warnings.splice(0), ['line 2: key "a" already set in map']);
+  refuses(
+    'a: 1\na: 2\n',
+    APPLY,
+    'error strict decoding YAML: yaml: unmarshal errors:\n  line 2: key "a" already set in map',
+    'Strict',
+  );
+});
+
+test('refuses malformed patches', () => {
+  refuses('{', MERGE, 'error decoding patch: unexpected end of JSON input');
+  refuses('x', JSON_PATCH, "error decoding patch: invalid character 'x' looking for beginning of value");
+  refuses('', STRATEGIC, 'unexpected end of JSON input');
+  refuses('a: [', APPLY, /^error decoding YAML: yaml: line 1: /);
+});

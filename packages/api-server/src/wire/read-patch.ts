@@ -1,0 +1,79 @@
+import { badRequest, unsupportedMediaType } from '../status/api-error.ts';
+import type { FieldValidation, Warn } from './field-validation.ts';
+import { mediaTypeOf, PATCH_MEDIA_TYPES, type PatchMediaType } from './media-type.ts';
+import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody, yamlStrictProblem } from './parsed-body.ts';
+
+/** A patch as sent. */
+export type PatchBody = {
+  mediaType: PatchMediaType;
+  patch: unknown;
+  /**
+   * Duplicate fields of the patch, and unknown fields of JSON patch operations, in upstream's words. The registry reports them together with
+   * the problems of the patched object.
+   */
+  problems: readonly string[];
+};
+
+/** The type of a patch by its Content-Type. Throws 415 for any other type, including plain JSON. */
+export function patchMediaType(contentType: string): PatchMediaType {
+  const sent = mediaTypeOf(contentType);
+  const known = PATCH_MEDIA_TYPES.find((type) => type === sent);
+  if (known === undefined) throw unsupportedMediaType(PATCH_MEDIA_TYPES);
+  return known;
+}
+
+/** Parses a patch. Throws 400 with upstream's messages. */
+export function readPatch(
+  body: Buffer,
+  mediaType: PatchMediaType,
+  validation: { fieldValidation: FieldValidation; warn: Warn },
+): PatchBody {
+  const text = body.toString('utf8');
+  if (mediaType === 'application/apply-patch+yaml')
+    return { mediaType, patch: readApply(text, validation), problems: [] };
+  const prefix = mediaType === 'application/strategic-merge-patch+json' ? '' : 'error decoding patch: ';
+  const parsed = parsedOrBad(() => parseJsonBody(text), prefix);
+  const isOperations = mediaType === 'application/json-patch+json';
+  const problems = [
+    ...parsed.duplicates.map((path) => `duplicate field ${JSON.stringify(formatPath(path))}`),
+    ...(isOperations ? unknownOperationFields(parsed.value) : []),
+  ].map((problem) => (isOperations ? `json patch ${problem}` : problem));
+  return { mediaType, patch: parsed.value, problems: validation.fieldValidation === 'Ignore' ? [] : problems };
+}
+
+function parsedOrBad(parse: () => ParsedBody, prefix: string): ParsedBody {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof BodySyntaxError) throw badRequest(`${prefix}${error.message}`);
+    throw error;
+  }
+}
+
+function readApply(text: string, { fieldValidation, warn }: { fieldValidation: FieldValidation; warn: Warn }): unknown {
+  const { value, yamlProblems } = parsedOrBad(() => parseYamlBody(text), 'error decoding YAML: ');
+  const [problem] = yamlStrictProblem(yamlProblems);
+  if (problem !== undefined && fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${problem}`);
+  if (fieldValidation === 'Warn') for (const one of yamlProblems) warn(one);
+  return value;
+}
+
+const OPERATION_FIELDS = ['op', 'path', 'from', 'value'];
+const MAX_PROBLEMS = 100;
+
+function unknownOperationFields(operations: unknown): string[] {
+  if (!Array.isArray(operations)) return [];
+  const problems: string[] = [];
+  for (const [index, operation] of operations.entries()) {
+    if (typeof operation !== 'object' || operation === null || problems.length >= MAX_PROBLEMS) continue;
+    const unknown = Object.keys(operation).filter((name) => !OPERATION_FIELDS.includes(name));
+    problems.push(...unknown.map((name) => `unknown field ${JSON.stringify(`[${index}].${name}`)}`));
+  }
+  return problems.slice(0, MAX_PROBLEMS);
+}
+
+const formatPath = (path: readonly (string | number)[]): string =>
+  path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
+    '',
+  );
