@@ -1,0 +1,79 @@
+/** The options of deletions (meta/v1 DeleteOptions), which are in the body, or in the query if there is no body. */
+import { PodwrightError } from '@podwright/base';
+import { type FieldError, invalidValue, notSupported } from '@podwright/kube-kinds';
+import { decodeJson, decodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
+import { badRequest } from '../status/api-error.ts';
+import { bodyMediaType } from './decode-body.ts';
+import { BodySyntaxError, parseJsonBody, parseYamlBody } from './parsed-body.ts';
+import { QueryValues } from './query-values.ts';
+import { checkOptions, dryRunErrors } from './write-options.ts';
+
+export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
+
+export type DeleteOptions = {
+  dryRun: boolean;
+  gracePeriodSeconds?: number;
+  preconditions?: { uid?: string; resourceVersion?: string };
+  propagationPolicy?: PropagationPolicy;
+  /** The older form of `propagationPolicy`. */
+  orphanDependents?: boolean;
+};
+
+type Sent = Omit<DeleteOptions, 'dryRun' | 'propagationPolicy'> & { dryRun?: string[]; propagationPolicy?: string };
+
+/** Reads the options. Throws 400 for a malformed body, 415 for its type, 422 with upstream's errors. */
+export function deleteOptions(
+  body: Buffer,
+  { contentType, query, schema }: { contentType: string; query: URLSearchParams; schema: Schema },
+): DeleteOptions {
+  const { dryRun = [], ...sent } = body.length > 0 ? ofBody(body, contentType, schema) : ofQuery(query);
+  checkOptions('DeleteOptions', [...policyErrors(sent), ...dryRunErrors(dryRun)]);
+  return { ...sent, dryRun: dryRun.length > 0 } as DeleteOptions;
+}
+
+function ofQuery(query: URLSearchParams): Sent {
+  const values = new QueryValues(query);
+  return {
+    dryRun: values.texts('dryRun'),
+    gracePeriodSeconds: values.integer('gracePeriodSeconds'),
+    propagationPolicy: query.get('propagationPolicy') ?? undefined,
+    orphanDependents: values.flag('orphanDependents'),
+  };
+}
+
+function ofBody(body: Buffer, contentType: string, schema: Schema): Sent {
+  const mediaType = bodyMediaType(contentType);
+  try {
+    const decoded =
+      mediaType === PROTOBUF_MEDIA_TYPE
+        ? decodeObject(schema, body, { fallback: FALLBACK })
+        : ofText(body.toString('utf8'), mediaType === 'application/yaml', schema);
+    if (decoded.kind !== undefined && decoded.kind !== FALLBACK.kind)
+      throw badRequest('decoded object cannot be converted to DeleteOptions');
+    const { dryRun, gracePeriodSeconds, preconditions, propagationPolicy, orphanDependents } = decoded;
+    return { dryRun, gracePeriodSeconds, preconditions, propagationPolicy, orphanDependents } as Sent;
+  } catch (error) {
+    if (error instanceof BodySyntaxError || error instanceof PodwrightError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+const FALLBACK = { apiVersion: 'v1', kind: 'DeleteOptions' };
+
+function ofText(text: string, isYaml: boolean, schema: Schema): JsonObject {
+  const value = (isYaml ? parseYamlBody : parseJsonBody)(text).value ?? {};
+  return decodeJson(value, { schema, type: schema.kindOf(FALLBACK)! }).object;
+}
+
+const POLICIES = ['Foreground', 'Background', 'Orphan'];
+
+function policyErrors({ propagationPolicy: policy, orphanDependents }: Sent): FieldError[] {
+  const errors: FieldError[] = [];
+  if (policy === undefined) return errors;
+  if (orphanDependents !== undefined)
+    errors.push(
+      invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'),
+    );
+  if (!POLICIES.includes(policy)) errors.push(notSupported('propagationPolicy', policy, [...POLICIES, 'nil']));
+  return errors;
+}

@@ -1,0 +1,9 @@
+import { badRequest } from '../status/api-error.ts';
+
+/** Throws 400 for a name or namespace that cannot be part of a URL path. */
+export function checkPathSegment(value: string, parameter: 'Name' | 'Namespace'): void {
+  const problems = value === '.' || value === '..' ? [`may not be '${value}'`] : [];
+  for (const character of '/%') if (value.includes(character)) problems.push(`may not contain '${character}'`);
+  if (problems.length > 0)
+    throw badRequest(`${parameter} parameter invalid: ${JSON.stringify(value)}: ${problems.join(';')}`);
+}

@@ -1,0 +1,35 @@
+import { badRequest } from '../status/api-error.ts';
+
+/** Reads the parameters of a query like Go's conversions of URL values: only the first value of a parameter applies. */
+export class QueryValues {
+  readonly #query: URLSearchParams;
+
+  constructor(query: URLSearchParams) {
+    this.#query = query;
+  }
+
+  text(name: string): string {
+    return this.#query.get(name) ?? '';
+  }
+
+  texts(name: string): string[] {
+    return this.#query.getAll(name);
+  }
+
+  /** Undefined for an absent parameter. Any value but `false` and `0` is true, even an empty one. */
+  flag(name: string): boolean | undefined {
+    const value = this.#query.get(name);
+    return value === null ? undefined : value !== '0' && value.toLowerCase() !== 'false';
+  }
+
+  /** An int64; undefined for an absent parameter. */
+  integer(name: string): number | undefined {
+    const value = this.#query.get(name);
+    if (value === null) return undefined;
+    const fails = (why: string) => badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: ${why}`);
+    if (!/^[+-]?\d+$/.test(value)) throw fails('invalid syntax');
+    const number = Number(value);
+    if (Math.abs(number) >= 2 ** 63) throw fails('value out of range');
+    return number;
+  }
+}
