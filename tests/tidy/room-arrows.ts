@@ -203,7 +203,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     status: [],
     store: [],
     tables: [],
-    wire: ['status'],
+    wire: ['status', 'store', 'tables'],
   },
   volumes: {
     'api-objects': ['volumes'],

@@ -1,0 +1,98 @@
+import { apiVersionOf, type JsonObject, listKind } from '@podwright/kube-schema';
+import { itemParts, StoredObject } from '../store/stored-object.ts';
+import { tableValue } from './encode-table.ts';
+import { type Body, encodeValue, NEWLINE } from './encode-value.ts';
+import type { OutputFormat } from './negotiation.ts';
+import {
+  type AnyObject,
+  decoded,
+  metadataOf,
+  type ObjectPage,
+  type ResourceEncoding,
+  revisionOf,
+  wrongConversion,
+} from './response-content.ts';
+
+/** Encodes one object. A stored object is sent as it is if the client accepts JSON. */
+export async function encodeOne(object: AnyObject, encoding: ResourceEncoding): Promise<Body> {
+  const { format } = encoding;
+  const { convertTo } = format;
+  if (convertTo === undefined && object instanceof StoredObject && isStoredForm(format))
+    return { contentType: format.mediaType, parts: [object.bytes, NEWLINE] };
+  return encodeValue(await oneValue(object, convertTo, encoding), format, encoding.schema);
+}
+
+async function oneValue(
+  object: AnyObject,
+  convertTo: OutputFormat['convertTo'],
+  encoding: ResourceEncoding,
+): Promise<JsonObject> {
+  switch (convertTo?.kind) {
+    case undefined:
+      return decoded(object);
+    case 'Table':
+      return tableValue({ objects: [object], resourceVersion: revisionOf(object) }, convertTo, encoding);
+    case 'PartialObjectMetadata':
+      return metadataOf(object, convertTo);
+    case 'PartialObjectMetadataList':
+      throw wrongConversion(convertTo.kind, encoding, false);
+  }
+}
+
+/** Whether stored bytes are already in the format of the response. */
+export const isStoredForm = ({ mediaType, isPretty }: OutputFormat): boolean =>
+  mediaType === 'application/json' && !isPretty;
+
+/** Encodes a list. Stored objects are not decoded if the client accepts JSON. */
+export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): Promise<Body> {
+  const { objects } = page;
+  const { format } = encoding;
+  if (format.convertTo === undefined && isStoredForm(format) && areStored(objects)) {
+    const head = JSON.stringify({ ...listHead(page, encoding), items: [] });
+    const parts = [Buffer.from(head.slice(0, -2)), ...itemParts(objects), LIST_END];
+    return { contentType: format.mediaType, parts };
+  }
+  return encodeValue(await listValue(page, format.convertTo, encoding), format, encoding.schema);
+}
+
+const LIST_END = Buffer.from(']}\n');
+
+const areStored = (objects: readonly AnyObject[]): objects is readonly StoredObject[] =>
+  objects.every((object) => object instanceof StoredObject);
+
+const listHead = (page: ObjectPage, { resource }: ResourceEncoding): JsonObject => ({
+  kind: listKind(resource.kind),
+  apiVersion: apiVersionOf(resource),
+  metadata: listMetadata(page),
+});
+
+const listMetadata = ({ revision, remainingItemCount, ...page }: ObjectPage): JsonObject => ({
+  resourceVersion: String(revision),
+  ...(page.continue && { continue: page.continue }),
+  ...(remainingItemCount !== undefined && { remainingItemCount }),
+});
+
+async function listValue(
+  page: ObjectPage,
+  convertTo: OutputFormat['convertTo'],
+  encoding: ResourceEncoding,
+): Promise<JsonObject> {
+  switch (convertTo?.kind) {
+    case undefined:
+      return { ...listHead(page, encoding), items: page.objects.map((object) => asItem(decoded(object))) };
+    case 'Table':
+      return tableValue({ ...page, resourceVersion: String(page.revision) }, convertTo, encoding);
+    case 'PartialObjectMetadata':
+      throw wrongConversion(convertTo.kind, encoding, true);
+    case 'PartialObjectMetadataList':
+      return {
+        kind: convertTo.kind,
+        apiVersion: apiVersionOf({ group: 'meta.k8s.io', version: convertTo.version }),
+        metadata: listMetadata(page),
+        items: page.objects.map((object) => metadataOf(object, convertTo)),
+      };
+  }
+}
+
+/** List items have no kind and no apiVersion. */
+const asItem = ({ kind: _, apiVersion: __, ...item }: JsonObject): JsonObject => item;

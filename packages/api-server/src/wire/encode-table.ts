@@ -1,0 +1,46 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { JsonObject } from '@podwright/kube-schema';
+import { badRequest } from '../status/api-error.ts';
+import { loadTables } from '../tables/load-tables.ts';
+import type { IncludeObject, TableOptions } from '../tables/table-of.ts';
+import type { Conversion } from './negotiation.ts';
+import { type AnyObject, decoded, metadataOf, type ResourceEncoding } from './response-content.ts';
+
+const INCLUDES: readonly string[] = ['', 'None', 'Metadata', 'Object'] satisfies (IncludeObject | '')[];
+
+/** Reads the query's `includeObject`. Throws 400 for an unknown value. */
+export function includeObjectOf(query: URLSearchParams): IncludeObject {
+  const sent = query.get('includeObject') ?? '';
+  if (!INCLUDES.includes(sent))
+    throw badRequest(
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(sent)}: must be 'Metadata', 'Object', 'None', or empty`,
+    );
+  return sent === '' ? 'Metadata' : (sent as IncludeObject);
+}
+
+type TableContent = Pick<TableOptions, 'resourceVersion' | 'continue' | 'remainingItemCount' | 'noHeaders'> & {
+  objects: readonly AnyObject[];
+};
+
+/** Converts objects to a table. Columns are computed from the stored version; the included objects are in the URL's version. */
+export async function tableValue(
+  { objects, ...content }: TableContent,
+  { version }: Conversion,
+  { resource, toStored, includeObject, nowMs }: ResourceEncoding,
+): Promise<JsonObject> {
+  const { tableOf } = await loadTables();
+  const served = objects.map(decoded);
+  const stored = toStored === undefined ? served : served.map(toStored);
+  const table = tableOf(resource, stored, { ...content, includeObject: 'Object', nowMs });
+  const servedOf = new Map<object, ApiObject>(stored.map((object, index) => [object, served[index]!]));
+  const rows = table.rows.map(({ object, ...row }) => ({
+    ...row,
+    object: partOf(servedOf.get(object!)!, includeObject, version),
+  }));
+  return { ...table, apiVersion: `meta.k8s.io/${version}`, rows };
+}
+
+function partOf(object: ApiObject, include: IncludeObject, version: Conversion['version']): object | null {
+  if (include === 'Object') return object;
+  return include === 'None' ? null : metadataOf(object, { version });
+}

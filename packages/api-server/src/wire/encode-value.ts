@@ -1,0 +1,34 @@
+import { encodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
+import type { OutputFormat } from './negotiation.ts';
+
+/** The body of a response. Its parts may share memory with stored objects, so they must not be modified. */
+export type Body = { contentType: string; parts: readonly Uint8Array[] };
+
+export const NEWLINE = Buffer.from('\n');
+
+/** Encodes an object of a built-in kind, a table or a status. */
+export async function encodeValue(
+  value: JsonObject,
+  { mediaType, isPretty }: OutputFormat,
+  schema: Schema,
+): Promise<Body> {
+  if (mediaType === PROTOBUF_MEDIA_TYPE) return { contentType: mediaType, parts: [encodeObject(schema, value)] };
+  const text = mediaType === 'application/yaml' ? await yamlText(value) : jsonText(value, isPretty);
+  return { contentType: mediaType, parts: [Buffer.from(text)] };
+}
+
+/** Like Go, ends compact JSON with a newline, but not indented JSON. */
+export const jsonText = (value: unknown, isPretty: boolean): string =>
+  isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
+
+/** Few clients ask for YAML, so the library is loaded on first use. */
+async function yamlText(value: JsonObject): Promise<string> {
+  const { stringify } = await import('yaml');
+  return stringify(value, {
+    sortMapEntries: true,
+    indentSeq: false,
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    compat: 'yaml-1.1',
+  });
+}

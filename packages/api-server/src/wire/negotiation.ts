@@ -1,0 +1,83 @@
+import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
+import { type AcceptClause, accepts, parseAccept } from '../accept.ts';
+import { notAcceptable } from '../status/api-error.ts';
+import { type HttpExchange, headerOf } from './http-exchange.ts';
+import { MEDIA_TYPES, type ObjectMediaType } from './media-type.ts';
+
+/** The kind that an object or a list is converted to for the response. */
+export type Conversion = {
+  kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+  version: 'v1' | 'v1beta1';
+};
+
+/** How to encode a response. */
+export type OutputFormat = {
+  mediaType: ObjectMediaType;
+  isPretty: boolean;
+  convertTo?: Conversion;
+};
+
+/** Clients that people use directly receive indented JSON. */
+const HUMAN_CLIENTS = /^(?:curl|Wget|Mozilla\/5\.0)/;
+const KINDS = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
+const VERSIONS = ['v1', 'v1beta1'];
+
+/** The media types of watches: YAML has no frames. */
+const STREAM_MEDIA_TYPES = MEDIA_TYPES.filter((type) => type !== 'application/yaml');
+
+type Negotiated = Pick<HttpExchange, 'request' | 'query'>;
+
+/** The format of an object or a list by the Accept header. Throws 406 if the client accepts none. */
+export function negotiateObject(exchange: Negotiated): OutputFormat {
+  const format = negotiate(exchange, { conversions: true });
+  if (format === undefined) throw notAcceptable(MEDIA_TYPES);
+  return format;
+}
+
+/** The format of a watch's events. Throws 406 if the client accepts none. */
+export function negotiateWatch(exchange: Negotiated): OutputFormat {
+  const format = negotiateObject(exchange);
+  if (format.mediaType === 'application/yaml')
+    throw notAcceptable(STREAM_MEDIA_TYPES.map((type) => `${type};stream=watch`));
+  return { ...format, isPretty: false };
+}
+
+/** The format of an error or another Status, which is never converted. Undefined if the client accepts none. */
+export const negotiateStatus = (exchange: Negotiated): OutputFormat | undefined =>
+  negotiate(exchange, { conversions: false });
+
+function negotiate(exchange: Negotiated, { conversions }: { conversions: boolean }): OutputFormat | undefined {
+  const accept = headerOf(exchange.request, 'accept');
+  const isPretty = prefersPretty(exchange);
+  if (accept === '') return { mediaType: MEDIA_TYPES[0], isPretty };
+  for (const clause of parseAccept(accept))
+    for (const mediaType of MEDIA_TYPES) {
+      const convertTo = accepts(clause, mediaType) ? conversionOf(clause, mediaType) : 'none';
+      if (convertTo === 'none' || (convertTo !== undefined && !conversions)) continue;
+      return { mediaType, isPretty: isPretty || clause.params.pretty === '1', convertTo };
+    }
+  return undefined;
+}
+
+/** The conversion that a clause specifies, or `none` if the server cannot satisfy the clause's parameters with this media type. */
+function conversionOf({ params }: AcceptClause, mediaType: ObjectMediaType): Conversion | undefined | 'none' {
+  const { stream, sv = '', as: kind, g: group, v: version } = params;
+  if (stream && (stream !== 'watch' || mediaType === 'application/yaml')) return 'none';
+  if (!['', 'v1'].includes(sv)) return 'none';
+  if (kind === undefined && group === undefined && version === undefined) return undefined;
+  if (group !== 'meta.k8s.io' || !VERSIONS.includes(version ?? '') || !KINDS.includes(kind ?? '')) return 'none';
+  if (mediaType === PROTOBUF_MEDIA_TYPE && (kind === 'Table' || version !== 'v1')) return 'none';
+  return { kind, version } as Conversion;
+}
+
+function prefersPretty({ request, query }: Negotiated): boolean {
+  const sent = query.get('pretty');
+  if (sent) return ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(sent);
+  return HUMAN_CLIENTS.test(headerOf(request, 'user-agent'));
+}
+
+/** Whether the client accepts a gzipped response. */
+export const acceptsGzip = ({ request }: Pick<HttpExchange, 'request'>): boolean =>
+  headerOf(request, 'accept-encoding')
+    .split(',')
+    .some((token) => token.trim() === 'gzip');

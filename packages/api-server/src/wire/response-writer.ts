@@ -1,0 +1,94 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Schema } from '@podwright/kube-schema';
+import { ApiError, internalError } from '../status/api-error.ts';
+import { discardBody, hasUnreadBody } from './discard-body.ts';
+import { encodeList, encodeOne } from './encode-response.ts';
+import { type Body, encodeValue, jsonText } from './encode-value.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import { acceptsGzip, negotiateStatus } from './negotiation.ts';
+import type { AnyObject, ObjectPage, ResourceEncoding } from './response-content.ts';
+import { Warnings } from './warnings.ts';
+import { writeGzipped, writeParts } from './write-parts.ts';
+
+/** Upstream's threshold for compressed responses. */
+const GZIP_THRESHOLD_BYTES = 128 << 10;
+
+const NOT_MODIFIED = 304;
+
+/** Sends the response of a request. Each response has the warnings that were added before. */
+export class ResponseWriter {
+  readonly exchange: HttpExchange;
+  readonly warnings = new Warnings();
+  readonly #schema: Schema;
+
+  constructor(exchange: HttpExchange, schema: Schema) {
+    this.exchange = exchange;
+    this.#schema = schema;
+  }
+
+  async object(status: number, object: AnyObject, encoding: ResourceEncoding): Promise<void> {
+    await this.#send(status, await encodeOne(object, encoding));
+  }
+
+  async list(page: ObjectPage, encoding: ResourceEncoding): Promise<void> {
+    await this.#send(200, await encodeList(page, encoding));
+  }
+
+  /** Sends text, or bytes that are encoded already, such as a discovery document. */
+  async bytes(status: number, body: Body, headers?: OutgoingHttpHeaders): Promise<void> {
+    await this.#send(status, body, headers);
+  }
+
+  /** Sends an object that is not converted to tables, such as the Status of a deletion. */
+  async status(code: number, status: object, headers?: OutgoingHttpHeaders): Promise<void> {
+    const format = negotiateStatus(this.exchange);
+    const body = format
+      ? await encodeValue({ ...status }, format, this.#schema)
+      : { contentType: 'application/json', parts: [Buffer.from(jsonText(status, true))] };
+    await this.#send(code, body, headers);
+  }
+
+  /** Sends an error. Errors other than `ApiError` are internal; the caller logs them. */
+  async error(error: unknown): Promise<void> {
+    const { status } =
+      error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
+    const seconds = status.details?.retryAfterSeconds;
+    await this.status(status.code, status, seconds ? { 'retry-after': String(seconds) } : {});
+  }
+
+  /** Sends the status line and the headers at once, before the first event of a stream. */
+  begin(status: number, headers: OutgoingHttpHeaders): void {
+    const { response } = this.exchange;
+    this.#addWarnings();
+    response.writeHead(status, headers);
+    response.flushHeaders();
+  }
+
+  async #send(status: number, { contentType, parts }: Body, headers: OutgoingHttpHeaders = {}): Promise<void> {
+    const { request, response, signal } = this.exchange;
+    if (response.headersSent) return;
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    const isGzipped = bytes > GZIP_THRESHOLD_BYTES && acceptsGzip(this.exchange);
+    this.#addWarnings();
+    response.writeHead(status, {
+      ...(contentType !== '' && { 'content-type': contentType }),
+      ...(status !== NOT_MODIFIED && !isGzipped && { 'content-length': String(bytes) }),
+      ...(request.httpVersionMajor === 1 && hasUnreadBody(request) && { connection: 'close' }),
+      ...headers,
+      ...(isGzipped && { 'content-encoding': 'gzip', vary: varyOf(headers) }),
+    });
+    const write = isGzipped ? writeGzipped : writeParts;
+    if (request.method !== 'HEAD' && !(await write(response, parts, signal))) return void response.destroy();
+    await discardBody(this.exchange);
+    response.end();
+  }
+
+  #addWarnings(): void {
+    const warnings = this.warnings.headers();
+    if (warnings.length > 0) this.exchange.response.setHeader('warning', warnings);
+  }
+}
+
+/** The `Vary` header of a compressed response. */
+const varyOf = ({ vary }: OutgoingHttpHeaders): string =>
+  vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`;

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { constants, createGzip } from 'node:zlib';
+import type { HttpResponse } from './http-exchange.ts';
+
+/** Parts are written in groups of this size. The next group waits until the client has read most of the last one. */
+export const GROUP_BYTES = 256 << 10;
+
+/**
+ * Writes buffers in one system call and without copying them. `response.cork` of node:http would not: it collects chunks, and then may never
+ * emit `drain` (node 24, lib/_http_outgoing.js).
+ */
+export function writeGroup(response: HttpResponse, group: readonly Uint8Array[]): void {
+  const connection = response.stream ?? response.socket;
+  connection?.cork();
+  for (const part of group) response.write(part);
+  connection?.uncork();
+}
+
+/** Waits until a response has room for more. Returns false if the signal aborts or the client disconnects first. */
+export async function waitForRoom(response: HttpResponse, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false;
+  if (!response.writableNeedDrain) return true;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const [hasRoom, isOver] = [() => resolve(true), () => resolve(false)];
+  response.once('drain', hasRoom);
+  response.once('close', isOver);
+  signal.addEventListener('abort', isOver, { once: true });
+  const result = await promise;
+  response.off('drain', hasRoom);
+  response.off('close', isOver);
+  signal.removeEventListener('abort', isOver);
+  return result;
+}
+
+/**
+ * Writes parts in groups, and waits while the client reads slowly, so that the response buffers at most one group. Returns false if the
+ * signal aborts or the client disconnects first.
+ */
+export async function writeParts(
+  response: HttpResponse,
+  parts: Iterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let group: Uint8Array[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    group.push(part);
+    bytes += part.length;
+    if (bytes < GROUP_BYTES) continue;
+    writeGroup(response, group);
+    [group, bytes] = [[], 0];
+    if (!(await waitForRoom(response, signal))) return false;
+  }
+  writeGroup(response, group);
+  return !signal.aborted;
+}
+
+/** Like `writeParts`, but compresses the parts, at the speed that upstream uses. */
+export async function writeGzipped(
+  response: HttpResponse,
+  parts: readonly Uint8Array[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  const feed = async () => {
+    for (const part of parts) if (!gzip.write(part)) await once(gzip, 'drain', { signal });
+    gzip.end();
+  };
+  try {
+    feed().catch((error: Error) => gzip.destroy(error));
+    for await (const chunk of gzip as AsyncIterable<Buffer>)
+      if (!(response.write(chunk) || (await waitForRoom(response, signal)))) return false;
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  } finally {
+    gzip.destroy();
+  }
+}
