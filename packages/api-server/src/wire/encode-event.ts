@@ -1,0 +1,115 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import {
+  apiVersionOf,
+  decodeJson,
+  encodeWatchEvent,
+  type JsonObject,
+  PROTOBUF_MEDIA_TYPE,
+} from '@podwright/kube-schema';
+import type { FailureStatus } from '../status/api-error.ts';
+import { StoredObject } from '../store/stored-object.ts';
+import { isStoredForm } from './encode-response.ts';
+import { tableValue } from './encode-table.ts';
+import { type AnyObject, decoded, metadataOf, type ResourceEncoding, revisionOf } from './response-content.ts';
+
+/** An event of a watch. */
+export type OutputEvent =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: StoredObject }
+  /** The watch has sent all changes up to the revision. One bookmark may mark the end of the initial events. */
+  | { type: 'BOOKMARK'; revision: number; isInitialEnd: boolean }
+  | { type: 'ERROR'; status: FailureStatus };
+
+export type EventEncoding = ResourceEncoding & {
+  /** Whether this is the watch's first event, whose table has the column definitions. */
+  isFirst: boolean;
+};
+
+/** The parts of an encoded event, to be written in order. */
+type Frame = readonly Uint8Array[];
+
+type Frames = Map<string, Frame>;
+
+const FRAME_END = Buffer.from('}\n');
+const JSON_FRAME_BEGINS = new Map(
+  ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'].map((type) => [
+    type,
+    Buffer.from(`{"type":"${type}","object":`),
+  ]),
+);
+
+/**
+ * Encodes the events of watches. All watches of a server share an encoder: an event is encoded once for each format, except for tables,
+ * which contain ages. The encodings are cached until the next garbage collection, like the decoded form of a `StoredObject`.
+ */
+export class EventEncoder {
+  readonly #shared = new WeakMap<StoredObject, WeakRef<Frames>>();
+
+  async encode(event: OutputEvent, encoding: EventEncoding): Promise<Frame> {
+    const { type } = event;
+    const { format, resource } = encoding;
+    const { mediaType, convertTo } = format;
+    if (event.type === 'ERROR') return frameOf(type, { ...event.status }, encoding);
+    const object = event.type === 'BOOKMARK' ? bookmarkOf(event, encoding) : event.object;
+    const options = withInitialEnd(event, encoding);
+    const encode = async () => frameOf(type, await converted(object, options), encoding);
+    if (!(object instanceof StoredObject) || convertTo?.kind === 'Table') return encode();
+    if (convertTo === undefined && isStoredForm(format)) return [JSON_FRAME_BEGINS.get(type)!, object.bytes, FRAME_END];
+    const { group, version } = resource;
+    const key = [type, mediaType, convertTo?.kind, convertTo?.version, group, version].join();
+    const frames = this.#framesOf(object);
+    const shared = frames.get(key) ?? (await encode());
+    frames.set(key, shared);
+    return shared;
+  }
+
+  #framesOf(object: StoredObject): Frames {
+    const known = this.#shared.get(object)?.deref();
+    if (known !== undefined) return known;
+    const frames: Frames = new Map();
+    this.#shared.set(object, new WeakRef(frames));
+    return frames;
+  }
+}
+
+/** The bookmark annotation at the end of the initial events (KEP 3157). */
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+/** An object without a name: like in upstream, with the fields that Go never omits. */
+function bookmarkOf(
+  { revision, isInitialEnd }: Extract<OutputEvent, { type: 'BOOKMARK' }>,
+  { schema, resource }: ResourceEncoding,
+): ApiObject {
+  const metadata = {
+    resourceVersion: String(revision),
+    ...(isInitialEnd && { annotations: { [INITIAL_EVENTS_END]: 'true' } }),
+  };
+  const bookmark = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata };
+  const type = schema.kind(resource);
+  return (type === undefined ? bookmark : decodeJson(bookmark, { schema, type }).object) as ApiObject;
+}
+
+/** The row of the bookmark that ends the initial events always includes the metadata, in which clients find the annotation. */
+function withInitialEnd(event: OutputEvent, encoding: EventEncoding): EventEncoding {
+  const isEnd = event.type === 'BOOKMARK' && event.isInitialEnd && encoding.includeObject === 'None';
+  return isEnd ? { ...encoding, includeObject: 'Metadata' } : encoding;
+}
+
+async function converted(object: AnyObject, encoding: EventEncoding): Promise<JsonObject> {
+  const { convertTo } = encoding.format;
+  switch (convertTo?.kind) {
+    case undefined:
+      return decoded(object);
+    case 'Table': {
+      const content = { objects: [object], resourceVersion: revisionOf(object), noHeaders: !encoding.isFirst };
+      return tableValue(content, convertTo, encoding);
+    }
+    case 'PartialObjectMetadata':
+    case 'PartialObjectMetadataList':
+      return metadataOf(object, convertTo);
+  }
+}
+
+function frameOf(type: string, value: JsonObject, { format, schema }: ResourceEncoding): Frame {
+  if (format.mediaType === PROTOBUF_MEDIA_TYPE) return [encodeWatchEvent(schema, { type, object: value })];
+  return [JSON_FRAME_BEGINS.get(type)!, Buffer.from(JSON.stringify(value)), FRAME_END];
+}

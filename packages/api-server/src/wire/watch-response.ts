@@ -1,0 +1,66 @@
+import { withTimeout } from '@podwright/base';
+import { ApiError, internalError } from '../status/api-error.ts';
+import type { EventEncoder, OutputEvent } from './encode-event.ts';
+import type { ResourceEncoding } from './response-content.ts';
+import type { ResponseWriter } from './response-writer.ts';
+import { GROUP_BYTES, waitForRoom, writeGroup } from './write-parts.ts';
+
+/** A client that does not read for this long is disconnected, and resumes the watch if it is still there. */
+const MAX_STALL_MS = 60_000;
+
+export type WatchResponseOptions = {
+  writer: ResponseWriter;
+  encoding: ResourceEncoding;
+  encoder: EventEncoder;
+  /** Ends the watch: at its timeout, or when the server shuts down. The iteration must end soon after it aborts. */
+  signal: AbortSignal;
+  /** How long a client may not read. Default: a minute. */
+  maxStallMs?: number;
+};
+
+/**
+ * Sends the events of a watch until the iteration or the client ends it. Batches are taken only as fast as the client reads them, so a slow
+ * client costs no memory: the store drops the events, and then ends the watch. An error of the iteration is sent as an ERROR event.
+ */
+export async function sendWatch(
+  events: AsyncIterable<readonly OutputEvent[]>,
+  { writer, encoding, encoder, signal, maxStallMs = MAX_STALL_MS }: WatchResponseOptions,
+): Promise<void> {
+  const { response } = writer.exchange;
+  const { mediaType } = encoding.format;
+  const isJson = mediaType === 'application/json';
+  writer.begin(200, { 'content-type': isJson ? mediaType : `${mediaType};stream=watch` });
+  let isFirst = true;
+  const send = async (batch: readonly OutputEvent[]): Promise<boolean> => {
+    let group: Uint8Array[] = [];
+    let bytes = 0;
+    for (const event of batch) {
+      for (const part of await encoder.encode(event, { ...encoding, nowMs: Date.now(), isFirst })) {
+        group.push(part);
+        bytes += part.length;
+      }
+      isFirst = false;
+      if (bytes < GROUP_BYTES) continue;
+      writeGroup(response, group);
+      [group, bytes] = [[], 0];
+      if (!(await hasRoom())) return false;
+    }
+    writeGroup(response, group);
+    return hasRoom();
+  };
+  const hasRoom = async () => {
+    if (!response.writableNeedDrain) return !signal.aborted;
+    using patience = withTimeout(signal, maxStallMs, 'send watch events');
+    return await waitForRoom(response, patience); // the timer runs until then
+  };
+  try {
+    for await (const batch of events) if (!(await send(batch))) break;
+  } catch (error) {
+    if (!signal.aborted) await send([{ type: 'ERROR', status: statusOf(error) }]);
+  }
+  if (response.writableNeedDrain && !signal.aborted) response.destroy();
+  else response.end();
+}
+
+const statusOf = (error: unknown): ApiError['status'] =>
+  (error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error))).status;
