@@ -200,6 +200,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     registry: ['managed-fields', 'metadata', 'status', 'store'],
     openapi: ['openapi/descriptions'],
     'openapi/descriptions': [],
+    server: ['authorization', 'discovery', 'registry', 'status', 'wire'],
     status: [],
     store: [],
     tables: [],

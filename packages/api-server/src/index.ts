@@ -45,6 +45,23 @@ export type { Written } from './registry/update-object.ts';
 export type { WatchEvent, WatchRequest } from './registry/watch-objects.ts';
 export type { RequestContext } from './request-context.ts';
 export {
+  ApiListeners,
+  type ApiListenersParts,
+  type SecureAddress,
+  type ServingCertificate,
+} from './server/api-listeners.ts';
+export type { InFlightLimits } from './server/in-flight.ts';
+export { RequestHandler } from './server/request-handler.ts';
+export type { RequestInfo } from './server/request-info.ts';
+export type {
+  ClientConnection,
+  PathDocuments,
+  ResourceRequest,
+  ServedResource,
+  ServerParts,
+  SubresourceHandler,
+} from './server/server-parts.ts';
+export {
   ApiError,
   alreadyExists,
   badRequest,
@@ -91,3 +108,6 @@ export { itemParts, type StoredObject } from './store/stored-object.ts';
 export type { Cell, ColumnDefinition, RowCondition } from './tables/column.ts';
 export { loadTables } from './tables/load-tables.ts';
 export type { IncludeObject, Table, TableOptions, TableRow } from './tables/table-of.ts';
+export { EventEncoder, type OutputEvent } from './wire/encode-event.ts';
+export type { ListParameters } from './wire/list-options.ts';
+export { ResponseWriter } from './wire/response-writer.ts';

@@ -39,6 +39,11 @@ export class ResourceRegistry {
     return this.#parts.kind.emptyObject;
   }
 
+  /** The object in the version in which it is stored. Columns of tables are computed from that version. */
+  toStored(object: ApiObject): ApiObject {
+    return this.#parts.kind.toStored(object);
+  }
+
   create(namespace: string, object: ApiObject, context: RequestContext): Promise<ApiObject> {
     return createObject(this.#parts, { namespace, object }, context);
   }

@@ -1,0 +1,118 @@
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { errorMessage, type Logger, PRIVATE_FILE, sleep } from '@podwright/base';
+import { listenUnix, type SocketFile } from '@podwright/host';
+import type { HttpResponse } from '../wire/http-exchange.ts';
+import { HTTP1_BOUNDS, HTTP2_BOUNDS, MAX_CONNECTIONS } from './listener-bounds.ts';
+import { markAuthenticated, OpenConnections } from './open-connections.ts';
+import type { RequestHandler } from './request-handler.ts';
+import type { ClientConnection } from './server-parts.ts';
+import { isUpgradable, upgradeCall } from './upgrade-call.ts';
+
+/** The time in which requests may complete when the server stops. */
+const MAX_DRAIN_MS = 10_000;
+
+/** The serving certificate, and the authorities that sign client certificates; PEM. */
+export type ServingCertificate = { certificate: string; key: string; clientAuthorities: string[] };
+
+export type SecureAddress = { host: string; port: number };
+
+const OPTIONS: ServerOptions = { ...HTTP1_BOUNDS, shouldUpgradeCallback: isUpgradable };
+
+type AnyRequest = IncomingMessage | Http2ServerRequest;
+
+export type ApiListenersParts = {
+  handler: RequestHandler;
+  logger: Logger;
+  maxUnauthenticatedMs?: number;
+};
+
+/** Listens for clients: on a unix socket that only root may open, and over TLS, with HTTP/2 and HTTP/1.1. */
+export class ApiListeners {
+  readonly #parts: ApiListenersParts;
+  readonly #connections: OpenConnections;
+  #local: { server: Server; file: SocketFile } | undefined;
+  #secure: Http2SecureServer | undefined;
+
+  constructor(parts: ApiListenersParts) {
+    this.#parts = parts;
+    this.#connections = new OpenConnections(parts.maxUnauthenticatedMs);
+  }
+
+  /** Listens on a unix socket. Its clients are administrators. Throws `already_exists` if a running server uses it. */
+  async listenLocal(path: string): Promise<void> {
+    const local: ClientConnection = { isLocal: true };
+    const server = createServer(OPTIONS);
+    this.#accept(server, () => local);
+    this.#local = { server, file: await listenUnix(server, path, PRIVATE_FILE) };
+  }
+
+  /** Listens over TLS. Returns the port, which is chosen by the system if it is 0. */
+  async listenSecure({ host, port }: SecureAddress, certificate: ServingCertificate): Promise<number> {
+    const server = createSecureServer({
+      ...OPTIONS,
+      ...HTTP2_BOUNDS,
+      ...tlsOptions(certificate),
+      allowHTTP1: true,
+      requestCert: true,
+      rejectUnauthorized: false, // the authenticator refuses such certificates, and tokens may be valid all the same
+    });
+    const connectionOf = (request: AnyRequest): ClientConnection => {
+      const socket = ('stream' in request ? request.stream.session?.socket : request.socket) as TLSSocket;
+      return { isLocal: false, tlsSocket: socket, authenticated: () => markAuthenticated(socket) };
+    };
+    server.on('session', (session) => this.#connections.addSession(session));
+    server.on('sessionError', () => undefined);
+    server.on('secureConnection', (socket: TLSSocket) => this.#connections.awaitAuthentication(socket));
+    server.on('tlsClientError', (error) =>
+      this.#parts.logger.debug({ error: errorMessage(error) }, 'a TLS handshake failed'),
+    );
+    this.#accept(server, connectionOf);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.once('listening', resolve).once('error', reject).listen(port, host);
+    await promise;
+    this.#secure = server;
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Uses another certificate for new connections. */
+  replaceCertificate(certificate: ServingCertificate): void {
+    this.#secure?.setSecureContext(tlsOptions(certificate));
+  }
+
+  /** Refuses new connections, lets requests complete for some seconds, and closes all connections. */
+  async stop(maxDrainMs = MAX_DRAIN_MS): Promise<void> {
+    await this.#local?.file.remove();
+    const servers = [this.#local?.server, this.#secure].filter((server) => server !== undefined);
+    const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
+    this.#connections.retire();
+    const abort = new AbortController();
+    const drained = this.#parts.handler.stop();
+    await Promise.race([drained, sleep(maxDrainMs, abort.signal).catch(() => undefined)]);
+    abort.abort();
+    this.#connections.destroy();
+    await Promise.all(closed);
+  }
+
+  #accept(server: Server | Http2SecureServer, connectionOf: (request: AnyRequest) => ClientConnection): void {
+    const { handler } = this.#parts;
+    server.maxConnections = MAX_CONNECTIONS;
+    server.on('connection', (socket: Socket) => this.#connections.add(socket));
+    server.on('request', (request: AnyRequest, response: HttpResponse) =>
+      handler.handle({ request, response }, connectionOf(request)),
+    );
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+      handler.handle(upgradeCall(request, socket, head), connectionOf(request)),
+    );
+  }
+}
+
+const tlsOptions = ({ certificate, key, clientAuthorities }: ServingCertificate) => ({
+  cert: certificate,
+  key,
+  ca: clientAuthorities,
+  minVersion: 'TLSv1.2' as const,
+});

@@ -1,0 +1,36 @@
+import { deletionAnswer } from '../registry/deletion-answer.ts';
+import { type DeleteOptions, deleteOptions } from '../wire/delete-options.ts';
+import { headerOf } from '../wire/http-exchange.ts';
+import { negotiateObject } from '../wire/negotiation.ts';
+import { readBody } from '../wire/read-body.ts';
+import { selectionOf } from './read-requests.ts';
+import { contextOf, encodingOf, namespaceOf, placeOf } from './resource-request.ts';
+import type { ResourceRequest } from './server-parts.ts';
+
+/** Deletes an object. */
+export async function deleteOne(request: ResourceRequest): Promise<void> {
+  const { exchange, writer, served, resource } = request;
+  const format = negotiateObject(exchange);
+  const options = await readOptions(request);
+  const deleted = await served.delete(placeOf(request), options, contextOf(request, options));
+  const code = !deleted.removed && options.orphanDependents === false ? 202 : 200;
+  const answer = deletionAnswer(resource, deleted);
+  if (answer.kind === 'Status') return writer.status(code, answer);
+  await writer.object(code, deleted.object, encodingOf(request, format));
+}
+
+/** Deletes the selected objects of a collection, and responds with their list. */
+export async function deleteCollection(request: ResourceRequest): Promise<void> {
+  const { exchange, writer, served } = request;
+  const format = negotiateObject(exchange);
+  const selection = { namespace: namespaceOf(request), list: selectionOf(request) };
+  const options = await readOptions(request);
+  const page = await served.deleteCollection(selection, options, contextOf(request, options));
+  await writer.list(page, encodingOf(request, format));
+}
+
+async function readOptions({ exchange, parts }: ResourceRequest): Promise<DeleteOptions> {
+  const body = await readBody(exchange);
+  const contentType = headerOf(exchange.request, 'content-type');
+  return deleteOptions(body, { contentType, query: exchange.query, schema: parts.schema });
+}

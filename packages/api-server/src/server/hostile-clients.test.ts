@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connect2 } from 'node:http2';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { waitFor } from '@podwright/base';
+import { eventsOf, open, send, WAYS } from './test-client.fixture.ts';
+import { TestServer } from './test-server.fixture.ts';
+
+const PODS = '/api/v1/namespaces/x/pods';
+const [LOCAL, HTTP1, HTTP2] = WAYS;
+const HANGS = { list: () => new Promise<never>(() => undefined) };
+
+const until = (isTrue: () => boolean) =>
+  waitFor(() => isTrue() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(5000) });
+
+test('limits the requests of a user in flight, and counts watches apart', async () => {
+  await using server = await TestServer.start({ resource: HANGS, limits: { requests: 1, longRunning: 1 } });
+  const hanging = open(server, HTTP2, { path: PODS, user: 'alice' }).catch(() => undefined);
+  await until(() => server.authorized.length === 1);
+  const watch = await open(server, HTTP2, { path: '/api/v1/namespaces/x/secrets?watch=1', user: 'alice' });
+  const check = async (path: string, user: string, status: number) => {
+    const answer = await send(server, HTTP1, { path, user });
+    assert.equal(answer.status, status);
+    return answer;
+  };
+  const refused = await check('/livez', 'alice', 429);
+  assert.deepEqual([refused.headers['retry-after'], refused.json().reason], ['1', 'TooManyRequests']);
+  await check('/api/v1/pods?watch=1', 'alice', 429);
+  await check('/livez', 'bob', 200);
+  void open(server, HTTP2, { path: PODS, user: 'root' }).catch(() => undefined);
+  await until(() => server.authorized.length === 4);
+  await check('/livez', 'root', 200);
+  watch.close();
+  await server.listeners.stop(0);
+  await hanging;
+});
+
+test('ends a request when its time has expired', async () => {
+  await using server = await TestServer.start({ resource: HANGS });
+  const late = await send(server, LOCAL, { path: `${PODS}?timeout=50ms` });
+  assert.deepEqual(
+    [late.status, late.json().reason, late.json().message],
+    [504, 'Timeout', 'Timeout: request did not complete within the allotted timeout'],
+  );
+  const wrong = await send(server, LOCAL, { path: `${PODS}?timeout=1x` });
+  assert.deepEqual(
+    [wrong.status, wrong.json().message],
+    [400, 'invalid timeout specified in the request URL - time: invalid duration "1x"'],
+  );
+  // a body that never ends
+  const socket = connect(server.socketPath);
+  socket.write(`POST ${PODS}?timeout=50ms HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{`);
+  const [answer] = await once(socket, 'data');
+  assert.match(String(answer), /^HTTP\/1\.1 504 /);
+  socket.destroy();
+});
+
+test('never lets a name become a path or another name', async () => {
+  await using server = await TestServer.start();
+  const message = async (path: string) => {
+    const { status, json } = await send(server, LOCAL, { path });
+    return [status, json().message];
+  };
+  assert.deepEqual(await message(`${PODS}/..`), [400, `Name parameter invalid: "..": may not be '..'`]);
+  assert.deepEqual(await message('/api/v1/namespaces/../pods'), [
+    400,
+    `Namespace parameter invalid: "..": may not be '..'`,
+  ]);
+  assert.deepEqual(await message(`${PODS}/a%252Fb`), [400, `Name parameter invalid: "a%2Fb": may not contain '%'`]);
+  assert.deepEqual(await message(`${PODS}/__proto__`), [404, 'pods "__proto__" not found']);
+  assert.equal((await send(server, LOCAL, { path: `${PODS}/%` })).status, 400);
+  assert.equal((await send(server, LOCAL, { path: `${PODS}/a%2Flog` })).status, 404);
+  assert.deepEqual(server.authorized.at(-1), 'system:admin get pods/log x/a');
+});
+
+test('closes connections over TLS on which no user authenticates', async () => {
+  await using server = await TestServer.start({ maxUnauthenticatedMs: 100 });
+  const idle = connectTls({ port: server.port, host: '127.0.0.1', ca: server.certificate });
+  const closed = once(idle, 'close');
+  await once(idle, 'secureConnect');
+  const session = connect2(`https://127.0.0.1:${server.port}`, { ca: server.certificate });
+  const stream = session.request({ ':path': '/livez', authorization: 'Bearer token-alice' });
+  await once(stream.resume(), 'end');
+  await closed;
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  assert.equal(session.destroyed, false);
+  session.destroy();
+});
+
+test('ends a watch whose client closes its side of the connection', async () => {
+  let ended = false;
+  const resource = {
+    async *watch({ signal }: { signal?: AbortSignal }) {
+      await once(signal!, 'abort');
+      ended = true;
+      yield [];
+    },
+  };
+  await using server = await TestServer.start({ resource });
+  const socket = connect(server.socketPath);
+  socket.write(`GET ${PODS}?watch=1 HTTP/1.1\r\nhost: a\r\n\r\n`);
+  await once(socket, 'data');
+  socket.end();
+  await until(() => ended);
+});
+
+test('does not log clients that disconnect', async () => {
+  await using server = await TestServer.start({ resource: HANGS });
+  for (const way of WAYS) {
+    const before = server.authorized.length;
+    void open(server, way, { path: PODS }).catch(() => undefined);
+    await until(() => server.authorized.length > before);
+  }
+  const socket = connect(server.socketPath);
+  socket.write(`POST ${PODS} HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{`);
+  await until(() => server.authorized.length === 4);
+  socket.destroy();
+  await server.listeners.stop(0);
+  assert.deepEqual(server.errors, []);
+});
+
+test('refuses headers that are too large', async () => {
+  await using server = await TestServer.start();
+  const headers = { 'x-large': 'x'.repeat(100_000) };
+  assert.equal((await send(server, LOCAL, { path: '/livez', headers })).status, 431);
+  await assert.rejects(send(server, HTTP1, { path: '/livez', headers }));
+  assert.equal((await send(server, HTTP2, { path: '/livez' })).status, 200);
+});
+
+/** An HTTP/2 frame. */
+function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+const SETTINGS = frame(4, 0, 0, Buffer.alloc(0));
+
+/** HEADERS of `GET /`, whose fields are all in HPACK's static table except for the host. */
+const GET = Buffer.concat([Buffer.from([0x82, 0x84, 0x87, 0x41, 0x01]), Buffer.from('a')]);
+
+/** Sends frames without reading, and resolves when the server has closed the connection. */
+async function flood(server: TestServer, frames: Iterable<Buffer>): Promise<void> {
+  const socket = connectTls({
+    port: server.port,
+    host: '127.0.0.1',
+    ca: server.certificate,
+    ALPNProtocols: ['h2'],
+  });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), SETTINGS]));
+  for (const one of frames) {
+    if (socket.destroyed || socket.readableEnded) break;
+    if (!socket.write(one)) await new Promise((resolve) => setImmediate(resolve));
+  }
+  socket.resume();
+  await closed;
+}
+
+test('closes HTTP/2 connections that flood it, and serves others', async () => {
+  await using server = await TestServer.start();
+  const resets = function* () {
+    for (let stream = 1; stream < 200_000; stream += 2)
+      yield Buffer.concat([frame(1, 5, stream, GET), frame(3, 0, stream, Buffer.from([0, 0, 0, 8]))]);
+  };
+  await flood(server, resets());
+  assert.ok(server.authentications < 5000, `served ${server.authentications} requests of a flood`);
+  await flood(server, Array<Buffer>(20).fill(Buffer.concat(Array<Buffer>(5000).fill(SETTINGS))));
+  const pings = Buffer.concat(Array<Buffer>(5000).fill(frame(6, 0, 0, Buffer.alloc(8))));
+  await flood(server, Array<Buffer>(20).fill(pings));
+  assert.equal((await send(server, HTTP2, { path: '/livez' })).status, 200);
+});
+
+test('stops although requests hang, and removes its socket', async () => {
+  await using server = await TestServer.start({ resource: HANGS });
+  const watch = await open(server, HTTP2, { path: '/api/v1/namespaces/x/secrets?watch=1' });
+  const hanging = open(server, LOCAL, { path: PODS }).catch(() => undefined);
+  await until(() => server.authorized.length === 2);
+  await server.listeners.stop(50);
+  await assert.rejects(once(connect(server.socketPath), 'connect'), { code: 'ENOENT' });
+  assert.equal((await eventsOf(watch.body).next()).done, true);
+  await hanging;
+});

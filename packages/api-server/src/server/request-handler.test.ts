@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventsOf, open, send, WAYS } from './test-client.fixture.ts';
+import { TestServer } from './test-server.fixture.ts';
+
+const PODS = '/api/v1/namespaces/x/pods';
+const pod = (name: string) => JSON.stringify({ metadata: { name } });
+
+for (const way of WAYS)
+  test(`creates, reads, changes, lists and deletes objects over ${way}`, async () => {
+    await using server = await TestServer.start();
+    const created = await send(server, way, { method: 'POST', path: PODS, body: pod('web') });
+    assert.deepEqual([created.status, created.json().metadata.name], [201, 'web']);
+    assert.equal(created.headers['cache-control'], 'no-cache, private');
+    assert.match(String(created.headers['audit-id']), /^[\da-f-]{36}$/);
+    const got = await send(server, way, { path: `${PODS}/web` });
+    assert.deepEqual(got.json(), created.json());
+    assert.equal((await send(server, way, { path: PODS })).json().items.length, 1);
+    const body = { ...created.json(), metadata: { ...created.json().metadata, labels: { a: 'b' } } };
+    const updated = await send(server, way, { method: 'PUT', path: `${PODS}/web`, body: JSON.stringify(body) });
+    assert.deepEqual(updated.json().metadata.labels, { a: 'b' });
+    const patched = await send(server, way, {
+      method: 'PATCH',
+      path: `${PODS}/web/status`,
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: '{"status":{"phase":"Running"}}',
+    });
+    assert.equal(patched.json().status.phase, 'Running');
+    const deleted = await send(server, way, { method: 'DELETE', path: `${PODS}/web` });
+    assert.deepEqual([deleted.status, deleted.json().kind], [200, 'Pod']);
+    const missing = await send(server, way, { path: `${PODS}/web` });
+    assert.deepEqual([missing.status, missing.json().message], [404, 'pods "web" not found']);
+    const configMap = { method: 'POST', path: '/api/v1/namespaces/x/configmaps', body: pod('c') };
+    const { uid } = (await send(server, way, configMap)).json().metadata;
+    const status = (await send(server, way, { method: 'DELETE', path: `${configMap.path}/c` })).json();
+    assert.deepEqual(status, {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: { name: 'c', kind: 'configmaps', uid },
+    });
+    await send(server, way, { method: 'POST', path: PODS, body: pod('a') });
+    const collection = await send(server, way, { method: 'DELETE', path: PODS });
+    assert.deepEqual([collection.json().kind, collection.json().items.length], ['PodList', 1]);
+    assert.deepEqual(server.errors, []);
+  });
+
+for (const way of WAYS)
+  test(`watches objects over ${way} until the client, the timeout or the server ends the watch`, async () => {
+    await using server = await TestServer.start();
+    await send(server, way, { method: 'POST', path: PODS, body: pod('a') });
+    const watch = await open(server, way, { path: `${PODS}?watch=1` });
+    const events = eventsOf(watch.body);
+    assert.deepEqual((await events.next()).value.object.metadata.name, 'a');
+    await send(server, way, { method: 'POST', path: PODS, body: pod('b') });
+    assert.deepEqual((await events.next()).value.object.metadata.name, 'b');
+    const timed = await send(server, way, { path: `${PODS}?watch=1&timeoutSeconds=1` });
+    assert.equal(timed.text.trimEnd().split('\n').length, 2);
+    const one = await send(server, way, {
+      path: `${PODS}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Db`,
+    });
+    assert.equal(JSON.parse(one.text).object.metadata.name, 'b');
+    const named = await send(server, way, { path: '/api/v1/watch/namespaces/x/pods/b?timeoutSeconds=1' });
+    assert.equal(JSON.parse(named.text).object.metadata.name, 'b');
+    const other = await send(server, way, {
+      path: '/api/v1/watch/namespaces/x/pods/b?fieldSelector=metadata.name%3Da',
+    });
+    assert.equal(other.json().message, "fieldSelector metadata.name doesn't match requested name");
+    await server.listeners.stop(2000);
+    assert.equal((await events.next()).done, true);
+    watch.close();
+  });
+
+test('authenticates requests over TLS, and trusts the clients of the socket', async () => {
+  await using server = await TestServer.start();
+  const [local, http1, http2] = WAYS;
+  await send(server, local, { path: PODS });
+  for (const way of [http1, http2]) {
+    await send(server, way, { path: PODS, user: 'alice' });
+    for (const headers of [{}, { authorization: 'Bearer wrong' }]) {
+      const refused = await send(server, way, { path: PODS, user: '', headers });
+      assert.deepEqual([refused.status, refused.json().reason], [401, 'Unauthorized']);
+    }
+  }
+  assert.deepEqual(server.authorized, ['system:admin list pods x/', 'alice list pods x/', 'alice list pods x/']);
+});
+
+test('authorizes each request, in the name of the impersonated user', async () => {
+  await using server = await TestServer.start({
+    decide: ({ user }) => (user.username === 'bob' ? 'no opinion' : 'allow'),
+  });
+  const [, way] = WAYS;
+  const headers = { 'impersonate-user': 'bob' };
+  const refused = await send(server, way, { path: `${PODS}/a`, headers });
+  assert.deepEqual(refused.json(), {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'pods "a" is forbidden: User "bob" cannot get resource "pods" in API group "" in the namespace "x"',
+    reason: 'Forbidden',
+    details: { name: 'a', kind: 'pods' },
+    code: 403,
+  });
+  const path = await send(server, way, { path: '/livez', user: 'bob' });
+  assert.equal(path.json().message, 'forbidden: User "bob" cannot get path "/livez"');
+  const refusal = await send(server, way, { path: PODS, user: 'alice', headers });
+  assert.equal(refusal.json().message, 'users "bob" is forbidden: not allowed');
+  assert.deepEqual(server.authorized, ['bob get pods x/a', 'bob get /livez']);
+});
+
+test('answers requests for paths, unknown resources, methods and subresources like upstream', async () => {
+  await using server = await TestServer.start();
+  const [way] = WAYS;
+  const status = async (method: string, path: string) => (await send(server, way, { method, path })).status;
+  assert.equal((await send(server, way, { path: '/livez' })).text, 'ok');
+  assert.equal((await send(server, way, { path: '/other' })).text, '404 page not found\n');
+  assert.equal(await status('GET', '/apis/batch/v1/jobs'), 404);
+  assert.equal(await status('GET', '/api/v1/foos'), 404);
+  assert.equal(await status('POST', '/api/v1/pods'), 405);
+  assert.equal(await status('DELETE', '/api/v1/pods'), 405);
+  assert.equal(await status('GET', '/api/v1/pods/a'), 404);
+  assert.equal(await status('GET', '/api/v1/namespaces/x/nodes'), 404);
+  assert.equal(await status('POST', `${PODS}/a`), 405);
+  assert.equal(await status('PUT', PODS), 405);
+  assert.equal(await status('TRACE', PODS), 405);
+  assert.equal(await status('GET', `${PODS}/a/log`), 404);
+  assert.equal(await status('GET', `${PODS}/a/unknown`), 404);
+  assert.equal(await status('GET', `${PODS}/a/constructor`), 404);
+  assert.equal(await status('DELETE', `${PODS}/a/status`), 405);
+  assert.equal(await status('GET', '/api/v1/watch/nodes?timeoutSeconds=1'), 200);
+  assert.equal(await status('GET', '/api/v1/proxy/nodes/a'), 405);
+});
+
+test('passes requests for other subresources to their handlers', async () => {
+  const subresources = new Map([
+    [
+      'pods/log',
+      async ({ writer, info }) => writer.bytes(200, { contentType: 'text/plain', parts: [Buffer.from(info.name)] }),
+    ],
+  ] satisfies Iterable<[string, import('./server-parts.ts').SubresourceHandler]>);
+  await using server = await TestServer.start({ subresources });
+  assert.equal((await send(server, WAYS[0], { path: `${PODS}/web/log` })).text, 'web');
+  assert.deepEqual(server.authorized, ['system:admin get pods/log x/web']);
+});
+
+test('warns of unknown fields and deprecated versions', async () => {
+  await using server = await TestServer.start();
+  const body = '{"metadata":{"name":"a"},"x":1}';
+  const sent = await send(server, WAYS[0], { method: 'POST', path: '/api/v1/namespaces/x/endpoints', body });
+  assert.equal(
+    sent.headers.warning,
+    String.raw`299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice", 299 - "unknown field \"x\""`,
+  );
+});
+
+test('reports an unexpected error without its details, and goes on', async () => {
+  const resource = {
+    get: () => {
+      throw new TypeError('the password is secret');
+    },
+  };
+  await using server = await TestServer.start({ resource });
+  const failed = await send(server, WAYS[0], { path: `${PODS}/a`, headers: { 'audit-id': 'my-id' } });
+  assert.deepEqual([failed.status, failed.headers['audit-id']], [500, 'my-id']);
+  assert.match(failed.json().message, /^Internal error occurred: .* audit ID my-id$/);
+  assert.match(JSON.stringify(server.errors), /the password is secret/);
+  assert.equal((await send(server, WAYS[0], { path: PODS })).status, 200);
+});

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { errorMessage, raceAbort } from '@podwright/base';
+import type { UserInfo } from '@podwright/kube-kinds';
+import { MASTERS } from '../authorization/authorizer.ts';
+import { ApiError, internalError, unauthorized } from '../status/api-error.ts';
+import { type HttpExchange, type HttpRequest, headerOf } from '../wire/http-exchange.ts';
+import { ResponseWriter } from '../wire/response-writer.ts';
+import { attributesOf, authorize } from './authorize-request.ts';
+import { InFlight } from './in-flight.ts';
+import { respondToPath } from './path-request.ts';
+import { isLongRunning, type RequestInfo, requestInfo } from './request-info.ts';
+import { RequestLifetime, timeLimitMs } from './request-lifetime.ts';
+import { parseRequestUrl, type RequestUrl } from './request-url.ts';
+import { dispatch } from './resource-dispatch.ts';
+import type { ClientConnection, ServerParts } from './server-parts.ts';
+
+const LOCAL_ADMIN: UserInfo = { username: 'system:admin', groups: [MASTERS, 'system:authenticated'] };
+
+/** A request, before its URL is parsed. */
+export type HttpCall = Pick<HttpExchange, 'request' | 'response' | 'upgrade'>;
+
+/** The error that ends watches when the server stops. */
+const STOPPING = new ApiError(503, 'ServiceUnavailable', { message: 'the server is shutting down' });
+
+/**
+ * Responds to requests: authenticates the user, limits the user's requests in flight, authorizes the request, and dispatches it. Never throws;
+ * an error of one request does not affect others.
+ */
+export class RequestHandler {
+  readonly #parts: ServerParts;
+  readonly #inFlight: InFlight;
+  readonly #longRunning = new Set<RequestLifetime>();
+  readonly #active = new Set<Promise<void>>();
+
+  constructor(parts: ServerParts) {
+    this.#parts = parts;
+    this.#inFlight = new InFlight(parts.limits);
+  }
+
+  handle(call: HttpCall, connection: ClientConnection): void {
+    const done = this.#handle(call, connection).finally(() => this.#active.delete(done));
+    this.#active.add(done);
+  }
+
+  /** Ends watches and other requests without a time limit, and resolves when all requests have been answered. */
+  async stop(): Promise<void> {
+    for (const lifetime of this.#longRunning) lifetime.end(STOPPING);
+    await Promise.all(this.#active);
+  }
+
+  async #handle(call: HttpCall, connection: ClientConnection): Promise<void> {
+    const { request, response } = call;
+    const auditId = auditIdOf(request);
+    response.setHeader('audit-id', auditId);
+    response.setHeader('cache-control', 'no-cache, private');
+    using lifetime = new RequestLifetime(request, response);
+    const { signal } = lifetime;
+    try {
+      const url = parseRequestUrl(request.url ?? '/');
+      await this.#serve({ ...call, query: url.query, signal }, { url, connection, lifetime });
+    } catch (error) {
+      if (lifetime.client.aborted) return;
+      const exchange = { request, response, query: new URLSearchParams(), signal: lifetime.client };
+      await this.#fail(exchange, error, auditId).catch(() => response.destroy());
+    }
+  }
+
+  async #serve(
+    exchange: HttpExchange,
+    { url, connection, lifetime }: { url: RequestUrl; connection: ClientConnection; lifetime: RequestLifetime },
+  ): Promise<void> {
+    const info = requestInfo(exchange.request.method ?? '', url);
+    const isLong = isLongRunning(info);
+    if (isLong) this.#longRunning.add(lifetime);
+    else lifetime.limit(timeLimitMs(url.query));
+    try {
+      const authenticated = await this.#authenticate(exchange.request, connection);
+      using _ = this.#inFlight.enter(authenticated, { isLongRunning: isLong });
+      const user = this.#impersonated(exchange, info, authenticated);
+      authorize(this.#parts.authorizer, attributesOf(info, user, url.query));
+      const work = this.#respond(exchange, info, user);
+      await (isLong ? work : raceAbort(work, exchange.signal)); // long-running work ends its response itself
+    } finally {
+      this.#longRunning.delete(lifetime);
+    }
+  }
+
+  async #authenticate({ headers }: HttpRequest, connection: ClientConnection): Promise<UserInfo> {
+    if (connection.isLocal) return LOCAL_ADMIN;
+    const user = await this.#parts.authenticate({ tlsSocket: connection.tlsSocket, headers });
+    if (user === undefined) throw unauthorized();
+    connection.authenticated();
+    return user;
+  }
+
+  #impersonated({ request, query }: HttpExchange, info: RequestInfo, user: UserInfo): UserInfo {
+    return this.#parts.impersonate(request.rawHeaders, attributesOf(info, user, query)) ?? user;
+  }
+
+  #respond(exchange: HttpExchange, info: RequestInfo, user: UserInfo): Promise<void> {
+    const parts = this.#parts;
+    const writer = new ResponseWriter(exchange, parts.schema);
+    if (!info.isResourceRequest) return respondToPath({ exchange, writer, info, documents: parts.documents });
+    return dispatch({ exchange, writer, info, user, parts });
+  }
+
+  async #fail(exchange: HttpExchange, error: unknown, auditId: string): Promise<void> {
+    if (!(error instanceof ApiError))
+      this.#parts.logger.error(
+        { auditId, method: exchange.request.method, error: errorMessage(error) },
+        'request failed',
+      );
+    if (exchange.response.headersSent) return void exchange.response.destroy();
+    const answer =
+      error instanceof ApiError
+        ? error
+        : internalError(`the server's log has the reason, with the audit ID ${auditId}`);
+    await new ResponseWriter(exchange, this.#parts.schema).error(answer);
+  }
+}
+
+/** The identifier of a request in logs: the one that the client sends, if it is reasonable. */
+function auditIdOf(request: HttpRequest): string {
+  const sent = headerOf(request, 'audit-id');
+  return /^[\w.:-]{1,64}$/.test(sent) ? sent : randomUUID();
+}

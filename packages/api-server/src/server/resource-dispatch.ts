@@ -1,0 +1,86 @@
+import type { UserInfo } from '@podwright/kube-kinds';
+import type { Resource } from '@podwright/kube-schema';
+import { deprecationWarning } from '../discovery/deprecation.ts';
+import { groupResource, methodNotAllowed, pageNotFound } from '../status/api-error.ts';
+import type { HttpExchange } from '../wire/http-exchange.ts';
+import { checkPathSegment } from '../wire/path-segment.ts';
+import type { ResponseWriter } from '../wire/response-writer.ts';
+import { deleteCollection, deleteOne } from './delete-requests.ts';
+import { sendPath } from './path-request.ts';
+import { getOne, listMany, watchMany } from './read-requests.ts';
+import type { RequestInfo } from './request-info.ts';
+import type { ServerParts, SubresourceHandler } from './server-parts.ts';
+import { createOne, patchOne, updateOne } from './write-requests.ts';
+
+type AuthorizedRequest = {
+  exchange: HttpExchange;
+  writer: ResponseWriter;
+  info: RequestInfo;
+  user: UserInfo;
+  parts: ServerParts;
+};
+
+const HANDLERS: ReadonlyMap<string, SubresourceHandler> = new Map([
+  ['get', getOne],
+  ['list', listMany],
+  ['watch', watchMany],
+  ['create', createOne],
+  ['update', updateOne],
+  ['patch', patchOne],
+  ['delete', deleteOne],
+  ['deletecollection', deleteCollection],
+]);
+
+/** Verbs for which the path names no object. */
+const COLLECTION_VERBS = ['create', 'list', 'watch', 'deletecollection'];
+
+/** Responds to an authorized request for API objects. Throws `ApiError`. */
+export async function dispatch(request: AuthorizedRequest): Promise<void> {
+  const { info, writer, parts } = request;
+  const resource = parts.schema.resource(info.apiGroup, info.apiVersion, info.resource);
+  const served = resource && parts.servedResource(resource);
+  if (resource === undefined || served === undefined)
+    return sendPath(writer, parts.documents.unknownResource(info.apiGroup));
+  checkPathSegment(info.name, 'Name');
+  checkPathSegment(info.namespace, 'Namespace');
+  const handler = handlerOf(info, resource, parts);
+  const warning = deprecationWarning(resource);
+  if (warning !== undefined) writer.warnings.add(warning);
+  return handler({ ...request, resource, served });
+}
+
+/** The function for a request. Throws 404 for a path that does not exist, 405 for a method that it does not have. */
+function handlerOf(info: RequestInfo, resource: Resource, { subresources }: ServerParts): SubresourceHandler {
+  const { verb, subresource, parts } = info;
+  if (subresource !== '') return subresourceHandler(info, resource, subresources);
+  checkScope(info, resource);
+  const handler = HANDLERS.get(verb);
+  const isOneOrMany = verb === 'watch' && info.hasVerbInPath;
+  const fits = isOneOrMany || COLLECTION_VERBS.includes(verb) === (parts.length === 1);
+  if (handler === undefined || !resource.verbs.includes(verb) || !fits) throw methodNotAllowed();
+  return handler;
+}
+
+function subresourceHandler(
+  { subresource, verb, parts }: RequestInfo,
+  resource: Resource,
+  subresources: ServerParts['subresources'],
+): SubresourceHandler {
+  const { subresources: known = {} } = resource;
+  const kind = Object.hasOwn(known, subresource) ? known[subresource] : undefined;
+  if (kind === undefined) throw pageNotFound();
+  const special = subresources.get(`${groupResource(resource)}/${subresource}`);
+  if (special === undefined && (kind.kind !== resource.kind || parts.length > 3)) throw pageNotFound();
+  const handler = special ?? HANDLERS.get(verb);
+  if (handler === undefined || !kind.verbs.includes(verb)) throw methodNotAllowed();
+  return handler;
+}
+
+/** Objects in namespaces are addressed with their namespace, other objects without one. Only reads may span all namespaces. */
+function checkScope({ namespace, parts, verb, resource: name }: RequestInfo, { namespaced }: Resource): void {
+  const isWithNamespace = namespace !== '' && name !== 'namespaces';
+  if (!namespaced && isWithNamespace) throw pageNotFound();
+  if (!namespaced || isWithNamespace) return;
+  if (parts.length > 1) throw pageNotFound();
+  if (verb !== 'list' && verb !== 'watch') throw methodNotAllowed();
+}

@@ -1,0 +1,56 @@
+import type { GroupVersionKind } from '@podwright/kube-schema';
+import type { RequestContext } from '../request-context.ts';
+import { includeObjectOf } from '../wire/encode-table.ts';
+import { managerOf } from '../wire/field-manager.ts';
+import { headerOf } from '../wire/http-exchange.ts';
+import type { OutputFormat } from '../wire/negotiation.ts';
+import type { ResourceEncoding } from '../wire/response-content.ts';
+import { attributesOf, authorize } from './authorize-request.ts';
+import type { ResourceRequest } from './server-parts.ts';
+
+/** The namespace of the request's objects; '' for cluster-scoped objects, including Namespaces. */
+export const namespaceOf = ({ info, resource }: ResourceRequest): string => (resource.namespaced ? info.namespace : '');
+
+/** The object that the URL names. */
+export const placeOf = (request: ResourceRequest): { namespace: string; name: string } => ({
+  namespace: namespaceOf(request),
+  name: request.info.name,
+});
+
+/** The kind of the request's and the response's object. */
+export const kindOf = ({ info, resource }: Pick<ResourceRequest, 'info' | 'resource'>): GroupVersionKind =>
+  info.subresource === '' ? resource : resource.subresources![info.subresource]!;
+
+/** How to encode the response. Throws 400 for a wrong `includeObject`. */
+export function encodingOf(request: ResourceRequest, format: OutputFormat): ResourceEncoding {
+  const { served, parts, exchange } = request;
+  return {
+    format,
+    schema: parts.schema,
+    resource: kindOf(request),
+    toStored: (object) => served.toStored(object),
+    includeObject: format.convertTo?.kind === 'Table' ? includeObjectOf(exchange.query) : 'Metadata',
+    nowMs: parts.now(),
+  };
+}
+
+/** The facts of the request for the registry. */
+export function contextOf(
+  request: ResourceRequest,
+  { dryRun, fieldManager = '' }: { dryRun: boolean; fieldManager?: string },
+): RequestContext {
+  const { exchange, writer, user, info, parts } = request;
+  const { subresource } = info;
+  return {
+    user,
+    nowMs: parts.now(),
+    dryRun,
+    fieldManager: managerOf(fieldManager, headerOf(exchange.request, 'user-agent')),
+    warn: writer.warnings.add,
+    ...(subresource !== '' && { subresource }),
+    authorizeCreate: async () => {
+      authorize(parts.authorizer, { ...attributesOf(info, user, exchange.query), verb: 'create' });
+    },
+    signal: exchange.signal,
+  };
+}

@@ -1,0 +1,32 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { HttpCall } from './request-handler.ts';
+import { requestInfo } from './request-info.ts';
+import { parseRequestUrl } from './request-url.ts';
+
+/** Subresources that other protocols than HTTP serve. */
+const UPGRADABLE = ['attach', 'exec', 'portforward', 'proxy'];
+
+/** Whether a request may ask for another protocol. Elsewhere, the server responds as if it did not ask. */
+export function isUpgradable({ method = '', url = '' }: IncomingMessage): boolean {
+  try {
+    return UPGRADABLE.includes(requestInfo(method, parseRequestUrl(url)).subresource);
+  } catch {
+    return false; // the handler responds with the error
+  }
+}
+
+/** The call of an HTTP/1.1 client that asks for another protocol. Until the connection is taken, the server may respond as usual. */
+export function upgradeCall(request: IncomingMessage, socket: Duplex, head: Buffer): HttpCall {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket as Socket);
+  response.once('finish', () => socket.end());
+  const upgrade = () => {
+    response.detachSocket(socket as Socket);
+    socket.once('close', () => response.emit('close')); // ends the request
+    return { socket, head };
+  };
+  return { request, response, upgrade };
+}

@@ -1,0 +1,60 @@
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { Written } from '../registry/update-object.ts';
+import { bodyMediaType, decodeBody } from '../wire/decode-body.ts';
+import type { FieldValidation } from '../wire/field-validation.ts';
+import { headerOf } from '../wire/http-exchange.ts';
+import { negotiateObject } from '../wire/negotiation.ts';
+import { readBody } from '../wire/read-body.ts';
+import { patchMediaType, readPatch } from '../wire/read-patch.ts';
+import { patchOptions, writeOptions } from '../wire/write-options.ts';
+import { contextOf, encodingOf, kindOf, namespaceOf, placeOf } from './resource-request.ts';
+import type { ResourceRequest } from './server-parts.ts';
+
+/** Creates the object in the body. */
+export async function createOne(request: ResourceRequest): Promise<void> {
+  const { exchange, writer, served } = request;
+  const format = negotiateObject(exchange);
+  const options = writeOptions('CreateOptions', exchange.query);
+  const object = await readObject(request, options.fieldValidation);
+  const created = await served.create(namespaceOf(request), object, contextOf(request, options));
+  await writer.object(201, created, encodingOf(request, format));
+}
+
+/** Replaces an object by the one in the body. */
+export async function updateOne(request: ResourceRequest): Promise<void> {
+  const { exchange, served } = request;
+  negotiateObject(exchange);
+  const options = writeOptions('UpdateOptions', exchange.query);
+  const object = await readObject(request, options.fieldValidation);
+  const context = contextOf(request, options);
+  await sendWritten(request, await served.update(placeOf(request), object, context));
+}
+
+/** Patches an object, or applies a configuration. */
+export async function patchOne(request: ResourceRequest): Promise<void> {
+  const { exchange, writer, served } = request;
+  const mediaType = patchMediaType(headerOf(exchange.request, 'content-type'));
+  negotiateObject(exchange);
+  const body = await readBody(exchange);
+  const { force, ...options } = patchOptions(exchange.query, mediaType);
+  const { fieldValidation } = options;
+  const read = readPatch(body, mediaType, { fieldValidation, warn: writer.warnings.add });
+  const patch = { ...read, force, fieldValidation };
+  const context = contextOf(request, options);
+  await sendWritten(request, await served.patch(placeOf(request), patch, context));
+}
+
+async function sendWritten(request: ResourceRequest, { object, created }: Written): Promise<void> {
+  const { exchange, writer } = request;
+  const format = negotiateObject(exchange);
+  await writer.object(created ? 201 : 200, object, encodingOf(request, format));
+}
+
+/** Reads the object of the request's kind in the body. */
+export async function readObject(request: ResourceRequest, fieldValidation: FieldValidation): Promise<ApiObject> {
+  const { exchange, writer, parts } = request;
+  const mediaType = bodyMediaType(headerOf(exchange.request, 'content-type'));
+  const body = await readBody(exchange);
+  const { schema } = parts;
+  return decodeBody(body, mediaType, { schema, expected: kindOf(request), fieldValidation, warn: writer.warnings.add });
+}
