@@ -4,16 +4,16 @@
 export const PROGRAM_TIMEOUT_MS = 30_000;
 /** Maximum number of characters of a shim binary's output that an error message quotes. */
 export const PROGRAM_ERROR_CHARACTERS = 2_000;
-/** How long a shim may take to accept a connection, or to answer a liveness check. */
+/** How long a shim may take to accept a connection or to respond to a liveness check. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * How long to wait for the event socket of an earlier runtime process, and the interval between attempts to listen on it. A program that
- * the earlier process was starting when it was killed has inherited the socket, so the socket may still accept connections.
+ * the earlier process was starting when it was killed has inherited the socket, which may therefore still accept connections.
  */
 export const TAKEOVER_TIMEOUT_MS = 10_000;
 export const TAKEOVER_LOOK_MS = 50;
 /** Maximum size of an event. */
 export const MAX_EVENT_BYTES = 1 << 20;
-/** Maximum length of a line of a shim's log. Longer lines are split. */
+/** Maximum length of a line in a shim's log. Longer lines are split. */
 export const MAX_LOG_LINE_BYTES = 4096;

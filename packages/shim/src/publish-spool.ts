@@ -9,8 +9,8 @@ import { MAX_EVENT_BYTES } from './limits.ts';
 import type { ShimEvents } from './shim-events.ts';
 
 /**
- * The publish program. Shims that do not use ttrpc for events run it for each event as `PROGRAM --address A publish --topic T --namespace
- * N`, with the event on stdin. It works while the runtime is not running: it stores the event atomically in a directory.
+ * The publish program. Shims that do not send events over ttrpc run it once per event as `PROGRAM --address A publish --topic T --namespace
+ * N`, with the event on stdin. It stores the event atomically in a directory, so it also works while the runtime is not running.
  */
 const program = (spool: string) => `#!/bin/sh
 set -eu
@@ -21,7 +21,7 @@ mv "$file" "\${file%/.event.*}/event.\${file##*.}"
 trap - EXIT
 `;
 
-/** Reads the events that shims have stored with the publish program. */
+/** Reads the events that shims have stored using the publish program. */
 export class PublishSpool {
   /** Path of the publish program. */
   readonly program: string;

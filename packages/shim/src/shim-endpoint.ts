@@ -20,7 +20,7 @@ export function parseStartAnswer(output: Uint8Array): ShimEndpoint {
   return { version, address };
 }
 
-/** The socket path to connect to. An address without a scheme is in the abstract namespace of unix(7). */
+/** Returns the socket path to connect to. An address without a scheme is in the abstract namespace (unix(7)). */
 export function socketPath(address: string): string {
   if (address.startsWith('unix://')) return address.slice('unix://'.length);
   if (/^[a-z]+:\/\//.test(address))

@@ -5,13 +5,13 @@ import { TaskExitSchema, TaskOOMSchema } from './gen/containerd/events/task_pb.j
 import { Events } from './gen/containerd/services/events/ttrpc/v1/events_pb.js';
 import { TAKEOVER_LOOK_MS, TAKEOVER_TIMEOUT_MS } from './limits.ts';
 
-/** An event that a shim forwards. `processId` is the exec id, or the task's id for the task's first process. */
+/** An event that a shim forwards. `processId` is the exec ID, or the task ID for the task's first process. */
 export type ShimEvent =
   | { kind: 'exit'; taskId: string; processId: string; pid: number; exitCode: number; exitedAtMs: number }
   | { kind: 'oom'; taskId: string };
 
 /**
- * The event service to which shims forward their events. While it is not listening, a shim retries for some seconds and then drops the
+ * The event service to which shims forward their events. While it is not listening, a shim retries for a few seconds and then drops the
  * event.
  */
 export class ShimEvents {
@@ -30,7 +30,7 @@ export class ShimEvents {
     });
   }
 
-  /** Listens on a unix socket that only root may open. */
+  /** Listens on a unix socket that only root can open. */
   static async listen(path: string, logger: Logger): Promise<ShimEvents> {
     const events = new ShimEvents(logger);
     const deadline = Date.now() + TAKEOVER_TIMEOUT_MS;
@@ -44,13 +44,13 @@ export class ShimEvents {
       }
   }
 
-  /** Calls the listener with each event from now on. */
+  /** Calls the listener for every event from now on. */
   subscribe(listener: (event: ShimEvent) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Decodes an event and calls the listeners. Ignores kinds of events that are not in `ShimEvent`. */
+  /** Decodes an event and calls the listeners. Ignores event types that are not in `ShimEvent`. */
   publish(topic: string, event: Any): void {
     try {
       const known = decodeEvent(event);

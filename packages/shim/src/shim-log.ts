@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { errorMessage, type Logger, linesOf } from '@podwright/base';
 import { MAX_LOG_LINE_BYTES } from './limits.ts';
 
-/** Copies a shim's log from its FIFO to the logger until the shim exits. Without a reader of its log, a shim does not start. */
+/** Copies a shim's log from its FIFO to the logger until the shim exits. A shim does not start unless its log has a reader. */
 export function readShimLog(fifo: string, logger: Logger): Disposable {
   const descriptor = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   const socket = openReader(descriptor);

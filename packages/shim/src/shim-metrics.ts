@@ -10,7 +10,9 @@ import {
   MetricsSchema as MetricsV2Schema,
 } from './gen/io/containerd/cgroups/v2/metrics_pb.js';
 
-/** Converts a shim's metrics of a task or sandbox to cgroup statistics; undefined if they are metrics of neither cgroup v1 nor v2. */
+/**
+ * Converts a shim's task or sandbox metrics to cgroup statistics. Returns undefined if they are neither cgroup v1 nor cgroup v2 metrics.
+ */
 export function statsOfMetric({ timestamp, data }: Metric): CgroupStats | undefined {
   if (data === undefined) return undefined;
   const readAtMs = timestamp === undefined ? Date.now() : timestampMs(timestamp);
@@ -20,7 +22,7 @@ export function statsOfMetric({ timestamp, data }: Metric): CgroupStats | undefi
   return v2 === undefined ? undefined : { readAtMs, ...statsOfV2(v2) };
 }
 
-/** Values for the statistics that these metrics lack. */
+/** Placeholders for statistics that these metrics do not include. */
 const UNCOUNTED_CPU = { periods: 0, throttledPeriods: 0, throttledNanoseconds: 0 };
 const UNCOUNTED_MEMORY = {
   peakBytes: undefined,
@@ -31,7 +33,7 @@ const UNCOUNTED_MEMORY = {
   limitHits: 0,
   oomKills: 0,
 };
-/** Limits above this mean no limit: the kernel and Go express that by a value close to their largest integer. */
+/** Limits above this mean no limit: the kernel and Go represent that as a value close to their largest integer. */
 const NO_LIMIT = 2n ** 62n;
 
 function statsOfV1({ cpu, memory, pids }: MetricsV1): Omit<CgroupStats, 'readAtMs'> {

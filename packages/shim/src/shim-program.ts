@@ -10,45 +10,45 @@ import { parseStartAnswer, type ShimEndpoint } from './shim-endpoint.ts';
 /** A shim's binary, such as `containerd-shim-runc-v2`. */
 export type ShimProgram = {
   path: string;
-  /** Shim-specific options: the full name of a protobuf message, and its encoding in base64. */
+  /** Shim-specific options: the fully qualified name of a protobuf message, and the base64-encoded message. */
   options?: { typeUrl: string; value: string };
 };
 
-/** Parameters for calling a shim's binary. */
+/** Parameters for invoking a shim's binary. */
 export type ShimCall = {
   program: ShimProgram;
-  /** Id of the task or sandbox. */
+  /** ID of the task or sandbox. */
   id: string;
-  /** Directory of the `config.json`. Its last component must be the id. */
+  /** Directory that contains `config.json`. Its last path component must be the ID. */
   bundle: string;
 };
 
 /** Properties of the runtime that are passed to its shims. */
 export type ShimHome = {
-  /** containerd's namespace, by which shims separate tasks. */
+  /** The containerd namespace. Shims keep the tasks of different namespaces apart. */
   namespace: string;
-  /** Socket of the event service. It also distinguishes the shims of this runtime from those of others. */
+  /** Socket of the event service. It also distinguishes this runtime's shims from those of other runtimes. */
   events: string;
-  /** Program with which shims publish their events if they do not use the event service. */
+  /** Program that shims run to publish an event if they do not use the event service. */
   publisher: string;
   /** Starts the shims' binaries. */
   start?: ProgramStarter;
 };
 
-/** The error of shims since containerd 2.4 if they are called in the way of containerd before 2.3. */
+/** The error of shims since containerd 2.4 if they are invoked the way containerd did before 2.3. */
 const wantsBootstrap = /deprecated API/;
 
 /**
- * Appended to options to make them invalid as bootstrap parameters, where field 4 is a string: these bytes are a field 4 of invalid UTF-8.
- * Shims of containerd 2.3 accept both options and bootstrap parameters on stdin, but try the parameters first; they would parse plain
- * options as such, with the type of the options as the task's id.
+ * Appended to the options to make them invalid as bootstrap parameters: these bytes encode a field 4 that contains invalid UTF-8, and field
+ * 4 of the bootstrap parameters is a string. Shims of containerd 2.3 accept both options and bootstrap parameters on stdin, but try
+ * bootstrap parameters first. They would accept plain options as bootstrap parameters, and take the options' type URL for the task ID.
  */
 const notBootstrap = Uint8Array.of((4 << 3) | 2, 1, 0xff);
 
 /**
- * Runs the binary to start a shim, or to get the address of the shim that already serves the group in the bundle's annotations (containerd,
- * "Runtime v2": Commands, Start). An abort of the signal does not kill the running binary, because that could leave an unknown socket or
- * shim.
+ * Runs the binary to start a shim, or to get the address of a shim that already serves the group named in the bundle's annotations
+ * (containerd, "Runtime v2": Commands, Start). Aborting the signal does not kill the running binary, because that could leave behind an
+ * unknown socket or shim.
  */
 export async function startShim(home: ShimHome, call: ShimCall, signal: AbortSignal): Promise<ShimEndpoint> {
   const what = `start a shim for ${call.id} with ${call.program.path}`;
@@ -67,13 +67,13 @@ export async function startShim(home: ShimHome, call: ShimCall, signal: AbortSig
   }
 }
 
-/** Stdin for shims before containerd 2.3; empty if there are no options. */
+/** Builds the stdin for shims before containerd 2.3; empty if there are no options. */
 function optionsOf({ program: { options } }: ShimCall): Uint8Array {
   if (options === undefined) return new Uint8Array();
   return Buffer.concat([toBinary(AnySchema, create(AnySchema, packOptions(options))), notBootstrap]);
 }
 
-/** Stdin for shims since containerd 2.3. */
+/** Builds the stdin for shims since containerd 2.3. */
 function bootstrapParams(
   { namespace, events, publisher }: ShimHome,
   { id, program: { options } }: ShimCall,
@@ -89,7 +89,7 @@ function bootstrapParams(
   return toBinary(BootstrapParamsSchema, params);
 }
 
-/** Runs the binary to remove the leftovers of a dead shim, including the processes of its task. Returns how the task ended. */
+/** Runs the binary to remove what a dead shim left behind, including its task's processes. Returns how the task exited. */
 export async function deleteDeadShim(
   home: ShimHome,
   call: ShimCall,

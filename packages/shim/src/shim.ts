@@ -7,7 +7,7 @@ import { type ShimEndpoint, socketPath } from './shim-endpoint.ts';
 export class Shim {
   readonly endpoint: ShimEndpoint;
   readonly tasks: TtrpcClient<typeof Task>;
-  /** Fails with `unimplemented` if the shim does not serve the Sandbox API. */
+  /** Calls fail with `unimplemented` if the shim does not serve the Sandbox API. */
   readonly sandbox: TtrpcClient<typeof Sandbox>;
   readonly #connection: TtrpcConnection;
 
@@ -18,7 +18,7 @@ export class Shim {
     this.sandbox = connection.client(Sandbox);
   }
 
-  /** Rejects with `unavailable` if no shim listens on the endpoint. */
+  /** Connects to a shim. Rejects with `unavailable` if no shim is listening on the endpoint. */
   static async connect(endpoint: ShimEndpoint, signal: AbortSignal): Promise<Shim> {
     return new Shim(endpoint, await TtrpcConnection.connect(socketPath(endpoint.address), signal));
   }

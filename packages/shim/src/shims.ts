@@ -20,9 +20,9 @@ import { deleteDeadShim, type ShimCall, type ShimHome, startShim } from './shim-
 import { readEndpoint, writeEndpoint } from './shim-record.ts';
 
 export type ShimsOptions = {
-  /** Directory for this object only, on a file system that a reboot clears. */
+  /** Private directory for this object, on a file system that is cleared on reboot. */
   state: string;
-  /** containerd's namespace, by which shims separate tasks. Default `podwright`. */
+  /** The containerd namespace. Shims keep the tasks of different namespaces apart. Default: `podwright`. */
   namespace?: string;
   logger: Logger;
   /** Starts the shims' binaries. */
@@ -33,7 +33,7 @@ const DEFAULT_NAMESPACE = 'podwright';
 
 /**
  * Starts shims, reconnects to them after a restart, and receives their events. The bundles of all tasks and sandboxes are in one directory
- * (`bundle(id)`), because shims expect the bundles of a pod next to each other.
+ * (`bundle(id)`), because shims expect a pod's bundles to be siblings.
  */
 export class Shims {
   readonly events: ShimEvents;
@@ -41,7 +41,7 @@ export class Shims {
   readonly #spool: PublishSpool;
   readonly #system = loadSystem();
   readonly #logs = new Map<string, Disposable>();
-  /** Connections and connection attempts, by address. */
+  /** Connections and connection attempts, by shim address. */
   readonly #shims = new Map<string, Promise<Shim>>();
 
   private constructor(options: ShimsOptions, events: ShimEvents, spool: PublishSpool) {
@@ -50,7 +50,7 @@ export class Shims {
     this.#spool = spool;
   }
 
-  /** Listens for events of shims, including shims that an earlier process has started. */
+  /** Listens for shim events, including those of shims that an earlier process started. */
   static async open(options: ShimsOptions): Promise<Shims> {
     const { state, logger } = options;
     makePrivateDirectory(join(state, 'bundles'));
@@ -59,12 +59,12 @@ export class Shims {
     return new Shims(options, events, spool);
   }
 
-  /** Directory of the `config.json` and the other files of a shim's task or sandbox. The caller creates and removes it. */
+  /** Returns the directory for the `config.json` and other files of a task or sandbox. The caller creates and removes it. */
   bundle(id: string): string {
     return join(this.#options.state, 'bundles', id);
   }
 
-  /** Ids of all tasks and sandboxes that have a bundle. */
+  /** IDs of all tasks and sandboxes that have a bundle. */
   ids(): Promise<string[]> {
     return readdir(join(this.#options.state, 'bundles'));
   }
@@ -76,8 +76,8 @@ export class Shims {
   }
 
   /**
-   * Starts a shim for the bundle, whose `config.json` must exist, and stores its endpoint in the bundle. If a shim that can serve whole
-   * pods already runs for the sandbox in the annotations, connects to that one.
+   * Starts a shim for the bundle, which must contain a `config.json`, and records the shim's endpoint in the bundle. If the sandbox named
+   * in the annotations already has a shim that can serve whole pods, connects to that one instead.
    */
   async start(call: ShimCall, signal: AbortSignal): Promise<Shim> {
     if (basename(call.bundle) !== call.id)
@@ -92,7 +92,7 @@ export class Shims {
     return await this.connect(endpoint, signal);
   }
 
-  /** A connection to a shim, shared by all callers. Rejects with `unavailable` if the shim is not running. */
+  /** Returns a connection to a shim, shared by all callers. Rejects with `unavailable` if the shim is not running. */
   async connect(endpoint: ShimEndpoint, signal?: AbortSignal): Promise<Shim> {
     const existing = await this.#shims.get(endpoint.address)?.catch(() => undefined); // a new attempt may succeed
     if (existing?.isOpen) return existing;
@@ -111,7 +111,9 @@ export class Shims {
     return await readEndpoint(bundle);
   }
 
-  /** Connects to the shim of a bundle, also after a restart of this process; `undefined` if the shim is not running. */
+  /**
+   * Connects to a bundle's shim, even if it was started before a restart of this process. Returns `undefined` if the shim is not running.
+   */
   async load(bundle: string, signal?: AbortSignal): Promise<Shim | undefined> {
     const endpoint = await this.endpoint(bundle);
     if (endpoint === undefined) return undefined;
@@ -122,8 +124,8 @@ export class Shims {
   }
 
   /**
-   * Removes the leftovers of a dead shim: the processes of its task, and its socket. The socket is removed even if the shim's binary fails,
-   * as containerd 1.7's shim for runc does if there is no task. Returns how the task ended. The bundle must still exist.
+   * Removes what a dead shim left behind: its task's processes and its socket. The socket is removed even if the shim's binary fails, as
+   * containerd 1.7's runc shim does if there is no task. Returns how the task exited. The bundle must still exist.
    */
   async cleanUp(call: ShimCall, signal?: AbortSignal): Promise<{ exitCode: number; exitedAtMs: number }> {
     try {
@@ -133,13 +135,13 @@ export class Shims {
     }
   }
 
-  /** Closes the log of a bundle that is being removed. */
+  /** Stops reading the shim log of a bundle that is about to be removed. */
   forget(bundle: string): void {
     this.#logs.get(bundle)?.[Symbol.dispose]();
     this.#logs.delete(bundle);
   }
 
-  /** Stops listening. The shims continue to run. */
+  /** Stops listening for events. The shims keep running. */
   async close(): Promise<void> {
     for (const log of this.#logs.values()) log[Symbol.dispose]();
     for (const shim of this.#shims.values())
@@ -151,7 +153,7 @@ export class Shims {
     await this.events.close();
   }
 
-  /** Removes the socket of a killed shim, unless a shim answers on it: a later shim for the same pod has the same path. */
+  /** Removes the socket of a killed shim, unless a shim responds on it: a later shim for the same pod uses the same path. */
   async removeSocket(bundle: string): Promise<void> {
     const endpoint = await this.endpoint(bundle).catch((error) => {
       if (errorCode(error) !== 'data_loss') throw error;
@@ -162,7 +164,7 @@ export class Shims {
     if (path.startsWith('/')) await rm(path, { force: true });
   }
 
-  /** Whether a shim answers a call. A successful connection proves nothing, because a dying shim may still accept connections. */
+  /** Whether a shim responds to a call. A successful connection proves nothing, because a dying shim may still accept connections. */
   async #answers(endpoint: ShimEndpoint): Promise<boolean> {
     const shim = await this.#connectIfThere(endpoint);
     if (shim === undefined) return false;

@@ -1,8 +1,8 @@
 import { errorMessage } from '@podwright/base';
 
 /**
- * The result of a remote command as the protocols v4 and v5 send it on the error stream: a meta/v1 Status object (k8s.io/apimachinery,
- * remotecommand constants).
+ * The result of a remote command as sent on the error stream since protocol v4: a meta/v1 Status object (k8s.io/apimachinery, remotecommand
+ * constants).
  */
 export type ExitStatus = {
   metadata: object;
@@ -29,7 +29,7 @@ export function failureStatus(error: unknown): ExitStatus {
   return { metadata: {}, status: 'Failure', message: errorMessage(error), reason: 'InternalError', code: 500 };
 }
 
-/** Parses a server's Status object; `undefined` for any other text. */
+/** Parses a server's Status object; returns `undefined` if the text is anything else. */
 export function parseStatus(text: string): ExitStatus | undefined {
   try {
     const status: unknown = JSON.parse(text);

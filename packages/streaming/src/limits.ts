@@ -1,18 +1,18 @@
-/** How long a server may take to respond to an upgrade request. It may first have to call a runtime. */
+/** How long a server may take to respond to an upgrade request. The server may first have to call a container runtime. */
 export const UPGRADE_ANSWER_TIMEOUT_MS = 30_000;
 
-/** How long this side, after it has ended a connection, waits for the peer to close it. */
+/** How long to wait for the peer to close a connection that this side has ended. */
 export const LINGER_TIMEOUT_MS = 10_000;
 
 /** How long the data stream or the error stream of a forwarded connection waits for its counterpart. */
 export const PAIR_TIMEOUT_MS = 30_000;
 
-/** Timeout for connecting to a port of a pod. */
+/** Timeout for connecting to a pod's port. */
 export const DIAL_TIMEOUT_MS = 30_000;
 
 /**
- * How long the output of an exited process may be idle before the session ends. Children of the process may hold its output open; their
- * output is forwarded as long as there is some and the client reads it.
+ * How long the output of an exited process may be idle before the session ends. The process's children may hold the output open; what they
+ * write is forwarded while there is any and the client reads it.
  */
 export const DRAIN_IDLE_MS = 30_000;
 
@@ -25,14 +25,14 @@ export const KEEP_ALIVE_MS = 30_000;
 /** How long `close` waits for the processes to be closed. */
 export const CLOSE_TIMEOUT_MS = 5_000;
 
-/** How long a URL is valid, as in the streaming servers of the kubelet and containerd. */
+/** How long a URL is valid, as in the kubelet's and containerd's streaming servers. */
 export const TOKEN_TTL_MS = 60_000;
 
-/** How long a client may take to send a complete request with a token after it has connected. */
+/** How long a client may take, after connecting, to send a complete request with a token. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Interval of pings on a paused connection. They detect that the peer has disconnected. */
+/** Interval between pings on a paused connection. They detect that the peer has disconnected. */
 export const PAUSED_PING_MS = 1_000;
 
-/** How long the peer may take to answer a new stream, as in Kubernetes' clients. */
+/** How long the peer may take to reply to a new stream, as in Kubernetes clients. */
 export const REPLY_TIMEOUT_MS = 30_000;

@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream';
 import { LINGER_TIMEOUT_MS } from './limits.ts';
 
 /**
- * Ends a connection so that the peer receives everything that was written. Closing a socket with unread received bytes would reset the
- * connection and discard data in flight. So received bytes are read and discarded until the peer closes too, for a bounded time.
+ * Ends a connection in such a way that the peer receives everything that was written. Closing a socket with unread data would reset the
+ * connection and lose data in flight. So incoming data is read and discarded until the peer closes too, for a bounded time.
  */
 export function lingeringClose(transport: Duplex, lastBytes?: Buffer): void {
   if (transport.destroyed) return;

@@ -8,8 +8,8 @@ import { type CountBuffer, ignoreBuffer } from './read-buffers.ts';
 
 /**
  * Forwards an upgrade request to another server and joins the two connections byte by byte, whatever protocol they negotiate. When the
- * server's side ends, the client still receives all of its data; when the client's side ends, the server's side is ended. A response
- * without an upgrade is forwarded unchanged. If there is no response, the client receives a 502.
+ * server's side ends, the client still receives all of its data. When the client's side ends, the server's side is ended too. A response
+ * that is not an upgrade is forwarded unchanged. If there is no response, the client receives a 502.
  */
 export function proxyUpgrade(
   request: IncomingMessage,
@@ -47,15 +47,15 @@ export function proxyUpgrade(
   outgoing.end();
 }
 
-/** The headers to forward. Repeated values stay separate header lines, because old servers do not split lists. */
+/** Returns the headers to forward. Repeated headers stay on separate lines, because old servers do not split lists. */
 function headersToPass(request: IncomingMessage): IncomingHttpHeaders {
   const { host: _host, authorization: _authorization, origin: _origin, ...headers } = request.headersDistinct;
   return { ...headers, connection: 'Upgrade' } as IncomingHttpHeaders;
 }
 
 /**
- * Forwards data in both directions. When the client's side ends, the server's side is ended. When the server's side ends, the client
- * receives all of its data first.
+ * Forwards data in both directions. When the client's side ends, the server's side is ended too. When the server's side ends, the client
+ * first receives all of its data.
  */
 export function joinConnections(socket: Duplex, upstream: Duplex, countBuffer = ignoreBuffer): void {
   upstream.on('error', () => upstream.destroy());
@@ -71,8 +71,8 @@ export function joinConnections(socket: Duplex, upstream: Duplex, countBuffer = 
 }
 
 /**
- * Ends the server's side when the client's connection has closed. Over TLS a connection also closes right after a normal end, so a slow
- * runtime must still receive the rest of the data.
+ * Ends the server's side once the client's connection has closed. Over TLS, a connection also closes right after a normal end, so a slow
+ * container runtime must still receive the rest of the data.
  */
 function endUpstream(upstream: Duplex, hasEnded: boolean): void {
   upstream.uncork();
@@ -80,7 +80,7 @@ function endUpstream(upstream: Duplex, hasEnded: boolean): void {
   else upstream.destroy();
 }
 
-/** Combines all writes of this event loop turn into one: over TLS, each small record arrives as a chunk of its own. */
+/** Coalesces all writes of this event loop turn into one, because over TLS each small record arrives as a separate chunk. */
 function writeTogether(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();

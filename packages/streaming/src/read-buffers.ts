@@ -1,16 +1,19 @@
-/** Bytes of buffers between minor collections: a small fraction of the growth after which V8 would collect a small heap completely. */
+/**
+ * Number of buffer bytes between minor garbage collections. A small fraction of the growth after which V8 would run a full collection of a
+ * small heap.
+ */
 const COLLECTED_BYTES = 4 << 20;
 
-/** Called with the size of each buffer that a connection has received or sent. */
+/** Called with the size of each buffer that a connection receives or sends. */
 export type CountBuffer = (bytes: number) => void;
 
 /** Counts nothing, so that V8 alone decides when buffers are collected. */
 export const ignoreBuffer: CountBuffer = () => undefined;
 
 /**
- * Counts the bytes of buffers and triggers a minor garbage collection every 4 MiB, which takes half a millisecond. Without it, V8 counts
- * such buffers towards the old generation and repeatedly marks all of it, which takes 50 ms of processor time each time. A process has one
- * heap, so all its connections should share one counter. `collect` is `globalThis.gc`.
+ * Counts the bytes of buffers and triggers a minor garbage collection every 4 MiB, which takes half a millisecond. Without it, V8
+ * attributes such buffers to the old generation and repeatedly marks all of it, using 50 ms of CPU time each time. A process has a single
+ * heap, so all of its connections should share one counter. `collect` is `globalThis.gc`.
  */
 export function collectBuffers(collect: NodeJS.GCFunction): CountBuffer {
   let sizeBytes = 0;

@@ -5,19 +5,19 @@ export type StreamChoice = { stdin: boolean; stdout: boolean; stderr: boolean; t
 
 /** A process with its standard streams. */
 export type RemoteProcess = {
-  /** Ended when the client ends its input, but not when the client disconnects, where only `close` is called. */
+  /** Ended when the client ends its input. Not ended when the client disconnects; then only `close` is called. */
   stdin: Writable | undefined;
   stdout: Readable | undefined;
   stderr: Readable | undefined;
   resize(columns: number, rows: number): void;
-  /** The exit code; for an attached process, 0 when the session ends. Rejects only if the exit code is unknown. */
+  /** Resolves with the exit code; for an attached process, with 0 when the session ends. Rejects only if the exit code is unknown. */
   exit: Promise<number>;
   /**
-   * Called once, when the client has disconnected or the session has ended. A command that was started for the client must then end; an
-   * attached process continues.
+   * Called once, when the client has disconnected or the session has ended. Must terminate a command that was started for the client, but
+   * leave an attached process running.
    */
   close(): void;
 };
 
-/** The size of a terminal in characters, with the field names of Kubernetes' JSON. */
+/** A terminal's size in characters. The field names are those of Kubernetes' JSON. */
 export type TerminalSize = { Width: number; Height: number };

@@ -9,13 +9,16 @@ import type { UpgradingClient } from './server/serve-spdy.ts';
 import { acceptWebSocket, serveWebSocket } from './server/serve-websocket.ts';
 import { answerPings } from './server/websocket-channels.ts';
 
-/** The request of a WebSocket client, and the URL of the runtime that serves it. */
+/** A WebSocket client's request, and the container runtime URL that serves it. */
 export type TranslatedCall = (
   | { kind: 'exec' | 'attach'; choice: StreamChoice; url: string }
   | { kind: 'portforward'; url: string }
 ) & { countBuffer?: CountBuffer };
 
-/** Serves a command of the runtime to a WebSocket client. Errors of the runtime are sent on the client's error channel. */
+/**
+ * Serves a command run by the container runtime to a WebSocket client. The container runtime's errors are sent on the client's error
+ * channel.
+ */
 export function serveCommand(
   client: UpgradingClient,
   { kind, choice, url, countBuffer }: TranslatedCall & { kind: 'exec' | 'attach' },
@@ -24,7 +27,7 @@ export function serveCommand(
   return serveWebSocket(client, { kind, choice, start, countBuffer });
 }
 
-/** Tunnels a SPDY connection to the runtime for a client that sends and receives its bytes in WebSocket messages. */
+/** Tunnels a SPDY connection to the container runtime for a client that sends and receives its bytes in WebSocket messages. */
 export async function serveTunnel(
   client: UpgradingClient,
   { url, countBuffer }: Pick<TranslatedCall, 'url' | 'countBuffer'>,

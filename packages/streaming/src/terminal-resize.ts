@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { TerminalSize } from './remote-process.ts';
 
-/** Maximum length of pending text without a closing brace; above it the text is discarded. A resize message has some 30 bytes. */
+/** Maximum length of pending text without a closing brace; longer text is discarded. A resize message is about 30 bytes. */
 const MAX_PENDING_BYTES = 4096;
 
-/** Reads JSON sizes from a resize stream, in chunks of any size, and ignores anything else. */
+/** Reads terminal sizes as JSON from a resize stream, in chunks of any size. Ignores anything else. */
 export function readSizes(stream: Readable, onSize: (size: TerminalSize) => void): void {
   let pending = '';
   stream.on('data', (chunk: Buffer) => {
@@ -19,7 +19,7 @@ export function readSizes(stream: Readable, onSize: (size: TerminalSize) => void
   stream.on('error', () => undefined); // the session handles the end of the connection
 }
 
-/** Parses a size; undefined unless width and height are between 1 and 65535. */
+/** Parses a terminal size; returns undefined unless width and height are between 1 and 65535. */
 export function parseSize(text: string): TerminalSize | undefined {
   try {
     const { Width, Height } = JSON.parse(text) as Partial<TerminalSize>;

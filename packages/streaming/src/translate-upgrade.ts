@@ -6,8 +6,8 @@ import type { UpgradingClient } from './server/serve-spdy.ts';
 const [STREAM_CLOSE_PROTOCOL = ''] = WEBSOCKET_COMMAND_PROTOCOLS;
 
 /**
- * Whether a client uses a WebSocket protocol that older runtimes do not support, so that the kubelet must translate it to SPDY for the
- * runtime (upstream's ExtendWebSocketsToKubelet).
+ * Whether the client uses a WebSocket protocol that older container runtimes do not support. The kubelet must then translate it to SPDY for
+ * the runtime (upstream's ExtendWebSocketsToKubelet).
  */
 export function needsTranslation({ headers }: IncomingMessage, kind: TranslatedCall['kind']): boolean {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return false;
@@ -16,8 +16,8 @@ export function needsTranslation({ headers }: IncomingMessage, kind: TranslatedC
 }
 
 /**
- * Serves a client whose protocol needs translation, until both sides have ended. Rejects if the runtime cannot be reached for a
- * port-forward.
+ * Serves a client whose protocol needs translation until both sides have ended. For a port-forward, rejects if the container runtime cannot
+ * be reached.
  */
 export async function translateUpgrade(client: UpgradingClient, call: TranslatedCall): Promise<void> {
   const { serveTunnel, serveCommand } = await import('./serve-translated.ts');

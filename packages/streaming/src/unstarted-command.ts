@@ -5,8 +5,8 @@ import type { RemoteProcess } from './remote-process.ts';
 export type UnstartedCommand = { reason: string; exitCode: number; tty: boolean };
 
 /**
- * Creates a process to serve in place of a command that could not be started. It prints the reason and exits as a shell would, so that
- * clients can distinguish it from a failure of the runtime.
+ * Creates a process that stands in for a command that could not be started. It prints the reason and exits as a shell would, so that
+ * clients can tell this apart from a runtime failure.
  */
 export function standInFor({ reason, exitCode, tty }: UnstartedCommand): RemoteProcess {
   const output = Readable.from([Buffer.from(`${reason}${tty ? '\r\n' : '\n'}`)]);

@@ -4,16 +4,16 @@ import { loadLibc } from './libc.ts';
 import { addressText } from './netlink/ip-address.ts';
 import type { TcpEnds } from './netlink/socket-owner.ts';
 
-// socket(2), accept(2), socket(7) (linux/socket.h, asm-generic/fcntl.h, asm-generic/socket.h).
+// From linux/socket.h, asm-generic/fcntl.h and asm-generic/socket.h; see socket(2), accept(2) and socket(7).
 const AF_INET = 2;
 const ACCEPTED_CLOEXEC_NONBLOCK = 0o2000000 | 0o4000;
 const SOL_SOCKET = 1;
 const SO_LINGER = 13;
-/** struct linger, enabled with 0 seconds: close(2) resets the connection and keeps no state of it in the kernel. */
+/** struct linger, enabled with 0 seconds: close(2) then resets the connection, and the kernel keeps no state for it. */
 const RESET = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 /** Size of struct sockaddr_in6, the larger of the two address structures. */
 const SOCKET_ADDRESS_BYTES = 28;
-/** A reset takes about 20 µs on an idle host, so connections that are already accepted wait at most 5 ms for their turn. */
+/** A reset takes about 20 µs on an idle host, so connections that have already been accepted wait at most 5 ms for their turn. */
 const MAX_RESETS_PER_TURN = 250;
 
 /** The private handle of a node:net server (`TCPWrap` in Node.js); no public API exposes these members. */
@@ -31,8 +31,8 @@ const SOCKET_HANDLE = 0;
 
 /**
  * Resets connections to a listening server that `allows` rejects, before Node.js creates sockets for them. Node.js accepts only one
- * connection per turn of the event loop. After a reset, this code also accepts the connections that are queued behind it, so that a
- * flood of rejected connections cannot fill the kernel's accept queue.
+ * connection per event loop turn. After each reset, this function also accepts the connections queued behind it, so that a flood of
+ * rejected connections cannot fill the kernel's accept queue.
  */
 export function filterConnections(server: Server, allows: (ends: TcpEnds) => boolean): void {
   const { _handle: handle } = server as unknown as { _handle: Handle };
@@ -74,7 +74,7 @@ class AcceptQueue {
     this.#listening = listening;
   }
 
-  /** Accepts the next connection; `undefined` if the queue is empty. */
+  /** Accepts the next connection; returns `undefined` if the queue is empty. */
   accept(): { descriptor: number; ends: TcpEnds } | undefined {
     const descriptor = this.#accept4(this.#listening, this.#address, this.#lengthOf(), ACCEPTED_CLOEXEC_NONBLOCK);
     if (descriptor < 0) return undefined;

@@ -29,17 +29,17 @@ const codes: Record<string, ErrorCode> = {
   EOPNOTSUPP: 'unimplemented',
 };
 
-/** The error class of a system error such as `ENOENT`; `internal` for those without a better one. */
+/** Returns the error code for a system error such as `ENOENT`; `internal` if there is no better match. */
 export function errnoErrorCode(name: string): ErrorCode {
   return codes[name] ?? 'internal';
 }
 
-/** The name and description of an errno for messages, such as `ENOENT` and `no such file or directory`. */
+/** Returns an errno's name and description for use in messages, such as `ENOENT` and `no such file or directory`. */
 export function systemErrorText(errno: number): { name: string; description: string } {
   return { name: getSystemErrorName(-errno), description: getSystemErrorMessage(-errno) ?? 'no description' };
 }
 
-/** Creates the error for a failed system call. Its cause carries `errno`, `code`, `syscall` and `path`, as errors of node:fs do. */
+/** Creates the error for a failed system call. Its cause carries `errno`, `code`, `syscall` and `path`, as node:fs errors do. */
 export function syscallError(syscall: string, path: string, errno: number): PodwrightError {
   const { name, description } = systemErrorText(errno);
   const cause = Object.assign(new Error(`${syscall} ${path}: ${description}`), {
@@ -52,8 +52,8 @@ export function syscallError(syscall: string, path: string, errno: number): Podw
 }
 
 /**
- * Wraps an error of node:fs in one whose message says what was attempted, with the error code that matches its errno. Returns other
- * errors unchanged.
+ * Wraps a node:fs error in one whose message says what was attempted and whose error code matches the errno. Returns other errors
+ * unchanged.
  */
 export function wrapFileError(message: string, error: unknown): unknown {
   if (error instanceof PodwrightError || !(error instanceof Error)) return error;

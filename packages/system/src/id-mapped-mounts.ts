@@ -12,16 +12,16 @@ import { hostIdOf, type IdMappings } from './user-namespace.ts';
 /** A user namespace: an open file descriptor for it, and its ID mappings. */
 export type MappedUsers = { descriptor: number; mappings: IdMappings };
 
-/** The mount point, and the user namespace that is to own the files there. */
+/** A mount point, and the user namespace that should own the files there. */
 export type MappedPlace = { target: string; users: MappedUsers };
 
 /** Name of the temporary directory, next to the mount point, where overlay layers are ID-mapped before the overlay is mounted. */
 const LAYERS = 'layers';
 
 /**
- * Like `mountAll`, but with ID-mapped mounts: inside the namespace, files have the same owner ids as on the disk. The files on the
- * disk stay unchanged. For an overlay, the lower layers are ID-mapped; new files go to the upper directory with the host ids that
- * the namespace's users map to. Throws `failed_precondition` if the kernel or the file system does not support it.
+ * Like `mountAll`, but with ID-mapped mounts: inside the namespace, files have the same owner IDs as on disk. The files on disk stay
+ * unchanged. For an overlay, the lower layers are ID-mapped; new files go to the upper directory with the host IDs that the namespace's
+ * users map to. Throws `failed_precondition` if the kernel or the file system does not support it.
  */
 export function mountAllIdMapped(system: System, mounts: Mount[], place: MappedPlace): void {
   for (const mount of mounts) {
@@ -35,10 +35,10 @@ export function mountAllIdMapped(system: System, mounts: Mount[], place: MappedP
   }
 }
 
-/** `descriptor` refers to the user namespace whose mapping is applied. */
+/** `descriptor` refers to the user namespace whose ID mappings are applied. */
 export type IdMappedBind = { source: string; target: string; descriptor: number; propagation: 'private' | 'slave' };
 
-/** Attaches a recursive copy of the mount at `source` to `target`. Only the topmost mount of the copy is ID-mapped. */
+/** Attaches a recursive copy of the mount at `source` to `target`. Only the copy's topmost mount is ID-mapped. */
 export function bindIdMapped(system: System, bind: IdMappedBind): void {
   const { source, target, descriptor, propagation } = bind;
   const copy = system.cloneMount(source);
@@ -89,7 +89,7 @@ function mountOverlay(system: System, mount: Mount, { target, users }: MappedPla
   }
 }
 
-/** Changes the owners of a file to the host ids that its current uid and gid map to. Unmapped ids stay unchanged. */
+/** Changes a file's owners to the host IDs that its current uid and gid map to. Unmapped IDs stay unchanged. */
 export function chownToMappedIds(path: string, { uids, gids }: IdMappings): void {
   const { uid, gid } = statSync(path);
   chownSync(path, hostIdOf(uids, uid) ?? uid, hostIdOf(gids, gid) ?? gid);

@@ -8,16 +8,16 @@ import type { System } from './system.ts';
 import { type IdMappings, withMapping } from './user-namespace.ts';
 
 const TRIAL_RANGE = [{ containerId: 0, hostId: 65_536, length: 65_536 }];
-/** Host ids for the probe, which leaves no file with them behind. */
+/** Host IDs for the probe. It leaves behind no files that they own. */
 export const trialMappings: IdMappings = { uids: TRIAL_RANGE, gids: TRIAL_RANGE };
 
 /** Whether root file systems of pods with user namespaces can be mounted. If not, `reason` is the error message. */
 export type IdMappingSupport = { works: boolean; reason: string };
 
 /**
- * Probes ID-mapped mounts: mounts an overlay and a bind mount with mapped ids in `directory`, which must be on the file system of
- * the image layers. Kernels before 5.19 cannot map the layers of an overlay, and some file systems do not support ID mapping at
- * all. If there is no space for the probe, it only makes an ID-mapped copy of the directory's own mount.
+ * Probes for ID-mapped mounts by mounting an overlay and a bind mount with mapped IDs in `directory`, which must be on the same file system
+ * as the image layers. Kernels before 5.19 cannot map an overlay's layers, and some file systems do not support ID mapping at all. If there
+ * is no disk space for the probe, only makes an ID-mapped copy of the directory's own mount.
  */
 export async function probeIdMapping(system: System, directory: string): Promise<IdMappingSupport> {
   const scratch = join(existing(directory), `podwright-id-mapping-${process.pid}`);
@@ -40,7 +40,7 @@ export async function probeIdMapping(system: System, directory: string): Promise
   }
 }
 
-/** The directory if it exists, otherwise its nearest existing ancestor. */
+/** Returns the directory if it exists, otherwise its nearest existing ancestor. */
 function existing(directory: string): string {
   let found = directory;
   while (!existsSync(found)) found = dirname(found);

@@ -6,13 +6,13 @@ type NativeFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
 /** A pointer argument: bytes, or null. */
 type Pointer = Buffer | null;
 
-/** C library functions that node:fs does not offer, with their C conventions: -1 means failure, and `errno` holds the error number. */
+/** C library functions that node:fs does not offer, with C conventions: -1 means failure, and `errno` returns the error number. */
 export type Libc = {
   errno(): number;
-  /** malloc_trim(3), if the C library has it (glibc does). */
+  /** malloc_trim(3), if the C library provides it (glibc does). */
   mallocTrim?(pad: number): number;
   mount(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): number;
-  /** mount(2) on a thread of libuv's pool. The calling thread's `errno` is not set. */
+  /** mount(2) on a libuv pool thread. Does not set the calling thread's `errno`. */
   mountAsync(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): Promise<number>;
   umount2(target: Pointer, flags: number): number;
   /** mknodat(2), relative to the working directory. */
@@ -38,25 +38,25 @@ export type Libc = {
   moveMount(descriptor: number, target: Pointer): number;
   /** mount_setattr(2) for the mount that a descriptor refers to. */
   mountSetattr(descriptor: number, flags: number, attributes: Buffer): number;
-  /** statvfs(3) on a thread of libuv's pool, because a network file system asks its server. The calling thread's `errno` is not set. */
+  /** statvfs(3) on a libuv pool thread, because a network file system has to ask its server. Does not set the calling thread's `errno`. */
   statvfs(path: Pointer, result: Buffer): Promise<number>;
 };
 
-/** linux/fcntl.h */
+/** Constant from linux/fcntl.h. */
 const AT_FDCWD = -100;
-/** System call number of mknodat(2), which glibc before 2.33 does not wrap. Newer architectures all use 33. */
+/** mknodat(2) system call number, because glibc before 2.33 has no wrapper. Newer architectures all use 33. */
 const MKNODAT_NUMBERS: Partial<Record<NodeJS.Architecture, number>> = { x64: 259, arm64: 33, riscv64: 33, loong64: 33 };
 
 /**
- * Numbers of system calls that glibc before 2.36 does not wrap. Numbers above 423 are the same on every architecture that Node.js
+ * Numbers of system calls for which glibc before 2.36 has no wrappers. Numbers above 423 are the same on every architecture that Node.js
  * supports.
  */
 const CALL_NUMBERS = { openTree: 428, moveMount: 429, mountSetattr: 442 };
-/** linux/mount.h */
+/** Constant from linux/mount.h. */
 const MOVE_MOUNT_F_EMPTY_PATH = 4;
 const EMPTY = Buffer.alloc(1);
 
-/** Binds the C library that this process runs on (glibc or musl). Main thread only: koffi is not sound in workers. */
+/** Binds the C library that this process is running on (glibc or musl). Main thread only: koffi is not safe in worker threads. */
 export function loadLibc(): Libc {
   const library = koffi.load(null);
   const bind = (definition: string) => library.func(definition);
@@ -103,7 +103,7 @@ export function loadLibc(): Libc {
   };
 }
 
-/** Calls a function on a thread of libuv's pool. The caller must not change the arguments until the promise resolves. */
+/** Calls a function on a libuv pool thread. The caller must not change the arguments until the promise resolves. */
 function callAsync(call: NativeFunction, ...given: unknown[]): Promise<number> {
   return new Promise((resolve, reject) =>
     call.async(...given, (error: unknown, code: number) => (error ? reject(error) : resolve(code))),

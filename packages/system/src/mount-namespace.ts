@@ -5,15 +5,15 @@ import { mountFlags } from './mount-options.ts';
 import type { NamespaceDependencies } from './namespaces.ts';
 import type { System } from './system.ts';
 
-/** linux/sched.h */
+/** Constants from linux/sched.h. */
 const CLONE_FS = 0x200;
 const CLONE_NEWNS = 0x20000;
 
 /**
- * Creates a copy of this thread's mount namespace with an empty tmpfs mounted over `directory`, which must be a mount point. The
- * namespace lives as long as the returned descriptor is open or a process is in it. Mounts made here do not propagate to other
- * namespaces. As with `createNamespaces`, the main thread leaves its namespace only during this call, and the process is aborted if
- * it cannot return.
+ * Creates a copy of this thread's mount namespace with an empty tmpfs mounted over `directory`, which must be a mount point. The namespace
+ * exists while the returned descriptor is open or a process is in it. Mounts made in it do not propagate to other namespaces. As with
+ * `createNamespaces`, the main thread leaves its own namespace only during this call, and the process is aborted if the thread cannot
+ * return.
  */
 export function createCoveredNamespace(dependencies: NamespaceDependencies, directory: string): number {
   const { system } = dependencies;
@@ -26,8 +26,8 @@ export function createCoveredNamespace(dependencies: NamespaceDependencies, dire
 }
 
 /**
- * Calls `work` while the main thread is in a mount namespace. `work` must be synchronous, and must not start a thread (not even
- * through an asynchronous call of node:fs): that thread would stay in the namespace.
+ * Calls `work` while the main thread is in another mount namespace. `work` must be synchronous and must not start a thread, not even
+ * through an asynchronous node:fs call, because that thread would stay in the namespace.
  */
 export function withMountNamespace<T>(dependencies: NamespaceDependencies, descriptor: number, work: () => T): T {
   return inOtherMounts(dependencies, () => {
@@ -39,7 +39,7 @@ export function withMountNamespace<T>(dependencies: NamespaceDependencies, descr
   });
 }
 
-/** Descriptors with which a thread restores what setns(2) changes in it. */
+/** Descriptors that a thread uses to restore what setns(2) changes. */
 type Home = { namespace: number; root: number; directory: number };
 
 function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () => T): T {
@@ -50,7 +50,7 @@ function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () =>
   };
   try {
     const home: Home = { namespace: open('/proc/thread-self/ns/mnt'), root: open('/'), directory: open('.') };
-    // Threads share root and working directory until this call, and the kernel refuses setns(2) to a thread that shares them.
+    // Until this call, threads share their root and working directory, and the kernel refuses setns(2) for a thread that shares them.
     system.unshare(CLONE_FS);
     returnHome(system, home); // fail here, before anything is changed, if the thread could not return
     try {

@@ -1,4 +1,4 @@
-/** Flags of mount(2). */
+/** mount(2) flags. */
 export const mountFlags = {
   readOnly: 1,
   noSuid: 2,
@@ -25,7 +25,7 @@ export const mountFlags = {
 
 const { recursive } = mountFlags;
 
-/** Options of fstab(5) that map to flags: flags to set, or, for negated options, to clear. */
+/** fstab(5) options that map to flags: the flags to set or, for negated options, to clear. */
 const flagOptions: Record<string, { set?: number; clear?: number }> = {
   defaults: {},
   ro: { set: mountFlags.readOnly },
@@ -68,10 +68,10 @@ const propagationOptions: Record<string, number> = {
   runbindable: mountFlags.unbindable | recursive,
 };
 
-/** Options in the form that mount(2) takes. Each propagation change needs a call of its own after the mount. */
+/** Options in the form that mount(2) takes. Each propagation change needs a separate call after the mount. */
 export type ParsedMountOptions = { flags: number; propagation: number[]; data: string[] };
 
-/** Sorts fstab-like options into flags, propagation and the file system's own. A later option overrides an earlier one. */
+/** Splits fstab-style options into flags, propagation, and file-system-specific options. Later options override earlier ones. */
 export function parseMountOptions(options: string[]): ParsedMountOptions {
   const parsed: ParsedMountOptions = { flags: 0, propagation: [], data: [] };
   for (const option of options) {

@@ -19,14 +19,17 @@ export type MountEntry = {
   superOptions: string[];
 };
 
-/** All mounts of this process's mount namespace, in the kernel's order: of two mounts on one path, the later covers the earlier. */
+/**
+ * Returns all mounts in this process's mount namespace, in the kernel's order: of two mounts on the same path, the later one covers the
+ * earlier one.
+ */
 export function readMounts(path = '/proc/self/mountinfo'): MountEntry[] {
   return parseMountinfo(readMountinfo(path));
 }
 
 /**
- * The content of a mountinfo file. It is read as text because Node.js then allocates little: for bytes it uses a buffer many times
- * the size of the file, as the kernel returns at most 4 KiB per read. Bytes that are not UTF-8 are lost, and so are missing from
+ * Returns the content of a mountinfo file. Reads it as text, because Node.js then allocates little: to read bytes, it uses a buffer many
+ * times the size of the file, since the kernel returns at most 4 KiB per read. Bytes that are not UTF-8 are lost, and so are missing from
  * the paths of entries.
  */
 export function readMountinfo(path = '/proc/self/mountinfo'): Buffer {
@@ -35,7 +38,7 @@ export function readMountinfo(path = '/proc/self/mountinfo'): Buffer {
 
 /** Parses the content of a mountinfo file. Lines in an unknown format are skipped. */
 export function parseMountinfo(content: Buffer): MountEntry[] {
-  // latin1 maps each byte to one character: octal escapes encode bytes, so they are decoded before UTF-8
+  // latin1 maps each byte to one character; octal escapes encode bytes, so they must be decoded before UTF-8
   const lines = content.toString('latin1').split('\n');
   return lines.flatMap((line) => parseLine(line) ?? []);
 }
@@ -57,19 +60,19 @@ function parseLine(line: string): MountEntry | undefined {
   };
 }
 
-/** Decodes octal escapes such as `\040` in a latin1 string, and reads the resulting bytes as UTF-8. */
+/** Decodes octal escapes such as `\040` in a latin1 string, and decodes the resulting bytes as UTF-8. */
 function unescapeOctal(field: string): string {
   const bytes = field.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-/** The mounts at `path` and below it, in the kernel's order. `path` must be absolute and free of symbolic links. */
+/** Returns the mounts at and below `path`, in the kernel's order. `path` must be absolute and contain no symbolic links. */
 export function mountsBelow(path: string, mounts: MountEntry[] = readMounts()): MountEntry[] {
   const prefix = path === '/' ? '/' : `${path}/`;
   return mounts.filter(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(prefix));
 }
 
-/** Like `mountsBelow`, from the content of a mountinfo file. Parses only the lines that may describe such mounts. */
+/** Like `mountsBelow`, but takes the content of a mountinfo file. Parses only the lines that may describe such mounts. */
 export function parseMountsBelow(path: string, content: Buffer): MountEntry[] {
   return mountsBelow(path, parseMountinfo(linesWith(basename(path), content)));
 }
@@ -87,13 +90,16 @@ const LOCAL_FILE_SYSTEMS = new Set([
   'erofs',
 ]);
 
-/** Whether a file system mounted at the path may wait for a server, as NFS and FUSE do; a read from it could then block this process. */
+/**
+ * Whether the file system mounted at the path may have to wait for a server, as NFS and FUSE do. Reading from it could then block this
+ * process.
+ */
 export function mayWaitForServer(path: string, mountinfo: Buffer): boolean {
   const mount = parseMountsBelow(path, mountinfo).findLast(({ mountPoint }) => mountPoint === path);
   return mount !== undefined && !LOCAL_FILE_SYSTEMS.has(mount.type);
 }
 
-/** Unmounts a path; true if something was mounted there. A busy mount is detached, and ends when its last user is gone. */
+/** Unmounts a path. Returns true if something was mounted there. A busy mount is detached, and goes away once its last user is gone. */
 export function unmountOnce(system: System, path: string): boolean {
   try {
     system.unmount(path);
@@ -106,15 +112,15 @@ export function unmountOnce(system: System, path: string): boolean {
   return true;
 }
 
-/** Unmounts everything at `path` and below it, newest first. No error if nothing is mounted there. */
+/** Unmounts everything at and below `path`, newest first. No error if nothing is mounted there. */
 export function unmountTree(system: System, path: string): void {
   const mounts = parseMountsBelow(path, readMountinfo());
   for (const { mountPoint } of mounts.reverse()) unmountOnce(system, mountPoint);
 }
 
 /**
- * Unmounts everything that is mounted on the entries of a directory. Does not read the host's mount table, which blocks while other
- * processes mount. No error if the directory does not exist.
+ * Unmounts everything mounted on a directory's entries. Does not read the host's mount table, because that blocks while other processes are
+ * mounting. No error if the directory does not exist.
  */
 export function unmountEntries(system: System, directory: string): void {
   let names: string[];
@@ -127,7 +133,9 @@ export function unmountEntries(system: System, directory: string): void {
   for (const name of names) while (unmountOnce(system, join(directory, name)));
 }
 
-/** The lines of a mountinfo file that may contain a path ending in `name`. Few of thousands of mounts then need parsing. */
+/**
+ * Returns the lines of a mountinfo file that may contain a path ending in `name`, so that only a few of thousands of mounts need parsing.
+ */
 function linesWith(name: string, content: Buffer): Buffer {
   if (!/^[\w.-]+$/.test(name)) return content; // the kernel may escape it
   if (!content.includes(name)) return Buffer.alloc(0);

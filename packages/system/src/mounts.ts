@@ -5,13 +5,13 @@ import { mountFlags, parseMountOptions } from './mount-options.ts';
 import { unmountOnce } from './mountinfo.ts';
 import type { System } from './system.ts';
 
-/** A mount as for mount(2), with `options` as in fstab(5) (`ro`, `lowerdir=…`). */
+/** A mount in mount(2) terms, with `options` as in fstab(5) (`ro`, `lowerdir=…`). */
 export type Mount = { type: string; source: string; options: string[] };
 
-/** mount(2) copies one page of data, whose last byte is 0. */
+/** mount(2) copies one page of data, whose last byte is always 0. */
 const MAX_DATA_BYTES = 4095;
 
-/** Mounts all of `mounts` at `target`, each on top of the previous one. On failure, unmounts those already mounted. */
+/** Mounts all of `mounts` at `target`, each on top of the previous one. On failure, unmounts those that were already mounted. */
 export function mountAll(system: System, mounts: Mount[], target: string): void {
   let made = 0;
   try {
@@ -26,15 +26,15 @@ export function mountAll(system: System, mounts: Mount[], target: string): void 
 }
 
 /**
- * Like `mountAll`, but a single overlay is mounted on a thread of libuv's pool: the kernel creates and removes half a dozen files
- * in the work directory, which takes several milliseconds on a busy disk.
+ * Like `mountAll`, but mounts a single overlay on a libuv pool thread: the kernel creates and removes half a dozen files in the work
+ * directory, which takes several milliseconds on a busy disk.
  */
 export async function mountAllAsync(system: System, mounts: Mount[], target: string): Promise<void> {
   const [mount, ...others] = mounts;
   if (mount?.type !== 'overlay' || others.length > 0) return mountAll(system, mounts, target);
   const { flags, propagation, data } = parseMountOptions(mount.options);
   const text = data.join(',');
-  // Options that are too long need a changed working directory, which is only possible on the main thread.
+  // Options that are too long require changing the working directory, which is only possible on the main thread.
   if (propagation.length > 0 || Buffer.byteLength(text) > MAX_DATA_BYTES) return mountAll(system, mounts, target);
   removeVolatileMarker(mount);
   await system.mountAsync(target, { source: mount.source, type: mount.type, flags, data: text });
@@ -46,7 +46,7 @@ function mountOne(system: System, mount: Mount, target: string): void {
   if ((flags & bind) !== 0 && (flags & remount) === 0) {
     system.mount(target, { source: mount.source, flags: flags & (bind | recursive) });
     finish(() => {
-      // the kernel ignores other flags of a bind mount until it is remounted
+      // the kernel ignores a bind mount's other flags until it is remounted
       if ((flags & ~(bind | recursive)) !== 0) system.mount(target, { flags: (flags & ~recursive) | remount });
     });
   } else {
@@ -70,9 +70,9 @@ function mountOne(system: System, mount: Mount, target: string): void {
 }
 
 /**
- * Calls `use` with the options as one string. If the lower directories of an overlay do not fit in a page, their paths are made
- * relative to their common directory, which is the working directory during the call: 400 layers then take about 3 kB. No other
- * code is affected: `use` is synchronous, and nothing else uses relative paths.
+ * Calls `use` with the options as one string. If an overlay's lower directories do not fit into a page, their paths are made relative to
+ * their common directory, which is the working directory during the call: 400 layers then take about 3 kB. No other code is affected: `use`
+ * is synchronous, and nothing else uses relative paths.
  */
 function withData(mount: Mount, data: string[], use: (text: string) => void): void {
   const text = data.join(',');
@@ -98,8 +98,8 @@ function withData(mount: Mount, data: string[], use: (text: string) => void): vo
 }
 
 /**
- * Removes the marker that a mount with `volatile` leaves in its work directory. The kernel refuses to mount a directory with the
- * marker again.
+ * Removes the marker that mounting with `volatile` leaves in the work directory. The kernel refuses to mount with a work directory that
+ * contains it.
  */
 function removeVolatileMarker({ type, options }: Mount): void {
   const work = options.find((option) => option.startsWith('workdir='))?.slice('workdir='.length);
@@ -107,7 +107,7 @@ function removeVolatileMarker({ type, options }: Mount): void {
   rmSync(join(work, 'work', 'incompat'), { recursive: true, force: true });
 }
 
-/** The deepest directory that contains all of these absolute paths. */
+/** Returns the deepest directory that contains all of these absolute paths. */
 export function commonDirectory(paths: string[]): string {
   let directory = dirname(paths[0] ?? '/');
   while (directory !== '/' && !paths.every((path) => path.startsWith(`${directory}/`))) directory = dirname(directory);

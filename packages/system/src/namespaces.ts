@@ -14,14 +14,14 @@ type NamespaceKind = OwnedNamespace;
 const CLONE_FLAGS: Record<NamespaceKind, number> = { net: 0x40000000, ipc: 0x08000000, uts: 0x04000000 };
 const KINDS: NamespaceKind[] = ['net', 'ipc', 'uts'];
 
-/** The namespaces to create, each with the path of the file that pins it, and their settings. */
+/** The namespaces to create, each with the path of the file that pins it, along with their settings. */
 export type NamespaceRequest = {
   net?: string;
   ipc?: string;
   uts?: string;
-  /** Host name in the new UTS namespace; requires `uts`. */
+  /** Hostname in the new UTS namespace; requires `uts`. */
   hostname?: string;
-  /** Sysctls such as `net.ipv4.ip_forward` → `1`; only those of the created namespaces are accepted. */
+  /** Sysctls such as `net.ipv4.ip_forward` → `1`. Only sysctls that belong to the created namespaces are accepted. */
   sysctls?: Record<string, string>;
 };
 
@@ -37,9 +37,9 @@ export function preparePinDirectory(system: System, directory: string): void {
 }
 
 /**
- * Creates namespaces without a process in them: each lives until its pin file is unmounted (`removeNamespace`). Nothing remains
- * after a failure. The main thread is in the new namespaces for about a millisecond during this call. It runs nothing else
- * meanwhile, and other threads are not affected. If it cannot return, the process is aborted.
+ * Creates namespaces without a process in them. Each exists until its pin file is unmounted (`removeNamespace`). Leaves nothing behind on
+ * failure. The main thread is in the new namespaces for about a millisecond during this call. It runs nothing else meanwhile, and other
+ * threads are not affected. If it cannot return, the process is aborted.
  */
 export function createNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { system } = dependencies;
@@ -62,8 +62,8 @@ export function createNamespaces(dependencies: NamespaceDependencies, request: N
 }
 
 /**
- * Changes the host name and sysctls of namespaces that `createNamespaces` created. During this call, the main thread enters the
- * namespaces in which something is to be changed.
+ * Changes the hostname and sysctls of namespaces that were created by `createNamespaces`. During this call, the main thread enters those
+ * namespaces in which something has to be changed.
  */
 export function setUpNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { hostname } = request;
@@ -80,10 +80,10 @@ export function setUpNamespaces(dependencies: NamespaceDependencies, request: Na
   }
 }
 
-/** A user namespace to create, pinned at `user`. It owns the other namespaces of the request. */
+/** A user namespace to create, pinned at `user`. It owns the request's other namespaces. */
 export type OwnedNamespaceRequest = NamespaceRequest & { user: string; mappings: IdMappings };
 
-/** Like `createNamespaces`, but in a new user namespace, whose root has all capabilities over the created namespaces. */
+/** Like `createNamespaces`, but creates the namespaces in a new user namespace, whose root has all capabilities over them. */
 export async function createOwnedNamespaces(
   dependencies: NamespaceDependencies,
   request: OwnedNamespaceRequest,
@@ -101,8 +101,7 @@ export async function createOwnedNamespaces(
       for (const [kind, path] of Object.entries(pins)) {
         system.mount(path, { source: `/proc/${pid}/ns/${kind}`, flags: mountFlags.bind });
       }
-      // Only root of the user namespace may set sysctls of an IPC namespace. The others must be set by a process outside it, with
-      // host ids.
+      // Only the user namespace's root may set an IPC namespace's sysctls. The others must be set by a process outside it, with host IDs.
       const ofIpc = sysctls.filter(({ kind }) => kind === 'ipc');
       if (ofIpc.length > 0) await setAsOwner(pid, ofIpc, signal);
       const ofOthers = sysctls.filter(({ kind }) => kind !== 'ipc');
@@ -126,7 +125,7 @@ function makePinFile(path: string, made: string[]): void {
   made.push(path);
 }
 
-/** Applies the settings to the namespaces of the current thread. */
+/** Applies the settings to the current thread's namespaces. */
 function setUp(system: System, { net, uts, hostname }: NamespaceRequest, sysctls: Sysctl[]): void {
   if (hostname !== undefined && uts !== undefined) system.setHostname(hostname);
   if (net !== undefined) system.bringInterfaceUp('lo');
@@ -150,7 +149,7 @@ function setUpPinned(
   }
 }
 
-/** Sets sysctls as root of the process's user namespace, through `nsenter`. */
+/** Sets sysctls as root of the process's user namespace, using `nsenter`. */
 async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): Promise<void> {
   const script = 'while [ $# -gt 0 ]; do printf %s "$2" > "$1" || exit 1; shift 2; done';
   const pairs = sysctls.flatMap(({ path, value }) => [path, value]);
@@ -159,7 +158,7 @@ async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): 
   });
 }
 
-/** Unpins a namespace, which then ends with its last process. No error if the pin does not exist. */
+/** Unpins a namespace, which then ceases to exist along with its last process. No error if the pin does not exist. */
 export function removeNamespace(system: System, path: string): void {
   while (unmountOnce(system, path));
   rmSync(path, { force: true });
@@ -188,7 +187,7 @@ function openNamespace(path: string): number {
   }
 }
 
-/** Calls `work`, which may move this thread out of its namespaces of the kinds `left`. Always returns the thread to them. */
+/** Calls `work`, which may move this thread out of its namespaces of the kinds in `left`. Always returns the thread to them. */
 function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: NamespaceKind[], work: () => T): T {
   const home: { kind: NamespaceKind; descriptor: number }[] = [];
   try {
@@ -208,7 +207,7 @@ function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: N
   }
 }
 
-/** Sysctls that are per namespace, by kind. Any other sysctl would change the host. */
+/** Per-namespace sysctls, by namespace kind. Any other sysctl would change the host. */
 const sysctlPatterns: Record<NamespaceKind, RegExp> = {
   net: /^net\//,
   ipc: /^(kernel\/(shm[a-z_]*|msg[a-z_]*|sem|auto_msgmni)|fs\/mqueue\/)/,
@@ -216,8 +215,8 @@ const sysctlPatterns: Record<NamespaceKind, RegExp> = {
 };
 
 /**
- * Returns the `/proc/sys` file of a sysctl and the namespace to which it belongs. The name uses dots, or slashes if a part contains
- * a dot (sysctl.d(5)).
+ * Returns a sysctl's file in `/proc/sys` and the namespace it belongs to. The name uses dots as separators, or slashes if a component
+ * contains a dot (sysctl.d(5)).
  */
 function sysctlPath(name: string, kindsMade: NamespaceKind[]): { path: string; kind: NamespaceKind } {
   const separator = /[./]/.exec(name)?.[0];

@@ -1,4 +1,4 @@
-/** The files that processes hold open or mapped, as /proc shows them. */
+/** Files that processes hold open or mapped, as listed in /proc. */
 import { close, open, opendirSync, read, readdirSync, readlinkSync } from 'node:fs';
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -6,15 +6,18 @@ import { isErrno, PodwrightError, raceAbort, withTimeout } from '@podwright/base
 import { type MountEntry, parseMountinfo } from './mountinfo.ts';
 
 const DELETED = ' (deleted)';
-/** O_PATH of open(2), which node:fs lacks; the same on x86-64 and arm64. Such a descriptor refers to the file without opening it. */
+/**
+ * open(2)'s O_PATH, which node:fs lacks; the value is the same on x86-64 and arm64. Such a descriptor refers to the file without opening
+ * it.
+ */
 const O_PATH = 0o10000000;
 /** Number of directory entries to read at once. */
 const LISTED_AT_ONCE = 256;
 const MAPS_BYTES = 1 << 16;
-/** Maximum number of directories above an ordinary deleted file. */
+/** A deleted file with more path components than this counts as deep (see `isDeep`). Ordinary files have fewer. */
 const MAX_DEPTH = 16;
 const BLOCK_BYTES = 512;
-/** Magic numbers of file system types in statfs(2). */
+/** File system type magic numbers (statfs(2)). */
 const OVERLAYFS_MAGIC = 0x794c7630;
 const TMPFS_MAGIC = 0x01021994;
 const HUGETLBFS_MAGIC = 0x958458f6;
@@ -22,29 +25,29 @@ const FILE_SYSTEM_TIMEOUT_MS = 1000;
 
 const [openAsync, readAsync, closeAsync] = [promisify(open), promisify(read), promisify(close)];
 
-/** A deleted file. All links to one file have the same `key`. */
+/** A deleted file. All /proc links to the same file have the same `key`. */
 export type DeletedFile = { key: string; device: number; bytes: number };
 
 /**
- * The files that a process holds, identified by the paths of their links below /proc/PID. Results are empty for links that have
- * disappeared, and after the process has exited. Only the asynchronous methods may wait for a file system or for the process.
+ * The files that a process holds, identified by the paths of their links under /proc/PID. Returns nothing for links that have disappeared,
+ * and nothing at all once the process has exited. Only the asynchronous methods may wait for a file system or for the process.
  */
 export class OpenFiles {
-  /** `undefined` if the process has exited. */
+  /** The /proc directory of the process or of one of its threads; `undefined` if the process has exited. */
   readonly #directory: string | undefined;
 
   constructor(pid: number) {
     const leader = `/proc/${pid}`;
     const hasLeader = orAbsent(() => readlinkSync(`${leader}/root`)) !== undefined;
-    // /proc shows no files of a main thread that has exited, but other threads still hold them
+    // /proc shows no files for a main thread that has exited, but other threads still hold them
     const threads = hasLeader ? [] : (orAbsent(() => readdirSync(`${leader}/task`)) ?? []);
     const thread = threads.find((id) => id !== String(pid));
     this.#directory = hasLeader ? leader : thread && `/proc/${thread}`;
   }
 
   /**
-   * Yields the links to the working directory, the root directory, the executable (which need not be mapped) and the open files.
-   * The open files are listed in batches, as there may be many.
+   * Yields the links to the working directory, the root directory, the executable (which need not be mapped) and the open files. Lists the
+   * open files in batches, because there may be many.
    */
   *links(): Generator<string> {
     if (this.#directory === undefined) return;
@@ -55,8 +58,8 @@ export class OpenFiles {
   }
 
   /**
-   * Yields, in batches, the links to mapped files that are probably deleted (see `isDeleted`). Rejects if the process exits
-   * meanwhile.
+   * Yields, in batches, the links to mapped files that have probably been deleted (see `isDeleted`). Rejects if the process exits in the
+   * meantime.
    */
   async *deletedMappings(): AsyncGenerator<string[]> {
     if (this.#directory === undefined) return;
@@ -78,8 +81,8 @@ export class OpenFiles {
   }
 
   /**
-   * A key that is equal for processes with the same `mounts`: their mount namespace and root directory. `mounts` only shows mounts
-   * below the root directory.
+   * Returns a key that is equal for processes with the same `mounts`. It consists of the mount namespace and the root directory, because
+   * `mounts` only shows mounts below the root directory.
    */
   viewOfMounts(): string | undefined {
     return orAbsent(() => `${readlinkSync(`${this.#directory}/ns/mnt`)} ${readlinkSync(`${this.#directory}/root`)}`);
@@ -91,8 +94,8 @@ export class OpenFiles {
 }
 
 /**
- * Whether the link's file is probably deleted. This is only a hint: a file's name may also end in ` (deleted)`, and the kernel
- * shows no path that is longer than a page.
+ * Whether the link's file has probably been deleted. This is only a hint: a file name may also end in ` (deleted)`, and the kernel does not
+ * show paths that are longer than a page.
  */
 export function isDeleted(link: string): boolean {
   try {
@@ -104,8 +107,8 @@ export function isDeleted(link: string): boolean {
 }
 
 /**
- * Whether the link's deleted file is so deep that many of its parent directories may be deleted, too. They exist until the file is
- * closed, and no listing shows them.
+ * Whether the link's deleted file is so deep that many of its parent directories may have been deleted too. Those exist until the file is
+ * closed, but do not appear in any listing.
  */
 export function isDeep(link: string): boolean {
   try {
@@ -116,8 +119,8 @@ export function isDeep(link: string): boolean {
 }
 
 /**
- * Looks up the file of a link for which `isDeleted` is true; `undefined` if it is not deleted after all, `missing` if the process
- * no longer has the link.
+ * Looks up the file behind a link for which `isDeleted` is true. Returns `undefined` if the file is not deleted after all, and `missing` if
+ * the process no longer has the link.
  */
 export async function deletedFile(link: string): Promise<DeletedFile | 'missing' | undefined> {
   const file = await stat(link).catch((error: unknown) => (isErrno(error, 'ENOENT') ? 'missing' : undefined));
@@ -128,8 +131,8 @@ export async function deletedFile(link: string): Promise<DeletedFile | 'missing'
 }
 
 /**
- * The id of the mount that the link's file is on. The process's own fdinfo would also contain it, but the kernel writes all locks
- * of the descriptor there, which can take a long time.
+ * Returns the ID of the mount that the link's file is on. The process's own fdinfo also contains it, but there the kernel lists all of the
+ * file's locks, which can take a long time.
  */
 export async function mountIdOf(link: string): Promise<number | undefined> {
   const file = await openAsync(link, O_PATH);
@@ -166,8 +169,8 @@ export class MountsOfProcesses {
   }
 
   /**
-   * Finds the mount with the id of one of the process's files; `undefined` if no process sees it. The search ends early, without a
-   * result, if `mayContinue` resolves to false.
+   * Finds the mount with a given ID, on which one of the process's files is. Returns `undefined` if no process sees it. The search stops
+   * early, without a result, if `mayContinue` resolves to false.
    */
   async find(id: number, files: OpenFiles, mayContinue: () => Promise<boolean>): Promise<MountEntry | undefined> {
     if (!this.#mounts.has(id)) await this.#read(files);
@@ -182,25 +185,25 @@ export class MountsOfProcesses {
     this.#views.add(view);
     for (const mount of await files.mounts()) {
       const known = this.#mounts.get(mount.id);
-      // to a process with another root directory, the mount appears at only the end of its full path
+      // to a process with a different root directory, the mount appears under only the last part of its full path
       if (known === undefined || known.mountPoint.length < mount.mountPoint.length) this.#mounts.set(mount.id, mount);
     }
   }
 }
 
-/** The running reads of all `BoundedReads` in this process. `hung` counts those that hang, which `active` does not contain. */
+/** The reads in progress of all `BoundedReads` in this process. `hung` counts those that hang, which are not in `active`. */
 export class ReadsOfProcess {
   hung = 0;
   readonly active = new Set<Promise<unknown>>();
 }
 
-/** Half of the threads in libuv's pool, which has four for the whole process. */
+/** Half of libuv's thread pool, which has four threads for the whole process. */
 const MAX_READS = 2;
 
 /**
- * Reads from file systems of any type on behalf of one pod. A read may hang, for example on a network file system, and then blocks
- * a thread of libuv's pool. While a read hangs, no other read is started for the same pod, and while two hang, none for any pod.
- * Each read must block at most one thread at a time.
+ * Reads from file systems of any type on behalf of one pod. A read may hang, for example on a network file system, and then blocks a libuv
+ * pool thread. While a read hangs, no other read is started for the same pod; while two hang, none is started for any pod. Each read must
+ * block at most one thread at a time.
  */
 export class BoundedReads {
   readonly #all: ReadsOfProcess;
@@ -238,7 +241,7 @@ export class BoundedReads {
     if (this.#all.hung >= MAX_READS) throw new PodwrightError('unavailable', "reads of other pods' files hang");
   }
 
-  /** Waits for the read for up to a second, and returns whether it hangs. Never rejects. */
+  /** Waits up to a second for the read and returns whether it hangs. Never rejects. */
   async #untilHung(result: Promise<unknown>): Promise<boolean> {
     using signal = withTimeout(undefined, FILE_SYSTEM_TIMEOUT_MS, 'read a file system');
     try {
@@ -267,7 +270,7 @@ function* namesIn(path: string): Generator<string> {
   }
 }
 
-/** The name below map_files for a line of /proc/PID/maps, which, unlike map_files, pads addresses with zeros. */
+/** Returns the file name in map_files for a line of /proc/PID/maps. Unlike map_files, maps pads addresses with zeros. */
 function mappedRange(line: string): string {
   const [begin, end] = line.slice(0, line.indexOf(' ')).split('-');
   return `${withoutPadding(begin!)}-${withoutPadding(end!)}`;

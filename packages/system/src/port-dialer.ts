@@ -4,8 +4,8 @@ import { loadLibc } from './libc.ts';
 import { type NamespaceDependencies, withNetworkNamespace } from './namespaces.ts';
 
 /**
- * Opens a byte stream to a port in the network namespace at a path, for port-forward. Each direction of the stream can be closed by
- * itself.
+ * Opens a byte stream to a port in the network namespace at a path, for port-forward. Each direction of the stream can be closed
+ * independently.
  */
 export type PortDialer = (netnsPath: string, port: number, signal: AbortSignal) => Promise<Socket>;
 
@@ -18,8 +18,8 @@ const LOOPBACK = [
 const STREAM = 1 | 0o2000000 | 0o4000;
 
 /**
- * Connects to ports in network namespaces. A socket belongs to the namespace in which it is created, so the thread enters the
- * namespace only to create it. A port without a listener is an `unavailable` error.
+ * Connects to ports in network namespaces. A socket belongs to the namespace in which it is created, so the thread enters the namespace
+ * only to create the socket. Fails with `unavailable` if nothing listens on the port.
  */
 export function createPortDialer(dependencies: NamespaceDependencies): PortDialer {
   const libc = loadLibc();

@@ -2,7 +2,10 @@ import { constants } from 'node:os';
 import koffi from 'koffi';
 import { syscallError } from './errno.ts';
 
-/** A process to start. `descriptors` lists its descriptors from 0 on: each is a descriptor of this process, or `null` for /dev/null. */
+/**
+ * A process to start. `descriptors` lists its file descriptors, starting with 0: each is a descriptor of this process, or `null` for
+ * /dev/null.
+ */
 export type SpawnRequest = {
   file: string;
   args: string[];
@@ -13,19 +16,19 @@ export type SpawnRequest = {
   session: boolean;
 };
 
-/** How a process ended; exactly one of the two is null. */
+/** How a process exited; exactly one of the two is null. */
 export type ProcessEnd = { exitCode: number | null; signal: NodeJS.Signals | null };
 
 const O_CLOEXEC = 0o2000000;
 const O_RDWR = 2;
 const WNOHANG = 1;
 const F_SETPIPE_SZ = 1031;
-/** Pipe size: the kernel's default maximum (fs.pipe-max-size). With it, writers block less often than with the default size of 64 KiB. */
+/** Pipe size: the kernel's default maximum (fs.pipe-max-size). Writers then block less often than with the default size of 64 KiB. */
 const PIPE_BYTES = 1 << 20;
 const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
 const POSIX_SPAWN_SETSID = 0x80;
-/** At least the size of posix_spawnattr_t, posix_spawn_file_actions_t and sigset_t in glibc and musl. */
+/** At least as large as posix_spawnattr_t, posix_spawn_file_actions_t and sigset_t in glibc and musl. */
 const OPAQUE_BYTES = 1024;
 
 /**
@@ -40,12 +43,12 @@ export class PosixSpawn {
     const { attrInit, attrSetMask, attrSetDefault } = this.#libc;
     attrInit(this.#attributes);
     attrSetMask(this.#attributes, Buffer.alloc(OPAQUE_BYTES));
-    // Node.js ignores SIGPIPE, and programs would inherit that. All signals are listed, because otherwise glibc makes programs
-    // ignore its internal signals.
+    // Node.js ignores SIGPIPE, and the programs it starts would inherit that. All signals are listed, because otherwise glibc makes
+    // programs ignore its internal signals.
     attrSetDefault(this.#attributes, Buffer.alloc(OPAQUE_BYTES, 0xff));
   }
 
-  /** Starts a process and returns its pid. Only `reap` may wait for the process. */
+  /** Starts a process and returns its PID. Only `reap` may wait for the process. */
   spawn({ file, args, env, cwd, descriptors, session }: SpawnRequest): number {
     const libc = this.#libc;
     const actions = Buffer.alloc(OPAQUE_BYTES);
@@ -75,8 +78,8 @@ export class PosixSpawn {
   }
 
   /**
-   * Returns how a process ended, or `undefined` while it runs. Must not be called again once it has returned the end, because the
-   * pid may then be reused.
+   * Returns how a process exited, or `undefined` while it is running. Must not be called again once it has returned the exit, because the
+   * PID may then be reused.
    */
   reap(pid: number): ProcessEnd | undefined {
     const status = [0];
@@ -104,7 +107,7 @@ const signalNames = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
 );
 
-/** Encodes a C string. Rejects null bytes, which would end the string early. */
+/** Encodes a C string. Rejects null bytes, which would terminate the string early. */
 function text(value: string): string {
   if (value.includes('\0')) throw syscallError('posix_spawn', JSON.stringify(value), constants.errno.EINVAL);
   return value;

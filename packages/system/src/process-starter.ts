@@ -5,18 +5,17 @@ import { PosixSpawn } from './posix-spawn.ts';
 import { failedProgram, SpawnedProgram } from './spawned-program.ts';
 
 /**
- * Stream options for pipes: read at most one chunk ahead of the consumer and leave the rest in the kernel, which limits pipes by
- * bytes. In this process, a chunk of a single byte costs a kilobyte, and by default Node.js buffers chunks until they add up to 64
- * KiB.
+ * Stream options for pipes: read at most one chunk ahead of the consumer, and leave the rest in the kernel, which limits pipes by bytes. In
+ * this process, even a one-byte chunk costs a kilobyte, and by default Node.js buffers chunks until they add up to 64 KiB.
  */
 export const UNREAD_STAYS = { readableHighWaterMark: 1 };
 
-/** This process's end and the program's end of a pipe. */
+/** The two ends of a pipe: this process's and the program's. */
 type Pipe = { ours: number; theirs: number };
 
 /**
- * Starts programs as `startByFork` does, without the cost of fork(2) in a large process. Listens to SIGCHLD while programs run, to
- * detect their exit. For the main thread only: other threads receive no signals.
+ * Starts programs like `startByFork`, but without the cost of fork(2) in a large process. Listens for SIGCHLD while programs are running,
+ * to detect their exit. Main thread only, because other threads receive no signals.
  */
 export class ProcessStarter {
   readonly #posix = new PosixSpawn();
@@ -50,13 +49,15 @@ export class ProcessStarter {
     }
   };
 
-  /** Creates the pipe for a descriptor of the program, which reads from descriptor 0 and writes to the others. */
+  /** Creates the pipe for one of the program's descriptors. The program reads from descriptor 0 and writes to the others. */
   #pipe(index: number): Pipe {
     const [reader, writer] = this.#posix.pipe();
     return index === 0 ? { ours: writer, theirs: reader } : { ours: reader, theirs: writer };
   }
 
-  /** Checks all programs for their exit, because the kernel may merge the SIGCHLDs of several exits into one. */
+  /**
+   * Checks whether any of the programs has exited. Checks all of them, because the kernel may merge the SIGCHLDs of several exits into one.
+   */
   #reap(): void {
     for (const program of this.#running) {
       const end = this.#posix.reap(program.pid);

@@ -3,21 +3,21 @@ import { constants } from 'node:os';
 import { EventLoopBudget, isErrno, PodwrightError, sleep } from '@podwright/base';
 import { findProcesses, listProcesses, parseProcessStart, readProcessStart } from '@podwright/host';
 
-/** A process as in /proc/PID/stat (proc_pid_stat(5)). */
+/** A process as described in /proc/PID/stat (proc_pid_stat(5)). */
 export type ProcessStat = {
   pid: number;
   state: string;
   parent: number;
   session: number;
-  /** Start time in ticks since boot. Pids are reused; a pid with its start time is unique. */
+  /** Start time in ticks since boot. PIDs are reused, but a PID together with its start time is unique. */
   startTicks: number;
 };
 
-/** Reads one process; `undefined` if it does not exist. */
+/** Reads information about one process; returns `undefined` if it does not exist. */
 export function readProcess(pid: number): ProcessStat | undefined {
   const text = readProcFile(pid, 'stat');
   if (text === undefined) return undefined;
-  // The command name is in parentheses and may itself contain spaces and parentheses.
+  // The command name is enclosed in parentheses and may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return {
     pid,
@@ -28,7 +28,7 @@ export function readProcess(pid: number): ProcessStat | undefined {
   };
 }
 
-/** Reads a file of /proc/PID that the kernel generates without reading the process's memory; `undefined` if the process has exited. */
+/** Reads a /proc/PID file that the kernel generates without reading the process's memory. Returns `undefined` if the process has exited. */
 function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -38,14 +38,14 @@ function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined 
   }
 }
 
-/** The first arguments of a process's command line; empty if the process has exited. */
+/** Returns the first arguments of a process's command line; empty if the process has exited. */
 export async function readCommandLine(pid: number): Promise<string[]> {
   return parseProcessStart(await readProcessStart(pid, 'cmdline'));
 }
 
 /**
- * Finds processes whose command line contains `part` near its start and satisfies `matches`. Only command lines that contain `part`
- * are split into arguments.
+ * Finds processes whose command line contains `part` near its start and satisfies `matches`. Splits only those command lines into arguments
+ * that contain `part`.
  */
 export function findByCommandLine(part: string, matches: (argv: string[]) => boolean): Promise<number[]> {
   return findProcesses(async (pid) => {
@@ -54,7 +54,7 @@ export function findByCommandLine(part: string, matches: (argv: string[]) => boo
   });
 }
 
-/** Sends a signal; false if the process has exited. */
+/** Sends a signal. Returns false if the process has exited. */
 export function signalProcess(pid: number, signal: number): boolean {
   try {
     return process.kill(pid, signal);
@@ -65,7 +65,7 @@ export function signalProcess(pid: number, signal: number): boolean {
 }
 
 /**
- * The number of a signal given as a name (`TERM`, `SIGTERM`, `SIGRTMIN+3`) or a number, as in images and the CRI. Throws
+ * Returns the number of a signal given by name (`TERM`, `SIGTERM`, `SIGRTMIN+3`) or by number, as in images and the CRI. Throws
  * `invalid_argument` for an unknown signal.
  */
 export function signalNumber(signal: string): number {
@@ -81,12 +81,12 @@ export function signalNumber(signal: string): number {
   return number;
 }
 
-/** Maximum number of searches for descendants. One search may not be enough, because a process may fork meanwhile. */
+/** Maximum number of searches for descendants. One search may not be enough, because processes may fork in the meantime. */
 const MAX_ROUNDS = 50;
 
 /**
- * Kills the processes `roots`, their descendants and the other members of sessions that they lead (orphaned children), and waits
- * until they have exited. Stops all of them first, because the children of a process can no longer be found once it is dead.
+ * Kills the processes in `roots`, their descendants, and the other members of the sessions that they lead (orphaned children), and waits
+ * until all have exited. Stops all of them first, because a process's children can no longer be found once it is dead.
  */
 export async function killProcessTrees(roots: number[]): Promise<void> {
   const victims = new Set<number>();
@@ -103,7 +103,7 @@ export async function killProcessTrees(roots: number[]): Promise<void> {
 }
 
 /**
- * Whether a process is in the cgroup with this path (relative to a hierarchy's root) or in one below it, in any of the host's
+ * Whether a process is in the cgroup at this path (relative to a hierarchy's root) or in one below it, in any of the host's cgroup
  * hierarchies.
  */
 export function isInCgroup(pid: number, path: string): boolean {

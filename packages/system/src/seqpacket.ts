@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import koffi from 'koffi';
 import { syscallError } from './errno.ts';
 
-// socket(2), shutdown(2), send(2) and fcntl(2) (linux/socket.h, linux/net.h, asm-generic/fcntl.h).
+// From linux/socket.h, linux/net.h and asm-generic/fcntl.h; see socket(2), shutdown(2), send(2) and fcntl(2).
 const AF_UNIX = 1;
 const SOCK_SEQPACKET_CLOEXEC_NONBLOCK = 5 | 0o2000000 | 0o4000;
 const SHUT_WR = 1;
@@ -18,8 +18,8 @@ const SUN_PATH_BYTES = 108;
 const { EAGAIN, EPIPE, ECONNRESET, ENOTCONN } = constants.errno;
 
 /**
- * SOCK_SEQPACKET sockets on paths, which node:net does not support. The kernel sends SIGIO when a socket may have become readable
- * or writable, and libuv delivers the signal to the event loop, so no thread blocks or polls.
+ * SOCK_SEQPACKET sockets bound to paths, which node:net does not support. The kernel sends SIGIO when a socket may have become readable or
+ * writable, and libuv delivers the signal to the event loop, so no thread blocks or polls.
  */
 export class SeqpacketSockets {
   readonly #calls = bindCalls();
@@ -30,8 +30,8 @@ export class SeqpacketSockets {
   };
 
   constructor() {
-    // The listener is added before the first socket opens and removed after the last one closes, because an unhandled SIGIO
-    // terminates the process.
+    // Add the listener before the first socket opens, and remove it after the last one closes, because an unhandled SIGIO terminates the
+    // process.
     process.on('SIGIO', this.#onSignal);
   }
 
@@ -68,7 +68,7 @@ export class SeqpacketSockets {
   }
 }
 
-/** One connected socket. No method blocks. */
+/** A connected socket. No method blocks. */
 export class SeqpacketSocket {
   readonly #calls: Calls;
   readonly #descriptor: number;
@@ -83,22 +83,19 @@ export class SeqpacketSocket {
     this.#onClose = open.onClose;
   }
 
-  /**
-   * Fills `buffer` with the next packet and returns its size: 0 at the end of the connection, `undefined` if no packet is
-   * available.
-   */
+  /** Reads the next packet into `buffer` and returns its size: 0 at the end of the connection, `undefined` if no packet is available. */
   receive(buffer: Buffer): number | undefined {
     for (;;) {
       const size = this.#calls.recv(this.#descriptor, buffer, buffer.length, 0);
       if (size >= 0) return size;
       const errno = koffi.errno();
       if (errno === EAGAIN) return undefined;
-      // ECONNRESET is reported once if the peer closed before reading everything; the packets it sent before are still readable.
+      // ECONNRESET is reported once if the peer closed before reading everything; the packets that it had sent can still be read.
       if (errno !== ECONNRESET) throw syscallError('recv', this.#path, errno);
     }
   }
 
-  /** Sends one packet; false if the socket's buffer is full. A packet to a peer that has closed is dropped. */
+  /** Sends one packet. Returns false if the socket's buffer is full. Packets to a peer that has closed are dropped. */
   send(packet: Buffer): boolean {
     if (this.#calls.send(this.#descriptor, packet, packet.length, MSG_NOSIGNAL) >= 0) return true;
     const errno = koffi.errno();
@@ -107,7 +104,7 @@ export class SeqpacketSocket {
     throw syscallError('send', this.#path, errno);
   }
 
-  /** Closes the sending side (SHUT_WR). */
+  /** Shuts down the sending side (SHUT_WR). */
   endSending(): void {
     if (this.#calls.shutdown(this.#descriptor, SHUT_WR) >= 0) return;
     const errno = koffi.errno();
@@ -122,7 +119,7 @@ export class SeqpacketSocket {
   }
 }
 
-/** Connects through a descriptor of the directory, because socket paths are limited to 107 bytes. */
+/** Connects via a descriptor of the socket's directory, because socket paths are limited to 107 bytes. */
 function connectTo(calls: Calls, descriptor: number, path: string): void {
   const directory = openSync(dirname(path), 'r');
   try {
@@ -138,7 +135,7 @@ function connectTo(calls: Calls, descriptor: number, path: string): void {
 
 type Calls = ReturnType<typeof bindCalls>;
 
-/** Binds the C library's functions for sockets. Main thread only: koffi is not sound in workers. */
+/** Binds the C library's socket functions. Main thread only: koffi is not safe in worker threads. */
 function bindCalls() {
   const library = koffi.load(null);
   return {

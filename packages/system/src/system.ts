@@ -3,20 +3,20 @@ import { PodwrightError } from '@podwright/base';
 import { syscallError } from './errno.ts';
 import { type Libc, loadLibc } from './libc.ts';
 
-/** A path as text or as the kernel's bytes (file names need not be UTF-8). */
+/** A path, as text or as raw bytes (file names need not be UTF-8). */
 export type SystemPath = string | Buffer;
 
-/** Arguments of mount(2) except the target. */
+/** mount(2) arguments other than the target. */
 export type MountCall = { source?: SystemPath; type?: string; flags: number; data?: string };
 
-/** A device: character or block, with its major and minor numbers. */
+/** A character or block device, with its major and minor numbers. */
 export type DeviceNode = { type: 'char' | 'block'; major: number; minor: number };
 
-// Types of files in the mode of mknod(2) (linux/stat.h).
+// File types in mknod(2)'s mode argument (linux/stat.h).
 const S_IFCHR = 0o020000;
 const S_IFBLK = 0o060000;
 const S_IFIFO = 0o010000;
-// Flags of umount2(2) (linux/fs.h).
+// umount2(2) flags (linux/fs.h).
 const MNT_DETACH = 2;
 const UMOUNT_NOFOLLOW = 8;
 // flock(2) (asm-generic/fcntl.h) and lseek(2) (linux/fs.h).
@@ -24,7 +24,7 @@ const LOCK_EX = 2;
 const LOCK_NB = 4;
 const SEEK_DATA = 3;
 const SEEK_HOLE = 4;
-// socket(2) (linux/socket.h, asm-generic/fcntl.h), and requests of netdevice(7) (linux/sockios.h, linux/if.h).
+// socket(2) (linux/socket.h, asm-generic/fcntl.h), and netdevice(7) requests (linux/sockios.h, linux/if.h).
 const AF_INET = 2;
 const SOCK_DGRAM_CLOEXEC = 0o2000002;
 const SIOCGIFFLAGS = 0x8913;
@@ -40,19 +40,19 @@ const AT_RECURSIVE = 0x8000;
 const MOUNT_ATTR_IDMAP = 0x100000;
 /** struct statvfs of glibc and musl on 64-bit hosts (bits/statvfs.h): `f_flag` is the tenth 8-byte field. */
 const STATVFS = { bytes: 112, flagsAt: 72 };
-/** The flags of statvfs(3) that restrict what a mount may be used for, as options of mount(8). */
+/** The statvfs(3) flags that restrict what a mount may be used for, as mount(8) options. */
 const RESTRICTIONS: [flag: number, option: string][] = [
   [1, 'ro'],
   [2, 'nosuid'],
   [4, 'nodev'],
   [8, 'noexec'],
 ];
-/** The kernel's limits for the value of an attribute and for the list of attribute names (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
+/** Kernel limits on an attribute's value and on the list of attribute names (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
 /**
- * Linux system calls that node:fs does not offer. Each call blocks for microseconds and affects the calling thread, so use them on
- * the main thread only. Failures are `PodwrightError`s with the call, the path and the errno's name (see `hasErrno`).
+ * Linux system calls that node:fs does not offer. Each call blocks for microseconds and affects the calling thread, so use them only on the
+ * main thread. Failures are `PodwrightError`s that contain the call, the path and the errno's name (see `hasErrno`).
  */
 export class System {
   readonly #libc: Libc;
@@ -67,36 +67,33 @@ export class System {
     this.#check(this.#libc.mount(...mountArguments(target, options)), 'mount', target);
   }
 
-  /**
-   * mount(2) on a thread of libuv's pool, for file systems that create files during the mount: on a busy disk that takes
-   * milliseconds.
-   */
+  /** mount(2) on a libuv pool thread, for file systems that create files while being mounted, which takes milliseconds on a busy disk. */
   async mountAsync(target: SystemPath, options: MountCall): Promise<void> {
     const result = await this.#libc.mountAsync(...mountArguments(target, options));
     if (result === -1) this.mount(target, options); // retry here to get the errno
   }
 
-  /** umount2(2), without following symbolic links. `detach` removes a busy mount from the tree at once (MNT_DETACH). */
+  /** umount2(2), without following symbolic links. `detach` immediately detaches even a busy mount (MNT_DETACH). */
   unmount(target: SystemPath, options: { detach?: boolean } = {}): void {
     const flags = UMOUNT_NOFOLLOW | (options.detach ? MNT_DETACH : 0);
     this.#check(this.#libc.umount2(cString(target), flags), 'umount2', target);
   }
 
-  /** open_tree(2): a descriptor of a detached recursive copy of the mount at `path`. */
+  /** open_tree(2): returns a descriptor for a detached recursive copy of the mount at `path`. */
   cloneMount(path: SystemPath): number {
     const descriptor = this.#libc.openTree(cString(path), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     this.#check(descriptor, 'open_tree', path);
     return descriptor;
   }
 
-  /** Attaches a mount of `cloneMount` to the file tree (move_mount(2)). */
+  /** Attaches a mount created by `cloneMount` at `target` (move_mount(2)). */
   attachMount(descriptor: number, target: SystemPath): void {
     this.#check(this.#libc.moveMount(descriptor, cString(target)), 'move_mount', target);
   }
 
   /**
-   * Changes a mount of `cloneMount` (mount_setattr(2)). `userNamespace`, the descriptor of a user namespace, makes it an ID-mapped
-   * mount with that namespace's mapping. `propagation` is a flag of mount(2) and applies recursively.
+   * Changes a mount created by `cloneMount` (mount_setattr(2)). `userNamespace`, a user namespace's descriptor, makes it an ID-mapped mount
+   * with that namespace's mappings. `propagation` is a mount(2) flag and applies recursively.
    */
   changeMount(descriptor: number, change: { userNamespace: number } | { propagation: number }): void {
     const attributes = Buffer.alloc(32); // struct mount_attr (linux/mount.h): u64 attr_set, attr_clr, propagation, userns_fd
@@ -110,7 +107,9 @@ export class System {
     this.#check(result, 'mount_setattr', `descriptor ${descriptor}`);
   }
 
-  /** Which of `ro`, `nosuid`, `nodev` and `noexec` are set on the mount that contains `path`. Throws `internal` if statvfs(3) fails. */
+  /**
+   * Returns which of `ro`, `nosuid`, `nodev` and `noexec` are set on the mount that contains `path`. Throws `internal` if statvfs(3) fails.
+   */
   async mountRestrictions(path: SystemPath): Promise<string[]> {
     const result = Buffer.alloc(STATVFS.bytes);
     if ((await this.#libc.statvfs(cString(path), result)) !== 0)
@@ -119,7 +118,7 @@ export class System {
     return RESTRICTIONS.filter(([flag]) => (flags & flag) !== 0).map(([, option]) => option);
   }
 
-  /** Creates a device node. `mode` holds the permission bits, to which the umask applies. */
+  /** Creates a device node. `mode` contains the permission bits, to which the umask applies. */
   makeDevice(path: SystemPath, device: DeviceNode, mode: number): void {
     const type = device.type === 'char' ? S_IFCHR : S_IFBLK;
     const number = encodeDevice(device, path);
@@ -131,12 +130,12 @@ export class System {
     this.#check(this.#libc.mknod(cString(path), S_IFIFO | (mode & 0o7777), 0), 'mkfifo', path);
   }
 
-  /** Sets an extended attribute of the file. Does not follow a symbolic link. */
+  /** Sets an extended attribute of a file. Does not follow symbolic links. */
   setXattr(path: SystemPath, name: string, value: Buffer): void {
     this.#check(this.#libc.lsetxattr(cString(path), cString(name), value, value.length, 0), 'lsetxattr', path);
   }
 
-  /** The value of an extended attribute; undefined if it is not set. */
+  /** Returns the value of an extended attribute; undefined if it is not set. */
   getXattr(path: SystemPath, name: string): Buffer | undefined {
     const buffer = this.#xattrBuffer;
     const size = this.#libc.lgetxattr(cString(path), cString(name), buffer, buffer.length);
@@ -145,7 +144,7 @@ export class System {
     return Buffer.from(buffer.subarray(0, size));
   }
 
-  /** Names of the extended attributes of the file. Does not follow a symbolic link. */
+  /** Returns the names of a file's extended attributes. Does not follow symbolic links. */
   listXattrs(path: SystemPath): string[] {
     const buffer = this.#xattrBuffer;
     const size = this.#libc.llistxattr(cString(path), buffer, buffer.length);
@@ -157,7 +156,7 @@ export class System {
     this.#check(this.#libc.lremovexattr(cString(path), cString(name)), 'lremovexattr', path);
   }
 
-  /** Takes an exclusive lock on an open file (flock(2)); false if another process holds the lock. Closing the file releases it. */
+  /** Takes an exclusive lock on an open file (flock(2)). Returns false if another process holds the lock. Closing the file releases it. */
   tryLock(descriptor: number): boolean {
     const result = this.#libc.flock(descriptor, LOCK_EX | LOCK_NB);
     if (result === -1 && this.#libc.errno() === constants.errno.EAGAIN) return false;
@@ -165,7 +164,7 @@ export class System {
     return true;
   }
 
-  /** The next range of an open file at or after `offset` that is not a hole; undefined if there is none. */
+  /** Returns the next range of an open file, at or after `offset`, that is not a hole; undefined if there is none. */
   nextData(descriptor: number, offset: number): { start: number; end: number } | undefined {
     const start = Number(this.#libc.lseek(descriptor, offset, SEEK_DATA));
     if (start === -1 && this.#libc.errno() === constants.errno.ENXIO) return undefined;
@@ -175,12 +174,12 @@ export class System {
     return { start, end };
   }
 
-  /** Returns freed memory, which the C library would otherwise keep, to the kernel (malloc_trim(3)). */
+  /** Returns freed memory to the kernel, which the C library would otherwise keep (malloc_trim(3)). */
   trimMemory(): void {
     this.#libc.mallocTrim?.(0);
   }
 
-  /** Sets the host name of this thread's UTS namespace. */
+  /** Sets the hostname in this thread's UTS namespace. */
   setHostname(name: string): void {
     this.#check(this.#libc.sethostname(cString(name), Buffer.byteLength(name)), 'sethostname', name);
   }
@@ -194,8 +193,8 @@ export class System {
   }
 
   /**
-   * Moves this thread into the namespace of an open file. Called only by `namespaces.ts` and `mount-namespace.ts`, which move the
-   * thread back.
+   * Moves this thread into the namespace that an open file refers to. Called only by `namespaces.ts` and `mount-namespace.ts`, which move
+   * the thread back.
    */
   setNamespace(descriptor: number, type: number): void {
     this.#check(this.#libc.setns(descriptor, type), 'setns', `descriptor ${descriptor}`);
@@ -214,7 +213,7 @@ export class System {
     this.#check(this.#libc.chroot(cString('.')), 'chroot', 'the working directory');
   }
 
-  /** Brings up an interface of this thread's network namespace, as `ip link set NAME up` does. */
+  /** Brings up an interface in this thread's network namespace, like `ip link set NAME up`. */
   bringInterfaceUp(name: string): void {
     const socket = this.#libc.socket(AF_INET, SOCK_DGRAM_CLOEXEC, 0);
     this.#check(socket, 'socket', name);
@@ -270,7 +269,7 @@ function cString(text: SystemPath): Buffer {
   return Buffer.concat([text, Buffer.alloc(1)]);
 }
 
-/** Encodes the kernel's 32-bit device number: 12 bits of major, 20 of minor. */
+/** Encodes a device number in the kernel's 32-bit format: 12 bits for the major number, 20 for the minor. */
 function encodeDevice({ major, minor }: DeviceNode, path: SystemPath): number {
   if (major < 0 || major > 0xfff || minor < 0 || minor > 0xfffff) {
     throw new PodwrightError('invalid_argument', `mknod ${path}: device ${major}:${minor} is out of range`);

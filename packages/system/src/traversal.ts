@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { MAPPED_ROOT_DIRECTORY, PRIVATE_DIRECTORY, TRAVERSABLE_DIRECTORY } from '@podwright/base';
 import { hostIdOf, type IdMappings } from './user-namespace.ts';
 
-/** A directory below `top` that root of a user namespace must be able to enter, and the namespace's mappings. */
+/** A directory below `top` that a user namespace's root must be able to enter, and that namespace's mappings. */
 export type TraversalGrant = { top: string; directory: string; mappings: IdMappings };
 
 /**
- * Lets root of a user namespace, but no other unprivileged user of the host, enter `directory`: an OCI runtime becomes that user
- * before it resolves the path of a root file system. Until `revokeTraversal`, all users may also traverse, but not list, the
+ * Lets a user namespace's root, but no other unprivileged user on the host, enter `directory`. Needed because an OCI runtime becomes that
+ * user before it resolves the path of the root file system. Until `revokeTraversal`, all users may also traverse, but not list, the
  * directories from `top` down to `directory`.
  */
 export function grantTraversal({ top, directory, mappings }: TraversalGrant): void {

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { PodwrightError, raceAbort, withTimeout, wrapError } from '@podwright/base';
 
-/** `length` ids from `containerId` on map to the host ids from `hostId` on (user_namespaces(7)). */
+/** Maps `length` IDs, starting at `containerId`, to the host IDs starting at `hostId` (user_namespaces(7)). */
 export type IdMapping = { containerId: number; hostId: number; length: number };
 export type IdMappings = { uids: IdMapping[]; gids: IdMapping[] };
 
 /** Kinds of namespaces that can be created together with a user namespace, which then owns them. */
 export type OwnedNamespace = 'net' | 'ipc' | 'uts';
 
-/** Enough to start two small programs on a busy host. */
+/** Long enough to start two small programs on a busy host. */
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * Creates a user namespace and new namespaces that it owns, and calls `use` with the pid of a process in all of them, which is
- * killed afterwards. The kernel does not let a multi-threaded process create or enter a user namespace, so another program does it:
- * `unshare` of util-linux, which then execs `cat`. Throws `failed_precondition` if the kernel refuses.
+ * Creates a user namespace and new namespaces that it owns, and calls `use` with the PID of a process in all of them, which is killed
+ * afterwards. The kernel does not let a multi-threaded process create or enter a user namespace, so another program does it: util-linux's
+ * `unshare`, which then execs `cat`. Throws `failed_precondition` if the kernel refuses.
  */
 export async function withUserNamespace<T>(
   request: { mappings: IdMappings; owned: OwnedNamespace[] },
@@ -54,7 +54,7 @@ export async function withMapping<T>(
   return await withUserNamespace({ mappings, owned: [] }, work, signal);
 }
 
-/** Waits until `cat` echoes a line, which shows that it runs and is in the namespaces. */
+/** Waits until `cat` echoes a line, which shows that it is running inside the namespaces. */
 async function untilInside(
   child: ChildProcess,
   ended: Promise<unknown>,
@@ -86,7 +86,7 @@ function mapIds(pid: number, { uids, gids }: IdMappings): void {
   }
 }
 
-/** The host id of an id in the namespace; `undefined` if it is not mapped. */
+/** Returns the host ID for an ID in the namespace; `undefined` if it is not mapped. */
 export function hostIdOf(mappings: IdMapping[], id: number): number | undefined {
   const found = mappings.find(({ containerId, length }) => id >= containerId && id < containerId + length);
   return found === undefined ? undefined : found.hostId + id - found.containerId;

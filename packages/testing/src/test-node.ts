@@ -9,24 +9,24 @@ import { removeTree, runProgram } from '@podwright/host';
 
 /** Options of `startTestNode`. */
 export type TestNodeOptions = {
-  /** The command that runs Podwright, as a list of arguments. Default: `['podwright']`, found in `PATH`. */
+  /** The command that runs Podwright, as an argument list. Default: `['podwright']`, which is looked up in `PATH`. */
   command?: readonly string[];
-  /** Path of a configuration file (docs/configuration.md). Default: none, not even the host's. */
+  /** Path of a configuration file (docs/configuration.md). Default: none. The host's configuration file is not read either. */
   config?: string;
-  /** Maximum time for the start of the node, for pods to get ready, and for the stop, in milliseconds. Default: 60,000. */
+  /** Maximum time, in milliseconds, for the node to start, for pods to become ready, and for the node to stop. Default: 60,000. */
   timeoutMs?: number;
 };
 
-/** Exit code and output of a command. */
+/** A command's exit code and output. */
 export type CommandResult = { exitCode: number | null; stdout: string; stderr: string };
 
-/** Bytes at the end of the node's log that an error message contains. */
+/** How many bytes from the end of the node's log are included in an error message. */
 const LOG_TAIL_BYTES = 2000;
 const OUTPUT_LIMIT_BYTES = 64 << 20;
 
 /**
- * Starts a node with directories, a cgroup and a bridge of its own, which may run next to other nodes of the host. Needs root, and the
- * host programs that `podwright doctor` lists. Throws if the node does not start; nothing is left then.
+ * Starts a node that has its own directories, cgroup and bridge, and can run next to other nodes on the host. Requires root, and the host
+ * programs that `podwright doctor` lists. Throws if the node does not start; nothing is left behind then.
  */
 export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const node = new TestNode(options);
@@ -39,9 +39,9 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
   }
 }
 
-/** A node for one test or one test file. `await using`, or `stop`, removes it with its pods, images and files. */
+/** A node for one test or one test file. `await using` or `stop` removes it along with its pods, images and files. */
 export class TestNode implements AsyncDisposable {
-  /** The directory that contains everything of the node. */
+  /** The directory that contains all of the node's files. */
   readonly directory = mkdtempSync(join(tmpdir(), 'podwright-test-'));
   readonly #command: readonly string[];
   readonly #flags: readonly string[];
@@ -54,7 +54,7 @@ export class TestNode implements AsyncDisposable {
     const id = basename(this.directory).slice(-6).toLowerCase();
     this.#command = command;
     this.#timeoutMs = timeoutMs;
-    // no CNI configuration is there, so the node uses its own bridge
+    // there is no CNI configuration, so the node uses its own bridge
     this.#flags = [
       ...(config === undefined ? [] : ['--config', config]),
       ...['--root', path('root'), '--state', path('state'), '--pod-logs', path('logs')],
@@ -83,35 +83,38 @@ export class TestNode implements AsyncDisposable {
     return (await this.run('ps')).exitCode === 0;
   }
 
-  /** Runs a `podwright` command on this node to its end, with any exit code. */
+  /** Runs a `podwright` command on this node until it exits, whatever its exit code. */
   async run(command: string, ...args: string[]): Promise<CommandResult> {
     return this.#run([command, ...args]);
   }
 
-  /** Runs a `podwright` command that must succeed, and returns its standard output. */
+  /** Runs a `podwright` command that must succeed, and returns its stdout. */
   async podwright(...args: string[]): Promise<string> {
     return this.#ok(args);
   }
 
   /**
-   * Creates the objects of a manifest (YAML or JSON text, or objects), and waits until the pods are ready. Throws with the reason if
-   * they do not get ready in time; the pods then stay for inspection.
+   * Creates the objects in a manifest (YAML or JSON text, or objects), and waits until the pods are ready. Throws an error that contains
+   * the reason if they do not become ready in time; the pods are then kept for inspection.
    */
   async apply(manifest: string | object | readonly object[]): Promise<void> {
     await this.#ok(['run', '--detach', '--timeout', `${this.#timeoutMs}ms`, '-'], manifestText(manifest));
   }
 
-  /** Runs the pods of a manifest until they end. The exit code is 0 if all succeeded, or else that of the first container that failed. */
+  /**
+   * Runs a manifest's pods until they terminate. The exit code is 0 if all of them succeeded; otherwise it is that of the first container
+   * that failed.
+   */
   async runToEnd(manifest: string | object | readonly object[]): Promise<CommandResult> {
     return this.#run(['run', '--once', '--quiet', '-'], manifestText(manifest));
   }
 
-  /** Runs a command in the first container of a pod, and returns its standard output. */
+  /** Runs a command in a pod's first container, and returns its stdout. */
   async exec(pod: string, ...args: string[]): Promise<string> {
     return this.#ok(['exec', pod, '--', ...args]);
   }
 
-  /** Returns the log of a pod's container, which may be omitted if it is the only one. */
+  /** Returns the log of a pod's container. The container name may be omitted if the pod has only one container. */
   async logs(pod: string, container?: string): Promise<string> {
     return this.#ok(['logs', pod, ...(container === undefined ? [] : [container])]);
   }
@@ -126,8 +129,8 @@ export class TestNode implements AsyncDisposable {
   }
 
   /**
-   * Deletes all pods with a grace period of a second, stops the node and removes its directory. A node that has crashed is first started
-   * again, because its pods still run. Further calls have no effect.
+   * Deletes all pods with a grace period of one second, stops the node and removes its directory. If the node has crashed, restarts it
+   * first, because its pods are still running. Further calls have no effect.
    */
   async stop(): Promise<void> {
     if (this.#daemon === undefined) return;
@@ -140,7 +143,7 @@ export class TestNode implements AsyncDisposable {
     await removeTree(this.directory); // refuses to cross mounts
   }
 
-  /** @internal Ends a node that did not start; it has no pods. */
+  /** @internal Kills a node that failed to start and therefore has no pods. */
   async kill(): Promise<void> {
     if (this.#daemon !== undefined && !hasExited(this.#daemon)) {
       const exited = once(this.#daemon, 'exit');

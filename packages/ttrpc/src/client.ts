@@ -20,7 +20,7 @@ const MAX_STREAM_ID = 0xffff_fffe;
 
 type Waiting = { what: string; resolve(payload: Uint8Array): void; reject(error: unknown): void };
 
-/** The client of one ttrpc connection. Calls run concurrently; all of them fail when the connection is lost. */
+/** The client side of a ttrpc connection. Calls run concurrently; all of them fail when the connection is lost. */
 export class TtrpcConnection {
   readonly #stream: Duplex;
   readonly #decoder = new FrameDecoder();
@@ -39,7 +39,7 @@ export class TtrpcConnection {
     stream.on('end', () => stream.destroy());
   }
 
-  /** Connects to a unix socket; `unavailable` if no process listens there. */
+  /** Connects to a unix socket. Rejects with `unavailable` if no process is listening on it. */
   static async connect(path: string, signal: AbortSignal): Promise<TtrpcConnection> {
     const socket = connect(path);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ export class TtrpcConnection {
     return this.#lost === undefined;
   }
 
-  /** The methods of a service. `typeName` overrides the service name in the descriptor. */
+  /** Returns a client for a service. `typeName` overrides the service name in the descriptor. */
   client<S extends TypedService>(service: S, { typeName = service.typeName } = {}): TtrpcClient<S> {
     const call = (method: DescMethod) => (request: Message, options?: CallOptions) =>
       this.#call({ service: typeName, method, request }, options ?? {});
@@ -112,7 +112,7 @@ export class TtrpcConnection {
     return { streamId, answer: promise };
   }
 
-  /** Settles the call of a response. Responses to abandoned calls are ignored. */
+  /** Settles the call that a response belongs to. Responses to abandoned calls are ignored. */
   #answer({ streamId, type, data }: Frame): void {
     const waiting = this.#waiting.get(streamId);
     if (waiting === undefined) return;

@@ -1,14 +1,13 @@
-/** Length of a frame header: data length, stream id, type, flags (ttrpc PROTOCOL.md, "Message Frame"). */
+/** Length of a frame header: data length, stream ID, type, flags (ttrpc PROTOCOL.md, "Message Frame"). */
 const HEADER_BYTES = 10;
 
 /** Maximum length of a frame's data. */
 export const MAX_FRAME_BYTES = 4 << 20;
 
-/** Types of frames. */
 export const frameType = { request: 1, response: 2, data: 3 } as const;
 
 export type Frame = {
-  /** Odd for streams that a client opened. */
+  /** Odd for streams opened by a client. */
   streamId: number;
   /** One of `frameType`, or a type of a later protocol version. */
   type: number;
@@ -29,7 +28,7 @@ export function encodeFrame({ streamId, type, flags, data }: Omit<Frame, 'data'>
   return frame;
 }
 
-/** Decodes frames from chunks of any size. Buffers at most one frame, and skips data above the maximum size. */
+/** Decodes frames from chunks of any size. Buffers at most one frame, and skips data that exceeds the maximum size. */
 export class FrameDecoder {
   readonly #header = Buffer.alloc(HEADER_BYTES);
   #headerSize = 0;
@@ -47,12 +46,12 @@ export class FrameDecoder {
     }
   }
 
-  /** Whether a frame is incomplete. If no more bytes follow, the peer's data was truncated. */
+  /** Whether a frame is incomplete. If no more bytes follow, the peer's data has been truncated. */
   get inFrame(): boolean {
     return this.#headerSize > 0 || this.#current !== undefined;
   }
 
-  /** Reads header bytes, and returns the bytes after them. */
+  /** Consumes header bytes and returns the remaining bytes. */
   #readHeader(bytes: Buffer): Buffer {
     const size = bytes.copy(this.#header, this.#headerSize);
     this.#headerSize += size;

@@ -30,7 +30,7 @@ export class TtrpcServer {
     }
   }
 
-  /** Listens on a unix socket with these permissions; replaces a stale socket. */
+  /** Listens on a unix socket with the given permissions. Replaces a stale socket. */
   async listen(path: string, mode: number): Promise<void> {
     const server = createServer((socket) => this.serve(socket));
     this.#listening = { server, file: await listenUnix(server, path, mode) };

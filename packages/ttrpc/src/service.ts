@@ -1,17 +1,17 @@
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 
-/** The part of a generated service descriptor from which types are derived. */
+/** The part of a generated service descriptor that types are derived from. */
 export type TypedService = Pick<DescService, 'methods' | 'typeName'> & { method: Record<string, DescMethod> };
 
-/** Options of a call. */
+/** Options for a call. */
 export type CallOptions = {
   /** Stops waiting for the response. The server is not notified: ttrpc has no cancel message. */
   signal?: AbortSignal;
-  /** Deadline of the call, after which it fails with `deadline_exceeded`. Default 30 s; 0 means none. */
+  /** Timeout after which the call fails with `deadline_exceeded`. Default: 30 s; 0 means no timeout. */
   timeoutMs?: number;
 };
 
-/** The methods of a service, by lowerCamelCase name. */
+/** A service's methods, by lowerCamelCase name. */
 export type TtrpcClient<S extends TypedService> = {
   [M in keyof S['method']]: (
     request: MessageInitShape<S['method'][M]['input']>,

@@ -4,14 +4,14 @@ import { isRecord } from '@podwright/base';
 import { findProgram, runProgram } from '@podwright/host';
 
 /**
- * How this program was installed: as one file, which `upgrade` can replace, or as files that another program or person must replace, as
- * `advice` says.
+ * How this program was installed: either as a single file, which `upgrade` can replace, or as files that another program or a person must
+ * replace as described in `advice`.
  */
 export type Installation = { path: string; advice?: string };
 
 export const RESTART_ADVICE = "then 'podwright upgrade' restarts the node";
 
-/** Finds out how the program of this process was installed. */
+/** Determines how this process's program was installed. */
 export async function findInstallation(): Promise<Installation> {
   const { isSea } = process.getBuiltinModule('node:sea');
   const path = isSea() ? process.execPath : realpathSync(process.argv[1]!);
@@ -33,7 +33,7 @@ function checkoutAdvice(path: string): string | undefined {
   return `it is a checkout: update ${checkout} with 'git pull' and 'make build', ${RESTART_ADVICE}`;
 }
 
-/** The package managers that may own the file, and the command that installs a package. */
+/** The package managers that may own the file, and the command that each uses to install a package. */
 const MANAGERS = [
   { program: 'dpkg-query', args: ['--search'], install: 'apt install ./FILE.deb' },
   { program: 'rpm', args: ['--query', '--file'], install: 'dnf install ./FILE.rpm' },
@@ -48,7 +48,7 @@ async function packageAdvice(path: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Whether the file is a script that contains the whole program. */
+/** Whether the file is a script that contains the entire program. */
 function isScript(path: string): boolean {
   const file = openSync(path, 'r');
   const start = Buffer.alloc(2);

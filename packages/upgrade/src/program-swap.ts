@@ -5,18 +5,18 @@ import { syncDirectory } from '@podwright/host';
 import { lockDirectoryItself } from '@podwright/system';
 
 /**
- * Replaces the program's file. The new program is unpacked next to it, and each step is one link or rename, so that the file is always one
- * version or the other as a whole, also after a crash. Leftovers of a crash stay until the next upgrade.
+ * Replaces the program's file. The new program is unpacked next to it, and each step is a single link or rename, so that the file is always
+ * one complete version or the other, even after a crash. Anything left behind by a crash is removed by the next upgrade.
  */
 export class ProgramSwap implements Disposable {
-  /** Where the new program is unpacked. */
+  /** Path where the new program is unpacked. */
   readonly staged: string;
   readonly #program: string;
   readonly #directory: string;
   readonly #previous: string;
   readonly #unlock: () => void;
 
-  /** Throws `already_exists` while another upgrade replaces the same program. */
+  /** Throws `already_exists` if another upgrade is currently replacing the same program. */
   constructor(program: string) {
     this.#program = program;
     this.#directory = join(dirname(program), '.podwright-upgrade');
@@ -32,7 +32,7 @@ export class ProgramSwap implements Disposable {
     for (const name of readdirSync(this.#directory)) rmSync(join(this.#directory, name));
   }
 
-  /** Replaces the program by the staged one. */
+  /** Replaces the program with the staged one. */
   async replace(): Promise<void> {
     try {
       linkSync(this.#program, this.#previous);
@@ -44,7 +44,7 @@ export class ProgramSwap implements Disposable {
     await syncDirectory(dirname(this.#program));
   }
 
-  /** Puts the replaced program back. */
+  /** Restores the program that was replaced. */
   async restore(): Promise<void> {
     renameSync(this.#previous, this.#program);
     await syncDirectory(dirname(this.#program));

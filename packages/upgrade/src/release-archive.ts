@@ -14,8 +14,8 @@ const NAME = /^podwright-(\d+\.\d+\.\d+[\w.+-]*)-linux-(\w+)\.tar\.(?:zst|gz)$/;
 const SUMS = 'SHA256SUMS';
 
 /**
- * Finds the archive, compressed by zstd or gzip: `path` itself, or an archive in this directory. Throws `invalid_argument` if there is none
- * for this architecture.
+ * Finds the archive, compressed with zstd or gzip: either `path` itself, or an archive in the directory `path`. Throws `invalid_argument`
+ * if there is none for this architecture.
  */
 export function findArchive(path: string): ReleaseArchive {
   const kind = statSync(path);
@@ -41,7 +41,7 @@ function archiveOf(path: string): ReleaseArchive {
   return { path, version };
 }
 
-/** Compares the archive with its line in `SHA256SUMS` next to it. Throws `data_loss` if they differ. */
+/** Checks the archive against its line in the `SHA256SUMS` file next to it. Throws `data_loss` if they differ. */
 export async function verifyArchive({ path }: ReleaseArchive): Promise<void> {
   const expected = sumOf(path);
   const hash = createHash('sha256');
@@ -73,7 +73,7 @@ function readSums(path: string): string {
   }
 }
 
-/** Writes the program of the archive to a new file, and syncs it to the disk. */
+/** Extracts the archive's program to a new file, and syncs the file to disk. */
 export async function unpackProgram({ path }: ReleaseArchive, destination: string): Promise<void> {
   const packed = createReadStream(path);
   const unpacked = packed.pipe(path.endsWith('.gz') ? createGunzip() : createZstdDecompress());
@@ -89,7 +89,7 @@ export async function unpackProgram({ path }: ReleaseArchive, destination: strin
   throw new PodwrightError('invalid_argument', `${path} contains no file podwright`);
 }
 
-/** Whether an entry is the program. A file of shell completions may have the same name, but is not executable. */
+/** Whether an entry is the program. A shell completion file may have the same name, but is not executable. */
 const isProgram = ({ type, name, mode }: TarHeader) =>
   type === 'file' && basename(name) === 'podwright' && (mode & EXECUTABLE) !== 0;
 

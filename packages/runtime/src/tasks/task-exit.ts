@@ -3,7 +3,7 @@ import type { TaskExit } from './task-runtime.ts';
 /** Exit code of a process killed by SIGKILL, as in shells; also used if the exit code is unknown. */
 export const KILLED_EXIT_CODE = 137;
 
-/** The exit of a task that was deleted before its exit was reported. */
+/** The exit reported for a task that was deleted before its actual exit was reported. */
 export function removedExit(): TaskExit {
   const message = 'the container was killed and removed';
   return { exitCode: KILLED_EXIT_CODE, exitedAtMs: Date.now(), oomKilled: false, message };

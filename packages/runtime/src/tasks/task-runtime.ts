@@ -16,18 +16,18 @@ export type TaskConfig = {
   stdin: boolean;
   /** Whether stdin is closed after the first attach session that used it. */
   stdinOnce: boolean;
-  /** CRI log file; '' for none. */
+  /** Path of the CRI log file; '' for no log. */
   logPath: string;
   /** The runtime handler, which selects the OCI runtime; '' for the default. */
   handler: string;
 };
 
-/** The exit of a process. `oomKilled`: the OOM killer killed a process of the task, regardless of the exit code. */
+/** How a process exited. `oomKilled`: whether the OOM killer killed any of the task's processes, regardless of the exit code. */
 export type TaskExit = {
   exitCode: number;
   exitedAtMs: number;
   oomKilled: boolean;
-  /** A message for users if the exit code is not the process's own, for example because its monitor died. */
+  /** User-facing explanation. Set if the exit code is not the process's own, for example because its monitor died. */
   message?: string;
 };
 
@@ -36,19 +36,19 @@ export type TaskState =
   | { status: 'exited'; exit: TaskExit }
   | { status: 'absent' };
 
-/** A process to run in a task, in addition to its first one. */
+/** An additional process to run in a task. */
 export type ExecConfig = {
   command: string[];
   terminal: boolean;
   /** TERM for a command on a terminal, unless the task sets its own. Default: xterm. */
   terminalName?: string;
-  /** An abort kills the process. Environment and working directory are the task's. */
+  /** Aborting it kills the process. The process runs with the task's environment and working directory. */
   signal: AbortSignal;
 };
 
 /**
- * The streams of a process. With a terminal, stderr is absent. Unread output blocks the process, so streams that are not needed must be
- * resumed.
+ * A process's streams. On a terminal there is no stderr. Unread output blocks the process, so the caller must resume the streams that it
+ * does not need.
  */
 export type ExecSession = {
   stdin: Writable;
@@ -59,16 +59,16 @@ export type ExecSession = {
 };
 
 /**
- * Directories for a task's checkpoint: CRIU's images of its memory, and CRIU's log and statistics. `frozen` is called while the task is
- * frozen, to save other state as of the same moment.
+ * Directories for a task's checkpoint: `images` for CRIU's memory images, `work` for CRIU's log and statistics. `frozen` is called while
+ * the task is frozen, to save other state as of the same moment.
  */
 export type TaskCheckpoint = { images: string; work: string; frozen: () => Promise<void>; signal: AbortSignal };
 
 /**
- * Runs containers. Tasks outlive this process: after a restart `state` and `onExit` work for earlier tasks, and stopping or deleting a task
- * needs no state in memory.
+ * Runs containers. Tasks outlive this process: after a restart, `state` and `onExit` also work for earlier tasks, and stopping or deleting
+ * a task needs no in-memory state.
  *
- * Errors: `not_found` (no such task, or a command that is not in the image; with the OCI runtime's message), `already_exists`,
+ * Errors: `not_found` (no such task, or a command that is not in the image; the message is the OCI runtime's), `already_exists`,
  * `failed_precondition` (not running), `deadline_exceeded`, `internal`.
  */
 export interface TaskRuntime {
@@ -79,20 +79,20 @@ export interface TaskRuntime {
   create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }>;
   start(id: string): Promise<void>;
   /**
-   * Sends a signal to the task's first process, or with `all` to all of its processes. No error if the task has exited. SIGKILL also ends
-   * frozen processes.
+   * Sends a signal to the task's first process, or, with `all`, to all of its processes. No error if the task has exited. SIGKILL also
+   * kills frozen processes.
    */
   kill(id: string, signal: string, options?: { all?: boolean }): Promise<void>;
   /** The task's state. A task whose monitor or shim died without reporting an exit is killed first, because its stdio is broken. */
   state(id: string): Promise<TaskState>;
-  /** Calls `listener` once when the task has exited, immediately if it already has. Also calls it after the task's monitor has died. */
+  /** Calls `listener` once the task has exited; immediately if it already has. Also called if the task's monitor dies. */
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable;
   /**
-   * Kills the task, and removes all of its processes, cgroups and files. The bundle stays, and the task can be created from it again. No
-   * error if there is no such task.
+   * Kills the task, and removes all of its processes, cgroups and files. The bundle is left in place, and the task can be created from it
+   * again. No error if the task does not exist.
    */
   delete(id: string): Promise<void>;
-  /** Whether the task has no processes left, only files and cgroups. Optional, because not all runtimes can detect it. */
+  /** Whether the task has no processes left, only files and cgroups. Optional, because not all runtimes can tell. */
   isEmpty?(id: string): Promise<boolean>;
   /** Runs a command until it exits; an abort kills it. stdout and stderr are each truncated at 16 MiB. */
   execSync(
@@ -114,11 +114,11 @@ export interface TaskRuntime {
   /** Thaws a task that an interrupted checkpoint left frozen. No error for a task that is not frozen. */
   thaw?(id: string): Promise<void>;
   /**
-   * Asks the runtime for the task's resource usage, for tasks without a cgroup on the host, such as tasks in virtual machines. Returns
-   * `undefined` if the task is not running or is not measured.
+   * Queries the runtime for the resource usage of a task that has no cgroup on the host, such as one in a virtual machine. Returns
+   * `undefined` if the task is not running or its usage is not measured.
    */
   use?(id: string): Promise<CgroupStats | undefined>;
-  /** Ids of all tasks that have any resource on the host: monitor, files, runtime state. */
+  /** IDs of all tasks that have anything left on the host: a monitor, files, or runtime state. */
   list(): Promise<string[]>;
   /** Whether `list` includes the id, without the cost of listing all tasks. Optional. */
   has?(id: string): Promise<boolean>;

@@ -13,22 +13,22 @@ import type {
 
 export type TaskRuntimesOptions = {
   /**
-   * All task runtimes that may have tasks on this host, by name. Includes runtimes that no handler uses, whose tasks must still be stopped
-   * and deleted.
+   * All task runtimes that may have tasks on this host, by name. Includes runtimes that no handler uses any more, because their tasks must
+   * still be stopped and deleted.
    */
   runtimes: ReadonlyMap<string, TaskRuntime>;
-  /** The name of the task runtime of each runtime handler; '' is the default handler. */
+  /** Name of each runtime handler's task runtime; '' is the default handler. */
   handlers: ReadonlyMap<string, string>;
 };
 
 /**
- * Combines several task runtimes. New tasks go to the runtime of their handler; later calls go to the runtime that has the task, even if
- * the handlers have changed. Ids are unique across all runtimes.
+ * Combines several task runtimes. New tasks go to the task runtime of their handler. Later calls go to the one that owns the task, even if
+ * the handlers have changed. Task IDs are unique across all task runtimes.
  */
 export class TaskRuntimes implements TaskRuntime {
   readonly name = 'handlers';
   readonly #options: TaskRuntimesOptions;
-  /** The runtime of each task that has been looked up. */
+  /** The owner of each task that has been looked up. */
   readonly #owners = new Map<string, TaskRuntime>();
 
   constructor(options: TaskRuntimesOptions) {
@@ -60,7 +60,7 @@ export class TaskRuntimes implements TaskRuntime {
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
     const known = this.#owners.get(id);
     if (known !== undefined) return known.onExit(id, listener);
-    // The task has not been looked up since the restart, so any of the runtimes may have it.
+    // The task has not been looked up since the restart, so any of the runtimes may own it.
     const watches = [...this.#options.runtimes.values()].map((runtime) => runtime.onExit(id, listener));
     return { [Symbol.dispose]: () => watches.forEach((watch) => void watch[Symbol.dispose]()) };
   }
@@ -114,7 +114,6 @@ export class TaskRuntimes implements TaskRuntime {
     return (await Promise.all([...this.#options.runtimes.values()].map((runtime) => runtime.list()))).flat();
   }
 
-  /** Closes all runtimes. */
   close(): void {
     for (const runtime of this.#options.runtimes.values()) runtime.close();
   }

@@ -9,9 +9,9 @@ import { connectSpdy, type UpgradeTarget } from './upgrade.ts';
 const MAX_MESSAGE_BYTES = 4 << 10;
 
 /**
- * Forwards connections to ports of a pod over one SPDY connection. The first forwarded connection opens it. If it is lost, the next one
- * reopens it, provided that the target can be used again (a path of a node's API can; a runtime's URL is valid only once). The caller
- * listens on local ports:
+ * Forwards connections to a pod's ports over one SPDY connection, which the first forwarded connection opens. If the SPDY connection is
+ * lost, the next forwarded connection reopens it, provided that the target can be used again: a path of a node's API can, but a container
+ * runtime's URL is valid only once. The caller listens on local ports:
  *
  *     using forwarder = new PortForwarder({ socketPath, path });
  *     createServer({ allowHalfOpen: true }, (socket) => forwarder.forward(socket, 80).catch(complain)).listen(8080);
@@ -26,13 +26,13 @@ export class PortForwarder implements Disposable {
     this.#target = target;
   }
 
-  /** Opens the SPDY connection in advance, to detect errors early. Throws the errors of `connectSpdy`. */
+  /** Opens the SPDY connection in advance, to detect errors early. Throws the same errors as `connectSpdy`. */
   async connect(): Promise<void> {
     await this.#connect();
   }
 
   /**
-   * Joins `local` to a port of the pod until both directions have ended, and then closes `local`. Throws the errors of `connectSpdy`, and
+   * Joins `local` to a port of the pod until both directions have ended, then closes `local`. Throws the same errors as `connectSpdy`, and
    * `unavailable` with the server's message if the port cannot be reached or the connection breaks. Other forwarded connections are not
    * affected.
    */
@@ -50,7 +50,7 @@ export class PortForwarder implements Disposable {
     }
   }
 
-  /** Ends all forwarded connections. */
+  /** Closes all forwarded connections. */
   close(): void {
     this.#closed.abort(new PodwrightError('cancelled', 'port forwarding has ended'));
     const closing = this.#connection?.then((connection) => connection.close());
@@ -61,7 +61,7 @@ export class PortForwarder implements Disposable {
     this.close();
   }
 
-  /** Opens the error stream before the data stream, as Kubernetes' clients do. */
+  /** Opens the error stream before the data stream, as Kubernetes clients do. */
   async #open(port: number): Promise<{ data: SpdyStream; error: SpdyStream }> {
     const connection = await this.#connect();
     const headers = { port: String(port), requestid: String(this.#nextRequestId++) };
@@ -98,7 +98,7 @@ export class PortForwarder implements Disposable {
   }
 }
 
-/** Reads the server's error message for a forwarded connection; empty if the connection ended successfully. */
+/** Reads the server's error message for a forwarded connection; empty if the connection ended without an error. */
 async function readMessage(error: SpdyStream): Promise<string> {
   let message = '';
   try {

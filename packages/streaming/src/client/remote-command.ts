@@ -8,13 +8,13 @@ import type { SpdyStream } from '../spdy/stream.ts';
 import { connectSpdy, type UpgradeTarget } from './upgrade.ts';
 
 /**
- * The local streams of a remote command, which are never ended or destroyed here. They must be the streams for which the URL was created,
- * because the server waits for each of them. `resize` calls its listener immediately and after each change of the terminal's size.
+ * The local streams of a remote command; this module never ends or destroys them. They must match the streams for which the URL was
+ * created, because the server waits for each of them. `resize` calls its listener immediately and whenever the terminal's size changes.
  */
 export type CommandIo = {
   stdin?: Readable;
   stdout?: Writable;
-  /** Ignored with a terminal. */
+  /** Ignored if `tty` is set. */
   stderr?: Writable;
   tty: boolean;
   resize?: (listener: (size: TerminalSize) => void) => Disposable;
@@ -23,9 +23,9 @@ export type CommandIo = {
 const MAX_STATUS_BYTES = 64 << 10;
 
 /**
- * Runs a command, or attaches to one, behind a streaming URL. Returns the exit code after all output has been forwarded. Throws the errors
- * of `connectSpdy`, `internal` with the server's message if the command could not be run, `unavailable` if the connection was lost before
- * the exit status arrived, and the signal's reason.
+ * Runs a command, or attaches to one, through a streaming URL. Returns the exit code after all output has been forwarded. Throws the same
+ * errors as `connectSpdy`, `internal` with the server's message if the command could not be run, `unavailable` if the connection was lost
+ * before the exit status arrived, and the signal's reason if it aborts.
  */
 export async function runRemoteCommand(target: UpgradeTarget, io: CommandIo, signal?: AbortSignal): Promise<number> {
   const { connection, protocol } = await connectSpdy(target, { protocols: SPDY_COMMAND_PROTOCOLS, signal });
@@ -41,8 +41,8 @@ export async function runRemoteCommand(target: UpgradeTarget, io: CommandIo, sig
 }
 
 /**
- * Connects to the process behind a streaming URL, for a caller that serves it to another client. `close` ends the connection. Throws the
- * errors of `connectSpdy`; `exit` rejects with those of `runRemoteCommand`.
+ * Connects to the process behind a streaming URL, for a caller that serves it to another client. `close` closes the connection. Throws the
+ * same errors as `connectSpdy`; `exit` rejects with the same errors as `runRemoteCommand`.
  */
 export async function openRemoteProcess(
   target: UpgradeTarget,
@@ -86,7 +86,7 @@ async function follow(
   return exitCodeOf(message, protocol);
 }
 
-/** Opens the streams in the order in which Kubernetes' clients do: error, stdin, stdout, stderr, resize. */
+/** Opens the streams in the same order as Kubernetes clients: error, stdin, stdout, stderr, resize. */
 async function openStreams(
   connection: SpdyConnection,
   { choice, protocol }: { choice: StreamChoice; protocol: string },
@@ -102,7 +102,7 @@ async function openStreams(
   return { error, stdin, stdout, stderr, resize };
 }
 
-/** Forwards input and its end until disposed. */
+/** Forwards input, including its end, until disposed. */
 function passInput(source: Readable, target: SpdyStream): Disposable {
   const end = () => target.end();
   source.pipe(target);
@@ -135,7 +135,7 @@ async function readStatus(stream: SpdyStream): Promise<string> {
   return status.bytes().toString('utf8');
 }
 
-/** Converts the message of the error stream. Before v4, an empty message means success, and any other is an error message. */
+/** Converts the error stream's message to an exit code. Before v4, an empty message means success, and any other is an error message. */
 function exitCodeOf(message: string, protocol: string): number {
   if (message === '' && !hasStructuredStatus(protocol)) return 0;
   if (message === '')

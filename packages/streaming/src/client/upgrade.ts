@@ -6,8 +6,8 @@ import { TERMINAL_HEADER } from '../server/terminal-name.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 
 /**
- * The target of an upgrade: an absolute URL, or a path on a unix socket. `terminal` is the TERM of a command on a terminal, which only
- * Podwright's servers use.
+ * The target of an upgrade request: an absolute URL, or a path on a unix socket. `terminal` is the TERM for a command on a terminal; only
+ * Podwright's servers use it.
  */
 export type UpgradeTarget = ({ url: string } | { socketPath: string; path: string }) & { terminal?: string };
 
@@ -21,9 +21,9 @@ export type SpdyUpgradeOptions = {
 };
 
 /**
- * Upgrades a POST request to SPDY/3.1, as Kubernetes' clients do. Returns the connection and the subprotocol that the server chose. Throws
- * the server's message with a code by its HTTP status, `unavailable` if the server cannot be reached, and `deadline_exceeded` after 30 s
- * without a response.
+ * Upgrades a POST request to SPDY/3.1, as Kubernetes clients do. Returns the connection and the subprotocol that the server chose. If the
+ * server rejects the upgrade, throws its message with an error code that matches the HTTP status. Throws `unavailable` if the server cannot
+ * be reached, and `deadline_exceeded` if there is no response for 30 s.
  */
 export async function connectSpdy(
   target: UpgradeTarget,
@@ -33,7 +33,7 @@ export async function connectSpdy(
   return { connection: new SpdyConnection(transport, { role: 'client', head }), protocol };
 }
 
-/** Like `connectSpdy`, but returns the raw connection. `head` holds the bytes that were received with the response. */
+/** Like `connectSpdy`, but returns the raw connection. `head` contains the bytes received along with the response. */
 export async function upgradeToSpdy(target: UpgradeTarget, options: SpdyUpgradeOptions): Promise<Upgraded> {
   using deadline = withTimeout(options.signal, UPGRADE_ANSWER_TIMEOUT_MS, 'upgrade to SPDY');
   deadline.throwIfAborted();

@@ -7,8 +7,8 @@ import { type JoinableStream, joinStream } from '../spdy/join-stream.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
 
 /**
- * Opens a connection to a port of the pod. The connection must permit half-open mode. `signal` aborts the attempt, but not the connection
- * once it is open. The message of any error is sent to the client.
+ * Opens a connection to a port of the pod. The connection must support half-close. `signal` aborts the attempt, but not the connection once
+ * it is open. The message of any error is sent to the client.
  */
 export type PortDialer = (port: number, signal: AbortSignal) => Promise<Duplex>;
 
@@ -47,7 +47,6 @@ export async function servePortForward(
   for (const key of [...pairs.keys()]) drop(pairs, key);
 }
 
-/** Whether the text is a decimal TCP port. */
 function isPort(text: string): boolean {
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
 }
@@ -70,8 +69,8 @@ export type ForwardedConnection = {
 };
 
 /**
- * Joins a client's connection to a port of the pod until both directions have ended; each may end first. An error on one side closes the
- * other. Never rejects.
+ * Joins a client's connection to a port of the pod until both directions have ended. Either direction may end first. An error on one side
+ * closes the other. Never rejects.
  */
 export async function forwardPort(dial: PortDialer, connection: ForwardedConnection): Promise<void> {
   const { data, error, port, signal } = connection;
@@ -87,7 +86,6 @@ export async function forwardPort(dial: PortDialer, connection: ForwardedConnect
   }
 }
 
-/** Connects to the port, unless the client disconnects first. */
 async function dialUntilAbandoned(dial: PortDialer, { data, port, signal }: ForwardedConnection): Promise<Duplex> {
   const abandoned = new AbortController();
   const abandon = () => abandoned.abort();

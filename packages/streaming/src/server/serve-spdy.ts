@@ -12,7 +12,7 @@ import { refuseUpgrade, switchToSpdy } from './upgrade-answers.ts';
 /** A client's upgrade request, its socket, and the bytes received after the request. */
 export type UpgradingClient = { request: IncomingMessage; socket: Duplex; head: Buffer };
 
-/** A request whose URL a client has used, with the counter for the connection's buffers. */
+/** A request whose URL a client has used, and the counter for the connection's buffers. */
 export type ServedRequest = StreamingRequest & { countBuffer?: CountBuffer };
 
 /** Serves a streaming request over SPDY/3.1 until both sides have ended. A client that offers no protocol gets the oldest one. */

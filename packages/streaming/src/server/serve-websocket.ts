@@ -15,7 +15,7 @@ import { refuseUpgrade } from './upgrade-answers.ts';
 import { answerPings, WebSocketChannels } from './websocket-channels.ts';
 import { webSocketCommand } from './websocket-command.ts';
 
-/** Maximum size of a message, as in Kubernetes' servers. A larger one ends its connection. */
+/** Maximum message size, as in Kubernetes' servers. A larger message closes the connection. */
 const MAX_MESSAGE_BYTES = 32 << 20;
 
 /** Serves a streaming request over a WebSocket until both sides have ended. */
@@ -46,10 +46,10 @@ export function acceptWebSocket(
     autoPong: false, // answered with a bound on unread pongs
     clientTracking: false,
   });
-  // The library rejects the tunnel's protocol name, because a slash is not a token character. So it must not see this header.
+  // The ws library rejects the tunnel's protocol name, because a slash is not a token character. So it must not see this header.
   delete client.request.headers['sec-websocket-protocol'];
   if (protocol !== '') server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
-  // If the handshake fails, the library responds, and the callback is not called.
+  // If the handshake fails, the ws library responds itself and does not call the callback.
   let accepted: { socket: WebSocket; protocol: string } | undefined;
   server.handleUpgrade(client.request, client.socket, client.head, (socket) => {
     accepted = { socket, protocol };
@@ -82,8 +82,8 @@ async function serve(
 }
 
 /**
- * Forwards one connection to each of `ports` over channels. Channel 2n carries the data of the n-th port, and channel 2n+1 its error
- * message. Each channel starts with the port number in two bytes, little-endian. Resolves when all connections have ended.
+ * Forwards one connection to each of `ports` over channels. Channel 2n carries the data of the nth port, and channel 2n+1 its error
+ * message. Each channel starts with the port number as two bytes, little-endian. Resolves once all connections have ended.
  */
 async function forwardPortChannels(
   channels: WebSocketChannels,

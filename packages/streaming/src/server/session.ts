@@ -5,13 +5,13 @@ import { DRAIN_IDLE_MS } from '../limits.ts';
 import type { RemoteProcess, TerminalSize } from '../remote-process.ts';
 import { readSizes } from '../terminal-resize.ts';
 
-/** The client's streams of a remote command, whatever the wire protocol. */
+/** The client's streams for a remote command, independent of the wire protocol. */
 export type CommandStreams = {
   stdin: Readable | undefined;
   stdout: Writable | undefined;
   stderr: Writable | undefined;
   resize: Readable | undefined;
-  /** Receives the command's status: JSON with `structuredStatus`, text otherwise. */
+  /** Receives the command's status: JSON if `structuredStatus` is set, otherwise text. */
   error: Writable;
   /** Whether the error stream carries a Status object, as it does since protocol v4. */
   structuredStatus: boolean;
@@ -21,7 +21,8 @@ export type CommandStreams = {
 
 /**
  * Joins a process to its client until the process exits or the client disconnects. All output is forwarded before the exit code is sent.
- * The process that `start` returns is always closed, even if the client has disconnected meanwhile. Never rejects unless `close` throws.
+ * The process that `start` returns is always closed, even if the client has disconnected in the meantime. Never rejects unless `close`
+ * throws.
  */
 export async function runSession(
   start: (gone: AbortSignal) => Promise<RemoteProcess>,
@@ -40,7 +41,7 @@ export async function runSession(
   }
 }
 
-/** Forwards the streams, and returns the status of the process once all its output has been forwarded. */
+/** Forwards the streams. Returns the process's status once all of its output has been forwarded. */
 async function follow(process: RemoteProcess, streams: CommandStreams): Promise<ExitStatus> {
   const output = new Output();
   try {
@@ -66,8 +67,8 @@ function resize(process: RemoteProcess, { Width, Height }: TerminalSize): void {
 }
 
 /**
- * Forwards input with back-pressure. Closes the process's stdin at the end of input, unless the client has disconnected. Once the process
- * has closed its stdin, further input is discarded.
+ * Forwards input with backpressure. Closes the process's stdin at the end of the input, unless the client has disconnected. Once the
+ * process has closed its stdin, further input is discarded.
  */
 function passInput({ stdin, gone }: CommandStreams, target: Writable): void {
   const source = stdin!;
@@ -84,15 +85,15 @@ function passInput({ stdin, gone }: CommandStreams, target: Writable): void {
   source.pipe(target, { end: false });
 }
 
-/** Forwards the outputs of a process to the client. */
+/** Forwards a process's output streams to the client. */
 class Output {
   #flowing = 0;
   #lastByteAtMs = performance.now();
   #onEnd: () => void = () => undefined;
 
   /**
-   * Forwards one output and its end. Without a target, or after the target was destroyed, the output is discarded so that the process does
-   * not block.
+   * Forwards one output stream and its end. If there is no target, or the target has been destroyed, the output is discarded so that the
+   * process does not block.
    */
   pass(source: Readable | undefined, requested: Writable | undefined): void {
     if (source === undefined) return void requested?.end();
@@ -113,7 +114,7 @@ class Output {
     source.pipe(target);
   }
 
-  /** Waits until all outputs have ended, or until they have been idle for `DRAIN_IDLE_MS`. */
+  /** Waits until all output streams have ended, or until they have been idle for `DRAIN_IDLE_MS`. */
   async drained(signal: AbortSignal): Promise<void> {
     if (this.#flowing === 0) return;
     this.#lastByteAtMs = performance.now();

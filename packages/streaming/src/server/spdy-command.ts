@@ -8,7 +8,6 @@ import type { SpdyStream } from '../spdy/stream.ts';
 import { hasResize, hasStructuredStatus } from './protocols.ts';
 import type { CommandStreams } from './session.ts';
 
-/** Names of the streams that a client must open for its request. */
 function expectedStreams(choice: StreamChoice, protocol: string): Set<string> {
   const names = new Set(['error']);
   if (choice.stdin) names.add('stdin');
@@ -23,13 +22,13 @@ export type SpdyCommandRequest = {
   protocol: string;
   head: Buffer;
   countBuffer?: CountBuffer;
-  /** Default 30 s. */
+  /** How long the client may take to open its streams. Default: 30 s. */
   streamsTimeoutMs?: number;
 };
 
 /**
- * Waits for the streams of a remote command on an upgraded connection. Rejects with `deadline_exceeded` if the client does not open them in
- * time, and with `unavailable` if it disconnects; the connection is then closed.
+ * Waits for the client to open the streams of a remote command on an upgraded connection. Rejects with `deadline_exceeded` if the client
+ * does not open them in time, and with `unavailable` if it disconnects; either way, the connection is closed.
  */
 export async function acceptSpdyCommand(
   transport: Duplex,

@@ -1,7 +1,7 @@
 import type { RemoteProcess, StreamChoice } from '../remote-process.ts';
 import type { PortDialer } from './port-forward.ts';
 
-/** The request behind a URL: a command to run, a container to attach to, or ports to forward. */
+/** The request behind a streaming URL: a command to run, a container to attach to, or ports to forward. */
 export type StreamingRequest =
   | {
       kind: 'exec' | 'attach';

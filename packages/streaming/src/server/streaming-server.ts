@@ -11,7 +11,7 @@ import { TokenCache } from './tokens.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
 import { WaitingClients } from './waiting-clients.ts';
 
-/** `address` should be reachable only from this host; `port` 0 selects a free one. With `tls` (PEM), URLs are https. */
+/** `address` should be reachable only from this host. Port 0 selects a free port. With `tls` (PEM), URLs use https. */
 export type StreamingServerOptions = {
   address: string;
   port: number;
@@ -26,7 +26,7 @@ const MAX_SESSIONS = 1000;
 
 /**
  * Serves exec, attach and port-forward over SPDY/3.1 and WebSocket. Each URL contains a token that is valid once, for a minute. There is no
- * other authentication, so the server should listen on loopback. Clients without a token cannot block clients with one.
+ * other authentication, so the server should listen on loopback. Clients without a token cannot block clients that have one.
  */
 export class StreamingServer {
   readonly #tokens = new TokenCache<StreamingRequest>();
@@ -66,14 +66,17 @@ export class StreamingServer {
     this.#base = `${tls === undefined ? 'http' : 'https'}://${authority(this.#server.address() as AddressInfo)}`;
   }
 
-  /** Creates an absolute URL that is valid once, for a minute. Throws `resource_exhausted` while a thousand URLs wait for their clients. */
+  /**
+   * Creates an absolute URL that is valid once, for a minute. Throws `resource_exhausted` while a thousand URLs are waiting for their
+   * clients.
+   */
   url(request: StreamingRequest): string {
     return `${this.#base}/${request.kind}/${this.#tokens.insert(request)}`;
   }
 
   /**
-   * Serves a client that another server of this process has accepted, without a connection between the two servers. Returns false if the
-   * URL belongs to another server.
+   * Serves a client that another server in this process has accepted, so that no connection between the two servers is needed. Returns
+   * false if the URL belongs to another server.
    */
   serve(client: UpgradingClient, url: string): boolean {
     if (!url.startsWith(`${this.#base}/`)) return false;
@@ -81,7 +84,7 @@ export class StreamingServer {
     return true;
   }
 
-  /** Closes the server and every session. Resolves when their processes have been closed, or after 5 s. */
+  /** Closes the server and all sessions. Resolves once their processes have been closed, or after 5 s. */
   async close(): Promise<void> {
     this.#tokens.clear();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -121,7 +124,7 @@ export class StreamingServer {
     void session.then(() => this.#sessions.delete(session));
   }
 
-  /** Serves a client. The code of each protocol is loaded for its first client. */
+  /** Serves a client. Each protocol's code is loaded when the first client uses it. */
   async #serve(client: UpgradingClient, waiting: ServedRequest): Promise<void> {
     const upgrade = client.request.headers.upgrade?.toLowerCase();
     if (upgrade === 'websocket') return (await import('./serve-websocket.ts')).serveWebSocket(client, waiting);
@@ -130,7 +133,7 @@ export class StreamingServer {
   }
 }
 
-/** Creates a server and listens. Errors name the address. */
+/** Creates a server and starts listening. Errors name the address. */
 export async function openStreamingServer(options: StreamingServerOptions): Promise<StreamingServer> {
   try {
     const server = new StreamingServer(options);
@@ -145,7 +148,7 @@ const refusePlain: RequestListener = (_request, response) => {
   response.writeHead(404, { connection: 'close' }).end('upgrade to SPDY/3.1 or WebSocket on a URL of this server\n');
 };
 
-/** Host and port for the server's URLs, with the loopback address in place of a wildcard address. */
+/** Returns the host and port for the server's URLs, replacing a wildcard address with the loopback address. */
 function authority({ address, port }: AddressInfo): string {
   if (address === '0.0.0.0') return `127.0.0.1:${port}`;
   if (address === '::') return `[::1]:${port}`;

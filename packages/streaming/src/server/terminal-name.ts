@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The header in which Podwright's clients send their TERM, for which the CRI has no field. */
+/** Header in which Podwright's clients send their TERM, because the CRI has no field for it. */
 export const TERMINAL_HEADER = 'podwright-terminal';
 
-/** Names of terminals (terminfo) are file names. No other value is passed to an environment. */
+/** Terminal names (terminfo) are file names. Values that do not match are not passed to the environment. */
 const NAME = /^[A-Za-z0-9][\w.+-]{0,63}$/;
 
 /** The TERM value that a client requests, if it is valid. */

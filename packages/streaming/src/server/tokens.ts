@@ -4,17 +4,17 @@ import { TOKEN_TTL_MS } from '../limits.ts';
 
 const MAX_TOKENS = 1000;
 
-/** Requests that wait for their clients, each under a token that is valid once and expires. */
+/** Requests that are waiting for their clients, each under a token that is valid once and expires. */
 export class TokenCache<T> {
   readonly #entries = new Map<string, { value: T; expiresAtMs: number }>();
   readonly #now: () => number;
 
-  /** `now` returns the milliseconds of a monotonic clock. */
+  /** `now` returns the time of a monotonic clock in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Stores a request and returns its token. Throws `resource_exhausted` while a thousand requests wait. */
+  /** Stores a request and returns its token. Throws `resource_exhausted` while a thousand requests are waiting. */
   insert(value: T): string {
     for (const [token, entry] of this.#entries) {
       if (entry.expiresAtMs > this.#now()) break; // the entries are in insertion order, so all later ones are newer

@@ -8,7 +8,7 @@ export function switchToSpdy(socket: Duplex, protocol: string): void {
   );
 }
 
-/** Rejects an upgrade with a plain text message, and ends the connection. */
+/** Rejects an upgrade with a plain-text message and ends the connection. */
 export function refuseUpgrade(
   socket: Duplex,
   { status, message, headers = [] }: { status: string; message: string; headers?: string[] },

@@ -2,15 +2,15 @@ import type { Socket } from 'node:net';
 import { REQUEST_TIMEOUT_MS } from '../limits.ts';
 
 /**
- * Maximum number of waiting connections. It exceeds the number that the kernel queues for the server (511, the backlog of node:net), so
- * that no connection is closed before it has been read.
+ * Maximum number of waiting connections. Larger than the number that the kernel queues for the server (511, the default backlog of
+ * node:net), so that no connection is closed before it has been read.
  */
 const MAX_WAITING = 1000;
 
 /**
- * Connections whose clients have not authenticated yet, for example with a valid token. Every user of the host can open such connections,
- * so their number and duration are bounded: above the bound the oldest is closed, and so is one that takes too long. Authenticated
- * connections are neither counted nor closed.
+ * Connections whose clients have not authenticated yet, for example with a valid token. Any user on the host can open such connections, so
+ * their number and duration are bounded. If there are too many, the oldest one is closed; a connection that takes too long is closed as
+ * well. Authenticated connections are neither counted nor closed.
  */
 export class WaitingClients {
   readonly #waiting = new Map<string, { socket: Socket; deadline: NodeJS.Timeout }>();
@@ -40,7 +40,10 @@ export class WaitingClients {
     oldest[1].socket.destroy();
   }
 
-  /** Removes an entry; if `socket` is given, only if the entry is of that connection, because the client may have reused its port. */
+  /**
+   * Removes an entry. If `socket` is given, removes the entry only if it belongs to that connection, because the client may have reused its
+   * port.
+   */
   #forget(name: string, socket?: Socket): void {
     const found = this.#waiting.get(name);
     if (found === undefined || (socket !== undefined && found.socket !== socket)) return;

@@ -6,15 +6,15 @@ import { type CountBuffer, ignoreBuffer } from '../read-buffers.ts';
 import { hasHalfClose, isBase64 } from './protocols.ts';
 import { Channel, decodeMessage, encodeMessage } from './websocket-messages.ts';
 
-/** Number of buffered bytes above which the writer of a channel blocks. */
+/** Number of buffered bytes above which a channel's writer blocks. */
 const HIGH_WATER_BYTES = 256 << 10;
-/** Maximum number of bytes of pongs that a client may leave unread. Above it, pings are not answered. */
+/** Maximum number of bytes of pongs that a client may leave unread. Beyond that, pings are not answered. */
 const MAX_UNSENT_PONG_BYTES = 1 << 20;
 const NORMAL_CLOSURE = 1000;
 
 /**
- * A WebSocket whose messages belong to numbered channels. Messages for a channel without a reader are discarded. There is no flow control
- * per channel: a slow reader blocks all channels.
+ * A WebSocket whose messages belong to numbered channels. Messages for a channel without a reader are discarded. There is no per-channel
+ * flow control: a slow reader blocks all channels.
  */
 export class WebSocketChannels {
   /** Aborts when the socket is closed, before the channels end. */
@@ -46,7 +46,7 @@ export class WebSocketChannels {
     });
   }
 
-  /** The bytes that the client writes to a channel. */
+  /** Returns a stream of the bytes that the client writes to a channel. */
   reader(channel: number): Readable {
     const reader = new PassThrough();
     const resume = () => this.#socket.resume();
@@ -56,7 +56,10 @@ export class WebSocketChannels {
     return reader;
   }
 
-  /** A stream to a channel that the client reads. Writes fail once the socket is closed. An 'error' without a listener is not thrown. */
+  /**
+   * Returns a stream that writes to one of the client's channels. Writes fail once the socket is closed. An 'error' event without a
+   * listener is not thrown.
+   */
   writer(channel: number): Writable {
     const write = (chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) =>
       this.send(channel, chunk, done);
@@ -64,13 +67,13 @@ export class WebSocketChannels {
     return writer.on('error', () => undefined);
   }
 
-  /** Sends one message; an empty one only announces the channel. */
+  /** Sends one message. An empty message only announces the channel. */
   send(channel: number, payload: Buffer, done: (error?: Error | null) => void = () => undefined): void {
     this.#countBuffer(payload.length);
     this.#socket.send(encodeMessage(channel, payload, this.#base64), { binary: !this.#base64 }, done);
   }
 
-  /** Closes the connection after pending messages. Data that the client still sends is discarded. */
+  /** Closes the connection after sending pending messages. Data that the client still sends is discarded. */
   close(): void {
     for (const reader of this.#readers.values()) reader.destroy();
     this.#socket.resume();
@@ -96,7 +99,7 @@ export class WebSocketChannels {
   }
 }
 
-/** Answers pings as long as the client reads the pongs. */
+/** Answers pings while the client keeps reading the pongs. */
 export function answerPings(socket: WebSocket): void {
   socket.on('ping', (data) => {
     if (socket.bufferedAmount < MAX_UNSENT_PONG_BYTES) socket.pong(data);

@@ -5,8 +5,8 @@ import type { WebSocketChannels } from './websocket-channels.ts';
 import { Channel } from './websocket-messages.ts';
 
 /**
- * Creates the streams of a remote command as WebSocket channels, which all exist from the start. Since v5 the client can close stdin alone.
- * As Kubernetes' servers do, this sends an empty message on the lowest output channel to show that the connection is open.
+ * Represents a remote command's streams as WebSocket channels, which all exist from the start. Since v5, the client can close stdin on its
+ * own. Like Kubernetes' servers, sends an empty message on the lowest output channel to show that the connection is open.
  */
 export function webSocketCommand(
   channels: WebSocketChannels,

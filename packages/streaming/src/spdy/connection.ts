@@ -10,19 +10,19 @@ import { SpdyStream, type StreamCarrier } from './stream.ts';
 const RST_PROTOCOL_ERROR = 1;
 const RST_REFUSED_STREAM = 3;
 const RST_CANCEL = 5;
-/** Maximum number of streams per connection. A remote command has at most five, a port-forward two per forwarded connection. */
+/** Maximum number of streams per connection. A remote command needs at most five; port-forwarding needs two per forwarded connection. */
 const MAX_STREAMS = 512;
-/** Maximum number of unread bytes in slow streams together; above it the whole connection is paused. */
+/** Maximum total number of unread bytes in slow streams. Above it, the whole connection is paused. */
 const MAX_UNREAD_BYTES = 1 << 20;
-/** Maximum number of bytes of answers (to pings and new streams) that the peer may leave unread; more indicate an attack. */
+/** Maximum number of bytes of replies (to pings and new streams) that the peer may leave unread. More than that indicates an attack. */
 const MAX_UNSENT_ANSWER_BYTES = 256 << 10;
-/** Maximum size of an outgoing data frame: the length has 24 bits, and other streams need their turn. */
+/** Maximum size of an outgoing data frame. The length field has only 24 bits, and other streams need their turn. */
 const MAX_DATA_BYTES = 256 << 10;
 
 export type SpdyConnectionOptions = {
-  /** Streams that the client opens have odd ids, the server's even ones. */
+  /** Determines stream IDs: streams opened by the client have odd IDs, those opened by the server even ones. */
   role: 'client' | 'server';
-  /** Called for each stream that the peer opens. A refused stream is reset. */
+  /** Called for each stream that the peer opens. If it refuses a stream, the stream is reset. */
   onStream?: (stream: SpdyStream) => 'accept' | 'refuse';
   /** Bytes received together with the upgrade response. */
   head?: Buffer;
@@ -32,9 +32,9 @@ export type SpdyConnectionOptions = {
 type Reply = { resolve: () => void; reject: (error: unknown) => void };
 
 /**
- * One SPDY/3.1 connection on an upgraded byte stream. There is no flow control per stream, because the Go implementation that Kubernetes
- * uses never sends WINDOW_UPDATE: slow readers block the whole connection once 1 MiB is unread. The connection ends as soon as either
- * direction of its transport ends.
+ * A SPDY/3.1 connection on an upgraded byte stream. There is no per-stream flow control, because the Go implementation that Kubernetes uses
+ * never sends WINDOW_UPDATE. Slow readers block the whole connection once 1 MiB is unread. The connection ends as soon as either direction
+ * of its transport ends.
  */
 export class SpdyConnection {
   readonly streams = new Map<number, SpdyStream>();
@@ -87,7 +87,7 @@ export class SpdyConnection {
 
   /**
    * Opens a stream and waits for the peer's SYN_REPLY. Rejects with `cancelled` if the peer refuses the stream, `unavailable` if the
-   * connection has ended, and `deadline_exceeded` after 30 s without an answer.
+   * connection has ended, and `deadline_exceeded` after 30 s without a reply.
    */
   async open(headers: SpdyHeaders): Promise<SpdyStream> {
     if (this.gone.aborted) throw connectionEnded();
@@ -109,7 +109,7 @@ export class SpdyConnection {
     }
   }
 
-  /** Sends GOAWAY and ends the connection after pending data. Streams that are still open are lost. */
+  /** Sends GOAWAY and ends the connection after sending pending data. Streams that are still open are lost. */
   close(): void {
     if (this.gone.aborted) return;
     this.#end(connectionEnded());
@@ -134,7 +134,7 @@ export class SpdyConnection {
     this.#transport.uncork();
   }
 
-  /** Writes a frame in answer to one of the peer's; the number of unread answers is bounded. */
+  /** Writes a frame in reply to one of the peer's. The number of unread replies is bounded. */
   #answer(frame: Buffer): void {
     if (this.gone.aborted || !this.#transport.writable) return;
     this.#unsentAnswerBytes += frame.length;
@@ -172,10 +172,10 @@ export class SpdyConnection {
     else if (type === FrameType.rstStream) this.#handleReset(id);
     else if (type === FrameType.ping) this.#handlePing(id);
     else if (type === FrameType.headers) this.#headers.decode(payload.subarray(4)); // updates the state of the zlib stream
-    // SETTINGS, GOAWAY and WINDOW_UPDATE have no effect; unknown types must be ignored.
+    // SETTINGS, GOAWAY and WINDOW_UPDATE have no effect; unknown frame types must be ignored.
   }
 
-  /** Delivers data to its stream. Ignores data of an unknown stream, or of a stream that was reset while the data was in flight. */
+  /** Delivers data to its stream. Ignores data for an unknown stream, or for a stream that was reset while the data was in flight. */
   #handleData({ streamId, payload, fin }: Extract<Frame, { kind: 'data' }>): void {
     const stream = this.streams.get(streamId);
     if (stream === undefined) return;
@@ -216,7 +216,7 @@ export class SpdyConnection {
     this.streams.get(id)?.deliverLoss();
   }
 
-  /** Answers a ping of the peer. A ping with an id of this side's parity is the answer to a ping of this side. */
+  /** Replies to the peer's pings. A ping whose ID has this side's parity is the reply to one of this side's pings. */
   #handlePing(id: number): void {
     const ours = this.#options.role === 'client' ? 1 : 0;
     if (id % 2 !== ours) this.#answer(encodeControl(FrameType.ping, 0, uint32(id)));

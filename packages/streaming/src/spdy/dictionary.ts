@@ -1,6 +1,6 @@
 /**
- * The zlib dictionary of SPDY/3 and 3.1 (draft-mbelshe-httpbis-spdy-00, section 2.6.10.1): header names and values, each after its length
- * in four bytes, and then a run of text.
+ * The SPDY/3 and SPDY/3.1 zlib dictionary (draft-mbelshe-httpbis-spdy-00, section 2.6.10.1): header names and values, each preceded by its
+ * length as four bytes, followed by a run of text.
  */
 const WORDS = [
   'options,head,post,put,delete,trace,accept,accept-charset,accept-encoding,accept-language,accept-ranges',

@@ -14,7 +14,7 @@ export const FrameType = {
 
 export const FLAG_FIN = 0x01;
 
-/** Maximum size of a control frame. The largest ones carry the headers of a stream; a larger one indicates an attack. */
+/** Maximum size of a control frame. The largest ones carry a stream's headers; anything larger indicates an attack. */
 const MAX_CONTROL_BYTES = 16 << 10;
 
 /** A complete control frame, or one piece of a data frame as it arrives; `fin` is set only on the last piece. */
@@ -33,7 +33,7 @@ export function encodeControl(type: number, flags: number, payload: Buffer): Buf
   return Buffer.concat([head, payload]);
 }
 
-/** Encodes the header of a data frame, which the payload follows on the wire. */
+/** Encodes a data frame's header. On the wire, the payload follows it. */
 export function encodeDataHead(streamId: number, options: { fin: boolean; length: number }): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(streamId, 0);
@@ -51,8 +51,8 @@ export function uint32(...values: number[]): Buffer {
 type OpenData = { streamId: number; fin: boolean; left: number };
 
 /**
- * Splits a byte stream into frames. Data frames are delivered piece by piece, so that a large frame (up to 24 bits of length) needs no
- * buffer. Throws `invalid_argument` for anything that is not SPDY/3; the connection cannot be used afterwards.
+ * Splits a byte stream into frames. Data frames are delivered piece by piece, so that a large frame (up to 24 bits of length) does not have
+ * to be buffered. Throws `invalid_argument` for anything other than SPDY/3; the connection cannot be used after that.
  */
 export class FrameParser {
   #rest: Buffer = Buffer.alloc(0);

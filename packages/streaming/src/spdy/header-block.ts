@@ -2,19 +2,19 @@ import { PodwrightError } from '@podwright/base';
 import { Inflate, Z_SYNC_FLUSH } from 'pako';
 import { spdyDictionary } from './dictionary.ts';
 
-/** Header values by name. Names are in lower case; SPDY separates several values of a name by a NUL. */
+/** Header values by name. Names are in lower case. SPDY separates multiple values of one name with a NUL. */
 export type SpdyHeaders = Record<string, string>;
 
 /**
- * Bounds of a header block. Clients send a few hundred bytes. Accepted headers are retained with their stream, and a connection may have
- * 512 streams.
+ * Header block limits. Clients send a few hundred bytes. Accepted headers are retained with their stream, and a connection may have 512
+ * streams.
  */
 const MAX_BLOCK_BYTES = 16 << 10;
 const MAX_HEADERS = 256;
 
 /**
- * Encodes and decodes the header blocks of one connection (section 2.6.10). Each direction is one zlib stream for the whole connection, so
- * blocks must be processed in the order of the wire, and none after an error.
+ * Encodes and decodes a connection's header blocks (section 2.6.10). Each direction is one zlib stream for the whole connection, so blocks
+ * must be processed in wire order, and none may be processed after an error.
  */
 export class HeaderCodec {
   readonly #inflate: Inflate;
@@ -55,15 +55,15 @@ export class HeaderCodec {
   }
 }
 
-/** Start of a zlib stream (RFC 1950): a window of 32 KiB, and the Adler-32 checksum of SPDY's dictionary. */
+/** Start of a zlib stream (RFC 1950): a 32 KiB window, and the Adler-32 checksum of SPDY's dictionary. */
 const ZLIB_HEAD = Buffer.from('7820e3c6a7c2', 'hex');
-/** An empty stored block (RFC 1951, 3.2.4), which makes receivers deliver the data so far, as zlib's Z_SYNC_FLUSH does. */
+/** An empty stored block (RFC 1951, 3.2.4). Like zlib's Z_SYNC_FLUSH, it makes receivers deliver the data received so far. */
 const FLUSH = Buffer.from('000000ffff', 'hex');
 const MAX_STORED_BYTES = 0xffff;
 
 /**
- * Encodes data as stored (uncompressed) blocks: for a few dozen bytes a compressor is not worth the 10 ms that a command takes to load and
- * prime it.
+ * Encodes data as stored (uncompressed) blocks. For a few dozen bytes, a compressor is not worth the 10 ms per command that loading and
+ * priming it takes.
  */
 function stored(data: Buffer): Buffer[] {
   const blocks = [];

@@ -1,12 +1,12 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The data stream of a forwarded connection. `cut` is true if it did not end properly (see `SpdyStream`). */
+/** A forwarded connection's data stream. `cut` is true if it did not end properly (see `SpdyStream`). */
 export type JoinableStream = Duplex & { readonly cut?: boolean };
 
 /**
  * Joins a stream and a socket until the socket is closed. Each direction ends independently. An error on one side closes the other;
- * `signal` closes both. Never rejects. The socket must permit half-open mode.
+ * `signal` closes both. Never rejects. The socket must support half-close.
  */
 export function joinStream(stream: JoinableStream, socket: Duplex, signal?: AbortSignal): Promise<void> {
   if (socket.closed) {
@@ -20,7 +20,7 @@ export function joinStream(stream: JoinableStream, socket: Duplex, signal?: Abor
   stream.on('error', abandon);
   stream.once('end', () => (stream.cut ? cut(socket) : socket.end()));
   stream.once('close', () => {
-    // after both directions have ended, the socket may still have data to send, and then closes by itself
+    // once both directions have ended, the socket may still have data to send; it then closes by itself
     if (!stream.readableEnded || stream.cut || !stream.writableFinished) cut(socket);
   });
   socket.once('close', () => {
@@ -35,7 +35,7 @@ export function joinStream(stream: JoinableStream, socket: Duplex, signal?: Abor
 }
 
 /**
- * Ends a connection abnormally, if possible with a reset. A socket whose own direction has already been ended cannot be reset: libuv
+ * Terminates a connection abnormally, with a reset if possible. A socket whose own direction has already been ended cannot be reset: libuv
  * rejects a reset during its shutdown, and Node.js then never closes the socket.
  */
 function cut(socket: Duplex): void {

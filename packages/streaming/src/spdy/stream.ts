@@ -2,11 +2,11 @@ import { Duplex } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import type { SpdyHeaders } from './header-block.ts';
 
-/** The operations that a stream needs of its connection. */
+/** The connection operations that a stream needs. */
 export type StreamCarrier = {
-  /** Sends data frames. `done` is called when the transport has accepted the last one. */
+  /** Sends data frames. Calls `done` when the transport has accepted the last one. */
   send(streamId: number, payload: Buffer, options: { fin: boolean; done: (error?: Error | null) => void }): void;
-  /** Sends a reset of the stream to the peer. */
+  /** Sends the peer a reset for the stream. */
   reset(streamId: number): void;
   /** Called when the stream's reader has caught up. */
   resume(stream: SpdyStream): void;
@@ -15,10 +15,10 @@ export type StreamCarrier = {
 };
 
 /**
- * One stream of a connection: a duplex byte stream whose directions end independently.
+ * One of a connection's streams: a duplex byte stream whose directions end independently.
  *
- * If the peer resets the stream or the connection is lost, the reader receives the data so far and then an end, because Go's servers reset
- * the streams even of successful commands. `cut` distinguishes that from a proper end. Writing to such a stream fails. An 'error' without a
+ * If the peer resets the stream or the connection is lost, the reader receives the data so far and then a normal end, because Go's servers
+ * reset the streams even of successful commands. `cut` tells the two apart. Writing to such a stream fails. An 'error' event without a
  * listener is not thrown.
  */
 export class SpdyStream extends Duplex {
@@ -38,7 +38,7 @@ export class SpdyStream extends Duplex {
     this.on('error', () => undefined);
   }
 
-  /** Whether the peer's data did not end properly, so that some of it may be missing. */
+  /** Whether the peer's data ended improperly, so that some of it may be missing. */
   get cut(): boolean {
     return this.#cut;
   }
@@ -55,7 +55,7 @@ export class SpdyStream extends Duplex {
   override _final(done: (error?: Error | null) => void): void {
     this.#localEnded = true;
     if (this.#lost) return done();
-    // if the connection has been lost, so is the stream, and there is no peer to notify
+    // if the connection has been lost, the stream is lost too, and there is no peer to notify
     this.#carrier.send(this.id, Buffer.alloc(0), { fin: true, done: () => done() });
     if (this.#remoteEnded) this.#carrier.forget(this);
   }

@@ -2,7 +2,7 @@ import { addressBytes, addressText } from './ip-address.ts';
 import { type Attribute, decodeAttributes, type NetlinkMessage, u32 } from './message.ts';
 import { type NetlinkRequest, requestFlags } from './netlink-socket.ts';
 
-// linux/rtnetlink.h, linux/if_addr.h and linux/socket.h
+// Constants from linux/rtnetlink.h, linux/if_addr.h and linux/socket.h.
 const RTM_NEWADDR = 20;
 const RTM_DELADDR = 21;
 const RTM_GETADDR = 22;
@@ -14,15 +14,15 @@ const IFA_F_NODAD = 2;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const RT_SCOPE_LINK = 253;
-/** struct ifaddrmsg: u8 family, prefix length, flags and scope, u32 index of the link. */
+/** struct ifaddrmsg: u8 family, prefix length, flags and scope, u32 link index. */
 const HEADER_BYTES = 8;
 
-/** An address of a link, with the prefix length of its subnet. */
+/** A link's address, with the prefix length of its subnet. */
 export type LinkAddress = { linkIndex: number; address: string; prefixLength: number };
 
 /**
- * Adds an address to a link; no error if the link has it already. An IPv6 address is usable at once: duplicate address detection is
- * off.
+ * Adds an address to a link; no error if the link already has it. An IPv6 address is usable immediately, because duplicate address
+ * detection is off.
  */
 export function addAddress(added: LinkAddress): NetlinkRequest {
   const bytes = addressBytes(added.address);
@@ -56,7 +56,7 @@ export function listAddresses(): NetlinkRequest {
   return { what: 'list addresses', type: RTM_GETADDR, flags: requestFlags.dump, body: Buffer.alloc(HEADER_BYTES) };
 }
 
-/** Decodes an answer to `listAddresses`; `undefined` for addresses of link scope and of families other than IP. */
+/** Decodes a response to `listAddresses`; returns `undefined` for link-scope addresses and for address families other than IP. */
 export function decodeAddress({ body }: NetlinkMessage): LinkAddress | undefined {
   if (body[0] !== AF_INET && body[0] !== AF_INET6) return undefined;
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));

@@ -3,10 +3,10 @@ import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 import type { IpVersion } from './nft-expressions.ts';
 
-/** A connection that the kernel tracks (linux/netfilter/nfnetlink_conntrack.h). */
+/** A connection tracked by the kernel (linux/netfilter/nfnetlink_conntrack.h). */
 export type Flow = {
   destination: Buffer;
-  /** Source address of the replies; it differs from `destination` if that was translated. */
+  /** Source address of the replies. Differs from `destination` if the destination was translated. */
   answeredBy: Buffer;
   /** Attributes that identify the flow to the kernel. */
   identity: { version: IpVersion; attributes: Attribute[] };
@@ -24,14 +24,14 @@ const CTA_TUPLE_IP = 1;
 const CTA_TUPLE_PROTO = 2;
 const CTA_PROTO_NUM = 1;
 const CTA_PROTO_DST_PORT = 3;
-/** Types of the source and destination attributes in CTA_TUPLE_IP. */
+/** Source and destination attribute types within CTA_TUPLE_IP. */
 const ADDRESSES = { 4: { source: 1, destination: 2 }, 6: { source: 3, destination: 4 } } as const;
 /** CTA_FILTER_F_CTA_PROTO_NUM and CTA_FILTER_F_CTA_PROTO_DST_PORT (net/netfilter/nf_internals.h of the kernel). */
 const FILTER_BY = (1 << 3) | (1 << 5);
 
 /**
- * Lists the flows of one protocol to one port, at any address. Kernels before 5.8 ignore the filter and list all flows, so the
- * answers are filtered here as well.
+ * Lists the flows of one protocol to one port, at any address. Kernels before 5.8 ignore the filter and list all flows, so the responses
+ * are filtered here as well.
  */
 export async function flowsTo(
   socket: NetlinkSocket,
@@ -69,8 +69,7 @@ export async function flowsTo(
 }
 
 /**
- * Deletes flows from the kernel's table, so that the next packet of each starts a new flow. No error for a flow that no longer
- * exists.
+ * Deletes flows from the kernel's table, so that the next packet of each one starts a new flow. No error for flows that no longer exist.
  */
 export async function deleteFlows(socket: NetlinkSocket, flows: Flow[]): Promise<void> {
   if (flows.length === 0) return;

@@ -1,7 +1,7 @@
 import { type Attribute, decodeAttributes, encodeAttributes, type NetlinkMessage, text, u8, u32 } from './message.ts';
 import { type NetlinkRequest, requestFlags } from './netlink-socket.ts';
 
-// linux/rtnetlink.h, linux/if_link.h and linux/if.h
+// Constants from linux/rtnetlink.h, linux/if_link.h and linux/if.h.
 const RTM_NEWLINK = 16;
 const RTM_DELLINK = 17;
 const RTM_GETLINK = 18;
@@ -34,22 +34,22 @@ const HEADER_BYTES = 16;
 export type Link = {
   index: number;
   name: string;
-  /** Kind of a virtual link: `bridge`, `veth` and so on. */
+  /** The kind of a virtual link: `bridge`, `veth`, and so on. */
   kind: string | undefined;
   up: boolean;
-  /** A text of the creator's choice (`ip link set … alias`). */
+  /** Free-form text set by the link's creator (`ip link set … alias`). */
   alias: string | undefined;
   /** Index of the bridge of which this link is a port. */
   master: number | undefined;
-  /** If this link is one end of a veth pair: index of the other end, in the other end's namespace. */
+  /** If this link is one end of a veth pair: the other end's index, in the other end's namespace. */
   peer: number | undefined;
   /** Whether this link is a bridge port in the forwarding state. */
   forwards: boolean;
-  /** Whether this link is a bridge port for which the bridge learns source addresses. */
+  /** Whether this link is a bridge port on which the bridge learns source addresses. */
   learns: boolean;
 };
 
-/** Looks up one link. ENODEV if no link has this name. */
+/** Looks up a link by name. Fails with ENODEV if there is no such link. */
 export function getLink(name: string): NetlinkRequest {
   return { what: `look for link ${name}`, type: RTM_GETLINK, body: header(), attributes: [named(name)] };
 }
@@ -59,7 +59,7 @@ export function listLinks(): NetlinkRequest {
   return { what: 'list links', type: RTM_GETLINK, flags: requestFlags.dump, body: header() };
 }
 
-/** Decodes an answer to `getLink` or `listLinks`. */
+/** Decodes a response to `getLink` or `listLinks`. */
 export function decodeLink({ body }: NetlinkMessage): Link {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
   const info = decodeAttributes(attributes.get(IFLA_LINKINFO) ?? Buffer.alloc(0));
@@ -78,7 +78,9 @@ export function decodeLink({ body }: NetlinkMessage): Link {
   };
 }
 
-/** Creates a link of a kind without settings, such as `bridge` or `ifb`, in the down state. EEXIST if the name is taken. */
+/**
+ * Creates a link of a kind that needs no settings, such as `bridge` or `ifb`, in the down state. Fails with EEXIST if the name is taken.
+ */
 export function addLink(link: { name: string; kind: string; hardwareAddress?: Buffer }): NetlinkRequest {
   const address: Attribute[] = link.hardwareAddress === undefined ? [] : [[IFLA_ADDRESS, link.hardwareAddress]];
   return {
@@ -91,8 +93,8 @@ export function addLink(link: { name: string; kind: string; hardwareAddress?: Bu
 }
 
 /**
- * Creates a veth pair, both ends down: one end here as a bridge port, the peer in the network namespace that an open file refers
- * to. Neither end has to be moved afterwards. EEXIST if either name is taken.
+ * Creates a veth pair with both ends down: one end in this namespace as a bridge port, its peer in the network namespace that an open file
+ * refers to. Neither end has to be moved afterwards. Fails with EEXIST if either name is taken.
  */
 export function addVethPair(pair: {
   name: string;
@@ -116,9 +118,9 @@ export function addVethPair(pair: {
 }
 
 /**
- * Changes a link; omitted settings stay unchanged. `hairpin` and `learning` require that the link is already a bridge port: with
- * `hairpin`, a frame may leave through the port it came from; without `learning`, the bridge does not store the source addresses of
- * frames from this port.
+ * Changes a link; omitted settings stay unchanged. `hairpin` and `learning` require that the link is already a bridge port. With `hairpin`,
+ * a frame may leave through the port it came in on. Without `learning`, the bridge does not record the source addresses of frames from this
+ * port.
  */
 export function changeLink(
   name: string,
@@ -149,7 +151,7 @@ export function changeLink(
   return { what: `change link ${name}`, type: RTM_NEWLINK, body: header(flags), attributes };
 }
 
-/** Keeps the kernel from generating a link-local IPv6 address for a link. No effect if the kernel lacks IPv6. */
+/** Keeps the kernel from generating a link-local IPv6 address for a link. Has no effect if the kernel lacks IPv6. */
 export function withoutLinkLocalAddress(name: string): NetlinkRequest {
   return {
     what: `disable the link-local address of link ${name}`,

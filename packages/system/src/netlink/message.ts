@@ -1,24 +1,24 @@
 /**
- * Netlink messages (linux/netlink.h; RFC 3549, section 2.3): a header, a body of the protocol's own, then attributes. Numbers are
- * in the host's byte order; this code assumes little-endian.
+ * Netlink messages (linux/netlink.h; RFC 3549, section 2.3): a header, a protocol-specific body, then attributes. Numbers are in host byte
+ * order; this code assumes little-endian.
  */
 
-/** An attribute: its type, and its bytes or its nested attributes. */
+/** A netlink attribute: its type, and its bytes or nested attributes. */
 export type Attribute = readonly [type: number, value: Buffer | readonly Attribute[]];
 
-/** A message from the kernel; `body` starts after the header. */
+/** A message from the kernel. `body` is everything after the header. */
 export type NetlinkMessage = { type: number; flags: number; sequence: number; body: Buffer };
 
 const HEADER_BYTES = 16;
 const ATTRIBUTE_HEADER_BYTES = 4;
 const ALIGNMENT = 4;
-/** Largest size of an attribute with its header, whose length field is a u16. */
+/** Maximum size of an attribute including its header, whose length field is a u16. */
 const MAX_ATTRIBUTE_BYTES = 0xffff;
 /** NLA_F_NESTED, which newer kernels require on attributes that contain attributes, and the mask that clears both flags. */
 const NESTED = 0x8000;
 const TYPE_MASK = 0x3fff;
 
-/** Encodes a request. */
+/** Encodes a request message. */
 export function encodeMessage(message: {
   type: number;
   flags: number;
@@ -50,8 +50,8 @@ function sizeOf(attributes: readonly Attribute[]): number {
 }
 
 /**
- * Writes attributes into `target`, without copies because a set of nf_tables may have thousands of elements. Returns the position
- * after them.
+ * Writes attributes into `target`. Makes no copies, because an nf_tables set may have thousands of elements. Returns the position after the
+ * attributes.
  */
 function writeAttributes(target: Buffer, start: number, attributes: readonly Attribute[]): number {
   let at = start;
@@ -87,14 +87,14 @@ export function decodeMessages(datagram: Buffer): NetlinkMessage[] {
 }
 
 /**
- * Decodes attributes into a map by type; if a type occurs several times, the last one counts. Throws a `RangeError` if they are
+ * Decodes attributes into a map by type; if a type occurs more than once, the last one wins. Throws a `RangeError` if the attributes are
  * malformed.
  */
 export function decodeAttributes(bytes: Buffer): Map<number, Buffer> {
   return new Map(listAttributes(bytes));
 }
 
-/** Decodes attributes in order. For lists, whose elements all have the same type. */
+/** Decodes attributes in order. Meant for lists, whose elements all have the same type. */
 export function listAttributes(bytes: Buffer): [type: number, value: Buffer][] {
   const attributes: [number, Buffer][] = [];
   for (let at = 0; at + ATTRIBUTE_HEADER_BYTES <= bytes.length; ) {
@@ -110,21 +110,21 @@ export function listAttributes(bytes: Buffer): [type: number, value: Buffer][] {
 
 export const u8 = (value: number): Buffer => Buffer.from([value]);
 
-/** Encodes a number in the host's byte order. */
+/** Encodes a number in host byte order. */
 export function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
 }
 
-/** Encodes a number as big-endian, as in nf_tables. */
+/** Encodes a number in big-endian byte order, as nf_tables requires. */
 export function be32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
-/** Encodes text with a terminating zero byte. */
+/** Encodes text with a terminating NUL. */
 export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 
 const aligned = (length: number): number => (length + ALIGNMENT - 1) & ~(ALIGNMENT - 1);

@@ -1,18 +1,18 @@
 import type { Attribute } from './message.ts';
 import { type NetlinkRequest, requestFlags } from './netlink-socket.ts';
 
-// linux/rtnetlink.h, linux/neighbour.h and linux/socket.h
+// Constants from linux/rtnetlink.h, linux/neighbour.h and linux/socket.h.
 const RTM_NEWNEIGH = 28;
 const NDA_LLADDR = 2;
 const NTF_MASTER = 0x04;
 const NUD_NOARP = 0x40;
 const AF_BRIDGE = 7;
-/** struct ndmsg: u8 family, 3 bytes of padding, i32 index of the link, u16 state, u8 flags, u8 type. */
+/** struct ndmsg: u8 family, 3 bytes of padding, i32 link index, u16 state, u8 flags, u8 type. */
 const HEADER_BYTES = 12;
 
 /**
- * Adds an entry to a bridge's forwarding database: frames for a hardware address leave through this port. Replaces an existing
- * entry. The entry is static: it does not age, frames from other ports do not change it, and it is removed along with the port.
+ * Adds an entry to a bridge's forwarding database: frames for a hardware address leave through this port. Replaces any existing entry. The
+ * entry is static: it does not age, is not changed by frames from other ports, and is removed along with the port.
  */
 export function addForwarding(entry: { linkIndex: number; hardwareAddress: Buffer }): NetlinkRequest {
   const body = Buffer.alloc(HEADER_BYTES);

@@ -12,12 +12,12 @@ import {
   u32,
 } from './message.ts';
 
-/** Numbers of the netlink protocols (linux/netlink.h). */
+/** Netlink protocol numbers (linux/netlink.h). */
 const netlinkProtocols = { route: 0, netfilter: 12 } as const;
 
 /**
- * Flags of requests (linux/netlink.h). Combined with `create`, `excl` makes the request fail if the object exists, and `replace`
- * replaces it.
+ * Request flags (linux/netlink.h). In combination with `create`, `excl` makes the request fail if the object exists, and `replace` replaces
+ * it.
  */
 export const requestFlags = {
   request: 1,
@@ -30,21 +30,21 @@ export const requestFlags = {
 } as const;
 
 export type NetlinkRequest = {
-  /** Description of the request, with which error messages about it start. */
+  /** Description of the request. Error messages about the request start with it. */
   what: string;
   type: number;
   /** Flags in addition to `request` and `ack`. */
   flags?: number;
-  /** True if the kernel answers only on failure, as for the begin and end of an nf_tables transaction. */
+  /** True if the kernel responds only on failure, as it does for the begin and end of an nf_tables transaction. */
   silent?: boolean;
-  /** The protocol's own header. */
+  /** The protocol-specific header. */
   body: Buffer;
   attributes?: readonly Attribute[];
-  /** Names of system errors to treat as success. */
+  /** Names of system errors to treat as success, such as `ENOENT`. */
   ignore?: readonly string[];
 };
 
-// socket(2), setsockopt(2) and recv(2) (linux/socket.h, linux/netlink.h).
+// From linux/socket.h and linux/netlink.h; see socket(2), setsockopt(2) and recv(2).
 const AF_NETLINK = 16;
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
 const SOL_SOCKET = 1;
@@ -54,7 +54,7 @@ const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
 const MSG_DONTWAIT = 0x40;
 const MSG_TRUNC = 0x20;
-// Types of control messages and of the attributes of an acknowledgement (linux/netlink.h).
+// Control message types, and attribute types in an acknowledgement (linux/netlink.h).
 const NLMSG_ERROR = 2;
 const NLMSG_DONE = 3;
 const NLM_F_CAPPED = 0x100;
@@ -63,20 +63,20 @@ const HEADER_BYTES = 16;
 /** struct sockaddr_nl: u16 family, u16 padding, u32 port, u32 groups. */
 const ADDRESS_BYTES = 12;
 /**
- * Size of the send buffer. A transaction of nf_tables is one datagram, and this is enough for about ten thousand pods with a
- * published port. The kernel allocates the memory only when it is used.
+ * Size of the send buffer. An nf_tables transaction is a single datagram, and this is enough for about ten thousand pods with a published
+ * port. The kernel allocates the memory only when it is used.
  */
 const SEND_BYTES = 4 << 20;
-/** Size of a receive buffer, more than the kernel puts into one datagram (NLMSG_GOODSIZE, or 32 KiB for dumps). */
+/** Size of a receive buffer. Larger than any datagram from the kernel (NLMSG_GOODSIZE, or 32 KiB for dumps). */
 const RECEIVE_BYTES = 128 << 10;
 const { EAGAIN, EINTR, ENOBUFS } = constants.errno;
 
-/** Opens netlink sockets. The C library's functions are bound once. */
+/** Opens netlink sockets. Binds the C library functions only once. */
 export class NetlinkSockets {
   readonly #calls = bindCalls();
   /**
-   * Shared by all sockets, which is safe because answers are read and decoded synchronously. One buffer per batch would cause
-   * garbage collections.
+   * Shared by all sockets. This is safe because responses are read and decoded synchronously. One buffer per batch would cause garbage
+   * collections.
    */
   readonly #received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
 
@@ -86,7 +86,7 @@ export class NetlinkSockets {
     const descriptor = socket(AF_NETLINK, SOCK_RAW_CLOEXEC, netlinkProtocols[protocol]);
     if (descriptor < 0) throw syscallError('socket', `netlink ${protocol}`, koffi.errno());
     const on = Buffer.from([1, 0, 0, 0]);
-    // Older kernels support neither option; errors then lack the kernel's message.
+    // older kernels may support neither option; errors then lack the kernel's message
     setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, on, on.length);
     setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, on, on.length);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4);
@@ -95,9 +95,9 @@ export class NetlinkSockets {
 }
 
 /**
- * A netlink socket. It belongs to the network namespace in which it was opened, even if the thread has left that namespace.
- * Requests are sent on a thread of libuv's pool, one batch at a time, because the kernel processes them in send(2) and may wait for
- * locks there. Dumps are also received on such a thread: the kernel generates their next part in recv(2).
+ * A netlink socket. It belongs to the network namespace in which it was opened, even after the thread has left that namespace. Requests are
+ * sent on a libuv pool thread, one batch at a time, because the kernel processes them in send(2) and may wait for locks there. Dumps are
+ * also received on such a thread, because the kernel generates their next part in recv(2).
  */
 export class NetlinkSocket {
   readonly #calls: Calls;
@@ -115,9 +115,9 @@ export class NetlinkSocket {
   }
 
   /**
-   * Sends the requests as one batch and returns the kernel's answers to each, without acknowledgements. The kernel processes them
-   * in order and continues after a failure (except for an nf_tables batch, which is atomic). Then throws the first error that
-   * `ignore` does not list, with the error code of its errno (see `hasErrno`).
+   * Sends the requests as one batch and returns the kernel's responses to each, without acknowledgements. The kernel processes the requests
+   * in order and continues after a failure, except that an nf_tables batch is atomic. Throws the first error that is not listed in
+   * `ignore`, once all requests have been processed. Its error code is that of the errno (see `hasErrno`).
    */
   request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
     return this.#turns.run(() => this.#exchange(requests));
@@ -150,12 +150,12 @@ export class NetlinkSocket {
       this.#calls.sendto.async(...send, (error: unknown, size: number) => (error ? reject(error) : resolve(size))),
     );
     if (sent >= 0) return;
-    // errno was set on another thread. The kernel processed nothing, so send the batch again on this thread, which succeeds or sets
-    // errno here.
+    // errno was set on another thread. The kernel has not processed anything, so send the batch again on this thread: it either succeeds or
+    // sets errno here.
     if (this.#calls.sendto(...send) < 0) throw netlinkError(what, koffi.errno());
   }
 
-  /** Reads until every request is answered. Once the send has returned, all answers except the answers to dumps are queued. */
+  /** Reads until every request has been answered. Once send(2) has returned, all responses are queued except those to dumps. */
   async #collect(requests: readonly NetlinkRequest[], first: number): Promise<NetlinkMessage[][]> {
     const what = requests[0]!.what;
     const hasLists = requests.some(({ flags = 0 }) => (flags & requestFlags.dump) === requestFlags.dump);
@@ -184,7 +184,7 @@ export class NetlinkSocket {
     throw new PodwrightError('unavailable', `${requests[unanswered]!.what}: the kernel did not answer`);
   }
 
-  /** Reads the next datagram from the kernel and returns its size; `undefined` if none is queued. */
+  /** Reads the next datagram from the kernel and returns its size, or `undefined` if none is queued. */
   #receive(buffer: Buffer, what: string): number | undefined {
     for (;;) {
       const { call, isFromKernel } = this.#receiving(buffer);
@@ -199,7 +199,9 @@ export class NetlinkSocket {
     }
   }
 
-  /** Like `#receive`, but on a thread of libuv's pool, whose errno cannot be read here. A failure is taken for lost answers (ENOBUFS). */
+  /**
+   * Like `#receive`, but runs on a libuv pool thread, whose errno cannot be read here. Any failure is treated as lost responses (ENOBUFS).
+   */
   async #receiveLater(buffer: Buffer, what: string): Promise<number | undefined> {
     for (;;) {
       const { call, isFromKernel } = this.#receiving(buffer);
@@ -212,8 +214,8 @@ export class NetlinkSocket {
   }
 
   /**
-   * Returns the arguments of recvfrom(2), and a check that the kernel is the sender: in a pod's network namespace, the pod's
-   * processes may send to this socket, too.
+   * Returns the arguments for recvfrom(2), and a check that the kernel is the sender: in a pod's network namespace, the pod's processes can
+   * also send to this socket.
    */
   #receiving(buffer: Buffer) {
     const address = Buffer.alloc(ADDRESS_BYTES);
@@ -230,16 +232,16 @@ function checkedSize(size: number, what: string): number {
 }
 
 /**
- * Creates the error for a failed receive. ENOBUFS means that answers were lost: the requests were processed, and callers must look
- * up the result.
+ * Creates the error for a failed receive. ENOBUFS means that responses were lost: the requests have been processed, and the caller must
+ * look up the result.
  */
 function receiveError(what: string, errno: number): PodwrightError {
   return netlinkError(errno === ENOBUFS ? `${what}: more answers than the socket holds` : what, errno);
 }
 
 /**
- * Decodes struct nlmsgerr: a negative errno, the header of the request (from old kernels the whole request), then attributes. The
- * end of a dump also carries an errno if the dump is incomplete.
+ * Decodes struct nlmsgerr: a negative errno, the request's header (old kernels send the whole request), then attributes. The end of a dump
+ * also carries an errno if the dump is incomplete.
  */
 function errorOf(request: NetlinkRequest, { body, flags }: NetlinkMessage): PodwrightError | undefined {
   const errno = body.length < 4 ? 0 : -body.readInt32LE(0);
@@ -265,7 +267,7 @@ function netlinkError(what: string, errno: number, detail?: string): PodwrightEr
 
 type Calls = ReturnType<typeof bindCalls>;
 
-/** Binds the C library's functions for sockets. Main thread only: koffi is not sound in workers. */
+/** Binds the C library's socket functions. Main thread only: koffi is not safe in worker threads. */
 function bindCalls() {
   const library = koffi.load(null);
   return {

@@ -1,13 +1,13 @@
 /**
- * Common parts of netfilter messages (linux/netfilter/nfnetlink.h): the upper byte of the type is the subsystem, and each message
+ * Common parts of netfilter messages (linux/netfilter/nfnetlink.h): the upper byte of the message type is the subsystem, and each message
  * starts with struct nfgenmsg.
  */
 export const nfnetlinkSubsystems = { conntrack: 1, nftables: 10 } as const;
 
-/** enum nfproto (linux/netfilter.h); the values are also address families. */
+/** enum nfproto (linux/netfilter.h). The values are also address families. */
 export const nfProtocols = { unspecified: 0, inet: 1, ip: 2, ip6: 10 } as const;
 
-/** The message type for a message of a subsystem. */
+/** Returns the netlink message type for a subsystem's message. */
 export const nfnetlinkType = (subsystem: keyof typeof nfnetlinkSubsystems, message: number): number =>
   (nfnetlinkSubsystems[subsystem] << 8) | message;
 

@@ -3,9 +3,8 @@ import { type Attribute, be32, text, u8, u32 } from './message.ts';
 import { nfProtocols } from './nfnetlink.ts';
 
 /**
- * Expressions of nf_tables rules (linux/netfilter/nf_tables.h). The kernel evaluates a rule's expressions in order on a set of
- * registers; the first that does not match ends the rule. Each function here returns the expressions that nft(8) generates for one
- * statement.
+ * Expressions of nf_tables rules (linux/netfilter/nf_tables.h). The kernel evaluates a rule's expressions in order on a set of registers,
+ * and stops at the first one that does not match. Each function here returns the expressions that nft(8) generates for one statement.
  */
 export type NftExpression = Attribute;
 
@@ -21,9 +20,9 @@ const NFTA_DATA_VERDICT = 2;
 const NFPROTO = { 4: nfProtocols.ip, 6: nfProtocols.ip6 } as const;
 /** enum nft_meta_keys. */
 const META = { iifname: 6, oifname: 7, nfproto: 15, l4proto: 16 } as const;
-/** Size of an interface name with its terminating zero byte. Names are compared over this whole length. */
+/** Size of an interface name including its terminating NUL. Names are compared over the full length. */
 const IFNAMSIZ = 16;
-/** Offsets of the addresses in an IP header, and their size. */
+/** Offsets of the address fields in an IP header, and the address size. */
 const ADDRESS_FIELDS = {
   4: { saddr: 12, daddr: 16, bytes: 4 },
   6: { saddr: 8, daddr: 24, bytes: 16 },
@@ -45,25 +44,25 @@ const NAT_DNAT = 1;
 const VERDICTS = { drop: 0, accept: 1, jump: -3 } as const;
 const REGISTER_VERDICT = 0;
 
-/** `meta nfproto ipv4` or `ipv6`: required in an `inet` table before expressions that read header fields. */
+/** Matches the IP version (`meta nfproto ipv4` or `ipv6`). Required in an `inet` table before expressions that read header fields. */
 export const ofVersion = (version: IpVersion): NftExpression[] => [
   meta(META.nfproto, 0),
   compare(CMP_EQ, u8(NFPROTO[version])),
 ];
 
-/** `iifname NAME`. */
+/** Matches the input interface (`iifname NAME`). */
 export const comesIn = (name: string): NftExpression[] => [
   meta(META.iifname, 0),
   compare(CMP_EQ, Buffer.concat([Buffer.from(name)], IFNAMSIZ)),
 ];
 
-/** `oifname NAME`. */
+/** Matches the output interface (`oifname NAME`). */
 export const goesOut = (name: string): NftExpression[] => [
   meta(META.oifname, 0),
   compare(CMP_EQ, Buffer.concat([Buffer.from(name)], IFNAMSIZ)),
 ];
 
-/** `ip saddr CIDR`, `ip6 daddr != CIDR` and the like. */
+/** Matches a source or destination address against a CIDR block (`ip saddr CIDR`, `ip6 daddr != CIDR` and the like). */
 export function inPrefix(field: 'saddr' | 'daddr', cidr: string, is = true): NftExpression[] {
   const [address = '', length = ''] = cidr.split('/');
   const bytes = addressBytes(address);
@@ -73,7 +72,7 @@ export function inPrefix(field: 'saddr' | 'daddr', cidr: string, is = true): Nft
   return [address4or6(field, bytes.length === 4 ? 4 : 6), ...masked, compare(is ? CMP_EQ : CMP_NEQ, network)];
 }
 
-/** `ip daddr @SET`. */
+/** Matches a destination address that is in a set (`ip daddr @SET`). */
 export const daddrIn = (version: IpVersion, set: string): NftExpression[] => [
   address4or6('daddr', version),
   expression('lookup', [
@@ -82,7 +81,7 @@ export const daddrIn = (version: IpVersion, set: string): NftExpression[] => [
   ]),
 ];
 
-/** `ct status dnat`. */
+/** Matches connections whose destination has been translated (`ct status dnat`). */
 export const destinationTranslated = (): NftExpression[] => [
   expression('ct', [
     [1, register(0)],
@@ -92,7 +91,7 @@ export const destinationTranslated = (): NftExpression[] => [
   compare(CMP_NEQ, u32(0)),
 ];
 
-/** `fib daddr type local`. */
+/** Matches packets that are addressed to this host (`fib daddr type local`). */
 export const toThisHost = (): NftExpression[] => [
   expression('fib', [
     [1, register(0)],
@@ -103,8 +102,8 @@ export const toThisHost = (): NftExpression[] => [
 ];
 
 /**
- * `dnat ip to [ip daddr .] meta l4proto . th dport map @MAP`: translates the destination to the map's address and port for the
- * packet's protocol and port, and for its destination address if the key has one.
+ * `dnat ip to [ip daddr .] meta l4proto . th dport map @MAP`: translates the destination to the address and port that the map has for the
+ * packet's protocol and port, and also for its destination address if the map's key includes one.
  */
 export function translateDestination(version: IpVersion, map: string, keyHasAddress: boolean): NftExpression[] {
   const words = ADDRESS_FIELDS[version].bytes / 4;
@@ -127,13 +126,13 @@ export function translateDestination(version: IpVersion, map: string, keyHasAddr
   ];
 }
 
-/** `masquerade`. */
+/** Masquerades the source address (`masquerade`). */
 export const masquerade = (): NftExpression[] => [expression('masq', [])];
 
-/** `accept`, `drop`. */
+/** Accepts or drops the packet (`accept`, `drop`). */
 export const verdict = (name: 'accept' | 'drop'): NftExpression[] => [immediateVerdict([[1, be32(VERDICTS[name])]])];
 
-/** `jump CHAIN`. */
+/** Jumps to another chain (`jump CHAIN`). */
 export const jump = (chain: string): NftExpression[] => [
   immediateVerdict([
     [1, be32(VERDICTS.jump >>> 0)],
@@ -141,7 +140,7 @@ export const jump = (chain: string): NftExpression[] => [
   ]),
 ];
 
-/** A data value as an attribute. */
+/** Encodes a data value as an attribute. */
 export const dataValue = (value: Buffer): Attribute[] => [[NFTA_DATA_VALUE, value]];
 
 const immediateVerdict = (attributes: Attribute[]): NftExpression =>
@@ -185,7 +184,7 @@ const compare = (operator: number, value: Buffer): NftExpression =>
     [3, dataValue(value)],
   ]);
 
-/** The register number for a word: 16-byte registers count from NFT_REG_1, 4-byte ones from NFT_REG32_00. */
+/** Returns the register number for a 4-byte word. 16-byte registers are numbered from NFT_REG_1, 4-byte registers from NFT_REG32_00. */
 const register = (word: number): Buffer => be32(word % 4 === 0 ? 1 + word / 4 : 8 + word);
 
 const expression = (name: string, attributes: Attribute[]): NftExpression => [

@@ -2,10 +2,10 @@ import { type Attribute, decodeAttributes, listAttributes, text } from './messag
 import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 
-/** Summary of a chain in another program's table, limited to what is known without decoding every expression. */
+/** Summary of a chain in another program's table, limited to what can be determined without decoding every expression. */
 export type NftChainSummary = { drops: boolean; rules: { jumpsTo?: string }[] };
 
-/** A base chain at the forward hook. `drops`: its policy is to drop. */
+/** A base chain at the forward hook. `drops`: whether its policy is to drop packets. */
 export type NftForwardFilter = {
   family: NftFamily;
   table: string;
@@ -26,11 +26,11 @@ const NFTA_RULE_TABLE = 1;
 const NFTA_RULE_CHAIN = 2;
 const NFTA_RULE_EXPRESSIONS = 4;
 const NFTA_HOOK_HOOKNUM = 1;
-/** NF_INET_FORWARD, and NF_DROP as a policy (linux/netfilter.h). */
+/** NF_INET_FORWARD, and NF_DROP as a chain policy (linux/netfilter.h). */
 const HOOK_FORWARD = 2;
 const POLICY_DROP = 0;
 
-/** Reads a chain of a table; `undefined` if it does not exist. */
+/** Reads a chain of a table; returns `undefined` if it does not exist. */
 export async function readChain(
   socket: NetlinkSocket,
   { family, table, name }: { family: NftFamily; table: string; name: string },
@@ -51,7 +51,7 @@ export async function readChain(
   };
 }
 
-/** The chains of all tables at the forward hook. */
+/** Returns all tables' chains at the forward hook. */
 export async function readForwardFilters(socket: NetlinkSocket): Promise<NftForwardFilter[]> {
   const what = 'list chains at the forward hook';
   const type = nfnetlinkType('nftables', NFT_MSG_GETCHAIN);
@@ -66,7 +66,7 @@ export async function readForwardFilters(socket: NetlinkSocket): Promise<NftForw
   });
 }
 
-/** Whether any rule of a table contains the name of this interface. */
+/** Whether any of a table's rules contains the name of this interface. */
 export async function tableMentions(
   socket: NetlinkSocket,
   { family, table }: { family: NftFamily; table: string },
@@ -76,7 +76,7 @@ export async function tableMentions(
   return rules.some((rule) => rule.includes(text(interfaceName)));
 }
 
-/** The encoded expressions of each rule of a table or of one of its chains; empty if it does not exist. */
+/** Returns the encoded expressions of each rule in a table or in one of its chains; empty if the table or chain does not exist. */
 async function readRules(
   socket: NetlinkSocket,
   { family, table, chain }: { family: NftFamily; table: string; chain?: string },
@@ -91,7 +91,7 @@ async function readRules(
   return rules!.map((rule) => attributesOf(rule.body).get(NFTA_RULE_EXPRESSIONS) ?? Buffer.alloc(0));
 }
 
-/** The chain to which a rule jumps, whatever the rule's conditions: the one in the verdict of an `immediate` expression. */
+/** Returns the chain that a rule jumps to, regardless of the rule's conditions: the one in the verdict of an `immediate` expression. */
 function jumpTarget(expressions: Buffer): string | undefined {
   for (const [, bytes] of listAttributes(expressions)) {
     const expression = decodeAttributes(bytes);
@@ -114,5 +114,5 @@ function hookOf(chain: Map<number, Buffer>): number | undefined {
 
 const nameOf = (value: Buffer): string => value.toString().replace(/\0.*$/, '');
 
-/** The attributes after struct nfgenmsg. */
+/** Decodes the attributes after struct nfgenmsg. */
 const attributesOf = (body: Buffer): Map<number, Buffer> => decodeAttributes(body.subarray(4));

@@ -3,28 +3,28 @@ import { type NetlinkRequest, type NetlinkSocket, requestFlags } from './netlink
 import { nfnetlinkHeader, nfnetlinkSubsystems, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 import { dataValue, type NftExpression } from './nft-expressions.ts';
 
-/** A table of nf_tables with all its contents, for IPv4 and IPv6 (family `inet`). */
+/** An nf_tables table with all of its contents, for IPv4 and IPv6 (family `inet`). */
 export type NftTable = { name: string; sets: NftSet[]; chains: NftChain[] };
 
-/** A chain. Base chains have a hook. Other chains are targets of jumps, and must come before the chains that jump to them. */
+/** A chain. A base chain has a hook. Any other chain is the target of jumps, and must come before the chains that jump to it. */
 export type NftChain = {
   name: string;
   hook?: { type: 'nat' | 'filter'; hook: keyof typeof HOOKS; priority: number };
   rules: NftRule[];
 };
 
-/** A rule; nft(8) shows `comment`. */
+/** A rule. nft(8) displays its `comment`. */
 export type NftRule = { expressions: NftExpression[]; comment?: string };
 
-/** A set, or a map if it has `data`. Only nft(8) uses the types, for display. */
+/** A set, or a map if it has `data`. The types are used only by nft(8), for display. */
 export type NftSet = { name: string; key: NftType[]; data?: NftType[]; elements: NftElement[] };
 
 export type NftType = keyof typeof TYPES;
 
-/** An element. Each field of key and data is padded to four bytes. nft(8) shows the comment. */
+/** An element of a set or map. Each field of the key and the data is padded to four bytes. nft(8) displays the comment. */
 export type NftElement = { key: Buffer; data?: Buffer; comment: string };
 
-/** Changes to a set or map of a table. */
+/** Changes to one of a table's sets or maps. */
 export type NftElementChange = { set: string; add: NftElement[]; remove: NftElement[] };
 
 /** NFNL_MSG_BATCH_BEGIN and NFNL_MSG_BATCH_END (linux/netfilter/nfnetlink.h). */
@@ -50,7 +50,7 @@ const CREATING: ReadonlySet<number> = new Set([
 ]);
 /** enum nf_inet_hooks (linux/netfilter.h). */
 const HOOKS = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
-/** Type numbers of nft(8), and sizes in bytes, padded to registers. A concatenation has six bits per type. */
+/** nft(8)'s type numbers, and sizes in bytes, padded to registers. A concatenation uses six bits per type. */
 const TYPES = {
   ipv4_addr: { number: 7, bytes: 4 },
   ipv6_addr: { number: 8, bytes: 16 },
@@ -59,12 +59,12 @@ const TYPES = {
 } as const;
 const TYPE_BITS = 6;
 const NFT_SET_MAP = 8;
-/** NFTNL_UDATA_RULE_COMMENT and NFTNL_UDATA_SET_ELEM_COMMENT of libnftnl. */
+/** libnftnl's NFTNL_UDATA_RULE_COMMENT and NFTNL_UDATA_SET_ELEM_COMMENT. */
 const COMMENT = 0;
-/** Elements per message, so that the attribute with the list stays below 64 KiB. */
+/** Number of elements per message, chosen so that the list attribute stays below 64 KiB. */
 const ELEMENTS_PER_MESSAGE = 256;
 
-/** Requests that replace a table in one transaction, whatever it contains: no packet passes through a partial state. */
+/** Returns the requests that replace a table in one transaction, whatever it contains. No packet ever passes through a partial state. */
 export function replaceTable(table: NftTable): NetlinkRequest[] {
   const { name, sets, chains } = table;
   return transaction([
@@ -77,12 +77,12 @@ export function replaceTable(table: NftTable): NetlinkRequest[] {
   ]);
 }
 
-/** Requests that remove a table with all its contents; no error if it does not exist. */
+/** Returns the requests that remove a table with all of its contents. No error if the table does not exist. */
 export const removeTable = (name: string): NetlinkRequest[] => transaction(removal(name));
 
 /**
- * Requests that change elements in one transaction. They fail with ENOENT if an element to remove, the set or the table does not
- * exist.
+ * Returns the requests that change elements in one transaction. They fail with ENOENT if the table, the set, or an element to remove does
+ * not exist.
  */
 export function changeElements(table: string, changes: NftElementChange[]): NetlinkRequest[] {
   return transaction([
@@ -91,7 +91,7 @@ export function changeElements(table: string, changes: NftElementChange[]): Netl
   ]);
 }
 
-/** The generation of the ruleset: every transaction in this network namespace, by any process, increments it. */
+/** Returns the generation of the ruleset. Every transaction in this network namespace, by any process, increments it. */
 export async function rulesetGeneration(socket: NetlinkSocket): Promise<number> {
   const type = nfnetlinkType('nftables', MESSAGES.getGeneration);
   const [answers] = await socket.request([
@@ -100,7 +100,7 @@ export async function rulesetGeneration(socket: NetlinkSocket): Promise<number> 
   return decodeAttributes(answers![0]!.body.subarray(4)).get(1)!.readUInt32BE();
 }
 
-/** Wraps commands in a batch. The kernel applies the batch atomically, so the answer to its last command is enough. */
+/** Wraps commands in a batch. The kernel applies the batch atomically, so only its last command requests an acknowledgement. */
 function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
   const last = commands.length - 1;
   const bound = nfnetlinkHeader(nfProtocols.unspecified, nfnetlinkSubsystems.nftables);
@@ -112,7 +112,10 @@ function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
   ];
 }
 
-/** Commands that remove a table. Adding an existing table succeeds, but deleting a missing one fails, so they add it first. */
+/**
+ * Returns the commands that remove a table. Adding an existing table succeeds but deleting a missing one fails, so they add the table
+ * first.
+ */
 const removal = (name: string): NetlinkRequest[] => [
   command(`make the table ${name}`, MESSAGES.newTable, [[1, text(name)]]),
   command(`remove the table ${name}`, MESSAGES.deleteTable, [[1, text(name)]]),
@@ -156,7 +159,7 @@ function newSet(table: string, { name, key, data }: NftSet, id: number): Netlink
   return command(`make the set ${name} of the table ${table}`, MESSAGES.newSet, attributes);
 }
 
-/** The attributes for the type and the length of a key or of data, which have consecutive numbers. */
+/** Returns the attributes for the type and the length of a key or of data. Their numbers are consecutive. */
 function typeAttributes(first: number, fields: NftType[]): Attribute[] {
   const type = fields.reduce((number, field) => (number << TYPE_BITS) | TYPES[field].number, 0);
   const bytes = fields.reduce((sum, field) => sum + TYPES[field].bytes, 0);
@@ -193,13 +196,13 @@ function wholeElement(element: NftElement): Attribute[] {
   return [...keyOnly(element), ...ofMap, [6, commentBytes(comment)]];
 }
 
-/** User data in libnftnl's format: u8 type, u8 length, then the text with its zero byte. */
+/** Encodes user data in libnftnl's format: u8 type, u8 length, then the NUL-terminated text. */
 function commentBytes(comment: string): Buffer {
   const bytes = text(comment);
   return Buffer.concat([u8(COMMENT), u8(bytes.length), bytes]);
 }
 
-/** Encodes a command. Creating an object that exists is not an error; rules are always appended. */
+/** Encodes a command. Creating an object that already exists is not an error. Rules are always appended. */
 const command = (what: string, message: number, attributes: Attribute[]): NetlinkRequest => ({
   what,
   type: nfnetlinkType('nftables', message),

@@ -2,7 +2,7 @@ import { addressBytes, addressText } from './ip-address.ts';
 import { decodeAttributes, type NetlinkMessage, u32 } from './message.ts';
 import { type NetlinkRequest, requestFlags } from './netlink-socket.ts';
 
-// linux/rtnetlink.h and linux/socket.h
+// Constants from linux/rtnetlink.h and linux/socket.h.
 const RTM_NEWROUTE = 24;
 const RTM_GETROUTE = 26;
 const RTA_DST = 1;
@@ -10,21 +10,18 @@ const RTA_OIF = 4;
 const RTA_GATEWAY = 5;
 const RTA_MULTIPATH = 9;
 const RTA_TABLE = 15;
-/** A gateway of another address family. */
+/** A gateway of a different address family than the route. */
 const RTA_VIA = 18;
 const RT_TABLE_MAIN = 254;
 const RTPROT_BOOT = 3;
 const RTN_UNICAST = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
-/**
- * struct rtmsg: u8 family, u8 lengths of the destination's and the source's prefixes, u8 type of service, table, protocol,
- * scope and type, u32 flags.
- */
+/** struct rtmsg: u8 family, u8 prefix lengths of destination and source, u8 type of service, table, protocol, scope and type, u32 flags. */
 const HEADER_BYTES = 12;
 const NEXT_HOP_BYTES = 8;
 
-/** A route of the main table that is not a default route. A multipath route has no `linkIndex`. */
+/** A non-default route in the main routing table. A multipath route has no `linkIndex`. */
 export type Route = { destination: string; prefixLength: number; linkIndex: number | undefined; viaGateway: boolean };
 
 /** Adds a default route, or replaces the existing one. */
@@ -48,7 +45,7 @@ export function listRoutes(): NetlinkRequest {
   return { what: 'list routes', type: RTM_GETROUTE, flags: requestFlags.dump, body: Buffer.alloc(HEADER_BYTES) };
 }
 
-/** Decodes an answer to `listRoutes`; `undefined` for routes in other tables, default routes and routes that are not unicast. */
+/** Decodes a response to `listRoutes`; returns `undefined` for routes in other tables, default routes, and routes that are not unicast. */
 export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
   const table = attributes.get(RTA_TABLE)?.readUInt32LE() ?? body[4];
@@ -65,8 +62,8 @@ export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
 }
 
 /**
- * The attributes of each next hop: the route's own attributes, or those in each struct rtnexthop (8 bytes, starting with u16
- * length) of a multipath route.
+ * Returns the attributes of each next hop: the route's own attributes or, for a multipath route, those in each struct rtnexthop (8 bytes,
+ * starting with a u16 length).
  */
 function nextHopsOf(route: Map<number, Buffer>): Map<number, Buffer>[] {
   const multipath = route.get(RTA_MULTIPATH);

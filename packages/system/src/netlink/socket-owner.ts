@@ -6,7 +6,7 @@ import { addressBytes } from './ip-address.ts';
 import { encodeMessage } from './message.ts';
 import { requestFlags } from './netlink-socket.ts';
 
-// socket(2), sock_diag(7) (linux/netlink.h, linux/sock_diag.h, linux/inet_diag.h, net/tcp_states.h).
+// From linux/netlink.h, linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h; see socket(2) and sock_diag(7).
 const AF_NETLINK = 16;
 const SOCK_RAW_CLOEXEC_NONBLOCK = 3 | 0o2000000 | 0o4000;
 const NETLINK_SOCK_DIAG = 4;
@@ -14,7 +14,7 @@ const SOCK_DIAG_BY_FAMILY = 20;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const TCP_ESTABLISHED = 1;
-/** struct nlmsghdr, then struct inet_diag_req_v2. */
+/** Offsets in a request: struct nlmsghdr, then struct inet_diag_req_v2. */
 const REQUEST = {
   bytes: 72,
   sequence: 8,
@@ -24,18 +24,18 @@ const REQUEST = {
   source: 28,
   destination: 44,
 };
-/** struct nlmsghdr, then struct inet_diag_msg. */
+/** Offsets in a response: struct nlmsghdr, then struct inet_diag_msg. */
 const ANSWER = { bytes: 88, type: 4, sequence: 8, state: 17, user: 80, inode: 84 };
 
-/** Request for TCP sockets in any state, on any interface, with any cookie (INET_DIAG_NOCOOKIE). */
+/** Requests TCP sockets in any state, on any interface, with any cookie (INET_DIAG_NOCOOKIE). */
 const BODY = Buffer.from(`0006${'0000'}${'ff'.repeat(4)}${'00'.repeat(40)}${'ff'.repeat(8)}`, 'hex');
 
 /** The addresses and ports of both ends of a TCP connection, named as in node:net. */
 export type TcpEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 /**
- * Looks up the users of TCP connections from this host, in the network namespace where this object was created. A call takes
- * microseconds. The descriptor stays open until the process exits.
+ * Looks up the UIDs that own TCP connections from this host, in the network namespace where this object was created. A call takes
+ * microseconds. The netlink socket stays open until the process exits.
  */
 export class SocketOwners {
   readonly #descriptor: number;
@@ -56,8 +56,8 @@ export class SocketOwners {
   }
 
   /**
-   * The uid of the process that opened the other end of a connection; `undefined` if that end is closed or not on this host, or if
-   * the kernel lacks tcp_diag.
+   * Returns the UID of the process that opened the other end of a connection. Returns `undefined` if that end is closed or not on this
+   * host, or if the kernel lacks tcp_diag.
    */
   userOf(ends: TcpEnds): number | undefined {
     if (!writeEnds(this.#request, ends)) return undefined;
@@ -72,7 +72,7 @@ export class SocketOwners {
   }
 }
 
-/** Fills in the request for the socket at the other end of the connection; false if the addresses cannot be looked up. */
+/** Fills in the request for the socket at the other end of the connection. Returns false if the addresses cannot be looked up. */
 function writeEnds(request: Buffer, { localAddress, localPort, remoteAddress, remotePort }: TcpEnds): boolean {
   const [source, destination] = [bytesOf(remoteAddress), bytesOf(localAddress)];
   if (source === undefined || source.length !== destination?.length) return false;
@@ -84,15 +84,17 @@ function writeEnds(request: Buffer, { localAddress, localPort, remoteAddress, re
   return true;
 }
 
-/** The bytes of an address. Dual-stack sockets report IPv4 addresses as `::ffff:192.0.2.1`. Addresses with a zone are not supported. */
+/**
+ * Returns the bytes of an address. Dual-stack sockets report IPv4 addresses as `::ffff:192.0.2.1`. Addresses with a zone are not supported.
+ */
 function bytesOf(address: string | undefined): Buffer | undefined {
   if (address === undefined || address.includes('%')) return undefined;
   return addressBytes(address.replace(/^::ffff:(?=.*\.)/, ''));
 }
 
 /**
- * Reads the uid from an answer. Only established sockets count: in other states the kernel reports uid 0, and a listening socket is
- * not the one that was asked for.
+ * Reads the UID from a response. Only established sockets count: for other states the kernel reports UID 0, and a listening socket is not
+ * the one that was asked about.
  */
 function userIn(answer: Buffer, sequence: number): number | undefined {
   if (answer.length < ANSWER.bytes || answer.readUInt16LE(ANSWER.type) !== SOCK_DIAG_BY_FAMILY) return undefined;

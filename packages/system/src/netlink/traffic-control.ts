@@ -1,7 +1,7 @@
 import { text, u32 } from './message.ts';
 import { type NetlinkRequest, requestFlags } from './netlink-socket.ts';
 
-// linux/rtnetlink.h, linux/pkt_sched.h, linux/pkt_cls.h and linux/tc_act/tc_mirred.h
+// Constants from linux/rtnetlink.h, linux/pkt_sched.h, linux/pkt_cls.h and linux/tc_act/tc_mirred.h.
 const RTM_NEWQDISC = 36;
 const RTM_NEWTFILTER = 44;
 const TCA_KIND = 1;
@@ -25,7 +25,7 @@ const TC_ACT_STOLEN = 4;
 /** All protocols (linux/if_ether.h), in network byte order. */
 const ETH_P_ALL = 0x0300;
 
-/** Limits the rate of the traffic that leaves a link (qdisc `tbf`). Replaces an earlier limit. */
+/** Limits the rate of traffic leaving a link (qdisc `tbf`). Replaces any earlier limit. */
 export function limitRate(limit: {
   linkIndex: number;
   bytesPerSecond: number;
@@ -35,7 +35,7 @@ export function limitRate(limit: {
   queueBytes: number;
 }): NetlinkRequest {
   const rate = Math.min(limit.bytesPerSecond, 0xffffffff);
-  // struct tc_tbf_qopt: two struct tc_ratespec of 12 bytes (u8 cell_log, u8 linklayer, …, u32 rate at 8), u32 limit, buffer, mtu
+  // struct tc_tbf_qopt: two 12-byte struct tc_ratespec (u8 cell_log, u8 linklayer, …, u32 rate at offset 8), then u32 limit, buffer, mtu
   const parameters = Buffer.alloc(36);
   parameters[1] = TC_LINKLAYER_ETHERNET;
   parameters.writeUInt32LE(rate, 8);
@@ -64,8 +64,7 @@ export function limitRate(limit: {
 /** Redirects all incoming packets of one link to the egress of another. */
 export function redirectIncoming(from: number, to: number): NetlinkRequest[] {
   const link = `link ${from}`;
-  // struct tc_u32_sel of 16 bytes (u8 flags, u8 offshift, u8 nkeys, …) with one struct tc_u32_key, all zero, which matches
-  // everything
+  // 16-byte struct tc_u32_sel (u8 flags, u8 offshift, u8 nkeys, …) with one struct tc_u32_key, which is all zeros and so matches everything
   const selector = Buffer.alloc(16 + 16);
   selector[0] = TC_U32_TERMINAL;
   selector[2] = 1;
@@ -105,7 +104,7 @@ export function redirectIncoming(from: number, to: number): NetlinkRequest[] {
   ];
 }
 
-/** struct tcmsg: u8 family, u8 and u16 padding, i32 index of the link, u32 handle, u32 parent, u32 info (a filter's priority and protocol). */
+/** struct tcmsg: u8 family, u8 and u16 padding, i32 link index, u32 handle, u32 parent, u32 info (a filter's priority and protocol). */
 function header(of: { linkIndex: number; handle: number; parent: number; info?: number }): Buffer {
   const bytes = Buffer.alloc(20);
   bytes.writeInt32LE(of.linkIndex, 4);

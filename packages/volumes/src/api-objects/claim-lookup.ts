@@ -11,26 +11,26 @@ import { ephemeralClaimName } from '../volumes/ephemeral-claims.ts';
 
 const CLAIM_TIMEOUT_MS = 30_000;
 
-/** Minimum interval between reads of a bound claim and its volume. A sync of their pod triggers a read once it has elapsed. */
+/** Minimum interval between reads of a bound claim and its volume. Once it has elapsed, the next sync of the pod triggers a read. */
 const CLAIM_REREAD_MS = 1000;
 
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection';
 
-/** A bound claim with its volume, and the time of the last read. */
+/** A bound claim with its volume, and the time when they were last read. */
 type Found = { bound: BoundVolume; askedAtMs: number; isAsking?: boolean };
 
 export type ClaimLookupOptions = {
   client: Pick<KubeClient, 'get'>;
   logger: Logger;
-  /** Called when the size of a volume or of its claim has changed. */
+  /** Called when the size of a volume or its claim has changed. */
   onSize?: (podUid: string) => void;
-  /** The current time in milliseconds. */
+  /** Returns the current time in milliseconds. */
   now?: () => number;
 };
 
 /**
- * Finds the PersistentVolumes that claims of the API server are bound to. The result is cached per pod, because a bound claim stays bound.
- * Only the sizes of CSI volumes change: each sync of the pod rereads these in the background.
+ * Finds the PersistentVolumes that the API server's claims are bound to. Results are cached per pod, because a bound claim stays bound.
+ * Only the sizes of CSI volumes change; each sync of the pod rereads them in the background.
  */
 export class ClaimLookup {
   readonly #options: ClaimLookupOptions;
@@ -43,7 +43,10 @@ export class ClaimLookup {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Rejects with `failed_precondition` and upstream's message while the claim is not usable yet. */
+  /**
+   * Returns the volume that a claim is bound to. Rejects with `failed_precondition` and upstream's message while the claim is not usable
+   * yet.
+   */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     const { uid, namespace } = pod.metadata;
     return this.#locks.run(`${uid} ${claimName}`, async () => {
@@ -66,12 +69,12 @@ export class ClaimLookup {
     });
   }
 
-  /** Call it when the pod is removed. */
+  /** Drops the cached claims of a pod. Must be called when the pod is removed. */
   release(podUid: string): void {
     this.#found.delete(podUid);
   }
 
-  /** Reads the claim again in the background. If that fails, the cached state stays. */
+  /** Rereads the claim in the background. If that fails, the cached state is kept. */
   #refresh(pod: Pod, claimName: string, known: Found): void {
     const { uid } = pod.metadata;
     if (known.bound.volume.spec.csi === undefined || this.#now() - known.askedAtMs < CLAIM_REREAD_MS) return;
@@ -122,14 +125,14 @@ export class ClaimLookup {
   }
 }
 
-/** All sizes that decide whether a volume must be expanded, as one string for comparison. */
+/** Returns all sizes that determine whether a volume must be expanded, as one string for comparison. */
 function sizesOf({ claim, volume }: BoundVolume): string {
   const { capacity, allocatedResources, allocatedResourceStatuses } = claim.status ?? {};
   const sizes = [volume.spec.capacity, capacity, allocatedResources, allocatedResourceStatuses];
   return JSON.stringify(sizes.map((size) => size?.storage));
 }
 
-/** The claim of an `ephemeral` volume must be owned by the pod, not just have the right name. */
+/** Checks that the claim of an `ephemeral` volume is owned by the pod. Having the right name is not enough. */
 function checkOwner(pod: Pod, { metadata }: BoundClaim): void {
   const isEphemeral = (pod.spec.volumes ?? []).some(
     (volume) => volume.ephemeral !== undefined && ephemeralClaimName(pod, volume) === metadata.name,
@@ -140,7 +143,7 @@ function checkOwner(pod: Pod, { metadata }: BoundClaim): void {
   throw new PodwrightError('failed_precondition', `${names} (pod is not owner)`);
 }
 
-/** The name of the volume that the claim is bound to. */
+/** Returns the name of the volume that the claim is bound to; throws if it is not bound. */
 function checkBound({ metadata, spec, status }: BoundClaim): string {
   const refuse = (why: string) => new PodwrightError('failed_precondition', why);
   const isProtected = (metadata.finalizers ?? []).includes(PROTECTION_FINALIZER);

@@ -1,9 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { ConfigMap, KubeObject, Secret } from '@podwright/kube-api';
 
-/**
- * A ConfigMap or Secret from the API server; null fields count as absent. Throws `invalid_argument` if its data are malformed.
- */
+/** Decodes a ConfigMap or Secret from the API server. Null fields count as absent. Throws `invalid_argument` if its data is malformed. */
 export function decodeObject<K extends 'ConfigMap' | 'Secret'>(
   kind: K,
   object: KubeObject,

@@ -1,20 +1,20 @@
-/** Timers and bounds for the API objects that pods refer to. They are not options; each names its source. */
+/** Timeouts and limits for the API objects that pods refer to. They are not configurable; each one names its source. */
 
 /** How long the first use of an object waits for the first read (upstream's watch_based_manager). */
 export const OBJECT_READ_WAIT_MS = 1000;
-/** Timeout of the node read for a pod whose node affinity does not match the cached node. */
+/** Timeout for reading the Node object when a pod's node affinity does not match the cached one. */
 export const NODE_READ_TIMEOUT_MS = 10_000;
-/** A watch of a single ConfigMap or Secret restarts after a random number of seconds in this range (upstream's). */
+/** A watch of a single ConfigMap or Secret restarts after a random number of seconds in this range (as in upstream). */
 export const OBJECT_WATCH_SECONDS = { least: 1800, most: 3600 };
 /** How long a fetched object may be reused if the Node has no TTL annotation (upstream's defaultTTL). */
 export const OBJECT_TTL_MS = 60_000;
-/** A token is replaced after this share of its lifetime, or at the maximum age, minus a jitter (upstream's token manager). */
+/** A token is replaced after this fraction of its lifetime, or at the maximum age, minus some jitter (upstream's token manager). */
 export const TOKEN_USED_SHARE = 0.8;
 export const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
 export const TOKEN_JITTER_MS = 10_000;
-/** Minimum age at which a token is replaced. For lifetimes below twice this value, half the lifetime applies instead. */
+/** Minimum age at which a token is replaced. For lifetimes shorter than twice this value, half the lifetime is used instead. */
 export const TOKEN_LEAST_AGE_MS = 30_000;
-/** Upper bound on the length of a token. Real tokens have one to two KiB. */
+/** Maximum length of a token. Real tokens are one to two KiB long. */
 export const MAX_TOKEN_LENGTH = 64 << 10;
-/** Back-off between failed token replacements (upstream's back-off of volumes). */
+/** Backoff between failed token replacements (upstream's volume backoff). */
 export const TOKEN_RETRY = { initialMs: 500, maxMs: 122_000 };

@@ -25,32 +25,35 @@ type Entry = {
   kind: CachedKind;
   namespace: string;
   name: string;
-  /** UIDs of pods that refer to the object. */
+  /** UIDs of the pods that refer to the object. */
   users: Set<string>;
-  /** UIDs of the users whose `ready` returned before the object had been read. */
+  /** UIDs of those pods whose call to `ready` returned before the object had been read. */
   missedBy: Set<string>;
   content: Content;
   feed: ObjectFeed;
 };
 
 /**
- * The ConfigMaps and Secrets of the API server that pods refer to. Each object has a feed of its own, from the first pod that needs it
- * until the last one is removed. Cached objects are served while the API server is unavailable.
+ * The API server's ConfigMaps and Secrets that pods refer to. Each object has its own feed, from the time the first pod needs it until the
+ * last one is removed. Cached objects are served while the API server is unavailable.
  */
 export class ObjectCache {
   readonly #feed: FeedObject;
   readonly #onChange: (change: LocalObjectChange) => void;
   readonly #entries = new Map<string, Entry>();
-  /** Keys of the objects that each pod refers to, by UID. */
+  /** Keys of the objects that each pod refers to, by pod UID. */
   readonly #references = new Map<string, Set<string>>();
 
-  /** `onChange` is called when an object changes that pods use, or after the first read if pods had to go on without the object. */
+  /** `onChange` is called when an object changes that pods use, and after the first read if pods had to continue without the object. */
   constructor({ feed, onChange }: { feed: FeedObject; onChange: (change: LocalObjectChange) => void }) {
     this.#feed = feed;
     this.#onChange = onChange;
   }
 
-  /** Starts the feeds of the objects that the pod refers to, and waits at most a second for unread objects. May be repeated. */
+  /**
+   * Starts the feeds for the objects that the pod refers to, and waits up to a second for those that have not been read yet. May be called
+   * repeatedly.
+   */
   async ready(pod: Pod, signal: AbortSignal): Promise<void> {
     const { uid } = pod.metadata;
     const entries = this.#register(pod);
@@ -58,13 +61,16 @@ export class ObjectCache {
     for (const { content, missedBy } of entries) if (content.state === 'unread') missedBy.add(uid);
   }
 
-  /** Call it when the pod is removed. */
+  /** Drops a pod's references to objects. Must be called when the pod is removed. */
   release(podUid: string): void {
     for (const key of this.#references.get(podUid) ?? []) this.#dropUser(key, podUid);
     this.#references.delete(podUid);
   }
 
-  /** Undefined if the object does not exist. If it has not been read, throws `unavailable` with upstream's message and the cause. */
+  /**
+   * Returns a cached object; undefined if it does not exist. If the object has not been read yet, throws `unavailable` with upstream's
+   * message and the cause.
+   */
   get<K extends CachedKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {
     const entry = this.#entries.get(localObjectKey(kind, namespace, name));
     if (entry === undefined)
@@ -130,7 +136,7 @@ export class ObjectCache {
   }
 }
 
-/** All ConfigMaps and Secrets that the pod names, including image pull secrets. */
+/** Returns all ConfigMaps and Secrets that the pod names, including image pull secrets. */
 function namesIn(pod: Pod): { kind: CachedKind; name: string }[] {
   const pullSecrets = (pod.spec.imagePullSecrets ?? []).map(({ name }) => ({ kind: 'Secret' as const, name }));
   const others = podReferences(pod).flatMap(({ kind, name }) => (kind === 'RuntimeClass' ? [] : [{ kind, name }]));

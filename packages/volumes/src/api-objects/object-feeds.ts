@@ -1,4 +1,4 @@
-/** Ways to keep one object up to date while pods use it: its own watch, or repeated reads. */
+/** Ways to keep an API object up to date while pods use it: a watch for each object, or repeated reads. */
 import { errorMessage } from '@podwright/base';
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import { type Informer, type InformerOptions, isApiStatus, type KubeClient } from '@podwright/kube-client';
@@ -10,9 +10,9 @@ export type ObjectReference = { resource: Resource; namespace: string; name: str
 export type OnRead = (object: KubeObject | undefined) => void;
 
 export type ObjectFeed = {
-  /** Reads the object again if it is too old, unless it is watched. Resolves after the read; never rejects. */
+  /** Rereads the object if it is too old, unless it is being watched. Resolves after the read; never rejects. */
   refresh(): Promise<void>;
-  /** Why the last read failed. */
+  /** Returns why the last read failed, if it did. */
   problem(): string | undefined;
   stop(): void;
 };
@@ -21,7 +21,7 @@ export type FeedObject = (reference: ObjectReference, onRead: OnRead) => ObjectF
 
 export type StartInformer = <T extends KubeObject>(options: InformerOptions<T>) => Informer<T>;
 
-/** For `configMapAndSecretChangeDetectionStrategy: Watch`. The watch of an `immutable` object ends after the first read. */
+/** Implements `configMapAndSecretChangeDetectionStrategy: Watch`. The watch of an `immutable` object stops after the first read. */
 export function watchObjects(startInformer: StartInformer): FeedObject {
   return ({ resource, namespace, name }, onRead) => {
     const startedAtMs = performance.now();
@@ -43,7 +43,7 @@ export function watchObjects(startInformer: StartInformer): FeedObject {
       () => undefined, // stopped before the first list
     );
     return {
-      // after the timeout, `onRead` notifies the pods that waited
+      // after the timeout, the pods that were waiting are notified through `onRead`
       refresh: () => (performance.now() - startedAtMs < OBJECT_READ_WAIT_MS ? synced : Promise.resolve()),
       problem: () => informer.problem(),
       stop: () => informer.stop(),
@@ -56,8 +56,8 @@ function isImmutable(object: KubeObject & { immutable?: unknown }): boolean {
 }
 
 /**
- * For `Cache` and `Get`: refetches an object before use if the last read is older than `ttlMs`; with 0, before every use. If the read
- * fails, the cached object stays.
+ * Implements the `Cache` and `Get` strategies: refetches an object before use if the last read is older than `ttlMs`; with 0, before every
+ * use. If the read fails, the cached object is kept.
  */
 export function fetchObjects(client: Pick<KubeClient, 'get'>, ttlMs: () => number): FeedObject {
   return ({ resource, namespace, name }, onRead) => {

@@ -27,14 +27,14 @@ export type PodNeedsOptions = {
   client: KubeClient;
   nodeName: string;
   startInformer: StartInformer;
-  /** The node's own object; undefined before its first read. */
+  /** Returns the node's own Node object; undefined until it has been read. */
   node: () => Node | undefined;
-  /** `configMapAndSecretChangeDetectionStrategy`. */
+  /** The value of `configMapAndSecretChangeDetectionStrategy`. */
   changeDetection: 'Watch' | 'Cache' | 'Get';
   logger: Logger;
 };
 
-/** Informers for objects that every node watches permanently, besides its own Node and its pods. */
+/** Informers for the objects that every node watches permanently, in addition to its own Node and its pods. */
 export type NodeInformers = {
   /** Services with a cluster IP. */
   services: Informer<Service>;
@@ -46,11 +46,11 @@ export type NodeInformers = {
 /** Notified when pods must be synced. */
 export type PodNeedsListener = {
   onObject: (change: LocalObjectChange) => void;
-  /** Called when a token of the pod was replaced or the size of one of its volumes changed. */
+  /** Called when one of the pod's tokens has been replaced, or when the size of one of its volumes has changed. */
   onNews: (podUid: string) => void;
 };
 
-/** All objects of an API server that the node's pods need, except the pods themselves. */
+/** All API server objects that the node's pods need, except the pods themselves. */
 export class PodNeeds {
   readonly tokens: PodTokens;
   readonly #options: PodNeedsOptions;
@@ -61,7 +61,7 @@ export class PodNeeds {
   #informers: NodeInformers | undefined;
   #startedAtMs = 0;
 
-  /** Makes no calls before `start`. */
+  /** Makes no API calls before `start`. */
   constructor(options: PodNeedsOptions) {
     const { client, logger, changeDetection, startInformer } = options;
     this.#options = options;
@@ -75,7 +75,7 @@ export class PodNeeds {
     this.#claims = new ClaimLookup({ client, logger, onSize: (uid) => this.#listener?.onNews(uid) });
   }
 
-  /** Starts the informers that every node has. Call it once. */
+  /** Starts the informers that every node has. Must be called only once. */
   start(listener: PodNeedsListener): NodeInformers {
     this.#listener = listener;
     this.#startedAtMs = performance.now();
@@ -83,7 +83,7 @@ export class PodNeeds {
     return this.#informers;
   }
 
-  /** Absent before `start`. */
+  /** The CSIDriver informer; absent before `start`. */
   get csiDrivers(): NodeInformers['csiDrivers'] | undefined {
     return this.#informers?.csiDrivers;
   }
@@ -96,8 +96,8 @@ export class PodNeeds {
   }
 
   /**
-   * The lookup for each pod's objects: `ofManifests` for pods of manifests, with RuntimeClasses of the API server as a fallback; the API
-   * server for all other pods.
+   * Returns the lookup for each pod's objects. Pods from manifests use `ofManifests`, with the API server's RuntimeClasses as a fallback.
+   * All other pods use the API server.
    */
   objects(ofManifests: ObjectLookup): PodObjects {
     const ofCluster: ObjectLookup = { get: (...place) => this.#get(...place) };
@@ -110,8 +110,8 @@ export class PodNeeds {
   }
 
   /**
-   * Starts the feeds of the objects that the pod refers to, and waits at most a second for unread objects. Call it before each use; may be
-   * repeated.
+   * Starts the feeds for the objects that the pod refers to, and waits up to a second for those that have not been read yet. Must be called
+   * before each use; may be called repeatedly.
    */
   async ready(pod: Pod, signal: AbortSignal): Promise<void> {
     const waiting: Promise<void>[] = [this.#informersRead(pod, signal)];
@@ -119,14 +119,17 @@ export class PodNeeds {
     await Promise.all(waiting);
   }
 
-  /** Call it when the pod is removed. */
+  /** Drops everything that is cached for a pod. Must be called when the pod is removed. */
   release(podUid: string): void {
     this.#objects.release(podUid);
     this.#tokens.forgetPod(podUid);
     this.#claims.release(podUid);
   }
 
-  /** Service variables for the pod's containers. Throws `unavailable` for a pod of the API server if the services have not been read. */
+  /**
+   * Returns the service environment variables for the pod's containers. For a pod from the API server, throws `unavailable` if the services
+   * have not been read yet.
+   */
   serviceVariables(pod: Pod): ReadonlyMap<string, string> {
     const services = this.#informers?.services;
     if (!isStaticPod(pod) && services?.hasSynced() !== true)
@@ -141,17 +144,17 @@ export class PodNeeds {
     });
   }
 
-  /** The volume that a claim is bound to. Rejects while the claim is not usable yet. */
+  /** Returns the volume that a claim is bound to. Rejects while the claim is not usable yet. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     return this.#claims.volumeOf(pod, claimName, signal);
   }
 
-  /** The node's own object; undefined before its first read. */
+  /** Returns the node's own Node object; undefined until it has been read. */
   node(): Node | undefined {
     return this.#options.node();
   }
 
-  /** The current Node of the API server. Rejects if the API server does not answer in time. */
+  /** Reads the current Node object from the API server. Rejects if the API server does not respond in time. */
   readNode(): Promise<Node> {
     const { client, nodeName: name } = this.#options;
     return client.get<Node>(NODES, { name }, { timeoutMs: NODE_READ_TIMEOUT_MS });
@@ -177,7 +180,7 @@ export class PodNeeds {
     return within(Promise.allSettled(unread.map(({ synced }) => synced)), leftMs, signal);
   }
 
-  /** How long objects may be cached. The controller manager publishes this in an annotation of the Node. */
+  /** How long objects may be cached. The controller manager publishes this value in a Node annotation. */
   #ttlMs(): number {
     const { annotations } = this.#options.node()?.metadata ?? {};
     const text = annotations?.['node.alpha.kubernetes.io/ttl'] ?? '';

@@ -14,8 +14,8 @@ import {
 type Token = { value: string; lifetimeMs: number; refreshAfterMs: number; fetchedAt: Clocks };
 
 /**
- * Readings of both clocks. A token's age is the larger of the two differences, because the monotonic clock stops while the host sleeps, and
- * the wall clock may be set.
+ * Readings of both clocks. A token's age is the larger of the two differences, because the monotonic clock stops while the host is
+ * suspended, and the wall clock may be adjusted.
  */
 type Clocks = { monotonicMs: number; wallMs: number };
 
@@ -25,22 +25,22 @@ type Entry = {
   spec: TokenSpec;
   token?: Token;
   fetching?: Promise<string>;
-  /** Aborted when no pod needs the token any more. */
+  /** Aborted once no pod needs the token any more. */
   stopped: AbortController;
 };
 
 export type ServiceAccountTokensOptions = {
   client: Pick<KubeClient, 'create'>;
   logger: Logger;
-  /** Called when a pod's token was replaced by a newer one. */
+  /** Called when a pod's token has been replaced with a newer one. */
   onRefresh: (podUid: string) => void;
   now?: () => Clocks;
 };
 
 /**
- * Tokens of service accounts, from TokenRequest, bound to their pods. Each pod has one token per audience and lifetime, cached in memory.
- * After 80 % of its lifetime, or a day, it is replaced in the background; the old token is used until that succeeds or it expires. No error
- * and no log contains a token.
+ * Service account tokens from TokenRequest, bound to their pods. Each pod has one token per audience and lifetime, cached in memory. After
+ * 80 % of its lifetime, or a day, a token is replaced in the background; the old token is used until that succeeds or it expires. Errors
+ * and logs never contain a token.
  */
 export class ServiceAccountTokens implements PodTokens {
   readonly #options: ServiceAccountTokensOptions;
@@ -65,7 +65,7 @@ export class ServiceAccountTokens implements PodTokens {
     return token.value;
   }
 
-  /** Call it when the pod is removed. */
+  /** Drops a pod's tokens. Must be called when the pod is removed. */
   forgetPod(podUid: string): void {
     for (const entry of this.#entries.values()) if (entry.pod.metadata.uid === podUid) this.#forget(entry);
   }
@@ -80,7 +80,7 @@ export class ServiceAccountTokens implements PodTokens {
     this.#backoff.forget(key);
   }
 
-  /** Replaces the token in the background, while the old one is used. */
+  /** Replaces the token in the background; the old one is used in the meantime. */
   #refresh(entry: Entry): void {
     const { key, pod, stopped } = entry;
     if (entry.fetching !== undefined || this.#backoff.remainingMs(key) > 0) return;
@@ -94,7 +94,7 @@ export class ServiceAccountTokens implements PodTokens {
     this.#fetch(entry).then(() => this.#options.onRefresh(pod.metadata.uid), failed);
   }
 
-  /** Runs at most one request per token at a time. */
+  /** Fetches a token, with at most one request per token at a time. */
   #fetch(entry: Entry): Promise<string> {
     entry.fetching ??= this.#replace(entry).finally(() => {
       entry.fetching = undefined;
@@ -152,7 +152,7 @@ type TokenRequest = KubeObject & {
   status?: { token?: unknown; expirationTimestamp?: unknown };
 };
 
-/** The jitter is upstream's: it spreads the renewals of tokens that were issued together. */
+/** Parses the response. The jitter is upstream's, and spreads out the renewals of tokens that were issued together. */
 function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   const value = status?.token;
   if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH)
@@ -165,7 +165,7 @@ function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   if (!(seconds > 0)) throw malformed('it does not say how long the token is valid');
   const lifetimeMs = seconds * 1000;
   const jitterMs = Math.random() * TOKEN_JITTER_MS;
-  // for a short lifetime, the jitter must not exceed it
+  // the jitter must not exceed a short lifetime
   const leastMs = Math.min(lifetimeMs / 2, TOKEN_LEAST_AGE_MS);
   const refreshAfterMs = Math.max(leastMs, Math.min(lifetimeMs * TOKEN_USED_SHARE, TOKEN_MAX_AGE_MS) - jitterMs);
   return { value, lifetimeMs, refreshAfterMs, fetchedAt };

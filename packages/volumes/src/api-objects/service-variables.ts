@@ -1,17 +1,20 @@
 import type { Service } from '@podwright/kube-api';
 
-/** The Service `kubernetes` in this namespace gets variables in every pod (the kubelet's masterServices). */
+/** The Service `kubernetes` in this namespace gets environment variables in every pod (the kubelet's masterServices). */
 const MASTER_NAMESPACE = 'default';
 const MASTER_SERVICE = 'kubernetes';
 
-/** The pod that receives the variables. */
+/** The pod that receives the service environment variables. */
 export type ServiceClient = { namespace: string; enableServiceLinks: boolean };
 
-/** Service variables of containers (pkg/kubelet/envvars): for the services in the pod's namespace, and for the API server. Pure. */
+/**
+ * Returns the service environment variables for containers (pkg/kubelet/envvars): those of services in the pod's namespace and those of the
+ * API server. Pure.
+ */
 export function serviceVariables(services: readonly Service[], client: ServiceClient): Map<string, string> {
   const visible = services.filter((service) => hasAddress(service) && isVisible(service, client));
   const sorted = visible.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  // on a conflict the pod's own namespace wins
+  // if both define a variable, the one from the pod's own namespace wins
   const [own, others] = [true, false].map((wanted) =>
     sorted.filter(({ metadata }) => (metadata.namespace === client.namespace) === wanted),
   );
@@ -44,7 +47,7 @@ function variablesOf({ metadata, spec }: Service): [string, string][] {
 
 type ServicePort = { port: number; protocol?: string };
 
-/** Variables in the format of Docker's links. */
+/** Returns environment variables in the format of Docker links. */
 function linkVariables(prefix: string, address: string, port: ServicePort): [string, string][] {
   const protocol = protocolOf(port);
   const name = `${prefix}_PORT_${port.port}_${protocol.toUpperCase()}`;

@@ -4,8 +4,8 @@ import type { CsiObjects } from './csi-objects.ts';
 import { attachmentName, type CsiVolume } from './csi-volume.ts';
 
 /**
- * The publish context that the driver's controller returned when it attached the volume. Rejects, in upstream's words, with the
- * reason why the volume is not attached.
+ * Returns the publish context that the driver's controller returned when it attached the volume. If the volume is not attached, rejects
+ * with the reason, in upstream's words.
  */
 export async function publishContext(
   volume: CsiVolume,

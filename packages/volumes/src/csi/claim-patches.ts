@@ -1,17 +1,17 @@
-/** Changes to a claim's status during an expansion on the node, as the strategic merge patches that upstream sends. Pure. */
+/** Changes to a claim's status during node expansion, as the strategic merge patches that upstream sends. Pure. */
 import type { BoundClaim, ClaimCondition, ClaimStatus } from '@podwright/kube-api';
 
-/** Conditions that report a change of size (upstream's knownResizeConditions). */
+/** Conditions that report a resize (upstream's knownResizeConditions). */
 const RESIZE_CONDITIONS = ['FileSystemResizePending', 'Resizing', 'ControllerResizeError', 'NodeResizeError'];
 
 export type ClaimPatch = { metadata?: { resourceVersion: string }; status?: Record<string, unknown> };
 
-/** The patch at the start of an expansion. The API server refuses it if the claim has changed since it was read. */
+/** The patch to send before an expansion. The API server rejects it if the claim has changed since it was read. */
 export function expansionInProgress(claim: BoundClaim): ClaimPatch {
   return versioned(claim, withStorageStatus(claim, 'NodeResizeInProgress'));
 }
 
-/** The patch after an expansion: `size` becomes the claim's capacity, and all conditions and statuses about the resize are removed. */
+/** The patch to send after an expansion: sets the claim's capacity to `size`, and removes all resize conditions and statuses. */
 export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
   const { storage: _, ...statuses } = claim.status?.allocatedResourceStatuses ?? {};
   const conditions = (claim.status?.conditions ?? []).filter(({ type }) => !RESIZE_CONDITIONS.includes(type));
@@ -25,12 +25,12 @@ export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
 
 export type Failure = { why: string; now: string };
 
-/** The patch after the driver has permanently refused this size; the controller may try another size. */
+/** The patch to send when the driver has permanently rejected this size. The controller may try a different size. */
 export function expansionInfeasible(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, withStorageStatus(claim, 'NodeResizeInfeasible'), failure));
 }
 
-/** The patch after the driver has failed; the kubelet retries. */
+/** The patch to send when the driver has failed. The kubelet retries. */
 export function expansionFailed(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, { ...claim.status }, failure));
 }
@@ -39,7 +39,7 @@ function withStorageStatus({ status }: BoundClaim, storage: string): ClaimStatus
   return { ...status, allocatedResourceStatuses: { ...status?.allocatedResourceStatuses, storage } };
 }
 
-/** Adds a NodeResizeError condition. An existing one with status True stays, with its old message. */
+/** Adds a NodeResizeError condition. An existing one whose status is True is kept, with its old message. */
 function withFailure({ status }: BoundClaim, changed: ClaimStatus, { why, now }: Failure): ClaimStatus {
   const condition: ClaimCondition = {
     type: 'NodeResizeError',
@@ -60,7 +60,7 @@ function versioned(claim: BoundClaim, status: ClaimStatus): ClaimPatch {
   return { metadata: { resourceVersion: claim.metadata.resourceVersion ?? '' }, ...patchOf(claim, status) };
 }
 
-/** A strategic merge patch that turns the claim's status into `changed`. Maps are patched by key, conditions by type. */
+/** Returns a strategic merge patch that changes the claim's status to `changed`. Maps are patched by key, conditions by type. */
 function patchOf({ status = {} }: BoundClaim, changed: ClaimStatus): ClaimPatch {
   const patch = {
     ...mapPatch('capacity', status, changed),

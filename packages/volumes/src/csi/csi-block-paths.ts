@@ -8,13 +8,13 @@ import { BLOCK_VOLUMES, CSI_PLUGIN } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
 import { isRecorded, mergeFound, type UnreadDirectory, type VolumeData, volumeIn } from './volume-data.ts';
 
-/** A recorded block volume, by the name of its PersistentVolume. */
+/** A block volume that has a record. `name` is the name of its PersistentVolume. */
 export type RecordedBlockVolume = { name: string; data: VolumeData };
 
 /**
- * The paths of block volumes of CSI drivers, in upstream's layout:
+ * The paths of CSI block volumes, in upstream's layout:
  *
- *   <rootDir>/pods/<uid>/volumeDevices/kubernetes.io~csi/<volume>   (a link to the device)
+ *   <rootDir>/pods/<uid>/volumeDevices/kubernetes.io~csi/<volume>   (a symlink to the device)
  *   <rootDir>/plugins/kubernetes.io/csi/volumeDevices/<volume>/data/vol_data.json
  *                                                    /<volume>/dev/<uid>   (the device, bind-mounted)
  *                                                    /staging/<volume>
@@ -36,7 +36,7 @@ export class CsiBlockPaths {
     return { globalMap: join(this.#root, oneName(name), 'dev'), podUid, link };
   }
 
-  /** The directory of the volume's `vol_data.json`. */
+  /** The directory that contains the volume's `vol_data.json`. */
   data(name: string): string {
     return join(this.#root, oneName(name), 'data');
   }
@@ -49,38 +49,38 @@ export class CsiBlockPaths {
     return join(this.#root, 'publish', oneName(name), oneName(podUid));
   }
 
-  /** The directory of a pod's links. */
+  /** The directory that contains a pod's symlinks to devices. */
   linksRoot(podUid: string): string {
     return this.#pods.pluginDevices(podUid, CSI_PLUGIN);
   }
 
-  /** Volumes that the pod has or may have: a kubelet may have been killed while it mapped or unmapped one. */
+  /** Names of the volumes that the pod uses or may use: the kubelet may have been killed while it was mapping or unmapping one. */
   async namesOf(podUid: string): Promise<string[]> {
     return await namesIn(this.linksRoot(podUid));
   }
 
-  /** Pods that have or may have the volume. */
+  /** UIDs of the pods that use or may use the volume. */
   async podsWith(name: string): Promise<string[]> {
     const uids = await namesIn(this.#pods.root);
     const have = await Promise.all(uids.map(async (uid) => (await this.namesOf(uid)).includes(name)));
     return uids.filter((_, at) => have[at]);
   }
 
-  /** All recorded block volumes. An unreadable record does not hide the others. */
+  /** Returns all block volumes that have a record. An unreadable record does not hide the others. */
   async all(): Promise<{ recorded: RecordedBlockVolume[]; unread: UnreadDirectory[] }> {
     const names = await namesIn(this.#root);
     const { recorded, unread } = mergeFound(await Promise.all(names.map((name) => volumeIn(this.data(name)))));
     return { recorded: recorded.map(({ directory, data }) => ({ name: basename(dirname(directory)), data })), unread };
   }
 
-  /** Same as `CsiPaths.removeUnrecorded`. */
+  /** Block volume equivalent of `CsiPaths.removeUnrecorded`. */
   async removeUnrecorded(): Promise<void> {
     const names = (await namesIn(this.#root)).filter((name) => name !== 'publish' && name !== 'staging');
     await allOf(names.map(async (name) => ((await isRecorded(this.data(name))) ? undefined : this.remove(name))));
     await this.#removeParents();
   }
 
-  /** Removes the files of a volume that is not staged and that no pod has. The record goes last. */
+  /** Removes the files of a volume that is not staged and that no pod uses. Removes the record last. */
   async remove(name: string): Promise<void> {
     const directory = join(this.#root, oneName(name));
     await removeIfEmpty(join(this.#root, 'publish', name));

@@ -42,19 +42,19 @@ export type CsiBlockVolumesOptions = StepParts & {
   metrics?: StorageMetrics;
 };
 
-/** A volume that this process has mapped for a pod. */
+/** A block volume that this process has mapped for a pod. */
 type Mapped = { volume: CsiVolume; device: string; podUid: string };
 
 /**
- * Block volumes of CSI drivers. A volume is staged once per node, then published and mapped once per pod; teardown runs in reverse. The
- * volume's record and the pod's link are on disk before the driver is called, so that a restarted kubelet can clean up.
+ * CSI block volumes. A volume is staged once per node, then published and mapped once per pod; teardown runs in reverse order. The volume's
+ * record and the pod's symlink are on disk before the driver is called, so that the kubelet can clean up after a restart.
  */
 export class CsiBlockVolumes {
   readonly #options: CsiBlockVolumesOptions;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
   readonly #growth: GrowthUnderPods;
-  /** Volumes that this process has mapped, by the path of the pod's link. */
+  /** Volumes that this process has mapped, by the path of the pod's symlink. */
   readonly #mapped = new Map<string, Mapped>();
   /** Names of volumes that this process has staged. */
   readonly #staged = new Set<string>();
@@ -64,7 +64,7 @@ export class CsiBlockVolumes {
     this.#growth = new GrowthUnderPods(options);
   }
 
-  /** Same as `CsiVolumes.load`. */
+  /** Block volume equivalent of `CsiVolumes.load`. */
   async load(): Promise<void> {
     const { paths, inUse, logger } = this.#options;
     const { recorded, unread } = await paths.all();
@@ -73,7 +73,7 @@ export class CsiBlockVolumes {
     await paths.removeUnrecorded();
   }
 
-  /** Maps the device for the pod, and returns the path of the pod's link. */
+  /** Maps the device for the pod and returns the path of the pod's symlink to it. */
   async setUp(pod: Pod, volume: CsiVolume, signal: AbortSignal): Promise<string> {
     const { objects, paths, inUse } = this.#options;
     const { link: place } = paths.mapped(pod.metadata.uid, volume.name);
@@ -87,7 +87,7 @@ export class CsiBlockVolumes {
     const driver = await objects.driver(volume.driver, signal);
     const attachable = driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
-    // The directory makes the volume discoverable for cleanup even if mapping never succeeds.
+    // The directory makes the volume discoverable for cleanup, even if it never gets mapped.
     await mkdir(dirname(place), { recursive: true, mode: POD_DIRECTORY });
     inUse.request(place, key, { attachable });
     const podVolume = { pod, volume, driver, place, attachable };
@@ -98,7 +98,7 @@ export class CsiBlockVolumes {
     return place;
   }
 
-  /** The driver's volume statistics for the path of a pod's link; undefined if no CSI volume has that link. */
+  /** Returns the driver's volume statistics for a pod's symlink at this path; undefined if the symlink does not belong to a CSI volume. */
   use(link: string): Promise<VolumeUsageStats> | undefined {
     const mapped = this.#mapped.get(link);
     if (mapped === undefined) return undefined;
@@ -107,7 +107,7 @@ export class CsiBlockVolumes {
     return usageOf(this.#options.drivers, { ...volume, path: `${globalMap}/${podUid}` });
   }
 
-  /** Unmaps all devices of a pod, and unstages volumes that no other pod uses. Rejects with the first failure. */
+  /** Unmaps all of a pod's devices, and unstages volumes that no other pod uses. Rejects with the first failure. */
   async tearDown(podUid: string): Promise<void> {
     const { paths, inUse } = this.#options;
     const held = await paths.namesOf(podUid);
@@ -130,7 +130,7 @@ export class CsiBlockVolumes {
     await allOf((await this.#options.paths.all()).recorded.map((recorded) => this.#unstageUnused(recorded)));
   }
 
-  /** Ends the back-off of operations that failed because the driver was not registered. */
+  /** Ends the backoff of operations that failed because the driver was not registered. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
     this.#growth.release(driver);
@@ -168,8 +168,8 @@ export class CsiBlockVolumes {
   }
 
   /**
-   * Writes the volume's record and the pod's link before the driver is called. Returns whether the link existed, that is, whether the pod
-   * may already have the volume.
+   * Writes the volume's record and the pod's symlink before the driver is called. Returns whether the symlink already existed, that is,
+   * whether the pod may already be using the volume.
    */
   async #record({ pod, volume }: PodVolume, target: string): Promise<boolean> {
     const { paths, maps, nodeName } = this.#options;
@@ -223,8 +223,8 @@ export class CsiBlockVolumes {
   }
 
   /**
-   * Removes the link, and the volume's record if no other pod has the volume. Only for a pod that did not have the volume before, after a
-   * failure that certainly left nothing staged.
+   * Removes the pod's symlink, and also the volume's record if no other pod uses the volume. Must only be called for a pod that was not
+   * using the volume before, after a failure that is known to have left nothing staged.
    */
   async #giveUp(podUid: string, name: string): Promise<void> {
     const { paths, maps } = this.#options;

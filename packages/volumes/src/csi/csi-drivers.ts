@@ -7,16 +7,16 @@ import { CSI_PLUGIN } from './csi-volume.ts';
 import { compareVersions, highestVersion, type Version } from './driver-versions.ts';
 import { CSI_TIMEOUT_MS } from './limits.ts';
 
-/** A driver's ID for this node, and its limits on this node. */
+/** A driver's ID for this node, and its limits and topology on this node. */
 export type DriverNodeInfo = {
   nodeId: string;
-  /** 0 for no limit. */
+  /** Maximum number of volumes; 0 means no limit. */
   maxVolumes: number;
-  /** Topology labels of the node, as the driver reports them. */
+  /** The node's topology labels, as reported by the driver. */
   topology: Record<string, string>;
 };
 
-/** Publishes the node's drivers to its Node and CSINode. */
+/** Publishes the CSI drivers on this node to its Node and CSINode objects. */
 export interface DriverNodes {
   install(driver: string, info: DriverNodeInfo): Promise<void>;
   uninstall(driver: string): Promise<void>;
@@ -31,10 +31,10 @@ export type CsiDriversOptions = {
 
 type Registered = { endpoint: string; version: Version };
 
-/** The connected node service of a driver. */
+/** A driver's node service, connected. */
 export type NodeService = ConnectedService<typeof Node>;
 
-/** Registered CSI drivers, and calls to them. */
+/** The registered CSI drivers; also makes the calls to them. */
 export class CsiDrivers implements PluginHandler {
   readonly #options: CsiDriversOptions;
   readonly #drivers = new Map<string, Registered>();
@@ -69,7 +69,7 @@ export class CsiDrivers implements PluginHandler {
   }
 
   async deregister({ name, endpoint }: Plugin): Promise<void> {
-    // a driver of a higher version may have replaced it
+    // a driver with a higher version may have replaced it
     if (this.#drivers.get(name)?.endpoint !== endpoint) return;
     this.#drivers.delete(name);
     await this.#options.nodes.uninstall(name);
@@ -79,14 +79,14 @@ export class CsiDrivers implements PluginHandler {
     return this.#drivers.has(name);
   }
 
-  /** Throws `not_found`, with upstream's message, for a driver that has not registered. */
+  /** Throws `not_found`, with upstream's message, if the driver is not registered. */
   require(name: string): void {
     if (!this.#drivers.has(name)) throw new PodwrightError('not_found', unknownDriver(name));
   }
 
   /**
-   * Calls a driver over a new connection, so that a call after a restart of the driver works. Errors of the driver get the text of Go's
-   * gRPC.
+   * Calls a driver over a new connection, so that calls work after the driver restarts. The driver's errors have the text that Go's gRPC
+   * would produce.
    */
   async call<T>(name: string, work: (node: NodeService) => Promise<T>): Promise<T> {
     this.require(name);
@@ -114,7 +114,10 @@ export class CsiDrivers implements PluginHandler {
       });
   }
 
-  /** Throws for unsupported versions, and if a driver of the same name with the same or a higher version is registered. */
+  /**
+   * Returns the driver's version. Throws if the versions are not supported, or if a driver with the same name and the same or a higher
+   * version is registered.
+   */
   #versionOf({ name, versions }: Plugin, caller: string): Version {
     const failed = (why: string) =>
       new PodwrightError('failed_precondition', `${CSI_PLUGIN}: ${caller} for CSI driver "${name}" failed. ${why}`);
@@ -137,7 +140,7 @@ function nodeInfo({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeGetInfo
   return { nodeId, maxVolumes: Number(maxVolumesPerNode), topology: accessibleTopology?.segments ?? {} };
 }
 
-/** Upstream's message for a driver that has not registered. */
+/** Returns upstream's message for a driver that is not registered. */
 export function unknownDriver(name: string): string {
   return `driver name ${name} not found in the list of registered CSI drivers`;
 }

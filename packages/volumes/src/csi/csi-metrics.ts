@@ -1,8 +1,8 @@
-/** Metrics of calls to CSI drivers, with upstream's names (pkg/volume/util). */
+/** Metrics for calls to CSI drivers, with upstream's names (pkg/volume/util). */
 import { Histogram, type Registry } from '@podwright/base';
 
 export type CsiMetrics = {
-  /** `method` is the full name, such as `/csi.v1.Node/NodeStageVolume`; `code` is the name of the gRPC status code. */
+  /** `method` is the fully qualified name, such as `/csi.v1.Node/NodeStageVolume`; `code` is the name of the gRPC status code. */
   called(driver: string, call: { method: string; code: string; seconds: number }): void;
 };
 

@@ -3,25 +3,28 @@ import type { BoundClaim, CsiDriver, CsiTokenRequest, Pod, VolumeAttachment } fr
 import type { ClaimPatch } from './claim-patches.ts';
 import type { SecretReference } from './csi-volume.ts';
 
-/** A token of the pod's service account, with the fields of TokenRequest's status. */
+/** A token of the pod's service account. The fields are those of TokenRequest's status. */
 export type ServiceAccountToken = { token: string; expirationTimestamp: string };
 
-/** Cluster objects that CSI volumes need. */
+/** The cluster objects that CSI volumes need. */
 export interface CsiObjects {
-  /** Undefined if there is no such object; a driver need not have one. Rejects if the API server cannot be asked. */
+  /**
+   * Returns a CSIDriver object. Undefined if there is none, because a driver need not have one. Rejects if the API server cannot be
+   * queried.
+   */
   driver(name: string, signal: AbortSignal): Promise<CsiDriver | undefined>;
-  /** Rejects with `not_found`. */
+  /** Rejects with `not_found` if the Secret does not exist. */
   secret(pod: Pod, place: SecretReference, signal: AbortSignal): Promise<Record<string, string>>;
   token(pod: Pod, request: CsiTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
-  /** Rejects with `not_found`. */
+  /** Rejects with `not_found` if the VolumeAttachment does not exist. */
   attachment(name: string, signal: AbortSignal): Promise<VolumeAttachment>;
-  /** The claim's current state. */
+  /** Reads the claim's current state. */
   claim(place: { namespace: string; name: string }, signal: AbortSignal): Promise<BoundClaim>;
-  /** Changes a claim's status, and returns the changed claim. */
+  /** Patches a claim's status and returns the patched claim. */
   patchClaim(place: { namespace: string; name: string }, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim>;
 }
 
-/** The spec that every driver gets on a node without a cluster: it supports inline volumes and receives the pod's name. */
+/** The CSIDriver spec used for every driver on a node without a cluster: the driver supports inline volumes and receives the pod's name. */
 const LONE_DRIVER: CsiDriver['spec'] = {
   attachRequired: false,
   podInfoOnMount: true,
@@ -29,7 +32,7 @@ const LONE_DRIVER: CsiDriver['spec'] = {
   fsGroupPolicy: 'ReadWriteOnceWithFSType',
 };
 
-/** Objects of a node without a cluster, which has only Secrets. */
+/** Provides the objects on a node without a cluster, where only Secrets exist. */
 export function loneCsiObjects(secretData: (place: SecretReference) => Record<string, string>): CsiObjects {
   const refuse = (what: string) =>
     Promise.reject(new PodwrightError('failed_precondition', `${what} needs an API server`));

@@ -16,7 +16,7 @@ import {
 } from './volume-data.ts';
 
 /**
- * The paths of CSI volumes with file systems, in upstream's layout:
+ * The paths of CSI file system volumes, in upstream's layout:
  *
  *   <rootDir>/pods/<uid>/volumes/kubernetes.io~csi/<volume>/{vol_data.json,mount}
  *   <rootDir>/plugins/kubernetes.io/csi/<driver>/<sha256 of the handle>/{vol_data.json,globalmount}
@@ -36,7 +36,7 @@ export class CsiPaths {
     return this.#pods.volume(podUid, CSI_PLUGIN, name);
   }
 
-  /** The directory that holds all CSI volumes of a pod. */
+  /** The directory that contains all of a pod's CSI volumes. */
   publishedRoot(podUid: string): string {
     return this.#pods.pluginVolumes(podUid, CSI_PLUGIN);
   }
@@ -45,13 +45,13 @@ export class CsiPaths {
     return join(this.#staged, oneName(driver), sha256(handle));
   }
 
-  /** Whether the volume with that unique name (as in the node's status) is staged in the directory, or in one directly below it. */
+  /** Whether the volume with this unique name (as in the node's status) is staged in the directory or directly below it. */
   isStagedAt(directory: string, uniqueName: string): boolean {
     const place = this.staged(namedVolume(uniqueName));
     return directory === place || directory === dirname(place);
   }
 
-  /** Volumes of a pod that are or may be published. */
+  /** Returns the pod's volumes that are or may be published. */
   async publishedOf(podUid: string): Promise<FoundVolumes> {
     return await foundIn(this.publishedRoot(podUid));
   }
@@ -61,15 +61,15 @@ export class CsiPaths {
     return mergeFound(await Promise.all(pods.map((uid) => this.publishedOf(uid))));
   }
 
-  /** Volumes that are or may be staged. */
+  /** Returns the volumes that are or may be staged. */
   async allStaged(): Promise<FoundVolumes> {
     const drivers = await namesIn(this.#staged);
     return mergeFound(await Promise.all(drivers.map((driver) => foundIn(join(this.#staged, driver)))));
   }
 
   /**
-   * Removes directories without a record: leftovers of a kubelet that was killed before it wrote the record, or after it deleted
-   * it. Rejects with the first failure.
+   * Removes directories that have no record. They are left behind when the kubelet is killed before it has written the record or after it
+   * has deleted it. Rejects with the first failure.
    */
   async removeUnrecorded(): Promise<void> {
     const drivers = (await namesIn(this.#staged)).filter((name) => name !== BLOCK_VOLUMES);
@@ -89,7 +89,8 @@ export class CsiPaths {
   }
 
   /**
-   * Removes an empty mount point and its record. A mount point in use or a non-empty directory stays: data of a volume is never deleted.
+   * Removes an empty mount point and its record. A mount point in use or a non-empty directory is left in place: volume data is never
+   * deleted.
    */
   async remove(mountPath: string): Promise<void> {
     if (await this.isMounted(mountPath)) return;
@@ -100,7 +101,7 @@ export class CsiPaths {
   }
 }
 
-/** Paths of the entries of a directory; empty if the path is a file. */
+/** Returns the paths of a directory's entries; empty if the path is a file. */
 async function placesIn(directory: string): Promise<string[]> {
   const names = await namesIn(directory).catch((error: unknown) => {
     if (isErrno(error, 'ENOTDIR')) return [];
@@ -117,7 +118,7 @@ async function foundIn(directory: string): Promise<FoundVolumes> {
   }
 }
 
-/** Removes an empty directory or a file; some drivers publish files. */
+/** Removes an empty directory or a file. Some drivers publish files. */
 async function removeEmpty(path: string): Promise<void> {
   try {
     await rmdir(path);

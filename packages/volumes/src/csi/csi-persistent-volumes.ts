@@ -4,7 +4,7 @@ import { CSI_PLUGIN, type CsiVolume, metricName, type SecretReference } from './
 import type { CsiVolumes } from './csi-volumes.ts';
 import { labelsFor } from './selinux-label.ts';
 
-/** PersistentVolumes of CSI drivers. */
+/** The kind of PersistentVolume that is backed by a CSI driver. */
 export function csiPersistentVolumes(volumes: CsiVolumes, blockVolumes: CsiBlockVolumes): PersistentVolumeKind {
   return {
     name: CSI_PLUGIN,

@@ -4,7 +4,7 @@ import type { CsiBlockVolumes } from './csi-block-volumes.ts';
 import { CSI_PLUGIN, inlineVolume, metricName } from './csi-volume.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
 
-/** `csi`: inline volumes of drivers. Also tears down all volumes of drivers, including PersistentVolumes. */
+/** `csi`: inline CSI volumes. Also tears down all CSI volumes, including PersistentVolumes. */
 export class CsiPlugin implements VolumePlugin {
   readonly name = CSI_PLUGIN;
   readonly #volumes: CsiVolumes;

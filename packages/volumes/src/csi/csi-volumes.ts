@@ -52,9 +52,9 @@ export type CsiVolumesOptions = StepParts & {
 };
 
 /**
- * Volumes of CSI drivers with a file system. A volume is staged once per node and published once per pod; teardown runs in reverse. Every
- * stage is recorded in `vol_data.json` before the driver is called: if the kubelet is killed at any stage, the next one continues there.
- * Operations on one volume run one after another; volumes do not wait for each other.
+ * CSI file system volumes. A volume is staged once per node and published once per pod; teardown runs in reverse order. Every stage is
+ * recorded in `vol_data.json` before the driver is called, so that if the kubelet is killed at any stage, it continues there after a
+ * restart. Operations on the same volume run one at a time; different volumes do not wait for each other.
  */
 export class CsiVolumes {
   readonly #options: CsiVolumesOptions;
@@ -63,9 +63,9 @@ export class CsiVolumes {
   readonly #growth: GrowthUnderPods;
   /** Directories of volumes that this process has published for the pods that use them. */
   readonly #published = new Set<string>();
-  /** Directories of volumes that this process has staged. */
+  /** Directories of the volumes that this process has staged. */
   readonly #staged = new Set<string>();
-  /** Unreadable directories that are already in the log. */
+  /** Unreadable directories that have already been logged. */
   readonly #loggedUnread = new Set<string>();
 
   constructor(options: CsiVolumesOptions) {
@@ -74,8 +74,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Marks volumes of an earlier kubelet as in use, so that none is detached before its pods are known, and removes directories without a
-   * record. Call it before any driver registers, while nothing else changes the directories.
+   * Marks an earlier kubelet's volumes as in use, so that none of them is detached before its pods are known, and removes directories that
+   * have no record. Must be called before any driver registers, while nothing else changes the directories.
    */
   async load(): Promise<void> {
     const { paths, inUse, logger } = this.#options;
@@ -87,8 +87,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Publishes the volume for the pod and returns its path. A published volume is published again only if its driver requires republishing
-   * or the volume has grown.
+   * Publishes the volume for the pod and returns its path. A volume that has already been published is published again only if its driver
+   * requires republishing. If it has grown, an expansion is started in the background.
    */
   async setUp(pod: Pod, requested: CsiVolume, signal: AbortSignal): Promise<string> {
     const { objects, paths, inUse, seLinux: host } = this.#options;
@@ -113,7 +113,7 @@ export class CsiVolumes {
     return mountIn(place);
   }
 
-  /** The path of a volume that an earlier `setUp` has published, in this process or an earlier one. */
+  /** Returns the path of a volume that has already been published by `setUp`, in this process or an earlier one. */
   async existingPath(pod: Pod, volume: CsiVolume): Promise<string | undefined> {
     const { paths } = this.#options;
     const directory = paths.published(pod.metadata.uid, volume);
@@ -121,7 +121,7 @@ export class CsiVolumes {
     return (await paths.isMounted(mountIn(directory))) ? mountIn(directory) : undefined;
   }
 
-  /** The driver's volume statistics for the volume's path in the pod; undefined if it is not a CSI volume. */
+  /** Returns the driver's volume statistics for the volume at this path in the pod; undefined if it is not a CSI volume. */
   use(path: string): Promise<VolumeUsageStats> | undefined {
     const directory = dirname(path);
     return this.#published.has(directory) ? this.#usageOf(directory, path) : undefined;
@@ -133,7 +133,7 @@ export class CsiVolumes {
     return usageOf(this.#options.drivers, { driver: data.driverName, handle: data.volumeHandle, path });
   }
 
-  /** Unpublishes all volumes of a pod, and unstages volumes that no other pod uses. Rejects with the first failure. */
+  /** Unpublishes all of a pod's volumes, and unstages volumes that no other pod uses. Rejects with the first failure. */
   async tearDown(podUid: string): Promise<void> {
     const { paths, inUse } = this.#options;
     const { recorded, unread } = await paths.publishedOf(podUid);
@@ -157,7 +157,7 @@ export class CsiVolumes {
     await allOf(staged.map((recorded) => this.#unstageUnused(recorded)));
   }
 
-  /** Ends the back-off of operations that failed because the driver was not registered. */
+  /** Ends the backoff of operations that failed because the driver was not registered. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
     this.#growth.release(driver);
@@ -233,7 +233,7 @@ export class CsiVolumes {
     try {
       await publish(this.#options, { ...request, targetPath: mountIn(directory) }, signal);
     } catch (error) {
-      // if the directory had a record before, a pod may be using an earlier publication
+      // if the directory already had a record, a pod may be using an earlier publication
       if (!signal.aborted && isFinal(error) && !wasRecorded) await paths.remove(mountIn(directory));
       throw error;
     }
@@ -310,7 +310,7 @@ export class CsiVolumes {
     });
   }
 
-  /** Unstages a volume that was staged with the SELinux label of an earlier pod. A volume that a pod has or may have stays staged. */
+  /** Unstages a volume that was staged with an earlier pod's SELinux label. A volume that a pod uses or may use is left staged. */
   async #unstageOther(directory: string, data: VolumeData): Promise<void> {
     const { drivers, paths } = this.#options;
     if (await this.#isPublished(keyOf(data))) return;
@@ -329,7 +329,7 @@ export class CsiVolumes {
     return this.#options.inUse.isRequested(key) || (await this.#isPublished(key));
   }
 
-  /** Whether a pod has or may have the volume. */
+  /** Whether a pod uses or may use the volume. */
   async #isPublished(key: string): Promise<boolean> {
     const { inUse, paths } = this.#options;
     const { recorded, unread } = await paths.allPublished();
@@ -349,8 +349,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Removes a pod's volume without a readable record, unless something is mounted there. If the pod's volumes cannot be listed, all of them
-   * stay.
+   * Removes a pod's volume that has no readable record, unless something is mounted there. If the pod's volumes cannot be listed, all of
+   * them are left in place.
    */
   async #removeUnread({ directory, problem }: UnreadDirectory): Promise<void> {
     const { paths } = this.#options;

@@ -1,4 +1,6 @@
-/** Calls to a driver for one volume, in upstream's order and with upstream's fields. Errors have the text of Go's gRPC. */
+/**
+ * Calls to a CSI driver for one volume, in upstream's order and with upstream's fields. Errors have the text that Go's gRPC would produce.
+ */
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type CsiDriver, type Pod, quantityValue } from '@podwright/kube-api';
 import { type VolumeUsage, VolumeUsage_Unit } from '../csi-api.ts';
@@ -10,15 +12,15 @@ import { CSI_TIMEOUT_MS } from './limits.ts';
 import { contextAndSecrets, secretData } from './publish-request.ts';
 import { type NodeCapabilities, nodeCapabilities, volumeCapability } from './volume-capability.ts';
 
-/** One volume of a pod, with its CSIDriver object, publish context, capabilities and staging path. */
+/** A pod's volume, with its CSIDriver object, publish context, driver capabilities and staging path. */
 export type MountRequest = {
   pod: Pod;
   volume: CsiVolume;
   driver: CsiDriver | undefined;
-  /** The publish context of the attachment; empty for volumes that are not attached. */
+  /** The attachment's publish context; empty for volumes that are not attached. */
   publishContext: Record<string, string>;
   capabilities: NodeCapabilities;
-  /** The global mount point; undefined for drivers and volumes without staging. */
+  /** The global mount point; undefined if the driver does not support staging or the volume is not staged. */
   stagingPath: string | undefined;
 };
 
@@ -83,7 +85,7 @@ export async function publish(
 /** A published volume and its target size. */
 export type ExpandRequest = { pod: Pod; volume: CsiVolume; volumePath: string; stagingPath: string; size: string };
 
-/** Rejects with `ExpansionFailure`. */
+/** Has the driver expand a volume on the node. Rejects with `ExpansionFailure`. */
 export async function expand(
   { drivers, objects }: CallParts,
   { pod, volume, volumePath, stagingPath, size }: ExpandRequest,
@@ -124,7 +126,7 @@ export async function unpublish(
   await drivers.call(driver, (node) => node.nodeUnpublishVolume({ volumeId: handle, targetPath }, bounded()));
 }
 
-/** Does nothing if the driver does not stage. */
+/** Has the driver unstage a volume. Does nothing if the driver does not support staging. */
 export async function unstage(
   drivers: CsiDrivers,
   which: { driver: string; handle: string; stagingPath: string },
@@ -136,7 +138,7 @@ export async function unstage(
   });
 }
 
-/** Bytes and inodes of a volume, as in `/stats/summary`. */
+/** A volume's bytes and inodes, as in `/stats/summary`. */
 export type VolumeUsageStats = {
   availableBytes?: number;
   capacityBytes?: number;
@@ -146,7 +148,7 @@ export type VolumeUsageStats = {
   inodesUsed?: number;
 };
 
-/** Rejects with `unimplemented` for drivers without volume statistics. */
+/** Gets a volume's usage from its driver. Rejects with `unimplemented` if the driver does not support volume statistics. */
 export async function usageOf(
   drivers: CsiDrivers,
   { driver, handle, path }: { driver: string; handle: string; path: string },
@@ -165,17 +167,17 @@ function usageStats({ unit, available, total, used }: VolumeUsage): VolumeUsageS
   return unit === VolumeUsage_Unit.INODES ? { inodesFree: free, inodes: all, inodesUsed: taken } : {};
 }
 
-/** Errors after which the driver may still be working, or may have succeeded (upstream's isFinalError). */
+/** Errors after which the driver may still be working on the request, or may have completed it (upstream's isFinalError). */
 const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
   ...(['cancelled', 'deadline_exceeded', 'unavailable', 'resource_exhausted', 'aborted'] as const),
 ]);
 
-/** Whether the error is final: the driver has not done the work and will not do it later. */
+/** Whether an error is final: the driver has not done the work, and will not do it later. */
 export function isFinal(error: unknown): boolean {
   return !UNCERTAIN.has(errorCode(error));
 }
 
-/** The pod's fsGroup, if the driver itself changes the group of volumes. */
+/** The pod's fsGroup, if the driver itself changes the group of its volumes. */
 function groupOf({ pod, capabilities }: MountRequest): number | undefined {
   return capabilities.mountGroup ? pod.spec.securityContext?.fsGroup : undefined;
 }

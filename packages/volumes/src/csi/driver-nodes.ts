@@ -8,7 +8,7 @@ const NODE_IDS = 'csi.volume.kubernetes.io/nodeid';
 
 type Client = Pick<KubeClient, 'get' | 'update' | 'patch'>;
 
-/** Rejects with upstream's messages; the caller retries a failed registration. */
+/** Publishes drivers to the API server. Rejects with upstream's messages; the caller retries failed registrations. */
 export function clusterDriverNodes(client: Client, nodeName: string): DriverNodes {
   // all drivers update the same Node and CSINode, so updates run one at a time
   let last: Promise<unknown> = Promise.resolve();
@@ -55,8 +55,8 @@ async function patchNode(
 }
 
 /**
- * The change that adds the driver to the Node; undefined if the Node has it already. Pure. Throws if a label already has another value,
- * that is, two drivers disagree on the node's topology.
+ * Returns the change that adds the driver to the Node; undefined if it is already there. Throws if a label already has a different value,
+ * which means that two drivers disagree on the node's topology. Pure.
  */
 export function nodeWith(
   node: KubeObject,
@@ -78,7 +78,7 @@ export function nodeWith(
   return { annotations: { [NODE_IDS]: JSON.stringify(sorted({ ...ids, [driver]: nodeId })) }, labels: missing };
 }
 
-/** The change that removes the driver from the Node; undefined if the Node does not have it. Pure. */
+/** Returns the change that removes the driver from the Node; undefined if it is not there. Pure. */
 export function nodeWithout(node: KubeObject, driver: string): MetadataChange | undefined {
   const { [driver]: removed, ...others } = nodeIdsOf(node);
   if (removed === undefined) return undefined;
@@ -114,7 +114,7 @@ async function updateCsiNode(
   await client.update(CSI_NODES, changed);
 }
 
-/** The drivers of a CSINode with this driver added. A new or changed driver goes last; an unchanged one keeps its place. Pure. */
+/** Adds a driver to the drivers of a CSINode. A new or changed driver goes last; an unchanged one keeps its position. Pure. */
 export function driversWith(drivers: CsiNodeDriver[], name: string, info: DriverNodeInfo): CsiNodeDriver[] {
   const { nodeId: nodeID, maxVolumes: count, topology } = info;
   const driver = {

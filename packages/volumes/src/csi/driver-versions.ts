@@ -2,8 +2,8 @@
 export type Version = { numbers: number[]; text: string };
 
 /**
- * The highest version with major version 0 or 1 (upstream's HighestSupportedVersion). If there is none, or its major version is not 1,
- * returns `problem`, the reason. Strings that are not versions are ignored.
+ * Returns the highest version whose major version is 0 or 1 (upstream's HighestSupportedVersion). If there is none, or if its major version
+ * is not 1, returns the reason as `problem`. Strings that are not versions are ignored.
  */
 export function highestVersion(versions: readonly string[]): Version | { problem: string } {
   const known = versions.flatMap((text) => parse(text) ?? []).filter(({ numbers }) => numbers[0]! <= 1);
@@ -15,14 +15,14 @@ export function highestVersion(versions: readonly string[]): Version | { problem
   return highest;
 }
 
-/** Negative if `one` is the lower version. */
+/** Compares two versions; negative if `one` is lower. */
 export function compareVersions(one: Version, other: Version): number {
   const length = Math.max(one.numbers.length, other.numbers.length);
   const differences = Array.from({ length }, (_, at) => (one.numbers[at] ?? 0) - (other.numbers[at] ?? 0));
   return differences.find((difference) => difference !== 0) ?? 0;
 }
 
-/** Parses two or more dot-separated numbers; text after them is ignored. */
+/** Parses two or more dot-separated numbers. Text after them is ignored. */
 function parse(version: string): Version | undefined {
   const numbers = /^\s*v?((?:0|[1-9]\d{0,8})(?:\.\d{1,9})+)/.exec(version)?.[1];
   return numbers === undefined ? undefined : { numbers: numbers.split('.').map(Number), text: numbers };

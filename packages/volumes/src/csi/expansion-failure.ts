@@ -1,8 +1,8 @@
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 
 /**
- * Why a driver has not expanded a volume. `unsupported`: it does not expand volumes. `in-use`: it cannot expand a volume in use.
- * `infeasible`: the volume cannot have this size. `later`: the driver is not registered now. `failed`: any other reason.
+ * Why a driver did not expand a volume. `unsupported`: it cannot expand volumes. `in-use`: it cannot expand a volume while it is in use.
+ * `infeasible`: the volume cannot have this size. `later`: the driver is currently not registered. `failed`: any other reason.
  */
 export type ExpansionFailureKind = 'unsupported' | 'in-use' | 'infeasible' | 'later' | 'failed';
 
@@ -16,10 +16,10 @@ export class ExpansionFailure extends PodwrightError {
   }
 }
 
-/** Status codes that mean that the volume cannot have this size (upstream's isInfeasibleError). */
+/** Status codes which mean that the volume cannot have this size (upstream's isInfeasibleError). */
 const INFEASIBLE: ReadonlySet<ErrorCode> = new Set(['invalid_argument', 'out_of_range', 'not_found'] as const);
 
-/** Classifies an error of NodeExpandVolume. */
+/** Classifies an error from NodeExpandVolume. */
 export function expansionFailure(error: unknown): ExpansionFailure {
   const code = errorCode(error);
   const what = 'Expander.NodeExpand failed to expand the volume';

@@ -2,7 +2,9 @@ import { PodwrightError } from '@podwright/base';
 import type { CsiDriver } from '@podwright/kube-api';
 import { CSI_PLUGIN, type CsiVolume } from './csi-volume.ts';
 
-/** Whether the kubelet (not the driver) changes the volume's group to the pod's fsGroup, by the driver's fsGroupPolicy. */
+/**
+ * Whether the kubelet, rather than the driver, must change the volume's group to the pod's fsGroup. Depends on the driver's fsGroupPolicy.
+ */
 export function needsGroupChange(driver: CsiDriver | undefined, volume: CsiVolume): boolean {
   const policy = policyOf(driver);
   if (policy === 'None' || volume.readOnly) return false;

@@ -7,18 +7,18 @@ import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 type Attempt = { stop: AbortController; ended: Promise<void> };
 
 /**
- * Expands volumes, with at most one attempt per volume at a time. A pod that does not have its volume yet waits for the expansion. For a
- * pod that uses the volume, the expansion runs in the background, so that a hanging driver or API server delays no container; the next
- * `check` returns the error of a failed attempt.
+ * Expands volumes, with at most one attempt per volume at a time. A pod that does not use its volume yet waits for the expansion. If a pod
+ * already uses the volume, the expansion runs in the background, so that a hung driver or API server does not delay any container. If the
+ * attempt fails, the next `check` returns its error.
  */
 export class GrowthUnderPods {
   readonly #expansion: VolumeExpansion;
   readonly #metrics: StorageMetrics | undefined;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
-  /** Running attempts, by volume. */
+  /** Attempts in progress, by volume. */
   readonly #attempts = new Map<string, Attempt>();
-  /** Errors of the last attempts, by volume. */
+  /** Error of the last attempt, by volume. */
   readonly #failures = new Map<string, unknown>();
 
   constructor({ expansion, metrics }: { expansion: VolumeExpansion; metrics?: StorageMetrics }) {
@@ -26,13 +26,13 @@ export class GrowthUnderPods {
     this.#metrics = metrics;
   }
 
-  /** Expands the volume before the pod gets it. */
+  /** Expands the volume before the pod uses it. */
   beforeUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
     const key = uniqueVolumeName(placed.volume);
     return this.#locks.run(key, () => this.#expansion.beforeUse(placed, signal), signal);
   }
 
-  /** Starts an expansion if one is due for a volume that a pod has. Returns the error of the last attempt while the expansion is due. */
+  /** Starts an expansion if one is due for a volume that a pod is using. While it is due, returns the error of the last attempt. */
   check(placed: PlacedVolume): unknown {
     const key = uniqueVolumeName(placed.volume);
     if (!this.#expansion.isDue(placed)) {
@@ -44,8 +44,8 @@ export class GrowthUnderPods {
   }
 
   /**
-   * Aborts a running attempt before the volume is unpublished, because the driver may be using its path. The next `check` for another pod
-   * starts it again.
+   * Aborts an attempt in progress before the volume is unpublished, because the driver may be using its path. The next `check` for another
+   * pod restarts it.
    */
   async end(key: string): Promise<void> {
     const attempt = this.#attempts.get(key);
@@ -53,14 +53,14 @@ export class GrowthUnderPods {
     await attempt?.ended;
   }
 
-  /** Must be called when the volume is no longer on the node. */
+  /** Drops everything known about a volume. Must be called when the volume is no longer on the node. */
   forget(key: string): void {
     this.#expansion.forget(key);
     this.#tries.forget(key);
     this.#failures.delete(key);
   }
 
-  /** Ends the back-off of all volumes of a driver. */
+  /** Ends the backoff of all of a driver's volumes. */
   release(driver: string): void {
     this.#tries.release(driver);
   }
@@ -71,7 +71,7 @@ export class GrowthUnderPods {
     const { signal } = stop;
     const operation = { plugin: metricName(placed.volume), name: 'volume_fs_resize' };
     const grow = async () => {
-      // another pod that got the volume in the meantime may have expanded it
+      // another pod that started using the volume in the meantime may have expanded it
       if (!this.#expansion.isDue(placed)) return;
       await timed(this.#metrics, operation, () => this.#expansion.inUse(placed, signal));
     };

@@ -1,4 +1,4 @@
-/** Steps shared by mounting a volume and mapping a device. */
+/** Steps that are common to mounting a volume and mapping a device. */
 import { errorMessage, isDeadlineExceeded, type Logger, PodwrightError } from '@podwright/base';
 import type { CsiDriver, Pod } from '@podwright/kube-api';
 import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
@@ -9,7 +9,7 @@ import { CSI_PLUGIN, type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
 import type { UnreadDirectory } from './volume-data.ts';
 import type { VolumesInUse } from './volumes-in-use.ts';
 
-/** A volume that a pod needs at the path `place`. */
+/** A volume that a pod needs at path `place`. */
 export type PodVolume = {
   pod: Pod;
   volume: CsiVolume;
@@ -23,13 +23,13 @@ export type StepParts = {
   objects: CsiObjects;
   inUse: VolumesInUse;
   nodeName: string;
-  /** Resolves when drivers that were running before the kubelet started have had time to register. */
+  /** Resolves once drivers that were running before the kubelet started have had time to register. */
   driversKnown: Promise<void>;
 };
 
 /**
- * Logs leftover volumes of an earlier kubelet whose records are unreadable. If there are any, everything that the node object lists as in
- * use stays in use.
+ * Logs an earlier kubelet's leftover volumes whose records are unreadable. If there are any, all volumes that the node object lists as in
+ * use are kept in use.
  */
 export function keepUnread(
   unread: UnreadDirectory[],
@@ -43,7 +43,10 @@ export function keepUnread(
   if (unread.length > 0) inUse.keepReported();
 }
 
-/** Waits until the driver is registered and, if the volume is attachable, until it is attached. Call it without holding a lock. */
+/**
+ * Waits until the driver is registered and, if the volume is attachable, until the volume is attached. Must be called without holding a
+ * lock.
+ */
 export async function untilAttached(parts: StepParts, podVolume: PodVolume, signal: AbortSignal): Promise<void> {
   const { drivers, inUse, driversKnown } = parts;
   const { volume, attachable } = podVolume;
@@ -54,7 +57,7 @@ export async function untilAttached(parts: StepParts, podVolume: PodVolume, sign
   });
 }
 
-/** The publish context of the attachment; empty for volumes that are not attached. */
+/** Returns the attachment's publish context; empty for volumes that are not attached. */
 export async function contextOf(
   parts: StepParts,
   podVolume: PodVolume,
@@ -67,13 +70,13 @@ export async function contextOf(
   return await inStep(step, volume, () => publishContext(volume, { objects, nodeName, signal }));
 }
 
-/** The error after the timeout; attaching takes time, so it is not reported earlier. */
+/** Creates the error for a volume that was not attached before the timeout. It is not reported earlier, because attaching takes time. */
 function unattached({ name, nameInPod = name }: CsiVolume): VolumeFailure {
   const names = `unmounted volumes=[${nameInPod}], unattached volumes=[${nameInPod}], failed to process volumes=[]`;
   return new VolumeFailure(`Unable to attach or mount volumes: ${names}: context deadline exceeded`);
 }
 
-/** Throws `unavailable` if the driver is not registered; `what` names the failed step in the message. */
+/** Throws `unavailable` if the driver is not registered. `what` describes the failed step in the error message. */
 export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, 'driver'>, what: string): void {
   try {
     drivers.require(driver);
@@ -82,7 +85,7 @@ export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, '
   }
 }
 
-/** Prefixes errors of `work` with the name of upstream's step. */
+/** Prefixes errors from `work` with the name of upstream's step. */
 export async function inStep<T>(step: string, volume: CsiVolume, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -96,7 +99,7 @@ export function stepFailure(what: string, { name, isBlock }: CsiVolume, error: u
   return new VolumeFailure(`${what} for volume "${name}" : ${errorMessage(error)}`, reason);
 }
 
-/** Waits for all promises, then rejects with the first failure. */
+/** Waits for all promises to settle, then rejects with the first failure, if any. */
 export async function allOf(work: Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

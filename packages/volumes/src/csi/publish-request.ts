@@ -1,4 +1,4 @@
-/** The fields of NodePublishVolume that describe the pod, and its secrets and tokens. */
+/** The NodePublishVolume fields that describe the pod, and its secrets and tokens. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { CsiDriver, Pod } from '@podwright/kube-api';
 import type { CsiObjects } from './csi-objects.ts';
@@ -14,7 +14,7 @@ type PublishInput = {
   signal: AbortSignal;
 };
 
-/** volume_context and secrets of NodePublishVolume. */
+/** Returns NodePublishVolume's volume_context and secrets. */
 export async function contextAndSecrets(input: PublishInput): Promise<{
   volumeContext: Record<string, string>;
   secrets: Record<string, string>;
@@ -36,8 +36,8 @@ const publishSecretFailed = ({ isBlock }: CsiVolume) =>
     : 'fetching NodePublishSecretRef PLACE failed';
 
 /**
- * The strings of a Secret; empty without a reference. `failed` is the prefix of the error message; its `PLACE` is replaced with the
- * Secret's namespace and name.
+ * Returns a Secret's strings; empty if there is no reference. `failed` is a prefix for the error message, in which `PLACE` is replaced with
+ * the Secret's namespace and name.
  */
 export async function secretData(
   place: SecretReference | undefined,

@@ -1,4 +1,4 @@
-/** SELinux labels that volumes are mounted with, so that files need not be relabelled one by one (KEP-1710). */
+/** SELinux labels that volumes are mounted with, so that their files need not be relabeled one by one (KEP-1710). */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
@@ -6,13 +6,13 @@ import { type CsiDriver, everyContainer, type Pod, type SeLinuxOptions } from '@
 import { isOfOnePod } from '../volumes/one-pod.ts';
 import type { CsiVolume } from './csi-volume.ts';
 
-/** A host with SELinux. */
+/** A host that has SELinux. */
 export interface SeLinuxHost {
-  /** The file label for processes with these SELinux options; undefined if the options do not determine one. */
+  /** Returns the file label for processes with these SELinux options; undefined if the options do not determine one. */
   fileLabel(options: SeLinuxOptions): string | undefined;
 }
 
-/** SELinux options of the containers that mount the volume, without containers that set none. */
+/** Returns the SELinux options of the containers that mount the volume, ignoring containers that set none. */
 export function labelsFor({ spec }: Pod, volumeName: string): SeLinuxOptions[] {
   return everyContainer(spec)
     .filter(({ volumeMounts = [] }) => volumeMounts.some(({ name }) => name === volumeName))
@@ -20,8 +20,8 @@ export function labelsFor({ spec }: Pod, volumeName: string): SeLinuxOptions[] {
 }
 
 /**
- * The SELinux label to mount the volume with; undefined unless the volume is limited to one pod and its driver supports the mount option.
- * Throws upstream's message if the pod's containers have different labels.
+ * Returns the SELinux label to mount the volume with; undefined unless the volume is limited to one pod and its driver supports the mount
+ * option. Throws upstream's message if the pod's containers have different labels.
  */
 export function mountLabel(
   { accessModes, labels = [] }: CsiVolume,
@@ -35,8 +35,7 @@ export function mountLabel(
 }
 
 /**
- * Reads the labels of containers' files from the host's policy; undefined for a host without SELinux. `root` is the host's root
- * directory.
+ * Reads the labels for containers' files from the host's policy; undefined on a host without SELinux. `root` is the host's root directory.
  */
 export function seLinuxHost(root = '/'): SeLinuxHost | undefined {
   if (!existsSync(join(root, 'sys/fs/selinux/enforce'))) return undefined;

@@ -9,11 +9,11 @@ import type { CsiVolume } from './csi-volume.ts';
 export type NodeCapabilities = {
   stage: boolean;
   volumeStats: boolean;
-  /** VOLUME_MOUNT_GROUP: the driver itself sets the group of volumes. */
+  /** VOLUME_MOUNT_GROUP: the driver itself sets the volume's group. */
   mountGroup: boolean;
   /** EXPAND_VOLUME: the driver must be called when a volume has grown. */
   expand: boolean;
-  /** SINGLE_NODE_MULTI_WRITER: the driver distinguishes one writer from several writers on a node. */
+  /** SINGLE_NODE_MULTI_WRITER: the driver distinguishes between one and several writers on a node. */
   multiWriter: boolean;
 };
 
@@ -28,7 +28,7 @@ export function nodeCapabilities({ capabilities }: NodeGetCapabilitiesResponse):
   };
 }
 
-/** The VolumeCapability of csi.v1. `group` is for drivers with `mountGroup`. */
+/** Builds a csi.v1 VolumeCapability. `group` is for drivers with `mountGroup`. */
 export function volumeCapability(volume: CsiVolume, { multiWriter }: NodeCapabilities, group: number | undefined) {
   const { accessModes, mode } = volume;
   const accessMode = mode === 'Ephemeral' ? 'ReadWriteOnce' : (accessModes[0] ?? 'ReadWriteOnce');

@@ -5,10 +5,10 @@ import { namesIn, readRegularFile, removeUnfinished, writeFileDurable } from '@p
 
 const FILE = 'vol_data.json';
 
-/** Maximum size of a record: enough for the longest volume handle that a manifest can hold. */
+/** Maximum size of a record. Large enough for the longest volume handle that fits into a manifest. */
 const MAX_VOLUME_DATA_BYTES = 4 << 20;
 
-/** The content of `vol_data.json` next to a mounted volume, with upstream's fields. It suffices to unmount the volume. */
+/** The content of the `vol_data.json` file next to a mounted volume, with upstream's fields. It is sufficient for unmounting the volume. */
 export type VolumeData = {
   driverName: string;
   volumeHandle: string;
@@ -22,17 +22,17 @@ export type VolumeData = {
 /** A directory whose volume records cannot be read, and the reason. */
 export type UnreadDirectory = { directory: string; problem: string };
 
-/** A directory and the record of its volume. */
+/** A directory, and the record of the volume in it. */
 export type RecordedVolume = { directory: string; data: VolumeData };
 
-/** The volumes found; unreadable records are listed separately and do not hide the others. */
+/** The volumes that were found. Unreadable records are listed separately, so that they do not hide the others. */
 export type FoundVolumes = { recorded: RecordedVolume[]; unread: UnreadDirectory[] };
 
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
   await writeFileDurable(join(directory, FILE), `${JSON.stringify(data)}\n`);
 }
 
-/** Undefined if there is no record, or if the record lacks a driver or a volume handle. */
+/** Reads a volume's record. Undefined if there is no record, or if the record lacks a driver or a volume handle. */
 export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
   const text = await readText(directory);
   return text === undefined ? undefined : decode(text);
@@ -51,7 +51,7 @@ export async function tryVolumeData(directory: string): Promise<VolumeData | { p
   }
 }
 
-/** The volume of one directory, if there is one. */
+/** Returns the volume in a directory, if there is one. */
 export async function volumeIn(directory: string): Promise<FoundVolumes> {
   const data = await tryVolumeData(directory);
   if (data === undefined) return { recorded: [], unread: [] };
@@ -64,7 +64,7 @@ export function mergeFound(found: FoundVolumes[]): FoundVolumes {
   return { recorded: found.flatMap(({ recorded }) => recorded), unread: found.flatMap(({ unread }) => unread) };
 }
 
-/** Whether a record exists, even an unparsable one. Also true if an unrelated file is at the directory's path. */
+/** Whether a record exists, even if it cannot be parsed. Also true if there is an unrelated file at the directory's path. */
 export async function isRecorded(directory: string): Promise<boolean> {
   try {
     return (await namesIn(directory)).includes(FILE);
@@ -74,12 +74,14 @@ export async function isRecorded(directory: string): Promise<boolean> {
   }
 }
 
-/** Removes leftovers of a kubelet that was killed while it wrote a record. */
+/** Removes what a kubelet left behind if it was killed while writing a record. */
 export async function removeUnfinishedData(directory: string): Promise<void> {
   await removeUnfinished(join(directory, FILE));
 }
 
-/** Also removes unfinished writes of a killed kubelet; otherwise the directory would never become empty. */
+/**
+ * Removes a volume's record. Also removes a killed kubelet's unfinished writes, because otherwise the directory would never become empty.
+ */
 export async function removeVolumeData(directory: string): Promise<void> {
   await removeUnfinishedData(directory);
   await rm(join(directory, FILE), { force: true });

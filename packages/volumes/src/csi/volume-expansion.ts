@@ -24,7 +24,7 @@ export type VolumeExpansionOptions = CallParts & {
   objects: CsiObjects;
   events: EventRecorder;
   logger: Logger;
-  /** The current time in RFC 3339, without fractional seconds. */
+  /** Returns the current time in RFC 3339 format, without fractional seconds. */
   now: () => string;
 };
 
@@ -34,21 +34,21 @@ export type PlacedVolume = {
   volume: CsiVolume;
   /** The volume's path in the pod's directory. */
   volumePath: string;
-  /** '' if the volume is not staged. */
+  /** The volume's staging path; '' if it is not staged. */
   stagingPath: string;
 };
 
 type Attempt = PlacedVolume & { claim: BoundClaim; size: string };
 
 /**
- * Asks drivers to expand volumes on the node after their PersistentVolumes have grown, and updates the claims (upstream's NodeExpander).
- * The caller runs at most one expansion of a volume at a time.
+ * Has drivers expand volumes on the node after their PersistentVolumes have grown, and updates the claims (upstream's NodeExpander). The
+ * caller must run at most one expansion per volume at a time.
  */
 export class VolumeExpansion {
   readonly #options: VolumeExpansionOptions;
-  /** Last known sizes of volumes, as pods see them, by unique name. */
+  /** Last known sizes of volumes, as seen by pods, by unique volume name. */
   readonly #sizes = new Map<string, string>();
-  /** Volumes that their driver refused to expand while they are in use. */
+  /** Volumes that their driver refused to expand while they were in use. */
   readonly #notWhileUsed = new Set<string>();
   /** Volumes whose last expansion failed in the driver. */
   readonly #refused = new Set<string>();
@@ -57,14 +57,14 @@ export class VolumeExpansion {
     this.#options = options;
   }
 
-  /** Call it when the node no longer has the volume. */
+  /** Drops everything known about a volume. Must be called when the volume is no longer on the node. */
   forget(key: string): void {
     this.#sizes.delete(key);
     this.#notWhileUsed.delete(key);
     this.#refused.delete(key);
   }
 
-  /** Expands the volume before a pod gets it. Rejects if the expansion fails and the pod has to wait for a retry. */
+  /** Expands the volume before a pod uses it. Rejects if the expansion fails and the pod must wait for a retry. */
   async beforeUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
     const { size: wanted, claim: bound } = placed.volume.bound ?? {};
     if (bound === undefined || wanted === undefined) return;
@@ -74,7 +74,7 @@ export class VolumeExpansion {
     if (!placed.volume.readOnly) this.#sizes.set(uniqueVolumeName(placed.volume), done ?? capacityOf(claim));
   }
 
-  /** Whether the PersistentVolume is larger than the volume that the pod uses, and the claim is not waiting for the controller. */
+  /** Whether the PersistentVolume is larger than the volume that the pod uses, unless the claim is still waiting for the controller. */
   isDue({ volume }: Pick<PlacedVolume, 'volume'>): boolean {
     const { size: wanted, claim } = volume.bound ?? {};
     const key = uniqueVolumeName(volume);
@@ -104,7 +104,7 @@ export class VolumeExpansion {
     });
   }
 
-  /** Returns the volume's new size; undefined if the expansion waits for the controller, or for the pods that use the volume to end. */
+  /** Returns the volume's new size. Undefined if the expansion is waiting for the controller, or until no pod uses the volume any more. */
   async #expand(
     placed: PlacedVolume,
     { claim, size }: { claim: BoundClaim; size: string },
@@ -123,7 +123,7 @@ export class VolumeExpansion {
   }
 
   /**
-   * Expands without patching the steps into the claim, for a controller that does not report its own (upstream's
+   * Expands the volume without recording progress in the claim, for a controller that does not record its own progress either (upstream's
    * legacyCallNodeExpandOnPlugin).
    */
   async #expandPlainly(attempt: Attempt, signal: AbortSignal): Promise<string | undefined> {
@@ -169,7 +169,8 @@ export class VolumeExpansion {
     if (kind === 'unsupported' && isAgain) return size;
     if (signal.aborted) throw error;
     if (kind !== 'later') {
-      // the driver refused the old size, and the claim now requests another: mark it infeasible so that the controller starts over
+      // the driver refused the old size, and the claim now requests a different one: mark the old size infeasible so that the controller
+      // starts again
       const isOutdated =
         this.#refused.has(key) && compareQuantities(claim.spec.resources?.requests?.storage ?? '0', size) !== 0;
       this.#refused.add(key);
@@ -189,7 +190,6 @@ export class VolumeExpansion {
     return undefined;
   }
 
-  /** Returns the patched claim. */
   async #patch(claim: BoundClaim, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim> {
     if (Object.keys(patch).length === 0) return claim;
     const { namespace, name } = claim.metadata;
@@ -220,7 +220,10 @@ export class VolumeExpansion {
   }
 }
 
-/** The node's next step for the claim. `again`: the claim already has the size, but pods on other nodes may share the volume. Pure. */
+/**
+ * Returns what the node must do next for the claim. `again`: the claim already has the size, but the volume may be shared with pods on
+ * other nodes, so this node must expand it as well. Pure.
+ */
 export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 'expand' | 'again' | 'none' | 'wait' {
   const state = status?.allocatedResourceStatuses?.storage ?? '';
   const hasSize = compareQuantities(capacityOf({ status }), size) >= 0 && state === '';
@@ -230,7 +233,7 @@ export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 
   return state === 'NodeResizePending' || state === 'NodeResizeInProgress' ? 'expand' : 'wait';
 }
 
-/** Whether the controller has yet to hand the expansion to the node, or has to start over. */
+/** Whether the controller has yet to hand the expansion over to the node, or has to start again. */
 function isWaiting(claim: BoundClaim): boolean {
   return !isOfOldController(claim) && nextStep(claim, allocatedOf(claim)) === 'wait';
 }

@@ -4,36 +4,36 @@ import { CSI_TIMEOUT_MS } from './limits.ts';
 /** How long a pod waits for a volume to be attached before an event reports it (upstream's podAttachAndMountTimeout). */
 const ATTACH_TIMEOUT_MS = 123_000;
 
-/** Delays between reports of volumesInUse while a mount waits for one. */
+/** Delays between reports of volumesInUse while a mount is waiting for its volume to be reported. */
 const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
 
-/** Attached volumes that the node uses, by upstream's unique names, and what the node object lists about them. */
+/** The attached volumes that the node uses, by upstream's unique names, and what the node object says about them. */
 export class VolumesInUse {
-  /** Makes the kubelet report the node's status soon; absent without an API server. */
+  /** Makes the kubelet report the node's status soon. Absent without an API server. */
   readonly #report: (() => void) | undefined;
-  /** True if no controller lists attached volumes in the node object. The VolumeAttachment's status then suffices. */
+  /** True if no controller lists the attached volumes in the node object. The VolumeAttachment's status is then sufficient. */
   readonly #hasNoController: boolean;
   #isLoaded = false;
-  /** `volumesInUse` of the first node object that this process saw, which an earlier kubelet reported. */
+  /** `volumesInUse` of the first node object that this process has seen, as reported by an earlier kubelet. */
   #reportedBefore: readonly string[] | undefined;
-  /** True if records of an earlier kubelet's volumes are unreadable. */
+  /** True if the records of an earlier kubelet's volumes are unreadable. */
   #isUnsure = false;
-  /** Names of volumes that pods need or have, by the path of the pod's volume. */
+  /** Names of the volumes that pods need or use, by the path of the pod's volume. */
   readonly #requested = new Map<string, string>();
-  /** Attached volumes that may be in use, including staged volumes without a pod. */
+  /** Attached volumes that may be in use, including staged volumes that no pod uses. */
   readonly #inUse = new Set<string>();
-  /** The volumes in use and the attached volumes of the newest node object, and a promise of its next version. */
+  /** The volumes in use and the attached volumes according to the newest node object, and a promise for its next version. */
   #reported = new Set<string>();
   #attached: ReadonlySet<string> = new Set();
   #onReported = Promise.withResolvers<void>();
 
-  /** `hasNoController`: no attach/detach controller manages this node. */
+  /** `hasNoController`: whether no attach/detach controller manages this node. */
   constructor(report?: () => void, { hasNoController = false }: { hasNoController?: boolean } = {}) {
     this.#report = report;
     this.#hasNoController = hasNoController;
   }
 
-  /** Call it after `keep` has been called for all volumes of an earlier kubelet: reports are complete from then on. */
+  /** Must be called after `keep` has been called for all of an earlier kubelet's volumes. Reports are complete from then on. */
   loaded(): void {
     this.#isLoaded = true;
     this.#report?.();
@@ -43,7 +43,7 @@ export class VolumesInUse {
     return this.#isLoaded;
   }
 
-  /** Keeps everything in use that the node object lists as in use, because some leftover volumes are unreadable. */
+  /** Keeps in use everything that the node object lists as in use. Needed if some leftover volumes are unreadable. */
   keepReported(): void {
     this.#isUnsure = true;
     for (const name of this.#reportedBefore ?? []) this.keep(name);
@@ -57,8 +57,8 @@ export class VolumesInUse {
   }
 
   /**
-   * Records that the volume must not be detached. A volume that was not in use must be reported again, because a report without it may be
-   * in flight.
+   * Records that the volume must not be detached. If the volume was not in use, it must be reported again, because a report that does not
+   * contain it may be in flight.
    */
   keep(name: string): void {
     if (!this.#inUse.has(name)) this.#reported.delete(name);
@@ -69,7 +69,7 @@ export class VolumesInUse {
     return [...this.#requested.values()].includes(name);
   }
 
-  /** Whether this process knows the pod's volume at `place` without reading its record. */
+  /** Whether this process knows which volume is at `place` without reading its record. */
   isRequestedAt(place: string): boolean {
     return this.#requested.has(place);
   }
@@ -81,18 +81,18 @@ export class VolumesInUse {
     return left.map(([, name]) => name);
   }
 
-  /** Records that the volume may be detached, and reports it at once, so that another node can attach it soon. */
+  /** Records that the volume may be detached, and reports this immediately, so that another node can attach it soon. */
   free(name: string): void {
-    // a pod may have requested it during the teardown
+    // a pod may have requested the volume during the teardown
     if (!this.isRequested(name) && this.#inUse.delete(name)) this.#report?.();
   }
 
-  /** Volumes that must not be detached from the node, for `status.volumesInUse`. */
+  /** Names of the volumes that must not be detached from the node, for `status.volumesInUse`. */
   names(): string[] {
     return [...this.#inUse].sort();
   }
 
-  /** Takes over one version of the node object: its `volumesInUse` and its attached volumes. Versions must arrive in order. */
+  /** Processes a version of the node object: its `volumesInUse` and its attached volumes. Versions must arrive in order. */
   reported(names: readonly string[], attached: readonly string[]): void {
     this.#reported = new Set(names);
     this.#attached = new Set(attached);
@@ -106,7 +106,7 @@ export class VolumesInUse {
 
   /**
    * Resolves once a single version of the node object lists the volume both as in use and as attached. A controller that detaches a volume
-   * first removes it from the attached ones, and then checks that it is not in use. Rejects with `deadline_exceeded`.
+   * first removes it from the attached volumes, and then checks that it is not in use. Rejects with `deadline_exceeded` on timeout.
    */
   async untilAttached(name: string, parent: AbortSignal): Promise<void> {
     if (this.#report === undefined) return;
@@ -123,7 +123,7 @@ export class VolumesInUse {
       const reported = this.#onReported.promise;
       this.#report!();
       await raceAbort(reported, signal);
-      // a refused report, or one that omitted the volume, does not trigger another one
+      // a rejected report, or one that omitted the volume, does not trigger another one
       if (!this.#reported.has(name)) await sleep(pauses.next(''), signal);
     }
   }

@@ -1,9 +1,9 @@
 import { type Container, parseQuantity, quantityInUnitsOf, type ResourceFieldSelector } from '@podwright/kube-api';
 
-/** The node's allocatable resources. They stand in for limits that a container does not set. */
+/** The node's allocatable resources, which stand in for limits that a container does not set. */
 export type NodeAllocatable = { cpuMillis: bigint; memoryBytes: bigint; ephemeralStorageBytes: bigint };
 
-/** The text of a resource such as `limits.cpu`, in units of the divisor, rounded up. An unset request is 0. */
+/** Formats the value of a resource such as `limits.cpu`, in units of the divisor, rounded up. An unset request counts as 0. */
 export function containerResource(
   container: Container,
   ref: ResourceFieldSelector,
@@ -17,7 +17,7 @@ export function containerResource(
   return quantityInUnitsOf(amount, divisorOf(ref)).toString();
 }
 
-/** API servers store 0 for an absent divisor. */
+/** Returns the divisor. API servers store 0 if it is absent. */
 function divisorOf({ divisor = '1' }: ResourceFieldSelector): string {
   return parseQuantity(divisor).nanos === 0n ? '1' : divisor;
 }

@@ -15,14 +15,14 @@ import { shortestPath } from '@podwright/kube-api';
 import type { Payload } from './payload.ts';
 
 /**
- * The content of a volume that changes atomically, in the kubelet's layout:
+ * The layout of a volume whose content changes atomically, as in the kubelet:
  *
  *   <directory>/..2026_01_02_03_04_05.a1b2c3/index.html   the files
- *   <directory>/..data -> ..2026_01_02_03_04_05.a1b2c3    replaced by one rename
+ *   <directory>/..data -> ..2026_01_02_03_04_05.a1b2c3    replaced by a single rename
  *   <directory>/index.html -> ..data/index.html           what containers see
  */
 const DATA_LINK = '..data';
-/** Limits of the kernel (path_resolution(7)). */
+/** Kernel path-length limits (path_resolution(7)). */
 const MAX_PAYLOAD_PATH = 4096;
 const MAX_FILE_NAME = 255;
 const NEW_DATA_LINK = '..data_tmp';
@@ -30,11 +30,11 @@ const NEW_DATA_LINK = '..data_tmp';
 export type WriteOptions = {
   /** The group that must be able to read all files (the pod's fsGroup). */
   group?: number;
-  /** Mount points of other volumes inside this one: these directories stay. */
+  /** Mount points of other volumes inside this one. These directories are left in place. */
   mountPoints?: string[];
 };
 
-/** Makes the existing `directory` show exactly `files`. Returns false if it already does. */
+/** Makes `directory`, which must exist, show exactly `files`. Returns false if it already does. */
 export async function writeAtomically(directory: string, files: Payload, options: WriteOptions = {}): Promise<boolean> {
   const payload: Payload = new Map([...files].map(([path, file]) => [checkedPath(path), file]));
   const current = await currentVersion(directory);
@@ -59,8 +59,8 @@ export async function writeAtomically(directory: string, files: Payload, options
 }
 
 /**
- * The normalized path, in upstream's form. Paths come from users, some of them as keys of objects: none may lead out of the volume, or to
- * the writer's own files in it.
+ * Returns the normalized path, in upstream's form. Paths come from users, some of them as keys of API objects. None may lead out of the
+ * volume, or to the writer's own files in it.
  */
 function checkedPath(path: string): string {
   const shortest = shortestPath(path);
@@ -74,7 +74,7 @@ function checkedPath(path: string): string {
   return shortest;
 }
 
-/** Whether the directory has a complete version. */
+/** Whether the directory contains a complete version of the files. */
 export async function isWritten(directory: string): Promise<boolean> {
   return (await currentVersion(directory)) !== undefined;
 }
@@ -114,7 +114,7 @@ function fileMode(mode: number, group: number | undefined): number {
   return group === undefined ? mode : mode | GROUP_READABLE;
 }
 
-/** Directories of the files, parents first. */
+/** Returns the directories that contain the files, parents first. */
 function directoriesOf(payload: Payload): string[] {
   const found = new Set<string>();
   for (const path of payload.keys()) {
@@ -123,7 +123,7 @@ function directoriesOf(payload: Payload): string[] {
   return [...found].sort();
 }
 
-/** Whether the version has exactly these files, with the same contents, owners and modes. */
+/** Whether the version contains exactly these files, with the same contents, owning UIDs and modes. */
 async function holds(root: string, payload: Payload, { group }: WriteOptions): Promise<boolean> {
   try {
     const entries = await readdir(root, { recursive: true, withFileTypes: true });
@@ -164,7 +164,7 @@ async function readlinkIfLink(path: string): Promise<string | undefined> {
   }
 }
 
-/** Removes earlier versions, leftovers of interrupted writers, and names that the payload no longer has. */
+/** Removes earlier versions, leftovers of interrupted writers, and names that are no longer in the payload. */
 async function removeOthers(directory: string, payload: Payload, own: Set<string>): Promise<void> {
   const keep = new Set([...own, DATA_LINK, ...[...payload.keys()].map(firstName)]);
   // names may be invalid UTF-8, because a container with write access can choose them

@@ -16,13 +16,13 @@ export type BuiltinPluginsInput = {
   objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
   claims: ClaimVolumes;
-  /** Absent without an API server. */
+  /** Provides service account tokens. Absent without an API server. */
   tokens?: PodTokens;
-  /** Returns a plugin for claims of an API server that falls back to the given plugin for the node's own claims. */
+  /** Creates a plugin for an API server's claims that falls back to the given plugin for the node's own claims. */
   claimPlugin?: (ofManifests: VolumePlugin) => VolumePlugin;
 };
 
-/** The plugins for all built-in volume types. */
+/** Returns the plugins for all built-in volume types. */
 export function builtinVolumePlugins(input: BuiltinPluginsInput): VolumePlugin[] {
   const ofManifests = new PersistentVolumeClaimPlugin(input);
   const claims = input.claimPlugin?.(ofManifests) ?? ofManifests;

@@ -2,11 +2,11 @@ import { PodwrightError } from '@podwright/base';
 import { formatTime, type LocalObject, type PersistentVolumeClaim, type Pod } from '@podwright/kube-api';
 import type { ClaimVolume } from './claims.ts';
 
-/** The annotation with the host directory of a claim. */
+/** Annotation that contains the path of a claim's directory on the host. */
 const DIRECTORY_ANNOTATION = 'podwright.dev/directory';
 
 /**
- * The claims of the node: those that manifests define, and those that pods use without a PersistentVolumeClaim object, as `podman kube
+ * Returns the node's claims: those defined by manifests, and those that pods use without a PersistentVolumeClaim object, as `podman kube
  * play` allows.
  */
 export function claimObjects(
@@ -38,7 +38,7 @@ function withStatus(claim: PersistentVolumeClaim, directory: string | undefined)
   return { ...claim, metadata: { ...metadata, annotations }, status };
 }
 
-/** Throws `failed_precondition` if a pod that has not ended uses the claim. */
+/** Throws `failed_precondition` if a pod that has not terminated uses the claim. */
 export function refuseUsedClaim(pods: readonly Pod[], { namespace, name }: { namespace: string; name: string }): void {
   const users = pods.filter(
     ({ metadata, spec, status }) =>

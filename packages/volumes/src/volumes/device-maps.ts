@@ -7,13 +7,14 @@ import type { LoopDevices } from './loop-devices.ts';
 import type { Mounter } from './mounter.ts';
 
 /**
- * The paths of a device for a pod: a bind mount in the volume's directory, named by the pod's UID, and a symlink in the pod's directory.
+ * The paths of a device that is mapped for a pod: a bind mount in the volume's directory, named after the pod's UID, and a symlink in the
+ * pod's directory.
  */
 export type DevicePaths = { globalMap: string; podUid: string; link: string };
 
 /**
- * Maps block devices for pods, in upstream's layout (pkg/volume/util/volumepathhandler). The pod's link is created first and removed last:
- * it marks devices that a restarted kubelet has to unmap.
+ * Maps block devices for pods, in upstream's layout (pkg/volume/util/volumepathhandler). The pod's symlink is created first and removed
+ * last: it marks the devices that the kubelet has to unmap after a restart.
  */
 export class DeviceMaps {
   readonly #mounter: Mounter;
@@ -26,7 +27,7 @@ export class DeviceMaps {
     this.#events = events;
   }
 
-  /** Creates the pod's link before the device is mapped. Returns whether the link already existed. */
+  /** Creates the pod's symlink before the device is mapped. Returns whether the symlink already existed. */
   async addLink({ link }: Pick<DevicePaths, 'link'>, device: string): Promise<boolean> {
     await mkdir(dirname(link), { recursive: true, mode: POD_DIRECTORY });
     try {
@@ -38,7 +39,7 @@ export class DeviceMaps {
     }
   }
 
-  /** Maps a device that exists. Existing mappings stay. */
+  /** Maps an existing device. Existing mappings are kept. */
   async map(device: string, { globalMap, podUid, link }: DevicePaths, signal: AbortSignal): Promise<void> {
     const bound = join(globalMap, podUid);
     await withPrefix(
@@ -54,14 +55,14 @@ export class DeviceMaps {
     );
   }
 
-  /** Emits upstream's events for a mapped device. */
+  /** Records upstream's events for a mapped device. */
   recordEvents(pod: Pod, volume: string, { globalMap, link }: Omit<DevicePaths, 'podUid'>): void {
     const what = `MapVolume.MapPodDevice succeeded for volume "${volume}"`;
     for (const where of [`globalMapPath "${globalMap}"`, `volumeMapPath "${dirname(link)}"`])
       this.#events.event(eventSubject(pod), 'Normal', 'SuccessfulMountVolume', `${what} ${where}`);
   }
 
-  /** Removes everything except the pod's link. May be repeated. */
+  /** Removes everything except the pod's symlink. May be called repeatedly. */
   async unmap({ globalMap, podUid }: Omit<DevicePaths, 'link'>): Promise<void> {
     const bound = join(globalMap, podUid);
     const place = `globalUnmapPath:${globalMap}, podUID: ${podUid}`;
@@ -72,12 +73,12 @@ export class DeviceMaps {
     });
   }
 
-  /** Removes the link. Its directory stays, as it marks a pod that may have leftovers. */
+  /** Removes the pod's symlink. The symlink's directory is kept, because it marks a pod that may have leftovers. */
   async removeLink({ link }: Pick<DevicePaths, 'link'>): Promise<void> {
     await rm(link, { force: true });
   }
 
-  /** Whether any pod has this volume's device mapped. */
+  /** Whether this volume's device is mapped for any pod. */
   async isMapped(globalMap: string): Promise<boolean> {
     const found = await Promise.all((await namesIn(globalMap)).map((name) => isDevice(join(globalMap, name))));
     return found.includes(true);
@@ -99,7 +100,7 @@ async function isDevice(path: string): Promise<boolean> {
   return found?.isBlockDevice() === true;
 }
 
-/** Replaces the link by a rename if it points elsewhere, e.g. after a reboot. */
+/** Replaces the symlink by a rename if it points elsewhere, for example after a reboot. */
 async function relink(link: string, device: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === device) return;
   const next = join(dirname(link), `.${basename(link)}`);

@@ -8,11 +8,11 @@ import { HUGE_PAGES_ROOT, rootModeFor, TMPFS_ROOT } from './volume-ownership.ts'
 
 export type EmptyDirOptions = {
   mounter: Mounter;
-  /** Memory that all pods of the node together may use. */
+  /** Total memory that all pods on the node may use. */
   nodeMemoryBytes: bigint;
 };
 
-/** `emptyDir`: a directory on the node's disk, a tmpfs, or huge pages; removed with the pod. */
+/** `emptyDir`: a directory on the node's disk, a tmpfs, or huge pages. Removed along with the pod. */
 export class EmptyDirPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/empty-dir';
   readonly #options: EmptyDirOptions;
@@ -44,7 +44,10 @@ export class EmptyDirPlugin implements VolumePlugin {
   }
 }
 
-/** Creates a directory that every user may write to, if it does not exist. It appears by a rename, with its final owner and mode. */
+/**
+ * Creates a directory that every user may write to, unless it already exists. It is created by a rename, so that it appears with its final
+ * owner and mode.
+ */
 export async function makeOpenDirectory(directory: string, pod: Pod, mode = OPEN_DIRECTORY): Promise<void> {
   if (await exists(directory)) return;
   const group = pod.spec.securityContext?.fsGroup;
@@ -67,7 +70,10 @@ async function exists(path: string): Promise<boolean> {
 
 export type TmpfsLimits = { pod: Pod; sizeLimit?: string; nodeMemoryBytes: bigint };
 
-/** The size of a tmpfs is the minimum of its own limit, the pod's memory limit, and the node's allocatable memory. */
+/**
+ * Returns the mount options of a tmpfs. Its size is the minimum of its own limit, the pod's memory limit, and the node's allocatable
+ * memory.
+ */
 export function tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes }: TmpfsLimits): string[] {
   const limits = [
     nodeMemoryBytes,
@@ -79,7 +85,7 @@ export function tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes }: TmpfsLimits): 
   return [...(least === undefined ? [] : [`size=${least}`]), ...accessOptions(TMPFS_ROOT, pod)];
 }
 
-/** Without an fsGroup the root keeps the kernel's default mode, as in upstream. */
+/** Returns the access options. Without an fsGroup, the root keeps the kernel's default mode, as in upstream. */
 function accessOptions(mode: number, { spec }: Pod): string[] {
   const group = spec.securityContext?.fsGroup;
   return group === undefined ? [] : [`mode=${rootModeFor(mode, group).toString(8)}`, `gid=${group}`];

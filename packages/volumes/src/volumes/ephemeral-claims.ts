@@ -1,12 +1,12 @@
 import type { Pod, Volume } from '@podwright/kube-api';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
-/** Name of the claim that the cluster's controller creates for the pod's `ephemeral` volume. */
+/** Returns the name of the claim that the cluster's controller creates for the pod's `ephemeral` volume. */
 export function ephemeralClaimName({ metadata }: Pod, { name }: Volume): string {
   return `${metadata.name}-${name}`;
 }
 
-/** `ephemeral`: a claim that lives as long as the pod. */
+/** `ephemeral`: a claim with the same lifetime as the pod. */
 export class EphemeralClaimsPlugin implements VolumePlugin {
   readonly name: string;
   readonly #claims: VolumePlugin;

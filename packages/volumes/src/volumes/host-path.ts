@@ -18,7 +18,7 @@ const checks: Record<CheckedType, { isThat: (stats: Stats) => boolean; kind: str
   BlockDevice: { isThat: (stats) => stats.isBlockDevice(), kind: 'block device' },
 };
 
-/** `hostPath`: a path of the host, checked or created as its type requires, and never removed. */
+/** `hostPath`: a path on the host. It is checked or created as its type requires, and never removed. */
 export class HostPathPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/host-path';
 
@@ -37,8 +37,8 @@ export class HostPathPlugin implements VolumePlugin {
 }
 
 /**
- * A clause that says why the path does not match its type; undefined if it matches, or if it is missing and the type would create it.
- * Rejects with `EACCES` for paths that this process may not read.
+ * Returns a clause that says why the path does not match its type. Undefined if the path matches, or if it is missing and the type would
+ * create it. Rejects with `EACCES` if this process may not read the path.
  */
 export async function hostPathProblem({ path, type = '' }: HostPathSource): Promise<string | undefined> {
   if (type === '') return undefined;
@@ -51,7 +51,7 @@ export async function hostPathProblem({ path, type = '' }: HostPathSource): Prom
 
 async function create(path: string, type: CheckedType): Promise<Stats | undefined> {
   if (type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: HOST_PATH_DIRECTORY });
-  // the parents of a file are not created, as in the kubelet
+  // as in the kubelet, a file's parent directories are not created
   else if (type === 'FileOrCreate') await (await open(path, 'a', HOST_PATH_FILE)).close();
   else return undefined;
   return stat(path);

@@ -5,8 +5,9 @@ const RESOURCE = 'hugepages-';
 const MEDIUM = 'HugePages-';
 
 /**
- * The hugetlbfs option for a medium: the page size that it names, or for `HugePages` the only size that the pod's containers request.
- * Throws `failed_precondition` if they do not request the named size, or request several sizes for `HugePages`.
+ * Returns the hugetlbfs option for a medium: the page size that the medium names or, for `HugePages`, the only size that the pod's
+ * containers request. Throws `failed_precondition` if the containers do not request the named size, or if they request several sizes with
+ * `HugePages`.
  */
 export function hugePagesOptions(medium: string, pod: Pod): string {
   const requested = allContainers(pod.spec)

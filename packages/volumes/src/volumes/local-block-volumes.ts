@@ -8,19 +8,19 @@ import type { PersistentVolumeRequest } from './persistent-volumes.ts';
 import { directoryName, oneName, type PodDirectories } from './pod-directories.ts';
 import { VolumeFailure } from './volume-failure.ts';
 
-/** Name of the plugin in paths. */
+/** The plugin's name in paths. */
 export const LOCAL_PLUGIN = 'kubernetes.io/local-volume';
 
 /**
- * Block devices of the node (`local` PersistentVolumes) for pods. The devices are bind-mounted at
- * `<rootDir>/plugins/kubernetes.io~local-volume/volumeDevices/<volume>/<pod's UID>`, next to the links in the pods' directories.
+ * The node's block devices (`local` PersistentVolumes) for pods. The devices are bind-mounted at
+ * `<rootDir>/plugins/kubernetes.io~local-volume/volumeDevices/<volume>/<pod's UID>`; the pods' directories contain symlinks to them.
  */
 export class LocalBlockVolumes {
   readonly #maps: DeviceMaps;
   readonly #directories: PodDirectories;
   readonly #root: string;
   readonly #locks = new KeyedLock();
-  /** Links of pods to devices that this process has mapped. */
+  /** Pods' symlinks to devices that this process has mapped. */
   readonly #mapped = new Set<string>();
 
   constructor({ maps, directories, rootDir }: { maps: DeviceMaps; directories: PodDirectories; rootDir: string }) {
@@ -29,7 +29,7 @@ export class LocalBlockVolumes {
     this.#root = join(rootDir, 'plugins', directoryName(LOCAL_PLUGIN), 'volumeDevices');
   }
 
-  /** Maps the volume for the pod, and returns the link to its device. */
+  /** Maps the volume for the pod and returns the symlink to its device. */
   map({ pod, bound }: PersistentVolumeRequest, signal: AbortSignal): Promise<string> {
     const { name } = bound.volume.metadata;
     return this.#locks.run(name, async () => {
@@ -52,7 +52,7 @@ export class LocalBlockVolumes {
     });
   }
 
-  /** Unmaps all devices of a pod. May be repeated. */
+  /** Unmaps all of a pod's devices. May be called repeatedly. */
   async unmap(podUid: string): Promise<void> {
     for (const name of await namesIn(this.#directories.pluginDevices(podUid, LOCAL_PLUGIN)))
       await this.#locks.run(name, async () => {

@@ -4,11 +4,11 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { runChecked } from '@podwright/host';
 import { MOUNT_TIMEOUT_MS } from './limits.ts';
 
-/** Keeps devices busy: while a loop device is on top of a device, the kernel does not reuse its name for another one. */
+/** Keeps devices busy: while a loop device is attached to a device, the kernel does not reuse the device's name for another one. */
 export interface LoopDevices {
-  /** Returns the path of the loop device over a file, and creates one if there is none. */
+  /** Returns the path of the loop device that is attached to a file, creating one if there is none. */
   attach(path: string): Promise<string>;
-  /** Detaches the loop device of a file, if there is one. */
+  /** Detaches the loop device from a file, if there is one. */
   detach(path: string): Promise<void>;
 }
 

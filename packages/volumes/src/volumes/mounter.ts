@@ -15,28 +15,28 @@ export interface Mounter {
   /** Bind-mounts `source` at `target`. The paths are not canonicalized, so that `/proc/PID/fd/N` refers to that open file. */
   bindMount(source: string, target: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Makes the mount of `directory` recursively shared: later mounts below it propagate to its bind mounts, and back
+   * Makes the mount of `directory` recursively shared: mounts made below it later propagate to its bind mounts, and vice versa
    * (mount_namespaces(7)).
    */
   makeShared(directory: string, signal?: AbortSignal): Promise<void>;
-  /** Unmounts the topmost mount at `target`; a busy mount is detached lazily. */
+  /** Unmounts the topmost mount at `target`. A busy mount is detached lazily. */
   unmount(target: string): Promise<void>;
-  /** Mount points at or below `directory`, with links resolved: one entry per mount, the newest first. */
+  /** Returns the mount points at or below `directory`, with symlinks resolved: one entry per mount, newest first. */
   mountsBelow(directory: string): Promise<string[]>;
   /** Whether something is mounted at exactly `path`. */
   isMountPoint(path: string): Promise<boolean>;
-  /** Whether the mount that holds `directory` is shared, so that mounts below it already propagate. */
+  /** Whether the mount that contains `directory` is shared, so that mounts below it already propagate. */
   isShared(directory: string): Promise<boolean>;
-  /** Mount points of bind mounts of exactly this directory. */
+  /** Returns the mount points of bind mounts of exactly this directory. */
   mountsOf(directory: string): Promise<string[]>;
 }
 
-/** Mounts a file system of `type`, such as `nfs`, from `source` at `target`. */
+/** A request to mount a file system of `type`, such as `nfs`, from `source` at `target`. */
 export type MountRequest = { type: string; source: string; target: string; options: string[] };
 
-/** Uses mount(8) and umount(8). */
+/** Mounts and unmounts with mount(8) and umount(8). */
 export class ProgramMounter implements Mounter {
-  /** Linux has `noswap` since 6.4, but not in user namespaces. Cleared if a tmpfs cannot be mounted with it. */
+  /** Linux supports `noswap` since 6.4, but not in user namespaces. Cleared if a tmpfs cannot be mounted with it. */
   #withoutSwap: string[] = ['noswap'];
 
   async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
@@ -94,7 +94,7 @@ export class ProgramMounter implements Mounter {
     const real = await realpath(directory);
     const mounts = readMounts();
     const { dev, ino } = await lstat(real);
-    // neither the same path in another file system nor the directory's own mount is a bind mount of it
+    // exclude the same path in another file system, and the directory's own mount: neither is a bind mount of the directory
     const candidates = mounts.filter(({ root, mountPoint }) => real.endsWith(root) && mountPoint !== real);
     const shown = await Promise.all(
       candidates.map(async ({ mountPoint }) => {
@@ -111,7 +111,7 @@ async function run(program: string, args: string[], parent?: AbortSignal): Promi
   await runChecked(program, args, { signal });
 }
 
-/** Resolves links, because the kernel lists mounts by real path; undefined if the path does not exist. */
+/** Resolves symlinks, because the kernel lists mounts by their real paths. Undefined if the path does not exist. */
 async function realpathIfThere(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);

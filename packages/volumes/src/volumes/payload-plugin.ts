@@ -10,17 +10,17 @@ import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import { TMPFS_ROOT } from './volume-ownership.ts';
 
 export type PayloadPluginOptions = {
-  /** Such as `kubernetes.io/configmap`. */
+  /** The plugin's name, such as `kubernetes.io/configmap`. */
   name: string;
   field: 'configMap' | 'secret' | 'downwardAPI' | 'projected';
   mounter: Mounter;
   objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
-  /** Absent without an API server. */
+  /** Provides service account tokens. Absent without an API server. */
   tokens?: PodTokens;
 };
 
-/** Volumes whose files the node writes: configMap, secret, downwardAPI and projected. Secrets are never written to disk. */
+/** Volumes whose files are written by the node: configMap, secret, downwardAPI and projected. Secrets are never written to disk. */
 export class PayloadPlugin implements VolumePlugin {
   readonly name: string;
   readonly #options: PayloadPluginOptions;
@@ -36,7 +36,7 @@ export class PayloadPlugin implements VolumePlugin {
 
   async setUp({ pod, volume, directory }: VolumeRequest, signal: AbortSignal): Promise<string> {
     const { mounter, nodeAllocatable, field } = this.#options;
-    // build the payload first, so that a volume that cannot be filled leaves no files
+    // build the payload first, so that a volume that cannot be populated leaves no files behind
     const payload = volumePayload(volume, {
       ...this.#options,
       pod,

@@ -18,18 +18,18 @@ import {
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { podField } from '../downward-api/pod-fields.ts';
 
-/** A file of a volume; `uid` is its owner, by default root. */
+/** A file in a volume. `uid` is its owner; root by default. */
 export type PayloadFile = { data: Buffer; mode: number; uid?: number };
 
-/** The files of a volume, by path relative to its root. */
+/** A volume's files, by path relative to its root. */
 export type Payload = Map<string, PayloadFile>;
 
-/** Audience and lifetime of a service account token; the default audience is the API server. */
+/** A service account token's audience and lifetime. The default audience is the API server. */
 export type TokenSpec = Pick<ServiceAccountTokenProjection, 'audience' | 'expirationSeconds'>;
 
-/** Tokens of pods' service accounts. */
+/** Provides the service account tokens of pods. */
 export interface PodTokens {
-  /** A valid token of the pod's service account, bound to the pod. Rejects if there is none. */
+  /** Returns a valid token of the pod's service account, bound to the pod. Rejects if there is none. */
   token(pod: Pod, spec: TokenSpec, signal: AbortSignal): Promise<string>;
 }
 
@@ -37,13 +37,13 @@ export type PayloadInput = {
   pod: Pod;
   objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
-  /** The token of each source that requests one. */
+  /** The tokens, by the projected source that requests them. */
   tokens?: ReadonlyMap<ServiceAccountTokenProjection, string>;
 };
 
 /**
- * The current files of a configMap, secret, downwardAPI or projected volume. Throws `failed_precondition` for missing objects and
- * keys.
+ * Returns the current files of a configMap, secret, downwardAPI or projected volume. Throws `failed_precondition` if an object or key is
+ * missing.
  */
 export function volumePayload(volume: Volume, input: PayloadInput): Payload {
   const { configMap, secret, downwardAPI, projected } = volume;
@@ -63,7 +63,10 @@ function projectionPayload(source: VolumeProjection, defaultMode: number | undef
   return new Map(files.map((file) => [file.path, { data: downwardText(file, input), mode: file.mode ?? mode }]));
 }
 
-/** A token is readable only by the user that all containers share, or by the fsGroup; a pod with neither gets the mode of the volume. */
+/**
+ * Returns the token's file. It is readable only by the user that all containers share, or by the fsGroup. If the pod has neither, the token
+ * gets the volume's mode.
+ */
 function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod, tokens }: PayloadInput): Payload {
   const token = tokens?.get(source);
   if (token === undefined)
@@ -73,7 +76,7 @@ function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod
   return new Map([[source.path, { data: Buffer.from(token), mode: isPrivate ? PRIVATE_FILE : mode, uid }]]);
 }
 
-/** The user that all containers of the pod run as, if it is set and the same for all (upstream's FsUserFrom). */
+/** Returns the user that the pod's containers run as, if it is set and the same for all of them (upstream's FsUserFrom). */
 function onlyUser({ spec }: Pod): number | undefined {
   const users = new Set(
     everyContainer(spec).map(({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser),

@@ -9,7 +9,8 @@ import { changeGroup } from './volume-ownership.ts';
 
 /**
  * `persistentVolumeClaim` of a pod from a manifest: a host directory that is bind-mounted for each pod, as upstream does for local volumes.
- * The first pod that uses it changes its group to the pod's fsGroup; while other pods use it, groups and modes stay.
+ * The first pod that uses the directory changes its group to the pod's fsGroup. While other pods are using it, its groups and modes are not
+ * changed.
  */
 export class PersistentVolumeClaimPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/local-volume';
@@ -37,7 +38,7 @@ export class PersistentVolumeClaimPlugin implements VolumePlugin {
       const source = await this.#claims.make(namespace, claimName);
       const isFirst = (await this.#mounter.mountsOf(source)).length === 0;
       if (!isFirst && this.#isOfOnePod(pod, claimName)) refuseSecondPod();
-      // before the mount, so that the next attempt repeats an interrupted change
+      // done before the mount, so that the next attempt repeats an interrupted change
       if (group !== undefined && isFirst && !readOnly) await changeGroup(source, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
       await this.#mounter.bindMount(source, directory, signal);

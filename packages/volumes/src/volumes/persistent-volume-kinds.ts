@@ -12,7 +12,7 @@ import { directoryName } from './pod-directories.ts';
 import { VolumeFailure } from './volume-failure.ts';
 import { changeGroup } from './volume-ownership.ts';
 
-/** The kinds of PersistentVolumes that need no driver. */
+/** Returns the kinds of PersistentVolumes that need no driver. */
 export function persistentVolumeKinds(mounter: Mounter, devices: LocalBlockVolumes): PersistentVolumeKind[] {
   return [new LocalVolumes(mounter, devices), hostPathVolumes(), nfsVolumes(mounter)];
 }
@@ -43,7 +43,7 @@ function nfsVolumes(mounter: Mounter): PersistentVolumeKind {
   };
 }
 
-/** A host directory, bind-mounted for each pod. The first pod that uses it changes its group to the pod's fsGroup. */
+/** A host directory that is bind-mounted for each pod. The first pod that uses it changes its group to the pod's fsGroup. */
 class LocalVolumes implements PersistentVolumeKind {
   readonly name = LOCAL_PLUGIN;
   readonly #mounter: Mounter;
@@ -68,7 +68,7 @@ class LocalVolumes implements PersistentVolumeKind {
       if (isOfOnePod(request.bound.volume.spec)) await this.#refuseSecond(request);
       const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
       const isFirst = group !== undefined && (await this.#mounter.mountsOf(path)).length === 0;
-      // before the mount, so that the next attempt repeats an interrupted change
+      // done before the mount, so that the next attempt repeats an interrupted change
       if (isFirst && !readOnly) await changeGroup(path, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
       await this.#bind(request, signal);

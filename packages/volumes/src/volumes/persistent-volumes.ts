@@ -13,36 +13,38 @@ import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
-/** A PersistentVolume of a cluster for a pod; `volume` is the pod's volume, `directory` the path for this kind and volume. */
+/** A cluster's PersistentVolume for a pod. `volume` is the volume in the pod's spec; `directory` is the path for this kind and volume. */
 export type PersistentVolumeRequest = VolumeRequest & { bound: BoundVolume; readOnly: boolean };
 
-/** A kind of PersistentVolumes. */
+/** A kind of PersistentVolume, such as NFS. */
 export interface PersistentVolumeKind {
   /** The name from which the kubelet derives directory names, such as `kubernetes.io/nfs`. */
   readonly name: string;
   supports(persistentVolume: PersistentVolume): boolean;
-  /** Like `VolumePlugin.setUp`. Rejects with `VolumeFailure`, or with the error of the mount. */
+  /** Like `VolumePlugin.setUp`. Rejects with `VolumeFailure`, or with the mount's error. */
   setUp(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string>;
-  /** Maps a block device for the pod, and returns the path of its link. Absent for kinds without block devices. */
+  /**
+   * Maps a block device for the pod and returns the path of the pod's symlink to it. Absent for kinds that do not support block devices.
+   */
   map?(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string>;
-  /** Plugin name in metrics. Default: `name`. */
+  /** The plugin's name in metrics. Default: `name`. */
   metricName?(persistentVolume: PersistentVolume): string;
 }
 
 export type PersistentVolumesOptions = {
   kinds: PersistentVolumeKind[];
   directories: PodDirectories;
-  /** The volume that the claim is bound to. Rejects while the claim is not usable yet. */
+  /** Returns the volume that a claim is bound to. Rejects while the claim is not usable yet. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume>;
   /** Whether the volume's node affinity matches this node. */
   fitsNode(persistentVolume: PersistentVolume): boolean;
-  /** The plugin for pods of manifests, whose claims are local to the node. */
+  /** The plugin for pods from manifests, whose claims are local to the node. */
   ofManifests: VolumePlugin;
-  /** Unmaps the pod's devices of the node. */
+  /** Unmaps those of the pod's devices that are local to the node. */
   unmapDevices(podUid: string): Promise<void>;
 };
 
-/** `persistentVolumeClaim` of pods of a cluster: uses the PersistentVolume that the claim is bound to in the API server. */
+/** `persistentVolumeClaim` of a cluster's pods: uses the PersistentVolume that the claim is bound to in the API server. */
 export class PersistentVolumesPlugin implements VolumePlugin {
   readonly name: string;
   readonly #options: PersistentVolumesOptions;
@@ -103,7 +105,7 @@ export class PersistentVolumesPlugin implements VolumePlugin {
   }
 }
 
-/** The volume's volumeMode. Throws if the pod's containers use the volume in the other mode. */
+/** Returns the volume's volumeMode. Throws if the pod's containers use the volume in the other mode. */
 function modeFor({ pod, volume: { name }, bound }: Pick<PersistentVolumeRequest, 'pod' | 'volume' | 'bound'>): string {
   const mode = bound.volume.spec.volumeMode ?? 'Filesystem';
   const containers = everyContainer(pod.spec);
@@ -118,7 +120,7 @@ function modeFor({ pod, volume: { name }, bound }: Pick<PersistentVolumeRequest,
   return mode;
 }
 
-/** Upstream's message for a volume that cannot be processed. */
+/** Returns upstream's message for a volume that cannot be processed. */
 function unprocessed({ name }: Volume, why: string): VolumeFailure {
   const names = `unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]`;
   return new VolumeFailure(`Unable to attach or mount volumes: ${names}: ${why}`).untried();

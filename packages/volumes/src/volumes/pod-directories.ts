@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 
 /**
- * Files and directories of pods, in the layout of the kubelet's root directory:
+ * The pods' files and directories, in the layout of the kubelet's root directory:
  *
  *   <rootDir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<volume>
- *                       /volumeDevices/kubernetes.io~csi/<volume>   (links to block devices)
+ *                       /volumeDevices/kubernetes.io~csi/<volume>   (symlinks to block devices)
  *                       /volume-subpaths/<volume>/<container>/<index>
  *                       /containers/<container>/<random>      (termination messages)
  *                       /etc-hosts
  *                       /ephemeral-containers.json    (containers that users added)
- *                       /userns   (ids of the pod's user namespace)
+ *                       /userns   (ID mappings of the pod's user namespace)
  *   <rootDir>/claims/<namespace>/<claim>   (outlive pods: `ClaimVolumes`)
  *   <rootDir>/trash     (being removed)
  */
@@ -31,22 +31,22 @@ export class PodDirectories {
     return join(this.pod(uid), 'volumes');
   }
 
-  /** The directory of one plugin's volumes. */
+  /** The directory that contains a pod's volumes of one plugin. */
   pluginVolumes(uid: string, plugin: string): string {
     return join(this.volumes(uid), directoryName(plugin));
   }
 
-  /** `plugin` is the plugin's name, such as `kubernetes.io/empty-dir`. */
+  /** The directory of a pod's volume. `plugin` is the plugin's name, such as `kubernetes.io/empty-dir`. */
   volume(uid: string, plugin: string, volume: string): string {
     return join(this.pluginVolumes(uid, plugin), oneName(volume));
   }
 
-  /** The directory of the pod's links to block devices, by plugin. */
+  /** The directory that contains the pod's symlinks to block devices, by plugin. */
   volumeDevices(uid: string): string {
     return join(this.pod(uid), 'volumeDevices');
   }
 
-  /** The directory of one plugin's links. */
+  /** The directory that contains a pod's symlinks to block devices of one plugin. */
   pluginDevices(uid: string, plugin: string): string {
     return join(this.volumeDevices(uid), directoryName(plugin));
   }
@@ -80,14 +80,14 @@ export class PodDirectories {
   }
 }
 
-/** A plugin's name as a directory name. */
+/** Converts a plugin's name to a directory name. */
 export function directoryName(plugin: string): string {
   return plugin.replaceAll('/', '~');
 }
 
 /**
- * Throws for names that are not a single path component. Names were validated on input; this is a second check for paths that are removed
- * recursively.
+ * Returns the name if it is a single path component, and throws otherwise. Names have already been validated on input; this is a second
+ * check for paths that are removed recursively.
  */
 export function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {

@@ -3,12 +3,13 @@ import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** O_PATH of Linux, which node:fs does not define: opens a file for path resolution only. */
+/** Linux's O_PATH, which node:fs does not define. Opens a file only for path resolution. */
 export const O_PATH = 0o10000000;
 
 /**
- * The content of a regular file in a volume; `undefined` if there is none. Containers may change the volume concurrently: symlinks are
- * resolved once, the result must be inside the volume, and no link is followed after that. Rejects with `failed_precondition`.
+ * Returns the content of a regular file in a volume; `undefined` if there is none. Because containers may change the volume concurrently,
+ * symlinks are resolved once, the resulting path must be inside the volume, and no symlink is followed after that. Rejects with
+ * `failed_precondition` otherwise.
  */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {

@@ -1,17 +1,17 @@
-/** Metrics of volume operations, with upstream's names (pkg/volume/util). */
+/** Metrics for volume operations, with upstream's names (pkg/volume/util). */
 import { Histogram, type Registry } from '@podwright/base';
 import { VolumeFailure } from './volume-failure.ts';
 
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 export type StorageOperation = {
-  /** Name of the plugin; for CSI with the driver's name after a colon, as in `kubernetes.io/csi:disk.example.com`. */
+  /** The plugin's name. For CSI, followed by a colon and the driver's name, as in `kubernetes.io/csi:disk.example.com`. */
   plugin: string;
-  /** Such as `volume_mount` or `unmap_device`. */
+  /** The operation's name, such as `volume_mount` or `unmap_device`. */
   name: string;
 };
 
-/** Durations of operations. One per kubelet. */
+/** Metrics for the durations of volume operations. There is one instance per kubelet. */
 export class StorageMetrics {
   readonly #operations;
   readonly #total;
@@ -45,7 +45,7 @@ export class StorageMetrics {
   }
 }
 
-/** Runs the work, and records its duration if there are metrics. */
+/** Runs the work and, if there are metrics, records how long it takes. */
 export async function timed<T>(
   metrics: StorageMetrics | undefined,
   operation: StorageOperation,

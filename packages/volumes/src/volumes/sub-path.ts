@@ -7,16 +7,16 @@ import { O_PATH } from './read-inside.ts';
 
 export type SubPathMount = {
   volumePath: string;
-  /** Relative, without `..`. */
+  /** A relative path without `..`. */
   subPath: string;
-  /** The bind mount's target; only this process writes there. */
+  /** The bind mount's target. Only this process writes there. */
   target: string;
 };
 
 /**
- * Mounts `subPath` of a volume at `target`. Containers may change the volume concurrently, and replace directories with links to the host.
- * So each component is opened without following links, and the bind mount's source is the last open file, not a path. Links that already
- * exist may point anywhere inside the volume.
+ * Mounts `subPath` of a volume at `target`. Containers may change the volume concurrently, and may replace directories with symlinks to the
+ * host. So each path component is opened without following symlinks, and the source of the bind mount is the last opened file rather than a
+ * path. Symlinks that already exist may point anywhere inside the volume.
  */
 export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal: AbortSignal): Promise<string> {
   await using file = await openInside(mount.volumePath, mount.subPath);
@@ -27,7 +27,7 @@ export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal
   return mount.target;
 }
 
-/** Opens a path inside `root`; missing directories are created. */
+/** Opens a path inside `root`, creating missing directories. */
 async function openInside(root: string, path: string): Promise<FileHandle> {
   const realRoot = await realpath(root);
   const inside = await resolveInside(realRoot, path);
@@ -49,7 +49,7 @@ async function openInside(root: string, path: string): Promise<FileHandle> {
   }
 }
 
-/** The components of the path with all links resolved; components at its end that do not exist are unchanged. */
+/** Returns the path's components with all symlinks resolved. Trailing components that do not exist are left unchanged. */
 async function resolveInside(root: string, path: string): Promise<string[]> {
   const missing: string[] = [];
   for (let existing = join(root, path); ; existing = dirname(existing)) {
@@ -77,19 +77,19 @@ async function openOrMake(path: string, mode: number): Promise<FileHandle> {
     if (!isErrno(error, 'EEXIST')) throw error;
   }
   const directory = await open(path, flags);
-  // chmod, because the umask must not apply to shared directories; fchmod does not work on an O_PATH descriptor
+  // chmod, because the umask must not apply to shared directories; fchmod does not work with an O_PATH descriptor
   await withDescriptor(directory, async (writable) => writable.chmod(mode));
   return directory;
 }
 
-/** Calls `use` with a readable descriptor if `place` is a directory. */
+/** Calls `use` with a readable descriptor of `place`, if that is a directory. */
 async function withDescriptor(place: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
   if (!(await place.stat()).isDirectory()) return;
   await using file = await open(`/proc/self/fd/${place.fd}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
   await use(file);
 }
 
-/** Whether the same file is already mounted at `target`. Unmounts anything else that is mounted there. */
+/** Whether the wanted file is already mounted at `target`. Unmounts anything else that is mounted there. */
 async function isMountedAt(mounter: Mounter, target: string, wanted: Stats): Promise<boolean> {
   const mounts = await mounter.mountsBelow(target);
   if (mounts.length === 0) return false;

@@ -1,10 +1,10 @@
-/** Metrics of the number of volumes, with upstream's names (pkg/kubelet/volumemanager). */
+/** Metrics for the number of volumes, with upstream's names (pkg/kubelet/volumemanager). */
 import { Gauge, type Registry } from '@podwright/base';
 
-/** Plugin names of the mounted (`actual`) and required (`desired`) volumes, one entry per volume. */
+/** Plugin names of the mounted (`actual`) and the required (`desired`) volumes, with one entry per volume. */
 export type VolumeCounts = { actual: string[]; desired: string[] };
 
-/** Counts the volumes on each scrape. */
+/** Registers metrics that count the volumes on each scrape. */
 export function volumeCountMetrics(registry: Registry, counts: () => VolumeCounts): void {
   const total: Gauge<'plugin_name' | 'state'> = new Gauge({
     name: 'volume_manager_total_volumes',

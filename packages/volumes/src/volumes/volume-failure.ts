@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Reason of the event that reports the failure. */
+/** Reason for the event that reports the failure. */
 export type VolumeFailureReason = 'FailedMount' | 'FailedMapVolume' | 'VolumeResizeFailed';
 
-/** A volume cannot be used. The message is the full text of the event. */
+/** Thrown when a volume cannot be used. The message is the full text of the event. */
 export class VolumeFailure extends PodwrightError {
   readonly reason: VolumeFailureReason;
-  /** True if the operation was not attempted; metrics do not count it. */
+  /** True if the operation was not attempted. Metrics do not count such failures. */
   readonly isUntried: boolean;
 
   constructor(message: string, reason: VolumeFailureReason = 'FailedMount', { isUntried = false } = {}) {
@@ -15,13 +15,13 @@ export class VolumeFailure extends PodwrightError {
     this.isUntried = isUntried;
   }
 
-  /** The same failure, marked as reported without another attempt. */
+  /** Returns the same failure, marked as reported without another attempt. */
   untried(): VolumeFailure {
     return new VolumeFailure(this.message, this.reason, { isUntried: true });
   }
 }
 
-/** Upstream's message for a volume that cannot be mounted. For a claim, `volumeName` is the name of the bound PersistentVolume. */
+/** Returns upstream's failure for a volume that cannot be mounted. For a claim, `volumeName` is the name of the bound PersistentVolume. */
 export function setUpFailure(volumeName: string, why: string): VolumeFailure {
   return new VolumeFailure(`MountVolume.SetUp failed for volume "${volumeName}" : ${why}`);
 }

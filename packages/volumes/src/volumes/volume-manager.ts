@@ -20,7 +20,7 @@ import { mountSubPath } from './sub-path.ts';
 import { type VolumeCounts, volumeCountMetrics } from './volume-count-metrics.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
-/** How long the removal of an orphaned pod waits for a driver before the next pod is removed. */
+/** How long to wait for the removal of an orphaned pod's leftovers, for example if a driver hangs. */
 const ORPHAN_TIMEOUT_MS = 10_000;
 
 export type VolumeManagerOptions = {
@@ -29,11 +29,11 @@ export type VolumeManagerOptions = {
   mounter: Mounter;
   logger: Logger;
   metrics?: Registry;
-  /** Durations of volume operations. */
+  /** Metrics for the durations of volume operations. */
   storageMetrics?: StorageMetrics;
 };
 
-/** Path of a usable volume, and the error if it could not be created or updated. */
+/** The path of a usable volume, and the error if the volume could not be created or updated. */
 type SetUpResult = { name: string; path?: string; failure?: VolumeFailure };
 
 /** Mounts and removes the volumes of pods. Keeps no state across restarts: mounts are read from the kernel, and files from the disk. */
@@ -41,9 +41,9 @@ export class VolumeManager implements PodVolumes {
   readonly #options: VolumeManagerOptions;
   readonly #locks = new KeyedLock();
   readonly #paths = new Map<string, VolumePaths>();
-  /** Volumes that the last `mountForPod` of each pod required. */
+  /** The volumes that each pod's last `mountForPod` required. */
   readonly #wanted = new Map<string, Volume[]>();
-  /** Times at which pods first required volumes that are not mounted yet. */
+  /** Times when pods first required volumes that are not mounted yet. */
   readonly #wantedAtMs = new Map<string, number>();
   readonly #trash: Trash;
 
@@ -58,7 +58,7 @@ export class VolumeManager implements PodVolumes {
     return this.#locks.run(uid, async () => {
       signal.throwIfAborted();
       const used = usedVolumes(pod);
-      // the runtime mounts images
+      // the container runtime mounts image volumes
       const volumes = (pod.spec.volumes ?? []).filter(({ name, image }) => image === undefined && used.has(name));
       this.#wanted.set(uid, volumes);
       if (needsPropagation(pod)) await this.#share(this.#options.directories.volumes(uid), signal);
@@ -108,7 +108,7 @@ export class VolumeManager implements PodVolumes {
     return this.#trash.close();
   }
 
-  /** Removes the leftovers of an unknown pod; returns false for a known pod. */
+  /** Removes the leftovers of an unknown pod. Returns false if the pod is known. */
   #removeOrphan(uid: string, isKnown: (podUid: string) => boolean): Promise<boolean> {
     const { directories, logger } = this.#options;
     // if a pod with the same UID starts in the meantime, it waits for the lock and finds no leftovers
@@ -144,7 +144,7 @@ export class VolumeManager implements PodVolumes {
     }
   }
 
-  /** Records the duration of the operation, and the time since the pod first required the volume. */
+  /** Records the operation's duration, and the time since the pod first required the volume. */
   async #timed<T>(key: string, operation: StorageOperation, work: () => Promise<T>): Promise<T> {
     const { storageMetrics } = this.#options;
     const wantedAtMs = this.#wantedAtMs.get(key) ?? performance.now();
@@ -167,9 +167,7 @@ export class VolumeManager implements PodVolumes {
     return { actual: names(made), desired: names(wanted) };
   }
 
-  /**
-   * Makes later mounts inside volumes propagate to the pods that have these volumes; containerd requires this on a host without systemd.
-   */
+  /** Makes later mounts inside volumes propagate to the pods that use those volumes. containerd requires this on a host without systemd. */
   async #share(directory: string, signal: AbortSignal): Promise<void> {
     const { mounter } = this.#options;
     await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
@@ -182,7 +180,7 @@ export class VolumeManager implements PodVolumes {
     for (const key of this.#wantedAtMs.keys()) if (key.startsWith(`${podUid}/`)) this.#wantedAtMs.delete(key);
   }
 
-  /** Removes the volumes of a pod. If a plugin cannot remove its volumes, these stay; the others are removed. */
+  /** Removes a pod's volumes. If a plugin cannot remove its volumes, those are left in place; the rest are still removed. */
   async #clearVolumes(podUid: string): Promise<void> {
     const { directories } = this.#options;
     const [devices, root] = [directories.volumeDevices(podUid), directories.volumes(podUid)];
@@ -200,12 +198,12 @@ export class VolumeManager implements PodVolumes {
     await this.#clear(root);
   }
 
-  /** The plugin whose directory has the given name. */
+  /** Returns the plugin whose directory has the given name. */
   #pluginIn(name: string): VolumePlugin | undefined {
     return this.#options.plugins.find((plugin) => directoryName(plugin.name) === name);
   }
 
-  /** Unmounts everything at and below the directory, and moves it to the trash. A mounted file system is never deleted. */
+  /** Unmounts everything at or below the directory, then moves the directory to the trash. A mounted file system is never deleted. */
   async #clear(directory: string): Promise<void> {
     const { mounter } = this.#options;
     const points = await mounter.mountsBelow(directory);
@@ -218,7 +216,7 @@ export class VolumeManager implements PodVolumes {
   }
 }
 
-/** Rejects after a timeout while the work continues. Later errors of the work are ignored, because the caller retries. */
+/** Rejects after a timeout, while the work continues. The work's later errors are ignored, because the caller retries. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const done = new AbortController();
   const late = sleep(ORPHAN_TIMEOUT_MS, done.signal).then(() => {
@@ -231,7 +229,10 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Volumes that containers mount, map or read variables from. The pod's other volumes are not mounted, as in upstream. */
+/**
+ * Returns the names of the volumes that containers mount, map or read environment variables from. As in upstream, the pod's other volumes
+ * are not mounted.
+ */
 function usedVolumes({ spec }: Pod): Set<string> {
   const containers = everyContainer(spec);
   const mounted = containers.flatMap(({ volumeMounts = [], volumeDevices = [] }) =>

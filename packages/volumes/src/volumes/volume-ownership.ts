@@ -12,30 +12,31 @@ import {
 } from '@podwright/base';
 import { O_PATH } from './read-inside.ts';
 
-/** Maximum depth of directories in a volume whose group is changed. Each level holds a descriptor. */
+/** Maximum directory depth in a volume whose group is changed. Each level holds a descriptor open. */
 const MAX_VOLUME_DEPTH = 500;
 
-/** Default root modes of in-memory file systems. */
+/** Default root directory modes of in-memory file systems. */
 export const TMPFS_ROOT = STICKY | OPEN_DIRECTORY;
 export const HUGE_PAGES_ROOT = CONTAINER_DIRECTORY;
 
 export type GroupChange = {
   /** The pod's fsGroup. */
   group: number;
-  /** `OnRootMismatch` changes nothing if the root already has the group and mode. */
+  /** With `OnRootMismatch`, nothing is changed if the volume's root directory already has the group and mode. */
   policy?: 'OnRootMismatch' | 'Always';
 };
 
 const DIRECTORY_OF_GROUP = GROUP_WRITABLE | GROUP_SEARCHABLE | SET_GROUP_ID;
 
-/** The mode of the root of a volume that containers may write to, with the pod's fsGroup. */
+/** Returns the root directory mode of a volume that containers may write to, given the pod's fsGroup. */
 export function rootModeFor(mode: number, group: number | undefined): number {
   return group === undefined ? mode : mode | DIRECTORY_OF_GROUP;
 }
 
 /**
- * Changes the group of a tree and lets the group read and write everything. The root is changed last, so that an interrupted change is
- * repeated. Other pods may be writing to the tree: no link is followed, and files that disappear are skipped.
+ * Changes the group of a directory tree, and lets the group read and write everything in it. The root is changed last, so that an
+ * interrupted change is repeated. Other pods may be writing to the tree, so symlinks are never followed, and files that disappear are
+ * skipped.
  */
 export async function changeGroup(root: string, { group, policy }: GroupChange): Promise<void> {
   await using place = await open(root, O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY);

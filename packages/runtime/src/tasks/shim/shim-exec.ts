@@ -18,7 +18,6 @@ import { callShim, isEnded } from './shim-error.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import { fifoPaths } from './task-io.ts';
 
-/** Type URL of the OCI process in messages to shims. */
 const PROCESS_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/Process';
 const SIGKILL = 9;
 
@@ -32,13 +31,13 @@ export type ShimExecRequest = {
   stdin: boolean;
 };
 
-/** A process that a shim runs in a task in addition to its first one, and its streams. */
+/** An exec: an additional process that a shim runs in a task, with its streams. */
 export class ShimExec {
   readonly what: string;
   readonly stdin: Writable | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable | undefined;
-  /** The exit code, once the process has exited. Never rejects. */
+  /** Resolves with the exit code once the process has exited. Never rejects. */
   readonly exited: Promise<number>;
   readonly #request: ShimExecRequest;
   readonly #id: string;
@@ -64,7 +63,7 @@ export class ShimExec {
       .catch(() => KILLED_EXIT_CODE);
   }
 
-  /** Starts the process. Nothing remains after a failure. */
+  /** Starts the process. Leaves nothing behind on failure. */
   static async start(request: ShimExecRequest): Promise<ShimExec> {
     const id = randomUUID();
     const directory = execDirectory(request.record, id);
@@ -91,20 +90,22 @@ export class ShimExec {
     await shim.tasks.resizePty({ id: record.id, execId: this.#id, width: columns, height: rows });
   }
 
-  /** The process in the form that `collectExec` and `killExec` expect. It has a stderr if it has no terminal. */
+  /**
+   * Returns the process in the form that `collectExec` and `killExec` expect. On a terminal there is no stderr, so stdout stands in for it.
+   */
   running(logger: Logger): RunningExec {
     const { what, stdout, exited } = this;
     const pid = () => this.#pid.promise;
     return { what, stdout, stderr: this.stderr ?? stdout, exited, pid, kill: () => this.kill(), logger };
   }
 
-  /** Kills the process and all processes that it started. */
+  /** Kills the process and its descendants. */
   async kill(): Promise<void> {
     const { shim, record } = this.#request;
     await killExec(shim, record, { id: this.#id, pid: await this.#pid.promise, startTicks: this.#startTicks });
   }
 
-  /** Closes the streams; the process continues. */
+  /** Closes the streams but leaves the process running. */
   close(): void {
     this.stdin?.destroy();
     for (const output of this.#outputs) output.destroy();
@@ -118,7 +119,7 @@ export class ShimExec {
     return (await callShim(this.what, shim.tasks.start(names))).pid;
   }
 
-  /** The OCI process of an exec: the process of the task with another command. */
+  /** Returns the exec's OCI process spec: the task's own process spec with a different command. */
   async #process(): Promise<Buffer> {
     const { record } = this.#request;
     const { process } = JSON.parse(await readFile(join(record.bundle, 'config.json'), 'utf8')) as OciSpec;
@@ -130,7 +131,10 @@ export class ShimExec {
     return fifoPaths({ directory: execDirectory(record, this.#id), terminal, stdin });
   }
 
-  /** Deletes the exec in the shim once all output is read, because the shim closes the output when it deletes the exec. */
+  /**
+   * Deletes the exec from the shim once the process has exited and all of its output has been read. Deleting it earlier would lose output,
+   * because the shim then closes the output streams.
+   */
   #removeAtEnd(): void {
     const read = this.#outputs.map((output) => (output.closed ? undefined : once(output, 'close')));
     const { shim, record } = this.#request;
@@ -142,8 +146,8 @@ export class ShimExec {
 }
 
 /**
- * Kills the execs of a task from before the restart, because their clients are disconnected. A shim that is just starting an exec waits for
- * a reader of its output, and blocks other calls until then.
+ * Kills the execs that a task still has from before the restart, because their clients have been disconnected. Also opens their output for
+ * reading: a shim that is in the middle of starting an exec blocks other calls until there is a reader.
  */
 export async function endEarlierExecs(shim: Shim, record: ShimTaskRecord): Promise<void> {
   const ids = await namesIn(execDirectory(record, ''));
@@ -172,10 +176,13 @@ async function endEarlierExec(shim: Shim, record: ShimTaskRecord, id: string): P
 
 const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, 'execs', id);
 
-/** The process of an exec. If the pid now has another start time, or is outside the task's cgroup, it belongs to another process. */
+/** An exec's process. If the process with this PID has a different start time or is outside the task's cgroup, the PID has been reused. */
 type ExecProcess = { id: string; pid: number; startTicks: number | undefined };
 
-/** Kills an exec and its session. Processes in virtual machines are not visible on the host, so the shim has to kill them. */
+/**
+ * Kills an exec's process and its session. The shim is also told to kill the process, because processes in virtual machines are not visible
+ * on the host.
+ */
 export async function killExec(
   shim: Shim,
   record: ShimTaskRecord,
@@ -188,7 +195,7 @@ export async function killExec(
   });
 }
 
-/** Deletes an exec in the shim. If that fails, its directory stays, so that the exec can be found again. */
+/** Deletes an exec from the shim. If that fails, the exec's directory is kept so that the exec can be found again. */
 async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
   await shim.tasks.delete({ id: record.id, execId: id }).catch((error) => {
     if (!isNotFound(error)) throw error; // it was never created
@@ -197,7 +204,8 @@ async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promi
 }
 
 /**
- * Turns a socket to a FIFO, which the shim also has open, into a stream at whose end both close the FIFO, so that the reader sees the end.
+ * Wraps the socket of a FIFO in a writable stream. When the stream ends, both this process and the shim close the FIFO: the shim also holds
+ * it open, so otherwise the reader would never see the end.
  */
 function endByClosing(socket: Socket, closeIO: () => Promise<unknown>): Writable {
   return new Writable({

@@ -8,21 +8,21 @@ import type { TaskConfig } from '../task-runtime.ts';
 import { KILL_ROUNDS } from './limits.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
-/** Annotation with the id of the sandbox whose containers share a shim; containerd's shims read it, too. */
+/** Annotation that holds the ID of the sandbox whose containers share a shim. containerd's shims read it too. */
 const GROUP_ANNOTATION = 'io.kubernetes.cri.sandbox-id';
 
 /** Marker file in the bundle of a pod whose shim was started only for the pod's tasks. */
 const OWN_MARK = 'for-tasks';
 
-/** The sandbox with which a task shares its shim; '' for none. */
+/** Returns the ID of the sandbox whose shim the task shares; '' if the task does not share one. */
 export function groupOf({ spec }: Pick<TaskConfig, 'spec'>): string {
   return spec.annotations?.[GROUP_ANNOTATION] ?? '';
 }
 
 /**
- * Finds or starts the shim for a task. The containers of a pod share a shim: the shim that created its sandbox, or the shim of its infra
- * process, which is a task with the pod's id. If there is neither, starts a shim in a bundle of the pod's own, not of the container's,
- * because the container may be removed before the others.
+ * Finds or starts the shim for a task. A pod's containers share a shim: either the one that created the pod's sandbox, or the one that runs
+ * its infra process, a task whose ID is the pod's. If there is neither, starts a shim in a bundle that belongs to the pod. A container's
+ * bundle would not do, because that container may be removed before the others.
  */
 export async function findShim(shims: Shims, record: ShimTaskRecord, signal: AbortSignal): Promise<Shim> {
   const { id, bundle, program, group } = record;
@@ -43,8 +43,8 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
 }
 
 /**
- * The id of a shim that only serves tasks: the id of the task, or of its pod. `undefined` if the shim belongs to a sandbox, which then
- * stops the shim.
+ * Returns the ID under which a shim that serves only tasks was started: the ID of the task or of its pod. Returns `undefined` if the shim
+ * belongs to a sandbox, in which case stopping the sandbox stops the shim.
  */
 export function shimIdOf(shims: Shims, { id, group }: Pick<ShimTaskRecord, 'id' | 'group'>): string | undefined {
   if (group === '' || group === id) return id;
@@ -52,13 +52,16 @@ export function shimIdOf(shims: Shims, { id, group }: Pick<ShimTaskRecord, 'id' 
   return isOfSandbox ? undefined : group;
 }
 
-/** Pids of shims that were started with an id, including one without a record because the runtime was killed during its start. */
+/**
+ * Returns the PIDs of the shims that were started with an ID, including a shim that has no record because the runtime was killed while
+ * starting it.
+ */
 export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
   const { events } = shims.home;
   return await findByCommandLine(events, (argv) => argv.includes(events) && argv[argv.indexOf('-id') + 1] === id);
 }
 
-/** Kills the shims that were started with an id, and the binaries that are starting one. */
+/** Kills the shims that were started with an ID, and any shim binaries that are still starting one. */
 export async function killShimProcesses(shims: Shims, id: string): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const pids = await findShimProcesses(shims, id);

@@ -17,7 +17,7 @@ export type ShimTaskCreate = {
   program: ShimProgram;
 };
 
-/** Writes the record and bundle of a task and makes a shim create it. The caller cleans up after a failure. */
+/** Writes a task's record and bundle, and has a shim create the task. The caller must clean up after a failure. */
 export async function createShimTask(
   dependencies: ShimTaskDependencies,
   { config, program }: ShimTaskCreate,

@@ -14,17 +14,17 @@ import { killShimProcesses, removePodBundle, shimIdOf } from './shim-group.ts';
 import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
-/** A task to delete. `task` is set if its exit is not recorded yet. */
+/** A request to delete a task. `task` is set if the task's exit has not been recorded yet. */
 export type ShimTaskDelete = {
   record: ShimTaskRecord;
   task: ShimTask | undefined;
-  /** Whether the pod has no other task: a shim that only serves tasks must then exit. */
+  /** Whether this is the pod's last task. A shim that serves only tasks must then exit. */
   lastOfPod: boolean;
 };
 
 /**
- * Kills and removes everything of a task, whatever state a crash left it in. Removes the record last, so that until then the task is found
- * and deleted again. Returns the task's exit.
+ * Kills a task and removes everything that belongs to it, whatever state a crash left it in. Removes the record last, so that an
+ * interrupted deletion is found and repeated. Returns the task's exit.
  */
 export async function deleteShimTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<TaskExit> {
   const { shims, files, system, cgroups, logger } = dependencies;
@@ -53,8 +53,8 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
 }
 
 /**
- * Kills the task's processes, waits for its exit and closes the task. Processes in a cgroup of the host are killed without the shim,
- * because the shim would start a program to do so.
+ * Kills the task's processes, waits for the task to exit and closes its streams. Processes in a host cgroup are killed without the shim,
+ * because the shim would have to start a program to do so.
  */
 async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
   const { id, cgroupsPath, exit } = task.record;
@@ -75,7 +75,10 @@ async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask
   }
 }
 
-/** Deletes the task in the shim, and shuts the shim down after its last task. If the shim is dead, its binary cleans up. */
+/**
+ * Deletes the task from the shim, and shuts the shim down if this was its last task. If the shim is dead, has the shim's binary clean up
+ * instead.
+ */
 async function deleteInShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   const { shims } = dependencies;
   const { id, bundle } = request.record;
@@ -92,25 +95,28 @@ async function deleteInShim(dependencies: ShimTaskDependencies, request: ShimTas
   if (endingShim(dependencies, request) !== undefined) await shutDown(shim, id);
 }
 
-/** Cleans up if the shim has no such task. It may still create the task if an earlier runtime process was killed during that call. */
+/**
+ * Cleans up if the shim does not know the task. The shim may still be about to create it, if an earlier runtime process was killed during
+ * the create call.
+ */
 async function cleanUpUnknownTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   await killShim(dependencies, request);
   await removeLostTask(dependencies, request.record);
 }
 
-/** Cleans up after a dead shim, or after one that was starting when the runtime was killed. */
+/** Cleans up after a shim that has died, or that was still starting when the runtime was killed. */
 async function cleanUpDeadShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   await killShim(dependencies, request);
   if ((await dependencies.shims.endpoint(request.record.bundle)) !== undefined)
     await removeLostTask(dependencies, request.record);
 }
 
-/** The id of the shim that must exit with this task; undefined if none. */
+/** Returns the ID of the shim that must exit with this task; undefined if there is none. */
 function endingShim({ shims }: ShimTaskDependencies, { record, lastOfPod }: ShimTaskDelete): string | undefined {
   return lastOfPod ? shimIdOf(shims, record) : undefined;
 }
 
-/** Shuts the shim down. Ignores the error if the shim exits without sending its reply. */
+/** Shuts the shim down. Ignores the error if the shim exits without responding. */
 async function shutDown(shim: Shim, id: string): Promise<void> {
   await shim.tasks.shutdown({ id }, { timeoutMs: SHUTDOWN_TIMEOUT_MS }).catch((error) => {
     if (shim.isOpen) throw error;

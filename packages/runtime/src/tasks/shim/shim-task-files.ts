@@ -15,31 +15,31 @@ const exitSchema = z.object({
 
 const taskSchema = z.object({
   id: z.string(),
-  /** The shim's bundle, which differs from the caller's. */
+  /** The shim's bundle directory, which is not the caller's. */
   bundle: z.string(),
   program: shimProgramSchema,
-  /** The sandbox whose tasks share a shim; '' for none. */
+  /** ID of the sandbox whose tasks share a shim; '' if the shim is not shared. */
   group: z.string(),
   cgroupsPath: z.string(),
   terminal: z.boolean(),
   stdin: z.boolean(),
   stdinOnce: z.boolean(),
   logPath: z.string(),
-  /** The process that keeps the output FIFOs open. */
+  /** PID of the process that keeps the output FIFOs open. */
   holder: z.number().optional(),
   stdinEnded: z.literal(true).optional(),
-  /** The task's first process; set once the shim has created the task. */
+  /** PID of the task's first process. Set once the shim has created the task. */
   pid: z.number().optional(),
   exit: exitSchema.optional(),
 });
 
 /**
- * The record of a shim's task. It is written before any part of the task exists, and removed after the last part. Values that are not known
- * yet are absent.
+ * The record of a task run by a shim. It is written before any other part of the task exists, and removed after all other parts are gone.
+ * Values that are not known yet are absent.
  */
 export type ShimTaskRecord = z.infer<typeof taskSchema>;
 
-/** The records of shims' tasks, one file per task. */
+/** Stores the records of tasks run by shims, one file per task. */
 export class ShimTaskFiles {
   readonly #directory: string;
 
@@ -58,19 +58,21 @@ export class ShimTaskFiles {
     await writeRecord(this.path(record.id), record);
   }
 
-  /** The task's record; `undefined` if there is none. Throws `data_loss`, with the file's path, if it is damaged. */
+  /** Reads the task's record; returns `undefined` if there is none. Throws `data_loss` with the file's path if the record is damaged. */
   async read(id: string): Promise<ShimTaskRecord | undefined> {
     return await readRecord(this.path(id), taskSchema);
   }
 
-  /** The task's record. Throws `not_found` if there is none. */
+  /** Like `read`, but throws `not_found` if there is no record. */
   async get(id: string): Promise<ShimTaskRecord> {
     const record = await this.read(id);
     if (record === undefined) throw new PodwrightError('not_found', `no task ${id}`);
     return record;
   }
 
-  /** Whether another task of the pod has a record. A damaged one does not count: its task ends with the pod's others. */
+  /**
+   * Whether another task of the pod has a record. A damaged record does not count, because its task ends along with the pod's other tasks.
+   */
   async hasOther({ id, group }: ShimTaskRecord): Promise<boolean> {
     const others = (await this.list()).filter((other) => other !== id);
     const isInGroup = async (other: string) => {

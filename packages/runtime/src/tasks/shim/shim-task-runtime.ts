@@ -33,7 +33,7 @@ import { ShimTaskFiles, type ShimTaskRecord } from './shim-task-files.ts';
 import { oneSizeAtATime } from './terminal-sizes.ts';
 
 export type ShimTaskRuntimeOptions = {
-  /** The runtime's own directory, on a file system that a reboot empties. */
+  /** The runtime's private directory, on a file system that is cleared on reboot. */
   state: string;
   shims: Shims;
   /** Shim binaries by runtime handler. */
@@ -42,23 +42,22 @@ export type ShimTaskRuntimeOptions = {
   logger: Logger;
 };
 
-/** Type URL of the OCI resources in messages to shims. */
 const RESOURCES_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/LinuxResources';
 
 /**
- * Tasks run by containerd's shims, one shim for all containers of a pod. Shims outlive this process. This process handles stdio and logs.
- * They continue after a restart, because one holder process per task keeps the pipes open in the meantime.
+ * Runs tasks in containerd shims, one shim for all of a pod's containers. Shims outlive this process. Stdio and logs are handled by this
+ * process; they carry on after a restart, because one holder process per task keeps the pipes open in the meantime.
  */
 export class ShimTaskRuntime implements TaskRuntime {
   readonly name = 'shim-v2';
   readonly #options: ShimTaskRuntimeOptions;
   readonly #dependencies: ShimTaskDependencies;
-  /** Tasks whose exit is not recorded yet. */
+  /** Tasks whose exit has not been recorded yet. */
   readonly #tasks = new Map<string, ShimTask>();
   readonly #listeners = new Map<string, Set<(exit: TaskExit) => void>>();
-  /** Serialises changes of one task. */
+  /** Serializes changes to a task. */
   readonly #changes = new KeyedLock();
-  /** Serialises finding a shim, and stopping it with its last task. */
+  /** Per pod: serializes finding a shim, and stopping the shim along with its last task. */
   readonly #groups = new KeyedLock();
   readonly #oomEvents: Disposable;
 
@@ -106,7 +105,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const { pid, cgroupsPath } = await this.#dependencies.files.get(id);
     const task = this.#tasks.get(id);
     if (task === undefined || pid === undefined) return;
-    // A process that is visible on the host can be signalled without starting a program.
+    // A process that is visible on the host can be signaled directly, without starting a program.
     if (!isRunning(pid) || !isInCgroup(pid, cgroupsPath))
       return await this.#killByShim(task, number, options.all ?? false);
     const { cgroups } = this.#options;
@@ -212,7 +211,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     this.#listeners.clear();
   }
 
-  /** Takes over a task from before the restart. A failure is logged, so that it does not block other tasks. */
+  /** Adopts a task from before the restart. Failures are only logged, so that they do not affect other tasks. */
   async #takeOver(id: string): Promise<void> {
     const log = (error: unknown) =>
       this.#options.logger.error(
@@ -227,7 +226,9 @@ export class ShimTaskRuntime implements TaskRuntime {
     }
   }
 
-  /** Kills a task whose record is damaged, because it cannot be served, and writes a record with which it can be removed. */
+  /**
+   * Kills a task whose record is damaged, because it can no longer be served. Then writes a new record that allows the task to be removed.
+   */
   async #endDamaged(id: string): Promise<void> {
     const { shims, files } = this.#dependencies;
     const record = await rebuildShimRecord(shims, id, Object.values(this.#options.handlers));
@@ -288,7 +289,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     }
   }
 
-  /** The task, if it is in one of these states; throws `failed_precondition` otherwise. */
+  /** Returns the task with its record and shim. Throws `failed_precondition` if the task is not in one of the given states. */
   async #get(id: string, verb: string, states: TaskState['status'][]) {
     const record = await this.#dependencies.files.get(id);
     const { status } = await this.state(id);
@@ -306,7 +307,7 @@ export class ShimTaskRuntime implements TaskRuntime {
   }
 }
 
-/** The exec as a session. An abort kills the exec. */
+/** Wraps an exec as a session. Aborting the signal kills the exec. */
 function execSession(exec: ShimExec, signal: AbortSignal, logger: Logger): ExecSession {
   const stop = async () => {
     exec.stdin?.destroy();

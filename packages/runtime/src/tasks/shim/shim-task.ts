@@ -27,9 +27,9 @@ export type ShimTaskDependencies = {
   system: System;
   cgroups: CgroupHierarchy;
   logger: Logger;
-  /** Limits how many logs are written concurrently. */
+  /** Limits the number of logs that are written concurrently. */
   logWriters: Limiter;
-  /** Ids of tasks with an OOM event from their shim. */
+  /** IDs of the tasks for which a shim has reported an OOM event. */
   oomKilled: Set<string>;
   onExit(id: string, exit: TaskExit): void;
 };
@@ -37,11 +37,11 @@ export type ShimTaskDependencies = {
 /** A task's exit as reported by its shim. */
 type Ending = Omit<TaskExit, 'oomKilled'>;
 
-/** A task whose exit is not recorded yet, with the connection to its shim and its stdio. */
+/** A task whose exit has not been recorded yet, with its stdio and the connection to its shim. */
 export class ShimTask {
   readonly record: ShimTaskRecord;
   readonly io: TaskIo;
-  /** Settles when the end of stdin is in the record and the shim has closed stdin. */
+  /** Settles once the end of stdin has been recorded and the shim has closed stdin. */
   stdinEnded: Promise<void> = Promise.resolve();
   readonly #shim: Shim | undefined;
   readonly #dependencies: ShimTaskDependencies;
@@ -73,14 +73,14 @@ export class ShimTask {
     return this.#shim?.isOpen === true;
   }
 
-  /** Throws `unavailable` once the shim has exited. */
+  /** The connection to the shim. Throws `unavailable` once the shim has exited. */
   get shim(): Shim {
     if (this.#shim?.isOpen !== true)
       throw new PodwrightError('unavailable', `the shim of task ${this.record.id} has exited`);
     return this.#shim;
   }
 
-  /** Starts waiting for the exit. Call it once, when the shim has created the task or has exited. */
+  /** Starts waiting for the task to exit. Must be called once, after the shim has created the task or has exited. */
   watch(): void {
     const { id } = this.record;
     const ended = async () => await this.shim.tasks.wait({ id }, { timeoutMs: 0 });
@@ -94,12 +94,12 @@ export class ShimTask {
     );
   }
 
-  /** Settles with the task's exit once the last output is logged and the exit is recorded. Rejects if that fails. */
+  /** Resolves with the task's exit once the remaining output has been logged and the exit has been recorded. Rejects if that fails. */
   get ended(): Promise<TaskExit> {
     return this.#ended.promise;
   }
 
-  /** Gets the state from the shim. If the task or its shim has exited, waits until the exit is recorded. */
+  /** Queries the shim for the task's state. If the task or its shim has exited, waits until the exit has been recorded. */
   async state(): Promise<TaskState> {
     const { id, pid } = this.record;
     const ask = async () => await this.shim.tasks.state({ id }, { timeoutMs: STATE_TIMEOUT_MS });
@@ -112,7 +112,7 @@ export class ShimTask {
     return { status: 'exited', exit: await raceAbort(this.ended, AbortSignal.timeout(END_TIMEOUT_MS)) };
   }
 
-  /** Processes the last output and records the task's exit. */
+  /** Processes the remaining output, then records the task's exit. */
   end(how: Ending | Promise<Ending>): void {
     if (this.#ending) return;
     this.#ending = true;
@@ -126,7 +126,7 @@ export class ShimTask {
     });
   }
 
-  /** Closes the task's streams; the task continues. */
+  /** Closes the task's streams but leaves the task running. */
   close(): void {
     this.#closed = true;
     this.io.close();
@@ -149,15 +149,15 @@ export class ShimTask {
   }
 
   /**
-   * Whether the OOM killer killed a process of the task. If the cgroup is on the host, the kernel's counter shows it; if the task is in a
-   * virtual machine, an event of the shim does.
+   * Whether the OOM killer killed any of the task's processes. For a cgroup on the host, the kernel's counter tells; for a task in a
+   * virtual machine, an event from its shim does.
    */
   #wasOomKilled(): boolean {
     const { oomKilled, cgroups } = this.#dependencies;
     return oomKilled.has(this.record.id) || readOomKills(cgroups, this.record.cgroupsPath) > 0;
   }
 
-  /** Cleans up after a dead shim, whose processes have broken stdio and whose exits would not be reported. */
+  /** Cleans up after a dead shim. Its processes are killed, because their stdio is broken and their exits would not be reported. */
   async #lost(error: unknown): Promise<Ending> {
     const { cgroups, logger } = this.#dependencies;
     const { id } = this.record;
@@ -170,7 +170,7 @@ export class ShimTask {
     return { exitCode: KILLED_EXIT_CODE, exitedAtMs: Date.now(), message };
   }
 
-  /** Records the end of stdin and closes it in the shim, which also has the FIFO open. */
+  /** Records that stdin has ended. Also has the shim close it, because the shim holds the FIFO open too. */
   async #endStdin(): Promise<void> {
     this.record.stdinEnded = true;
     await this.#dependencies.files.write(this.record);
@@ -179,8 +179,8 @@ export class ShimTask {
 }
 
 /**
- * Makes a dead shim's binary clean up after its task. That fails if the shim never began to create the task, or if the shim has been
- * uninstalled; then only the task's processes in its cgroup on the host can be killed.
+ * Has a dead shim's binary clean up after its task. This fails if the shim never began to create the task, or if the shim has been
+ * uninstalled. In that case, only the task's processes in its cgroup on the host can be killed.
  */
 export async function removeLostTask({ shims, logger }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
   const { id, bundle, program, pid } = record;
@@ -191,8 +191,8 @@ export async function removeLostTask({ shims, logger }: ShimTaskDependencies, re
 }
 
 /**
- * Takes over a task from before the restart: waits for its exit, serves its stdio, and kills the commands that ran in it for
- * clients of the earlier process. `undefined` if its exit is recorded, or it was never created.
+ * Adopts a task from before the restart: waits for its exit, serves its stdio, and kills the execs that the earlier process ran in it for
+ * its clients. Returns `undefined` if the task's exit is already recorded, or if the task was never created.
  */
 export async function adoptTask(
   dependencies: ShimTaskDependencies,
@@ -223,7 +223,7 @@ export async function adoptTask(
   return task;
 }
 
-/** Stdio options of a task from its record; the log is not open yet. */
+/** Derives a task's stdio options from its record. The log is not open yet. */
 export function ioOptions({ logger, logWriters }: ShimTaskDependencies, record: ShimTaskRecord): TaskIoOptions {
   const { bundle, terminal, stdinOnce, logPath } = record;
   const stdin = record.stdin && record.stdinEnded !== true;
@@ -231,7 +231,7 @@ export function ioOptions({ logger, logWriters }: ShimTaskDependencies, record: 
   return { directory: join(bundle, 'io'), terminal, stdin, stdinOnce, log };
 }
 
-/** A task's exit, from its shim's reply. */
+/** Extracts a task's exit from its shim's response. */
 export function endingOf({ exitStatus, exitedAt }: Pick<WaitResponse, 'exitStatus' | 'exitedAt'>): Ending {
   return { exitCode: exitStatus, exitedAtMs: exitedAt === undefined ? Date.now() : timestampMs(exitedAt) };
 }

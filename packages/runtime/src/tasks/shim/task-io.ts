@@ -18,7 +18,7 @@ export type TaskIoOptions = {
   log: CriLog | undefined;
 };
 
-/** Paths of the FIFOs of a process with these streams; '' for each stream that it does not have. */
+/** Returns the FIFO paths for a process's streams; '' for each stream that the process does not have. */
 export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'directory' | 'terminal' | 'stdin'>) {
   return {
     stdin: stdin ? join(directory, 'stdin') : '',
@@ -27,7 +27,7 @@ export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'd
   };
 }
 
-/** Creates the FIFOs, and starts a process that keeps the FIFOs of the output open. Returns its pid. */
+/** Creates the FIFOs, and starts a process that keeps the output FIFOs open. Returns that process's PID. */
 export function makeTaskFifos(system: System, options: TaskIoOptions): number {
   const { stdin, stdout, stderr } = fifoPaths(options);
   for (const path of [stdin, stdout, stderr]) if (path !== '') system.makeFifo(path, PRIVATE_FILE);
@@ -41,13 +41,13 @@ export class TaskIo {
   readonly #stdout: OutputFan;
   readonly #stderr: OutputFan | undefined;
   readonly #sessions = new Set<() => void>();
-  /** Undefined if the process has no stdin, or it has ended. */
+  /** Undefined if the process has no stdin, or if stdin has ended. */
   #stdin: Socket | undefined;
   #received = 0;
   #unwritten = 0;
   #ending = false;
 
-  /** Opens FIFOs that `makeTaskFifos` created, now or before the restart. */
+  /** Opens the FIFOs that `makeTaskFifos` created, whether just now or before the restart. */
   constructor(options: TaskIoOptions, holder: number) {
     const paths = fifoPaths(options);
     const output = (path: string, stream: LogStream) =>
@@ -62,7 +62,7 @@ export class TaskIo {
     if (paths.stdin !== '') this.#stdin = openFifoWriter(paths.stdin);
   }
 
-  /** Called once after stdin is closed here, so that the shim closes it, too. */
+  /** Called once, after stdin has been closed here, so that the shim closes it as well. */
   onStdinEnd: () => void = () => undefined;
 
   attach(withStdin: boolean, signal: AbortSignal): Omit<ExecSession, 'exit' | 'resize'> {
@@ -97,9 +97,9 @@ export class TaskIo {
   }
 
   /**
-   * Must be called when the process has exited. Processes the remaining output as long as more arrives, then closes the streams, because a
-   * child of the process may keep the output open forever. Disconnects a client that does not read, so that the log gets the rest. Returns
-   * whether the log is complete; a hanging disk may block a log forever, too.
+   * Must be called when the process has exited. Processes the remaining output while more keeps arriving, then closes the streams, because
+   * a child of the process may keep the output open forever. Disconnects clients that do not read, so that the log receives the rest.
+   * Returns whether the log is complete: a hung disk can also block a log forever.
    */
   async finish(): Promise<boolean> {
     await endHolder(this.#holder, this.#options.directory);
@@ -120,7 +120,7 @@ export class TaskIo {
     return isLogged;
   }
 
-  /** Closes everything; the process continues. */
+  /** Closes everything but leaves the process running. */
   close(): void {
     this.#stdout.close();
     this.#stderr?.close();
