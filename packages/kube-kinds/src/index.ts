@@ -41,6 +41,8 @@ export type {
   Strategy,
   SubresourceStrategy,
 } from './strategy.ts';
+export { STORAGE_STRATEGIES } from './storage/storage-strategies.ts';
+export type { Conversion, Conversions, CreateContext, Strategies, Strategy, SubresourceStrategy } from './strategy.ts';
 export type { UserInfo } from './user-info.ts';
 export {
   booleanAt,

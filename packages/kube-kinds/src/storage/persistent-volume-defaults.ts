@@ -1,0 +1,42 @@
+import { formatQuantity, quantityMilliValue } from '@podwright/kube-api';
+import { type JsonObject, objectAt, textEntriesAt, withValue } from '../values.ts';
+
+/** The defaults of fields of volume sources. Fields that are absent or '' have none. */
+const SOURCE_DEFAULTS: Readonly<Record<string, JsonObject>> = {
+  rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
+  iscsi: { iscsiInterface: 'default' },
+  scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
+};
+/** Only absent fields have these defaults: '' is a value. */
+const POINTER_DEFAULTS: Readonly<Record<string, JsonObject>> = {
+  hostPath: { type: '' },
+  azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' },
+};
+
+/** The defaults of a volume's source and capacity, which also inline volumes have. */
+export function withVolumeDefaults(spec: JsonObject): JsonObject {
+  const filled = fill(fill(spec, SOURCE_DEFAULTS, ['']), POINTER_DEFAULTS, []);
+  return withRoundedQuantities(filled, ['capacity']);
+}
+
+function fill(spec: JsonObject, defaults: Readonly<Record<string, JsonObject>>, unset: readonly unknown[]): JsonObject {
+  const sources = Object.entries(defaults).flatMap(([name, fields]) => {
+    const source = objectAt(spec, name);
+    if (source === undefined) return [];
+    const given = Object.entries(source).filter(([, value]) => value !== null && !unset.includes(value));
+    return [[name, { ...source, ...fields, ...Object.fromEntries(given) }] as const];
+  });
+  return { ...spec, ...Object.fromEntries(sources) };
+}
+
+/** Rounds the quantities of a resource list up to thousandths (SetDefaults_ResourceList). */
+export function withRoundedQuantities<T extends JsonObject>(object: T, path: readonly string[]): T {
+  const entries = textEntriesAt(object, ...path);
+  const rounded = entries.map(([name, text]) => [name, roundUp(text)] as const);
+  const isSame = rounded.every(([, text], index) => text === entries[index]![1]);
+  return isSame ? object : withValue(object, path, Object.fromEntries(rounded));
+}
+
+/** Only amounts that are finer than thousandths have the suffix `n` or `u`. */
+const roundUp = (text: string): string =>
+  /[nu]$/.test(text) ? formatQuantity(quantityMilliValue(text) * 1_000_000n, text) : text;
