@@ -1,0 +1,38 @@
+import { type FieldError, invalidValue } from '../field-error.ts';
+import { validateLabelName } from '../labels.ts';
+import { duplicates } from '../repeats.ts';
+import { type JsonObject, textsAt } from '../values.ts';
+import { validateItems } from './device-lists.ts';
+
+const MAX_CONDITIONS = 4;
+
+/** The conditions for which a pod waits before it is bound to a node with the device, and those that end its attempt. */
+export function validateBindingConditions(field: string, device: JsonObject): FieldError[] {
+  const binding = 'bindingConditions';
+  const failure = 'bindingFailureConditions';
+  const conditions = textsAt(device, binding);
+  const failures = textsAt(device, failure);
+  const options = { max: MAX_CONDITIONS, validate: validateLabelName };
+  const overlap = 'bindingFailureConditions must not overlap with bindingConditions';
+  return [
+    ...validateItems(`${field}.${binding}`, conditions, options),
+    ...validateItems(`${field}.${failure}`, failures, options),
+    ...duplicates(conditions, (index) => `${field}.${binding}[${index}]`),
+    ...duplicates(failures, (index) => `${field}.${failure}[${index}]`),
+    ...failures.flatMap((one, index) =>
+      conditions.slice(0, MAX_CONDITIONS).includes(one)
+        ? [invalidValue(`${field}.${failure}[${index}]`, one, overlap)]
+        : [],
+    ),
+    ...validateBoth(field, { name: binding, conditions }, { name: failure, conditions: failures }),
+    ...validateBoth(field, { name: failure, conditions: failures }, { name: binding, conditions }),
+  ];
+}
+
+type Conditions = { name: string; conditions: readonly string[] };
+
+/** Neither list is valid without the other one. */
+function validateBoth(field: string, { name, conditions }: Conditions, other: Conditions): FieldError[] {
+  if (conditions.length > 0 || other.conditions.length === 0) return [];
+  return [invalidValue(`${field}.${name}`, null, `${name} are required to use ${other.name}`)];
+}
