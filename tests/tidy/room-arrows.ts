@@ -178,6 +178,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     core: [],
     'pod-spec': [],
     workloads: ['pod-spec'],
+    access: [],
     storage: [],
   },
   'api-server': {

@@ -1,3 +1,4 @@
+export { ACCESS_STRATEGIES } from './access/access-strategies.ts';
 export type { ApiObject } from './api-object.ts';
 export { CORE_CONVERSIONS, CORE_STRATEGIES } from './core/core-strategies.ts';
 export type { IpFamily, ServiceAllocation, ServiceAllocator } from './core/service-allocator.ts';

@@ -1,0 +1,96 @@
+/** The conditions of a certificate signing request, among them the decisions about it. */
+import { formatTime } from '@podwright/kube-api';
+import type { ApiObject } from '../api-object.ts';
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
+import { jsonDiff } from '../json-diff.ts';
+import { repeats } from '../repeats.ts';
+import { isSameValue, type JsonObject, objectsAt, textAt, withItems, withValue } from '../values.ts';
+
+const DECISIONS = ['Approved', 'Denied'];
+const FINAL = [...DECISIONS, 'Failed'];
+const STATUSES = ['False', 'True', 'Unknown'];
+/** So many conditions are compared with each decision; types must not repeat anyway. */
+const MAX_BEFORE = 100;
+
+const conditionsOf = (object: ApiObject | undefined): readonly JsonObject[] =>
+  objectsAt(object, 'status', 'conditions');
+const typesOf = (object: ApiObject | undefined): string[] => conditionsOf(object).map((one) => textAt(one, 'type'));
+
+/** What was wrong in the old object remains valid. */
+export function validateConditions(field: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
+  const types = typesOf(object);
+  const before = new Set(typesOf(old));
+  const hadBoth = DECISIONS.every((type) => before.has(type));
+  const hadRepeated = before.size < typesOf(old).length;
+  const isRepeated = repeats(types);
+  const both = 'Approved and Denied conditions are mutually exclusive';
+  return conditionsOf(object).flatMap((condition, index) => {
+    const at = `${field}[${index}]`;
+    const type = types[index]!;
+    return [
+      ...(type === '' && !before.has('') ? [required(`${at}.type`)] : []),
+      ...validateStatus(`${at}.status`, condition),
+      ...(!hadBoth && isAfterOther(types, index) ? [invalidValue(field, type, both)] : []),
+      ...(!hadRepeated && isRepeated[index] ? [duplicate(`${at}.type`, type)] : []),
+    ];
+  });
+}
+
+/** Whether a condition is a decision, and the other decision is before it. */
+function isAfterOther(types: readonly string[], index: number): boolean {
+  const type = types[index]!;
+  if (!DECISIONS.includes(type)) return false;
+  return types.slice(0, Math.min(index, MAX_BEFORE)).some((one) => one !== type && DECISIONS.includes(one));
+}
+
+function validateStatus(field: string, condition: JsonObject): FieldError[] {
+  const status = textAt(condition, 'status');
+  const supported = FINAL.includes(textAt(condition, 'type')) ? ['True'] : STATUSES;
+  if (status === '') return [required(field)];
+  return supported.includes(status) ? [] : [notSupported(field, status, supported)];
+}
+
+const withType = (object: ApiObject, type: string): readonly JsonObject[] =>
+  conditionsOf(object).filter((condition) => textAt(condition, 'type') === type);
+
+/** Decisions and failures remain. */
+export const validateRemoval = (field: string, object: ApiObject, old: ApiObject): FieldError[] =>
+  FINAL.filter((type) => withType(object, type).length < withType(old, type).length).map((type) =>
+    forbiddenField(field, `updates may not remove a condition of type ${JSON.stringify(type)}`),
+  );
+
+/** Only the subresource for approval may add or change decisions. */
+export function validateApprovalChange(field: string, object: ApiObject, old: ApiObject): FieldError[] {
+  return DECISIONS.flatMap((type) => {
+    const [conditions, before] = [withType(object, type), withType(old, type)];
+    const named = `a condition of type ${JSON.stringify(type)}`;
+    if (conditions.length < before.length) return [];
+    if (conditions.length > before.length) return [forbiddenField(field, `updates may not add ${named}`)];
+    if (isSameValue(conditions, before)) return [];
+    return [forbiddenField(field, `updates may not modify ${named}\n${jsonDiff(before, conditions)}`)];
+  });
+}
+
+/** Retains the decisions of the old object, unless their number differs: validation rejects that. */
+export function withOldDecisions(object: ApiObject, old: ApiObject): ApiObject {
+  return DECISIONS.reduce((result, type) => {
+    const before = [...withType(old, type)];
+    if (before.length === 0 || before.length !== withType(result, type).length) return result;
+    return withItems(result, ['status', 'conditions'], (condition) =>
+      textAt(condition, 'type') === type ? before.shift()! : condition,
+    );
+  }, object);
+}
+
+/** Fills in the times of conditions. A condition that had its status before retains the time of that change. */
+export function withConditionTimes(object: ApiObject, old: ApiObject): ApiObject {
+  const now = formatTime(Date.now());
+  const key = (condition: JsonObject) => JSON.stringify([textAt(condition, 'type'), textAt(condition, 'status')]);
+  const timed = conditionsOf(old).filter((one) => textAt(one, 'lastTransitionTime') !== '');
+  const times = new Map(timed.toReversed().map((one) => [key(one), textAt(one, 'lastTransitionTime')]));
+  return withItems(object, ['status', 'conditions'], (condition) => {
+    const changed = textAt(condition, 'lastTransitionTime') || times.get(key(condition)) || now;
+    const updated = textAt(condition, 'lastUpdateTime') || now;
+    return withValue(withValue(condition, ['lastUpdateTime'], updated), ['lastTransitionTime'], changed);
+  });
+}
