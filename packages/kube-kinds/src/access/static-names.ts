@@ -1,0 +1,11 @@
+import type { ApiObject } from '../api-object.ts';
+
+const SUFFIX = '.static.k8s.io';
+
+/** A warning about the names of configurations in manifests of the server. */
+export const staticNameWarnings = ({ metadata: { name = '' } }: ApiObject): string[] =>
+  name.endsWith(SUFFIX)
+    ? [
+        `metadata.name: names ending with "${SUFFIX}" are reserved for static manifest-based configurations and cannot be managed via the API`,
+      ]
+    : [];
