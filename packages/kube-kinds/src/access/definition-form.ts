@@ -1,0 +1,40 @@
+/**
+ * Upstream validates CustomResourceDefinitions in an internal form, whose paths are those of its errors: parts that are the same in all
+ * versions are fields of the spec, and a webhook's fields are in `conversion`.
+ */
+import { isSameValue, type JsonObject, objectAt, objectsAt, valueAt } from '../values.ts';
+
+/** The internal names of the parts of versions. */
+const SHARED: readonly (readonly [name: string, shared: string])[] = [
+  ['subresources', 'subresources'],
+  ['schema', 'validation'],
+  ['additionalPrinterColumns', 'additionalPrinterColumns'],
+  ['selectableFields', 'selectableFields'],
+];
+
+export function internalForm(spec: JsonObject): JsonObject {
+  const versions = objectsAt(spec, 'versions');
+  const [first] = versions;
+  const identical = SHARED.filter(([name]) => versions.every((one) => isSameValue(one[name], first?.[name])));
+  const shared = identical.map(([name, field]) => [field, valueAt(first, name)] as const);
+  const names = new Set(identical.map(([name]) => name));
+  const others = versions.map((version) =>
+    Object.fromEntries(Object.entries(version).filter(([name]) => !names.has(name))),
+  );
+  const conversion = objectAt(spec, 'conversion');
+  return {
+    ...spec,
+    ...(first === undefined ? {} : Object.fromEntries(shared)),
+    versions: first === undefined ? versions : others,
+    ...(conversion === undefined ? {} : { conversion: internalConversion(conversion) }),
+  };
+}
+
+function internalConversion({ webhook, ...conversion }: JsonObject): JsonObject {
+  const client = objectAt(webhook, 'clientConfig');
+  return {
+    ...conversion,
+    ...(client === undefined ? {} : { webhookClientConfig: client }),
+    conversionReviewVersions: valueAt(webhook, 'conversionReviewVersions'),
+  };
+}
