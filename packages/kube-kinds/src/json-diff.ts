@@ -24,9 +24,12 @@ export function jsonDiff(old: unknown, value: unknown): string {
     ...after.slice(start, newEnd).map((line) => `+${line}`),
     ...before.slice(oldEnd, oldEnd + last).map((line) => ` ${line}`),
   ];
-  const range = (end: number) => `${first + 1},${end - first + last}`;
+  const range = (end: number) => rangeText(first, end - first + last);
   const shown = hunk.length <= MAX_LINES ? hunk : [...hunk.slice(0, MAX_LINES), '…'];
   return `@@ -${range(oldEnd)} +${range(newEnd)} @@\n${shown.map((line) => `${line}\n`).join('')}`;
 }
+
+/** The first line and the number of lines, which is not shown if it is 1. */
+const rangeText = (start: number, count: number): string => (count === 1 ? `${start + 1}` : `${start + 1},${count}`);
 
 const linesOf = (value: unknown): string[] => JSON.stringify(value ?? null, undefined, 1).split('\n');

@@ -84,6 +84,8 @@ test('conditions that did not change are not checked again', () => {
   const object = withSpec({ matchConditions: [{ name: 'a', expression: '' }] });
   assert.deepEqual(updateErrors(VALIDATING_ADMISSION_POLICY, object, object), []);
   assert.equal(updateErrors(VALIDATING_ADMISSION_POLICY, object, POLICY).length, 1);
+  const withParams = changed(object, { spec: { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } } });
+  assert.equal(updateErrors(VALIDATING_ADMISSION_POLICY, withParams, object).length, 1);
 });
 
 test('the status of a policy has warnings about expressions, and conditions', () => {

@@ -157,6 +157,20 @@ test('conversions have the errors of upstream', () => {
   );
 });
 
+test('a definition that preserves unknown fields is not converted, and may be without schemas', () => {
+  const versions = [{ ...VERSION, schema: undefined }];
+  const webhook = { clientConfig: { url: 'https://a' }, conversionReviewVersions: ['v1'] };
+  const old = withSpec({ versions, preserveUnknownFields: true });
+  assert.deepEqual(updateErrors(DEFINITION, old, old), []);
+  assert.deepEqual(updateErrors(DEFINITION, withSpec({ versions }), old), [
+    'spec.versions[0].schema.openAPIV3Schema: Required value: because otherwise all fields are pruned',
+  ]);
+  const converted = withSpec({ versions, preserveUnknownFields: true, conversion: { strategy: 'Webhook', webhook } });
+  assert.deepEqual(updateErrors(DEFINITION, converted, old), [
+    'spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true',
+  ]);
+});
+
 test('groups of Kubernetes need an approval', () => {
   const key = 'api-approved.kubernetes.io';
   const errors = (annotation?: string) =>

@@ -145,6 +145,12 @@ test('priority levels have the errors of upstream', () => {
   const queue = (queuing: object) => limited({ limitResponse: { type: 'Queue', queuing } });
   check(limited({}));
   check({ type: 'Exempt' }, "type: Invalid value: \"Exempt\": must be 'Exempt' if and only if `name` is 'exempt'");
+  const exempt = { ...LEVEL, metadata: { name: 'exempt' }, spec: { type: 'Exempt', limited: {} } };
+  assert.ok(
+    createErrors(PRIORITY_LEVEL_CONFIGURATION, exempt).includes(
+      'spec.limited: Forbidden: must be nil if the type is not Limited',
+    ),
+  );
   check({ type: 'x' }, 'type: Unsupported value: "x": supported values: "Exempt", "Limited"');
   check({ type: 'Limited' }, 'limited: Required value: must not be empty when type is Limited');
   check({ ...limited({}), exempt: {} }, 'exempt: Forbidden: must be nil if the type is Limited');

@@ -14,6 +14,7 @@ test('access reviews have the errors of upstream', () => {
   const check = checkOf(SUBJECT_ACCESS_REVIEW, 'SubjectAccessReview');
   check({ user: 'a', resourceAttributes: {} }, {});
   check({ groups: ['a'], nonResourceAttributes: {} }, {});
+  check({ groups: ['a'], nonResourceAttributes: {} }, { labels: {}, generation: 0, managedFields: [{ manager: 'm' }] });
   check(
     {},
     { name: 'x' },

@@ -262,6 +262,17 @@ test('a device class may name an extended resource', () => {
       createErrors(DEVICE_CLASS, { apiVersion, kind: 'DeviceClass', metadata: { name: 'a' }, spec }),
       errors,
     );
+  check(
+    { selectors: [{}], config: [{}] },
+    'spec.selectors[0].cel: Required value',
+    'spec.config[0].opaque: Required value',
+  );
+  const opaque = { driver: 'd', parameters: {} };
+  check({ config: Array.from({ length: 32 }, () => ({ opaque })) });
+  check(
+    { config: Array.from({ length: 33 }, () => ({ opaque })) },
+    'spec.config: Too many: 33: must have at most 32 items',
+  );
   check({ extendedResourceName: 'example.com/gpu', selectors: [{ cel: { expression: 'true' } }] });
   for (const name of ['gpu', 'kubernetes.io/gpu', 'requests.example.com/gpu'])
     check(

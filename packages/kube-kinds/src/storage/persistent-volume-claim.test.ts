@@ -36,6 +36,13 @@ test('a new claim is pending, with a volume mode and both forms of its data sour
   assert.deepEqual(sources({ dataSourceRef: { ...snapshot, namespace: 'elsewhere' } }), [undefined, undefined]);
 });
 
+test('a reference to another namespace remains if it was there, and is not copied', () => {
+  const reference = { apiGroup: 'example.com', kind: 'Other', name: 'x', namespace: 'elsewhere' };
+  const claim = decoded(PERSISTENT_VOLUME_CLAIM, withSpec({ dataSourceRef: reference }));
+  const { dataSource, dataSourceRef } = specOf(PERSISTENT_VOLUME_CLAIM.prepareForUpdate!(claim, claim));
+  assert.deepEqual([dataSource, dataSourceRef], [undefined, reference]);
+});
+
 test('specs of claims have the errors of upstream', () => {
   const check = (spec: object, ...errors: string[]) =>
     assert.deepEqual(createErrors(PERSISTENT_VOLUME_CLAIM, withSpec(spec)), errors);
@@ -63,6 +70,8 @@ test('specs of claims have the errors of upstream', () => {
     'spec.dataSourceRef.name: Required value',
     `spec.dataSourceRef: Invalid value: "Other": must be 'PersistentVolumeClaim' when referencing the default apiGroup`,
   );
+  const kinds = createErrors(PERSISTENT_VOLUME_CLAIM, withSpec({ dataSourceRef: { kind: '', name: 'a' } }));
+  assert.ok(kinds.includes('spec.dataSourceRef.kind: Required value'));
   const claim = { kind: 'PersistentVolumeClaim', name: 'a' };
   check(
     { dataSource: claim, dataSourceRef: { ...claim, name: 'b' } },

@@ -122,6 +122,27 @@ test('sources of volumes have the errors of upstream', () => {
     'spec.iscsi.secretRef: Required value',
   );
   check({ iscsi: { targetPortal: 't', iqn: 'iqn.2001-04.com.example:storage.disk1', lun: 1 } });
+  check(
+    { iscsi: { targetPortal: 't', iqn: 'iqn.2001-04.com.example:x', lun: 1, secretRef: {} } },
+    'spec.iscsi.secretRef.name: Required value',
+  );
+  const long = 'iscsi-initiator-names-need-a-short-name-of-the-volume-and-portal';
+  assert.match(
+    createErrors(
+      PERSISTENT_VOLUME,
+      withSpec({
+        hostPath: undefined,
+        iscsi: { targetPortal: long, iqn: 'iqn.2001-04.com.example:x', lun: 1, initiatorName: 'bad' },
+      }),
+    ).join(),
+    /^spec.iscsi.targetportal: .*Total length of .*,spec.iscsi.initiatorname: Invalid value: "bad": must be valid format$/,
+  );
+  check({ cinder: { volumeID: 'v', secretRef: { name: 's' } } }, 'spec.cinder.secretRef.namespace: Required value');
+  check({ quobyte: { registry: 'a:1', volume: 'v', tenant: 'x'.repeat(64) } });
+  check(
+    { quobyte: { registry: 'a:1', volume: 'v', tenant: 'x'.repeat(65) } },
+    'spec.quobyte.tenant: Required value: must be a UUID and may not exceed a length of 64 characters',
+  );
   check({ fc: { targetWWNs: ['w'] } }, 'spec.fc.lun: Required value: lun is required if targetWWNs is specified');
   check(
     { gcePersistentDisk: { pdName: '', partition: 256 } },

@@ -79,6 +79,10 @@ test('devices have the errors of upstream', () => {
     }),
     `${at}: Invalid value: 33: the total number of attributes and capacities must not exceed 32`,
   );
+  assert.match(
+    createErrors(RESOURCE_SLICE, withDevice({ taints: [{ key: '', effect: 'None' }] })).join(),
+    /taints\[0\]\.key: Invalid value: "": name part must be non-empty/,
+  );
   check(
     withDevice({ taints: [{ key: 'a', effect: 'x' }] }),
     `${at}.taints[0].effect: Unsupported value: "x": supported values: "NoExecute", "NoSchedule", "None"`,
