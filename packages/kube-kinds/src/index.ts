@@ -33,6 +33,7 @@ export {
   nameIsDnsSubdomain,
   qualifiedNameProblems,
 } from './names.ts';
+export { STORAGE_STRATEGIES } from './storage/storage-strategies.ts';
 export type {
   Conversion,
   Conversions,
@@ -42,8 +43,6 @@ export type {
   Strategy,
   SubresourceStrategy,
 } from './strategy.ts';
-export { STORAGE_STRATEGIES } from './storage/storage-strategies.ts';
-export type { Conversion, Conversions, CreateContext, Strategies, Strategy, SubresourceStrategy } from './strategy.ts';
 export type { UserInfo } from './user-info.ts';
 export {
   booleanAt,

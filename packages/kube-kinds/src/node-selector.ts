@@ -12,10 +12,10 @@ export function validateNodeSelector(field: string, selector: unknown, options: 
   const terms = objectsAt(selector, 'nodeSelectorTerms');
   const at = `${field}.nodeSelectorTerms`;
   if (terms.length === 0) return [required(at, 'must have at least one node selector term')];
-  return terms.flatMap((term, index) => validateTerm(`${at}[${index}]`, term, options));
+  return terms.flatMap((term, index) => validateNodeSelectorTerm(`${at}[${index}]`, term, options));
 }
 
-function validateTerm(field: string, term: JsonObject, options: Options): FieldError[] {
+export function validateNodeSelectorTerm(field: string, term: JsonObject, options: Options): FieldError[] {
   const expressions = objectsAt(term, 'matchExpressions');
   const fields = objectsAt(term, 'matchFields');
   return [

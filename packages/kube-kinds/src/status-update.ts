@@ -20,7 +20,7 @@ export const withStatusOf = (object: ApiObject, old: ApiObject): ApiObject => ({
 });
 
 /** The metadata of `object` with the fields of `old` that a status update cannot change. */
-function statusMetadata({ metadata }: ApiObject, old: ApiObject): ApiObject['metadata'] {
+export function statusMetadata({ metadata }: ApiObject, old: ApiObject): ApiObject['metadata'] {
   const retained = FROM_OLD.map((name) => [name, old.metadata[name]] as const);
   const others = Object.entries(metadata).filter(([name]) => !FROM_OLD.includes(name));
   return Object.fromEntries([...others, ...retained.filter(([, value]) => value !== undefined)]) as typeof metadata;

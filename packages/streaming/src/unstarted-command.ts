@@ -6,7 +6,7 @@ export type UnstartedCommand = { reason: string; exitCode: number; tty: boolean 
 
 /**
  * Creates a process that stands in for a command that could not be started. It prints the reason and exits as a shell would, so that
- * clients can tell this apart from a runtime failure.
+ * clients can distinguish this from a runtime failure.
  */
 export function standInFor({ reason, exitCode, tty }: UnstartedCommand): RemoteProcess {
   const output = Readable.from([Buffer.from(`${reason}${tty ? '\r\n' : '\n'}`)]);

@@ -92,7 +92,7 @@ export interface TaskRuntime {
    * again. No error if the task does not exist.
    */
   delete(id: string): Promise<void>;
-  /** Whether the task has no processes left, only files and cgroups. Optional, because not all runtimes can tell. */
+  /** Whether the task has no processes left, only files and cgroups. Optional, because not all runtimes can determine this. */
   isEmpty?(id: string): Promise<boolean>;
   /** Runs a command until it exits; an abort kills it. stdout and stderr are each truncated at 16 MiB. */
   execSync(

@@ -18,7 +18,7 @@ export type StreamCarrier = {
  * One of a connection's streams: a duplex byte stream whose directions end independently.
  *
  * If the peer resets the stream or the connection is lost, the reader receives the data so far and then a normal end, because Go's servers
- * reset the streams even of successful commands. `cut` tells the two apart. Writing to such a stream fails. An 'error' event without a
+ * reset the streams even of successful commands. `cut` distinguishes the two cases. Writing to such a stream fails. An 'error' event without a
  * listener is not thrown.
  */
 export class SpdyStream extends Duplex {

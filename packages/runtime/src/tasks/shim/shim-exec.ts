@@ -180,7 +180,7 @@ const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, '
 type ExecProcess = { id: string; pid: number; startTicks: number | undefined };
 
 /**
- * Kills an exec's process and its session. The shim is also told to kill the process, because processes in virtual machines are not visible
+ * Kills an exec's process and its session. The shim also receives a request to kill the process, because processes in virtual machines are not visible
  * on the host.
  */
 export async function killExec(

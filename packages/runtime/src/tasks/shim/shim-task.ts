@@ -149,7 +149,7 @@ export class ShimTask {
   }
 
   /**
-   * Whether the OOM killer killed any of the task's processes. For a cgroup on the host, the kernel's counter tells; for a task in a
+   * Whether the OOM killer killed any of the task's processes. For a cgroup on the host, the kernel's counter says so; for a task in a
    * virtual machine, an event from its shim does.
    */
   #wasOomKilled(): boolean {
