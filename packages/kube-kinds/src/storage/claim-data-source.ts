@@ -20,10 +20,10 @@ export function withDataSources(object: ApiObject, old: ApiObject | undefined): 
 function withoutDropped(spec: JsonObject, old: JsonObject | undefined): JsonObject {
   const hadReference = objectAt(old, 'dataSourceRef') !== undefined;
   const isForeign = textAt(spec, 'dataSourceRef', 'namespace') !== '';
-  const kept = isForeign && !hadReference ? withValue(spec, ['dataSourceRef'], undefined) : spec;
+  const retained = isForeign && !hadReference ? withValue(spec, ['dataSourceRef'], undefined) : spec;
   const hadSource = hadReference || objectAt(old, 'dataSource') !== undefined;
-  if (hadSource || objectAt(kept, 'dataSourceRef') !== undefined || isClaimOrSnapshot(kept)) return kept;
-  return withValue(kept, ['dataSource'], undefined);
+  if (hadSource || objectAt(retained, 'dataSourceRef') !== undefined || isClaimOrSnapshot(retained)) return retained;
+  return withValue(retained, ['dataSource'], undefined);
 }
 
 function isClaimOrSnapshot(spec: JsonObject): boolean {

@@ -42,7 +42,7 @@ function validateTopologyKeys(field: string, driver: JsonObject): FieldError[] {
   ]);
 }
 
-/** Drivers come and go; of a driver that remains, only `allocatable` may change. */
+/** Drivers may be added and removed. Of a driver in both objects, only `allocatable` may change. */
 function validateUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const drivers = new Map(objectsAt(object, 'spec', 'drivers').map((driver) => [textAt(driver, 'name'), driver]));
   const changes = objectsAt(old, 'spec', 'drivers').flatMap((before) => {
