@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import { Timer } from '@podwright/base';
 import { MAX_IDLE_MS, MAX_UNAUTHENTICATED_MS } from './listener-bounds.ts';
 
-/** node:http2 gives out a proxy of a session's socket, which has the socket's properties, but is another object. */
+/** A session of node:http2 has a proxy of its socket, which has the socket's properties, but is another object. */
 const STOP_WAITING = Symbol('stop waiting for authentication');
 
 type AwaitedSocket = TLSSocket & { [STOP_WAITING]?: () => void };
@@ -55,7 +55,7 @@ export class OpenConnections {
     });
   }
 
-  /** Asks HTTP/2 clients to connect elsewhere. Requests in flight continue. */
+  /** Sends GOAWAY to HTTP/2 clients, so that they open new connections. Requests in flight continue. */
   retire(): void {
     for (const session of this.#sessions) session.close();
   }

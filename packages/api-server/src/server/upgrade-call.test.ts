@@ -16,6 +16,7 @@ const upgrade = (path: string, headers = '') =>
 const echo: SubresourceHandler = async ({ exchange, info }) => {
   if (info.name === 'refused') throw forbidden({ group: '', plural: 'pods' }, info.name, 'no');
   const { socket, head } = exchange.upgrade!();
+  assert.equal(exchange.response.socket, null, 'the response no longer uses the connection');
   socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n');
   socket.write(head);
   socket.pipe(socket);

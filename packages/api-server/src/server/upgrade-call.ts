@@ -8,7 +8,7 @@ import { parseRequestUrl } from './request-url.ts';
 /** Subresources that other protocols than HTTP serve. */
 const UPGRADABLE = ['attach', 'exec', 'portforward', 'proxy'];
 
-/** Whether a request may ask for another protocol. Elsewhere, the server responds as if it did not ask. */
+/** Whether a request may switch to another protocol. For other paths, the server ignores the header `Upgrade`. */
 export function isUpgradable({ method = '', url = '' }: IncomingMessage): boolean {
   try {
     return UPGRADABLE.includes(requestInfo(method, parseRequestUrl(url)).subresource);
@@ -17,7 +17,7 @@ export function isUpgradable({ method = '', url = '' }: IncomingMessage): boolea
   }
 }
 
-/** The call of an HTTP/1.1 client that asks for another protocol. Until the connection is taken, the server may respond as usual. */
+/** The call of an HTTP/1.1 client that requests another protocol. Until the connection is taken, the server may respond as usual. */
 export function upgradeCall(request: IncomingMessage, socket: Duplex, head: Buffer): HttpCall {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

@@ -17,11 +17,11 @@ export const hasUnreadBody = (request: HttpRequest): boolean =>
 export async function discardBody({ request, signal }: Pick<HttpExchange, 'request' | 'signal'>): Promise<void> {
   if (!hasUnreadBody(request)) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  let left = MAX_DISCARDED_BYTES;
+  let remaining = MAX_DISCARDED_BYTES;
   const timer = setTimeout(resolve, MAX_DISCARD_MS);
   request.on('data', ({ length }: Buffer) => {
-    left -= length;
-    if (left < 0) resolve();
+    remaining -= length;
+    if (remaining < 0) resolve();
   });
   for (const event of ['end', 'close', 'error']) request.once(event, () => resolve());
   signal.addEventListener('abort', () => resolve(), { once: true });

@@ -21,7 +21,7 @@ export async function encodeValue(
 export const jsonText = (value: unknown, isPretty: boolean): string =>
   isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
 
-/** Few clients ask for YAML, so the library is loaded on first use. */
+/** Few clients request YAML, so the library is loaded on first use. */
 async function yamlText(value: JsonObject): Promise<string> {
   const { stringify } = await import('yaml');
   return stringify(value, {

@@ -41,7 +41,7 @@ export type HttpExchange = {
   /** Aborts when the client disconnects or the request's time has expired. */
   signal: AbortSignal;
   /**
-   * Set if the client asks for another protocol, such as WebSocket, and the path has some. Takes the connection, and the bytes that the
+   * Set if the client requests another protocol, such as WebSocket, and the path has some. Takes the connection, and the bytes that the
    * client has already sent in the new protocol. The response must not be used afterwards.
    */
   upgrade?: () => { socket: Duplex; head: Buffer };

@@ -46,12 +46,12 @@ export const metadataOf = (object: AnyObject, { version }: Pick<Conversion, 'ver
 
 /** The error for an object that cannot be converted to the kind in the Accept header. */
 export function wrongConversion(
-  asked: Conversion['kind'],
+  requested: Conversion['kind'],
   { schema, resource }: ResourceEncoding,
   isList: boolean,
 ): ApiError {
   const directory = schema.kind(resource)?.name.split('.')[0];
   const type = `*${directory}.${resource.kind}${isList ? 'List' : ''}`;
-  const message = `you requested ${asked}, but the requested object is ${isList ? 'a list' : 'not a list'} (${type})`;
+  const message = `you requested ${requested}, but the requested object is ${isList ? 'a list' : 'not a list'} (${type})`;
   return new ApiError(406, 'NotAcceptable', { message });
 }

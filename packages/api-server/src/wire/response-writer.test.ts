@@ -163,7 +163,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-test('sends documents that the client knows without a body, and keeps their headers', async () => {
+test('sends documents that the client has cached without a body, and retains their headers', async () => {
   const text = 'x'.repeat(200_000);
   await using server = await serveExchanges('HTTP/1.1', async (exchange) => {
     const writer = new ResponseWriter(exchange, schema);
