@@ -8,8 +8,9 @@ import { Duplex, PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { waitFor } from '@podwright/base';
+import { findProcesses } from '@podwright/host';
 import { PortForwarder, runRemoteCommand } from '@podwright/streaming';
-import { findByCommandLine } from '@podwright/system';
+import { readCommandLine } from '@podwright/system';
 import { WebSocketVisitor } from '../../packages/streaming/src/websocket-client.fixture.ts';
 import { boundMs, collect, Visitor } from '../streaming/streaming-pod.fixture.ts';
 import { BarePods } from './bare-pods.fixture.ts';
@@ -40,10 +41,14 @@ async function attachUrl(containerId: string, { stdin = false, tty = false }: As
 const eventually = (condition: () => boolean | Promise<boolean>) =>
   waitFor(async () => (await condition()) || undefined, { intervalMs: 20, signal: AbortSignal.timeout(boundMs) });
 
+/** The processes, also of containers, with this last argument. */
+const findByLastArgument = (argument: string) =>
+  findProcesses(async (pid) => (await readCommandLine(pid)).at(-1) === argument);
+
 /** A unique number of seconds for `sleep`, and a function that finds out whether a process sleeps for it. */
 function uniqueSleep() {
   const seconds = String(randomInt(10 ** 9, 10 ** 10));
-  const count = async () => (await findByCommandLine(seconds, (argv) => argv.at(-1) === seconds)).length;
+  const count = async () => (await findByLastArgument(seconds)).length;
   return { seconds, count };
 }
 
@@ -115,7 +120,7 @@ test('a client that does not read pauses the command', async () => {
   const session = runRemoteCommand({ url: await execUrl(`exec yes ${word}`) }, io, leaving.signal).catch(
     () => undefined,
   );
-  const find = async () => (await findByCommandLine(word, (argv) => argv.at(-1) === `exec yes ${word}`))[0];
+  const find = async () => (await findByLastArgument(`exec yes ${word}`))[0];
   const pid = await waitFor(find, { intervalMs: 20, signal: AbortSignal.timeout(boundMs) });
   const written = () => Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![1]);
   let [last, sameFor] = [-1, 0];

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { sleep } from '@podwright/base';
-import { findProcesses, parseProcessStart, readProcessStart } from '@podwright/host';
+import { findProcesses, isInOwnPidNamespace, parseProcessStart, readProcessStart } from '@podwright/host';
 import { KILLED_MS } from './limits.ts';
 
 const INTERVAL_MS = 20;
@@ -40,6 +40,7 @@ async function isInGroup(pid: number, group: number): Promise<boolean> {
 
 /** Whether a process is a plugin that runs for the container. A zombie has no environment, so it is not. */
 async function worksFor(pid: number, containerId: string): Promise<boolean> {
+  if (!(await isInOwnPidNamespace(pid))) return false;
   const environment = await readProcessStart(pid, 'environ');
   const variable = `CNI_CONTAINERID=${containerId}`;
   if (!environment.includes(variable)) return false;

@@ -69,7 +69,13 @@ export {
   readVersion,
   requireProgram,
 } from './programs/find-program.ts';
-export { findProcesses, listProcesses, parseProcessStart, readProcessStart } from './programs/processes.ts';
+export {
+  findProcesses,
+  isInOwnPidNamespace,
+  listProcesses,
+  parseProcessStart,
+  readProcessStart,
+} from './programs/processes.ts';
 export { type ProgramResult, runChecked, runProgram } from './programs/program.ts';
 export {
   type ProgramStarter,

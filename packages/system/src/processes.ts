@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { EventLoopBudget, isErrno, PodwrightError, sleep } from '@podwright/base';
-import { findProcesses, listProcesses, parseProcessStart, readProcessStart } from '@podwright/host';
+import {
+  findProcesses,
+  isInOwnPidNamespace,
+  listProcesses,
+  parseProcessStart,
+  readProcessStart,
+} from '@podwright/host';
 
 /** A process as described in /proc/PID/stat (proc_pid_stat(5)). */
 export type ProcessStat = {
@@ -44,11 +50,12 @@ export async function readCommandLine(pid: number): Promise<string[]> {
 }
 
 /**
- * Finds processes whose command line contains `part` near its start and satisfies `matches`. Splits only those command lines into arguments
- * that contain `part`.
+ * Finds programs of the host whose command line contains `part` near its start and satisfies `matches`. Splits only those command lines
+ * into arguments that contain `part`. Processes in other PID namespaces are not considered.
  */
 export function findByCommandLine(part: string, matches: (argv: string[]) => boolean): Promise<number[]> {
   return findProcesses(async (pid) => {
+    if (!(await isInOwnPidNamespace(pid))) return false;
     const start = await readProcessStart(pid, 'cmdline');
     return start.includes(part) && matches(parseProcessStart(start));
   });

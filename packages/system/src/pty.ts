@@ -1,8 +1,9 @@
-import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { hasErrno } from './errno.ts';
 import type { System } from './system.ts';
 
 const O_CLOEXEC = 0o2000000;
+const O_PATH = 0o10000000;
 /** Device major number of pseudoterminal slaves. */
 const PTY_SLAVE_MAJOR = 136n;
 
@@ -13,19 +14,32 @@ const PTY_SLAVE_MAJOR = 136n;
 export function setProcessTerminalSize(system: System, pid: number, size: { columns: number; rows: number }): boolean {
   const link = `/proc/${pid}/fd/0`;
   try {
-    // Check before opening, because opening another kind of device may have side effects.
-    const stats = statSync(link, { bigint: true });
-    if (!stats.isCharacterDevice() || ((stats.rdev >> 8n) & 0xfffn) !== PTY_SLAVE_MAJOR) return false;
-    const slave = openSync(link, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK | O_CLOEXEC);
+    // Opening another kind of device may have side effects, and the process may replace its stdin between a check and an open.
+    const checked = openSync(link, O_PATH | O_CLOEXEC);
     try {
-      system.setTerminalSize(slave, size);
+      if (!isPtySlave(checked)) return false;
+      setTerminalSize(system, `/proc/self/fd/${checked}`, size);
     } finally {
-      closeSync(slave);
+      closeSync(checked);
     }
     return true;
   } catch (error) {
     // EIO: the other side of the terminal is closed.
     if (['ENOENT', 'ESRCH', 'EIO'].some((name) => hasErrno(error, name))) return false;
     throw error;
+  }
+}
+
+function isPtySlave(descriptor: number): boolean {
+  const stats = fstatSync(descriptor, { bigint: true });
+  return stats.isCharacterDevice() && ((stats.rdev >> 8n) & 0xfffn) === PTY_SLAVE_MAJOR;
+}
+
+function setTerminalSize(system: System, path: string, size: { columns: number; rows: number }): void {
+  const slave = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK | O_CLOEXEC);
+  try {
+    system.setTerminalSize(slave, size);
+  } finally {
+    closeSync(slave);
   }
 }

@@ -1,5 +1,6 @@
 import { connect, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { clientCiphers } from '../client-ciphers.ts';
 import { raceAbort } from '../deadline.ts';
 import { VERSION } from '../version.ts';
 import { type HttpAnswer, readAnswer } from './read-answer.ts';
@@ -83,7 +84,8 @@ const portOf = (url: URL, defaultPort: number) => Number(url.port || defaultPort
 /** Loads `node:tls` lazily, because loading it is slow and most commands fetch nothing. */
 function connectSecurely(url: URL, host: string): Duplex {
   const servername = isIP(host) === 0 ? host : '';
-  return process.getBuiltinModule('node:tls').connect({ host, port: portOf(url, 443), servername });
+  const options = { host, port: portOf(url, 443), servername, ciphers: clientCiphers() };
+  return process.getBuiltinModule('node:tls').connect(options);
 }
 
 function decompress(bytes: Buffer, { maxBytes, refusal }: DocumentOptions): Promise<Buffer> {

@@ -1,4 +1,4 @@
-import { open, readdir } from 'node:fs/promises';
+import { open, readdir, readlink } from 'node:fs/promises';
 import { isErrno, Limiter } from '@podwright/base';
 
 /**
@@ -23,6 +23,15 @@ export async function findProcesses(belongs: (pid: number) => Promise<boolean>):
   const limiter = new Limiter(MAX_CONCURRENT_LOOKS);
   const found = await Promise.all(pids.map((pid) => limiter.run(() => belongs(pid)).catch(() => false)));
   return pids.filter((_, index) => found[index]);
+}
+
+/**
+ * Whether a process is in the PID namespace of this process, as programs of the host are, but few containers. Ask this before reading
+ * memory: a container can delay reads of its processes' memory for seconds, by holding the lock of their address space.
+ */
+export async function isInOwnPidNamespace(pid: number): Promise<boolean> {
+  const [own, other] = await Promise.all(['self', pid].map((process) => readlink(`/proc/${process}/ns/pid`)));
+  return own === other;
 }
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
-import { PodwrightError, Timer, wrapError } from '@podwright/base';
+import { clientCiphers, PodwrightError, Timer, wrapError } from '@podwright/base';
 import {
   ADDRESS_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
@@ -197,6 +197,7 @@ function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
 function secureOptions(settings: RegistryTls, host: string): tls.ConnectionOptions {
   try {
     const secureContext = tls.createSecureContext({
+      ciphers: clientCiphers(),
       ca: [...tls.getCACertificates('default'), ...tls.getCACertificates('system'), ...settings.ca],
       cert: settings.clientCertificates.map(({ certificate }) => certificate),
       key: settings.clientCertificates.map(({ key }) => key),

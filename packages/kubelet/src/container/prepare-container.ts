@@ -178,7 +178,8 @@ async function holds(path: string, content: string): Promise<boolean> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(wanted.length), 0, wanted.length, 0);
     return wanted.equals(buffer.subarray(0, bytesRead));
   } catch (error) {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ELOOP') || isErrno(error, 'ENXIO')) return false;
+    // EAGAIN: a container has a lease on the file
+    if (['ENOENT', 'ELOOP', 'ENXIO', 'EAGAIN'].some((code) => isErrno(error, code))) return false;
     throw error;
   }
 }

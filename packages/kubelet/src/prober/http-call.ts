@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import {
+  clientCiphers,
   isDeadlineExceeded,
   PodwrightError,
   type RequestFields,
@@ -127,6 +128,7 @@ async function exchange(connection: BoundedConnection, request: Exchange, call: 
     socket: connection,
     servername: serverName(request.host),
     rejectUnauthorized: false,
+    ciphers: clientCiphers(),
     ALPNProtocols: ['h2', 'http/1.1'],
   });
   secured.on('error', () => undefined); // the handshake or the pending read reports it

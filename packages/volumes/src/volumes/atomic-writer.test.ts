@@ -164,3 +164,21 @@ test('a killed writer leaves the old or the new content, and leftovers only unti
     for (const [name, text] of shown) assert.equal(await readFile(join(directory, name), 'utf8'), text);
   }
 });
+
+/** Takes a write lease on the file named by the argument (F_SETLEASE, F_WRLCK), and ignores requests to release it. */
+const TAKE_LEASE =
+  '$SIG{IO} = "IGNORE"; open(F, "<", $ARGV[0]) && fcntl(F, 1024, 1) or die "no lease: $!"; $| = 1; print "taken"; sleep 100';
+
+test('a container that has a lease on a file does not delay the writer', { timeout: 20_000 }, async (context) => {
+  const directory = await scratch(context);
+  await writeAtomically(directory, payload({ a: '1' }));
+  const holder = spawn('perl', ['-e', TAKE_LEASE, join(directory, 'a')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  context.after(() => holder.kill('SIGKILL'));
+  await once(holder.stdout, 'data');
+  assert.equal(
+    await writeAtomically(directory, payload({ a: '1' })),
+    true,
+    'the file cannot be read, so it is replaced',
+  );
+  assert.equal(await readFile(join(directory, 'a'), 'utf8'), '1');
+});

@@ -123,6 +123,9 @@ function directoriesOf(payload: Payload): string[] {
   return [...found].sort();
 }
 
+/** Does not wait for containers to give up a lease on the file (fcntl(2), F_SETLEASE): the open fails with EAGAIN. */
+const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+
 /** Whether the version contains exactly these files, with the same contents, owning UIDs and modes. */
 async function holds(root: string, payload: Payload, { group }: WriteOptions): Promise<boolean> {
   try {
@@ -133,11 +136,11 @@ async function holds(root: string, payload: Payload, { group }: WriteOptions): P
       const stats = await lstat(join(root, path));
       if (uid !== undefined && stats.uid !== uid) return false;
       if (!stats.isFile() || (stats.mode & 0o777) !== fileMode(mode, group) || stats.size !== data.length) return false;
-      if (!data.equals(await readFile(join(root, path)))) return false;
+      if (!data.equals(await readFile(join(root, path), { flag: READ_AT_ONCE }))) return false;
     }
     return true;
   } catch (error) {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return false;
+    if (['ENOENT', 'ENOTDIR', 'EAGAIN'].some((code) => isErrno(error, code))) return false;
     throw error;
   }
 }

@@ -19,6 +19,7 @@ export async function readInside(root: string, path: string, maxBytes: number): 
     return await readBelow(realRoot, inside.split('/'), { path, maxBytes });
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;
+    if (isErrno(error, 'EAGAIN')) throw refuse(path, 'a container has a lease on it');
     if (['ELOOP', 'ENOTDIR'].some((code) => isErrno(error, code)))
       throw refuse(path, 'a part of it is a link or a file');
     throw error;
@@ -37,7 +38,7 @@ async function readBelow(
       await place.close();
       place = next;
     }
-    // opening a FIFO would block forever
+    // opening a FIFO would block forever, and opening a file on which a container has a lease for 45 s
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using file = await open(inDirectory(place, names.at(-1)!), flags);
     const stats = await file.stat();

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempDisposableSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadSystem, setProcessTerminalSize } from '@podwright/system';
+
+const size = { columns: 91, rows: 17 };
+
+test('the terminal of a process is resized', async (t) => {
+  const child = spawn('script', ['--quiet', '--command', 'echo ready; read line; stty size', '/dev/null'], {
+    stdio: 'pipe',
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk));
+  while (!output.includes('ready')) await once(child.stdout, 'data');
+  const shell = Number(execFileSync('pgrep', ['--parent', String(child.pid)], { encoding: 'utf8' }).trim());
+  assert.equal(setProcessTerminalSize(loadSystem(), shell, size), true);
+  child.stdin.write('\n');
+  while (!output.includes('17 91')) await once(child.stdout, 'data');
+});
+
+/** Replaces its standard input by the device in the first argument, opened with O_PATH, and by the terminal again, in turns. */
+const SWAP =
+  'use POSIX; sysopen(D, $ARGV[0], 010000000) or die; $t = POSIX::dup(0); $| = 1; print "ready"; while (1) { POSIX::dup2(fileno(D), 0); POSIX::dup2($t, 0) }';
+
+test('another device is not opened, even if it replaces the terminal during the call', async (t) => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'pw-size-'));
+  const device = join(directory.path, 'device');
+  execFileSync('mknod', [device, 'c', '200', '1']); // no driver: opening it fails with ENXIO
+  const command = `perl -e '${SWAP}' ${device}`;
+  const child = spawn('script', ['--quiet', '--command', command, '/dev/null'], { stdio: 'pipe' });
+  const inside = () => Number(execFileSync('pgrep', ['--parent', String(child.pid)], { encoding: 'utf8' }).trim());
+  t.after(() => process.kill(inside(), 'SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk));
+  while (!output.includes('ready')) await once(child.stdout, 'data');
+  const results = new Set<boolean>();
+  const pid = inside();
+  for (let calls = 0; calls < 5000; calls++) results.add(setProcessTerminalSize(loadSystem(), pid, size));
+  assert.deepEqual([...results].sort(), [false, true]);
+});
