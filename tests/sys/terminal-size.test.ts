@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempDisposableSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSystem, setProcessTerminalSize } from '@podwright/system';
 
+/** The only child of a process. */
+const childOf = (pid: number) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
 const size = { columns: 91, rows: 17 };
 
 test('the terminal of a process is resized', async (t) => {
@@ -17,7 +19,7 @@ test('the terminal of a process is resized', async (t) => {
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk));
   while (!output.includes('ready')) await once(child.stdout, 'data');
-  const shell = Number(execFileSync('pgrep', ['--parent', String(child.pid)], { encoding: 'utf8' }).trim());
+  const shell = childOf(child.pid!);
   assert.equal(setProcessTerminalSize(loadSystem(), shell, size), true);
   child.stdin.write('\n');
   while (!output.includes('17 91')) await once(child.stdout, 'data');
@@ -33,7 +35,7 @@ test('another device is not opened, even if it replaces the terminal during the 
   execFileSync('mknod', [device, 'c', '200', '1']); // no driver: opening it fails with ENXIO
   const command = `perl -e '${SWAP}' ${device}`;
   const child = spawn('script', ['--quiet', '--command', command, '/dev/null'], { stdio: 'pipe' });
-  const inside = () => Number(execFileSync('pgrep', ['--parent', String(child.pid)], { encoding: 'utf8' }).trim());
+  const inside = () => childOf(child.pid!);
   t.after(() => process.kill(inside(), 'SIGKILL'));
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk));

@@ -21,8 +21,8 @@ export class Backoff {
   }
 
   /**
-   * Records a failure of `key` and returns the delay in force from now on. `failedAtMs` is the time of the failure (default: now);
-   * if the key's entry had expired by then, the delay is reset to `initialMs`.
+   * Records a failure of `key` and returns the delay that applies from now on. `failedAtMs` is the time of the failure (default: now); if
+   * the key's entry had expired by then, the delay is reset to `initialMs`.
    */
   next(key: string, failedAtMs?: number): number {
     const now = this.#now();
@@ -33,12 +33,12 @@ export class Backoff {
     return delayMs;
   }
 
-  /** The delay in force for `key` in ms, 0 if there is none. */
+  /** The current delay for `key` in ms, or 0 if there is none. */
   delayOf(key: string): number {
     return this.#entries.get(key)?.delayMs ?? 0;
   }
 
-  /** Milliseconds left to wait, counted from `sinceMs` (default: the last failure); 0 if none. */
+  /** Remaining delay in ms, counted from `sinceMs` (default: the last failure), or 0 if there is none. */
   remainingMs(key: string, sinceMs?: number): number {
     const entry = this.#entries.get(key);
     if (entry === undefined || (sinceMs !== undefined && this.#isExpired(entry, sinceMs))) return 0;
@@ -49,7 +49,7 @@ export class Backoff {
     this.#entries.delete(key);
   }
 
-  /** Drops every expired entry. */
+  /** Removes all expired entries. */
   collectGarbage(): void {
     for (const [key, entry] of this.#entries) {
       if (this.#isExpired(entry, this.#now())) this.#entries.delete(key);

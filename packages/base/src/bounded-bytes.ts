@@ -1,9 +1,9 @@
-/** Size of the first buffer, in bytes: most outputs and responses fit in it. */
+/** Size of the initial buffer; most outputs and responses fit in it. */
 const FIRST_BYTES = 4096;
 
 /**
- * Collects chunks of bytes up to a bound. The bytes are copied into one buffer that doubles when it is full: a list of chunks would
- * cost about a kilobyte per chunk, however short, and the sender chooses the size of the chunks.
+ * Collects chunks of bytes up to a limit. The bytes are copied into a single buffer, which doubles when it is full. A list of chunks would
+ * cost about a kilobyte per chunk, however small, and it is the sender who chooses the chunk size.
  */
 export class BoundedBytes {
   readonly #maxBytes: number;
@@ -11,17 +11,16 @@ export class BoundedBytes {
   #sizeBytes = 0;
   #isCut = false;
 
-  /** `maxBytes` is the maximum number of bytes to store; further bytes are dropped. */
+  /** Bytes beyond `maxBytes` are dropped. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Number of bytes stored. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Whether bytes were dropped because they exceeded the bound. */
+  /** Whether bytes were dropped because they exceeded the limit. */
   get isCut(): boolean {
     return this.#isCut;
   }
@@ -36,7 +35,7 @@ export class BoundedBytes {
     this.#sizeBytes += fits;
   }
 
-  /** The stored bytes. Not a copy, and only valid until more bytes are added. */
+  /** The stored bytes. This is not a copy: it is valid only until more bytes are added. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#sizeBytes);
   }
@@ -56,10 +55,7 @@ export class BoundedBytes {
   }
 }
 
-/**
- * Returns all bytes of a stream of at most `maxBytes`. If the stream is longer, stops reading it and rejects with the error that
- * `refusal` returns.
- */
+/** Reads a whole stream of at most `maxBytes`. If the stream is longer, stops reading and rejects with the error returned by `refusal`. */
 export async function gatherBytes(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -1,6 +1,6 @@
 /**
- * Runs work on the current state, one run at a time. Calls made during a run share the run after it, so at most one run is
- * pending, however many calls there are.
+ * Runs work that processes the current state, one run at a time. Calls made during a run share the next one, so at most one run is pending,
+ * no matter how many calls there are.
  */
 export class CoalescedWork {
   readonly #work: () => Promise<void>;
@@ -11,7 +11,7 @@ export class CoalescedWork {
     this.#work = work;
   }
 
-  /** Requests a run that starts after this call, and settles with that run. */
+  /** Requests a run that starts after this call. The promise settles with that run. */
   run(): Promise<void> {
     if (this.#next === undefined) {
       this.#next = this.settled().then(() => {

@@ -1,6 +1,6 @@
 import { PodwrightError } from './errors.ts';
 
-/** The longest delay of `setTimeout`, about 24 days. A longer one fires after 1 ms. */
+/** The longest delay that `setTimeout` supports, about 24 days. With a longer delay, it would fire after 1 ms. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
@@ -20,14 +20,14 @@ export class Timer implements Disposable {
     this.#timeout = this.#start(this.#delayMs);
   }
 
-  /** Restarts the timer with the whole delay. */
+  /** Restarts the timer with its full delay. */
   refresh(): void {
     if (this.#delayMs <= MAX_TIMEOUT_MS) return void this.#timeout.refresh();
     clearTimeout(this.#timeout);
     this.#timeout = this.#start(this.#delayMs);
   }
 
-  /** Makes the timer not keep the process alive. */
+  /** Lets the process exit while the timer is pending. */
   unref(): this {
     this.#isUnref = true;
     this.#timeout.unref();
@@ -52,8 +52,8 @@ export class Timer implements Disposable {
 }
 
 /**
- * A signal that aborts with `parent`'s reason when `parent` does, or with a `deadline_exceeded` error after `timeoutMs`. `what` names
- * the operation in that error.
+ * Returns a signal that aborts when `parent` does, with the same reason, or with a `deadline_exceeded` error after `timeoutMs`. `what`
+ * names the operation in that error.
  */
 export function withTimeout(
   parent: AbortSignal | undefined,
@@ -91,14 +91,14 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits `durationMs`, or less if the signal aborts before. Never rejects. */
+/** Waits for `durationMs` or until the signal aborts. Never rejects. */
 export function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   return sleep(durationMs, signal).catch(() => undefined); // `sleep` rejects only when the signal aborts
 }
 
 /**
- * Settles as the promise does, or rejects with the signal's reason if that comes first. The work behind the promise continues; if
- * it fails later, the error is ignored.
+ * Settles like the promise, or rejects with the signal's reason if the signal aborts first. The work behind the promise continues; if it
+ * fails later, its error is ignored.
  */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

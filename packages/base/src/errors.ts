@@ -1,12 +1,9 @@
 import { isSystemError, systemErrorMessage } from './system-error-message.ts';
 
-/**
- * The closed set of error classes, one for each gRPC status code
- * (https://grpc.io/docs/guides/status-codes/).
- */
+/** The closed set of error codes, one for each gRPC status code (https://grpc.io/docs/guides/status-codes/). */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** The error classes in the order of their gRPC status numbers, starting at 1. */
+/** The error codes, ordered by gRPC status number, starting at 1. */
 const ERROR_CODES = [
   'cancelled',
   'unknown',
@@ -26,12 +23,12 @@ const ERROR_CODES = [
   'unauthenticated',
 ] as const;
 
-/** The gRPC status number of an error class. */
+/** Returns the gRPC status number of an error code. */
 export function statusNumber(code: ErrorCode): number {
   return ERROR_CODES.indexOf(code) + 1;
 }
 
-/** The error class of a gRPC status number; numbers that no version of gRPC defines are `unknown`. */
+/** Returns the error code of a gRPC status number; `unknown` for numbers that gRPC does not define. */
 export function errorCodeOfStatus(status: number): ErrorCode {
   return ERROR_CODES[status - 1] ?? 'unknown';
 }
@@ -47,12 +44,12 @@ export class PodwrightError extends Error {
   }
 }
 
-/** Codes of system and SQLite errors for a full disk or quota. */
+/** System and SQLite error codes that mean that a disk is full or a quota is exceeded. */
 const FULL_DISK = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'];
 
 /**
- * The class of any thrown value. For a `PodwrightError` or a plugin's error with such a code, it is the `code`; for aborts,
- * timeouts and full disks, the matching class; otherwise `unknown`.
+ * Returns the error code of any thrown value. If the error's own `code` is an error code, as in a `PodwrightError` or a plugin's error,
+ * returns that; for aborts, timeouts and full disks, returns the matching code; otherwise `unknown`.
  */
 export function errorCode(error: unknown): ErrorCode {
   const code =
@@ -65,17 +62,17 @@ export function errorCode(error: unknown): ErrorCode {
 }
 
 /**
- * The error's message followed by those of its causes, without repeating what a message already contains. System errors are worded
- * by `systemErrorMessage`. A system error that is the cause of a `PodwrightError` is left out: the `PodwrightError`'s message
- * covers it.
+ * Returns the error's message followed by those of its causes, without repeating anything. System errors are worded by
+ * `systemErrorMessage`. If a `PodwrightError` is caused by a system error, that cause is omitted, because the `PodwrightError`'s message
+ * already covers it.
  */
 export function errorMessage(error: unknown): string {
   return messageAfter('', error);
 }
 
 /**
- * The part of an error's message to append to `context`. It leaves out the object of a system error, such as a path, if `context`
- * already names it.
+ * Returns the part of an error's message to append to `context`. If `context` already names the object of a system error, such as a path,
+ * the object is omitted.
  */
 function messageAfter(context: string, error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -85,7 +82,7 @@ function messageAfter(context: string, error: unknown): string {
   return message.includes(cause) ? message : `${message}: ${cause}`;
 }
 
-/** Wraps `cause` in an error whose message says what was attempted. The new error keeps the class of `cause` unless `code` is given. */
+/** Wraps `cause` in an error whose message says what was attempted. The new error keeps the code of `cause` unless `code` is given. */
 export function wrapError(message: string, cause: unknown, code: ErrorCode = errorCode(cause)): PodwrightError {
   return new PodwrightError(code, `${message}: ${messageAfter(message, cause)}`, { cause });
 }

@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** How long synchronous work may hold the event loop before it must yield. */
+/** How long synchronous work may block the event loop before it must yield. */
 const BUDGET_MS = 4;
 
-/** Splits long synchronous work into slices. Once the slice `isSpent`, the work must await `renew`, which lets other events run. */
+/**
+ * Splits long-running synchronous work into time slices. Once the slice `isSpent`, the work must await `renew`, which lets other events
+ * run.
+ */
 export class EventLoopBudget {
   #endMs = performance.now() + BUDGET_MS;
 

@@ -1,8 +1,8 @@
 import { PodwrightError } from './errors.ts';
 
 /**
- * Fan-out of values to any number of subscribers, each with its own bounded queue. A subscriber that does not keep up gets the
- * queued values, then an error, after which it must subscribe and list again.
+ * Broadcasts values to any number of subscribers, each with its own bounded queue. A subscriber that falls behind receives the queued
+ * values, followed by an error; it must then subscribe and list again.
  */
 export class Broadcast<T> {
   readonly #subscribers = new Set<Subscription<T>>();
@@ -11,7 +11,10 @@ export class Broadcast<T> {
     for (const subscriber of this.#subscribers) subscriber.push(value);
   }
 
-  /** Values published from this call on, until the signal aborts. `maxQueued` bounds the values not yet read (default 10,000). */
+  /**
+   * Subscribes to the values published from now on, until the signal aborts. `maxQueued` limits the number of unread values (default
+   * 10,000).
+   */
   subscribe(signal: AbortSignal, maxQueued = 10_000): Subscription<T> {
     const onAbort = () => subscription.end();
     const subscription = new Subscription<T>(maxQueued, () => {
@@ -29,11 +32,11 @@ export class Broadcast<T> {
 export type Follower<T> = {
   subscribe: (signal: AbortSignal) => Subscription<T>;
   onValue: (value: T) => void;
-  /** Called after values were lost and a new subscription has begun. The follower must then read the current state again. */
+  /** Called when values have been lost and a new subscription has started. The follower must then read the current state again. */
   onOverflow: () => void;
 };
 
-/** Follows a broadcast until its subscription ends, usually by the signal. Rejects if `onValue` throws. */
+/** Follows a broadcast until its subscription ends, usually because the signal aborted. Rejects if `onValue` throws. */
 export async function follow<T>({ subscribe, onValue, onOverflow }: Follower<T>, signal: AbortSignal): Promise<void> {
   for (let values = subscribe(signal); ; ) {
     try {
@@ -49,7 +52,9 @@ export async function follow<T>({ subscribe, onValue, onOverflow }: Follower<T>,
 
 class Overflow extends PodwrightError {}
 
-/** Iteration ends when the subscription does, and rejects with `resource_exhausted` if its queue has overflowed. */
+/**
+ * A subscription to a broadcast. Iteration ends with the subscription, and rejects with `resource_exhausted` if the queue has overflowed.
+ */
 export class Subscription<T> implements AsyncIterable<T> {
   #overflowed = false;
   #queue: T[] = [];

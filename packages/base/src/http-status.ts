@@ -13,7 +13,7 @@ const CODES: Record<number, ErrorCode> = {
 };
 
 /**
- * The error code for an HTTP error status; `undefined` for other statuses. `conflict` is the error code for 409, whose meaning
+ * Returns the error code for an HTTP error status, or `undefined` for other statuses. `conflict` is the error code for 409, whose meaning
  * depends on the API.
  */
 export function codeOfHttpStatus(status: number, conflict: ErrorCode): ErrorCode | undefined {

@@ -1,12 +1,12 @@
 import { raceAbort } from './deadline.ts';
 
-/** Serializes work with the same key in order of arrival. Work with different keys runs concurrently. */
+/** Runs work with the same key one at a time, in order of arrival. Work with different keys runs concurrently. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs `work` when its turn comes. If the signal aborts before that, this rejects at once with the signal's reason, and the work
-   * never starts.
+   * Runs `work` when its turn comes. If the signal aborts before then, rejects immediately with the signal's reason, and the work never
+   * starts.
    */
   async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const previous = this.#tails.get(key) ?? Promise.resolve();
@@ -29,8 +29,8 @@ export class KeyedLock {
 }
 
 /**
- * Runs at most `limit` pieces of work at once; the others wait in order of arrival. If `patienceMs` is set, work that takes longer
- * than that continues, but no longer counts towards the limit and so does not block other work.
+ * Runs at most `limit` pieces of work concurrently; the others wait in order of arrival. If `patienceMs` is set, work that takes longer
+ * than that continues but no longer counts towards the limit, so it does not block other work.
  */
 export class Limiter {
   readonly #limit: number;
@@ -51,7 +51,7 @@ export class Limiter {
     return this.#waiting.size;
   }
 
-  /** Starts up to `most` waiting pieces of work at once, even beyond the limit. */
+  /** Starts up to `most` waiting pieces of work immediately, even if that exceeds the limit. */
   admit(most: number): void {
     for (const begin of [...this.#waiting].slice(0, most)) {
       this.#running++;
@@ -61,8 +61,8 @@ export class Limiter {
   }
 
   /**
-   * Runs `work` when its turn comes. If the signal aborts before that, this rejects at once with the signal's reason, and the work
-   * never starts.
+   * Runs `work` when its turn comes. If the signal aborts before then, rejects immediately with the signal's reason, and the work never
+   * starts.
    */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
@@ -97,10 +97,7 @@ export class Limiter {
     });
   }
 
-  /**
-   * Hands the slot of finished work to the first waiting caller. If more work is running than the limit allows, frees the slot
-   * instead.
-   */
+  /** Passes the slot of finished work to the first waiting caller, or frees it if more work is running than the limit allows. */
   #passOn(): void {
     const [next] = this.#waiting;
     if (next === undefined || this.#running > this.#limit) {

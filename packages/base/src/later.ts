@@ -1,6 +1,7 @@
 /**
- * Defers work so that it does not slow down work that a caller waits for. Each piece starts after `delayMs`, or as soon as `begin`
- * requests it. Pieces that have not started when the process exits are lost; the next process has to find out what is left to do.
+ * Defers work so that it does not slow down work that a caller is waiting for. Each piece of work starts after `delayMs`, or earlier if
+ * `begin` is called for it. Pieces that have not started when the process exits are lost; the next process has to find out what remains to
+ * be done.
  */
 export class Later {
   readonly #delayMs: number;
@@ -10,14 +11,14 @@ export class Later {
     this.#delayMs = delayMs;
   }
 
-  /** Schedules a piece of work. It replaces a waiting piece with the same `key`. */
+  /** Schedules a piece of work, replacing a pending one with the same key. */
   add(key: string, work: () => void): void {
     clearTimeout(this.#waiting.get(key)?.timer);
     const timer = setTimeout(() => this.begin(key), this.#delayMs);
     this.#waiting.set(key, { timer, work });
   }
 
-  /** Starts the piece now, if it is waiting. */
+  /** Starts the piece of work immediately if it is still pending. */
   begin(key: string): void {
     const waiting = this.#waiting.get(key);
     this.#waiting.delete(key);
@@ -25,12 +26,12 @@ export class Later {
     waiting?.work();
   }
 
-  /** Starts all waiting pieces now. */
+  /** Starts all pending work immediately. */
   beginAll(): void {
     for (const key of [...this.#waiting.keys()]) this.begin(key);
   }
 
-  /** Drops all waiting pieces. */
+  /** Drops all pending work. */
   close(): void {
     for (const { timer } of this.#waiting.values()) clearTimeout(timer);
     this.#waiting.clear();

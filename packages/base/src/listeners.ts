@@ -1,11 +1,11 @@
 /**
- * Functions to call when something changes. The publisher can be created before its listeners, so it needs no references to parts
- * of the program that are created later. A value that is published while there are no listeners is lost.
+ * Functions to call when something changes. A publisher can be created before its listeners, so it needs no references to components that
+ * are created later. A value published while there are no listeners is lost.
  */
 export class Listeners<Args extends unknown[] = []> {
   readonly #listeners = new Set<(...args: Args) => void>();
 
-  /** Adds a listener, which is called until the returned function is called. */
+  /** Adds a listener. It stays subscribed until the returned function is called. */
   subscribe(listener: (...args: Args) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

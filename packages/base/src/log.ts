@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-/** A structured logger. `fields` is the first argument, as in pino. */
+/** A structured logger. As in pino, `fields` is the first argument. */
 export type Logger = {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -13,8 +13,8 @@ export type Logger = {
 const MAX_WAITING_BYTES = 1 << 20;
 
 /**
- * A logger of JSON lines on stderr, or to the file at `path`. `level`: debug, info (default), warn, error or silent. It never throws:
- * a line that cannot be written is buffered and written before the next one.
+ * Creates a logger that writes JSON lines to stderr or to the file at `path`. `level`: debug, info (default), warn, error or silent. It
+ * never throws: a line that cannot be written is buffered and written before the next one.
  */
 export function createLogger(options: { level?: string; path?: string; name?: string } = {}): Logger {
   const dest = options.path ?? 2;
@@ -27,5 +27,5 @@ export function createLogger(options: { level?: string; path?: string; name?: st
 }
 
 const quiet = () => undefined;
-/** A logger that drops everything, for tests and for callers that configure no logger. */
+/** A logger that discards everything, for tests and for callers that do not configure logging. */
 export const silentLogger: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => silentLogger };

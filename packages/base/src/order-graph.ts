@@ -1,20 +1,20 @@
 import { PodwrightError } from './errors.ts';
 
-/** How to read the nodes of a graph. */
+/** Describes the nodes of a graph. */
 export type GraphReading<Node> = {
   /** Prefix of error messages, such as `order plugins`. */
   attempt: string;
   nameOf: (node: Node) => string;
   requirementsOf: (node: Node) => readonly string[];
-  /** The nodes that satisfy a requirement. An optional requirement may have none. */
+  /** Returns the nodes that satisfy a requirement. For an optional requirement, there may be none. */
   meeting: (requirement: string) => readonly Node[];
   isOptional: (requirement: string) => boolean;
 };
 
 /**
- * Sorts nodes so that each one comes after all nodes that it requires, and otherwise keeps their order. Throws `invalid_argument`
- * for a duplicate name, a requirement that no node meets, or a cycle of requirements; in the last two cases, the message shows the
- * path of requirements.
+ * Sorts nodes so that each one comes after all nodes it requires, and otherwise keeps their order. Throws `invalid_argument` for a
+ * duplicate name, a requirement that no node satisfies, or a dependency cycle. For the latter two, the message shows the chain of
+ * requirements.
  */
 export function orderGraph<Node>(nodes: readonly Node[], reading: GraphReading<Node>): Node[] {
   const { nameOf, requirementsOf, meeting, isOptional } = reading;
@@ -49,7 +49,7 @@ function cycle<Node>(path: Node[], { attempt, nameOf }: GraphReading<Node>): Pod
   return new PodwrightError('invalid_argument', `${attempt}: they require each other in a cycle: ${names}`);
 }
 
-/** Creates the error for a missing node. It names similar nodes, whose names are the same up to a slash. */
+/** Builds the error for a requirement that no node satisfies. It names similar nodes: those whose names are the same up to a slash. */
 function missing<Node>(
   path: string[],
   requirement: string,

@@ -1,4 +1,4 @@
-/** A map of bounded size. When it is full, the entry that was set least recently is dropped. */
+/** A map of limited size. When it is full, the least recently set entry is dropped. */
 export class RecentlyUsed<V> {
   readonly #values = new Map<string, V>();
   readonly #maxSize: number;

@@ -8,10 +8,10 @@ export type WorkKey = { key: string; input?: unknown };
 type Running = { promise: Promise<unknown>; controller: AbortController; callers: number; input: unknown };
 
 /**
- * Work that outlives its caller. A call with the key of running work joins that work; if the inputs differ, the call rejects with
- * `already_exists`. If a caller's deadline passes, the work continues, as the caller is expected to retry. Once the last caller has
- * aborted for another reason, the work's signal aborts; a later call waits for the rollback and starts the work again. The results
- * of finished work are not stored here, so on a retry the caller must find them in its own records.
+ * Work that outlives its caller. A call whose key is that of running work joins that work; if the inputs differ, the call rejects with
+ * `already_exists`. If a caller's deadline passes, the work continues, because the caller is expected to retry. If the last caller aborts
+ * for any other reason, the work's signal aborts; a later call waits for the rollback and then starts the work again. The results of
+ * finished work are not kept here, so a caller that retries must find them in its own records.
  */
 export class SharedWork {
   readonly #running = new Map<string, Running>();
@@ -35,7 +35,7 @@ export class SharedWork {
     }
   }
 
-  /** For how long no work has been running, in ms; 0 while some runs. */
+  /** How long no work has been running, in ms; 0 while some is running. */
   get idleMs(): number {
     return this.#running.size > 0 ? 0 : performance.now() - this.#idleSinceMs;
   }
@@ -45,7 +45,7 @@ export class SharedWork {
     await Promise.allSettled([...this.#running.values()].map(({ promise }) => promise));
   }
 
-  /** Aborts the signals of all running work, so that it rolls back. */
+  /** Aborts all running work, which then rolls back. */
   abandon(): void {
     const reason = new PodwrightError('unavailable', 'the runtime is being closed');
     for (const { controller } of this.#running.values()) controller.abort(reason);

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 
-/** Matches a position in a stack trace: the path of a bundle, line and column. */
+/** Matches a position in a stack trace: the bundle's path, line and column. */
 const POSITION = /(?:file:\/\/)?(\/[^\s():]+\.js):(\d+:\d+)/g;
 
 /**
- * Translates the stack trace positions in a text from bundles to sources. The source maps are read on each call and not cached:
- * Node.js' own `--enable-source-maps` holds them in memory from the start, 35 MiB in a node (November 2026). Positions in files
- * without a map are not changed.
+ * Translates positions in stack traces from bundles to sources; positions in files without a source map are left unchanged. The source maps
+ * are read on every call and not cached: Node.js's own `--enable-source-maps` would keep them in memory from the start, which takes 35 MiB
+ * in a node process (November 2026).
  */
 export function withSourcePositions(text: string): string {
   const maps = new Map<string, SourceMap | undefined>();

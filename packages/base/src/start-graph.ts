@@ -2,30 +2,30 @@ import { orderGraph } from './order-graph.ts';
 import { Undo, type UndoFailure } from './undo.ts';
 
 /**
- * One part of a program. `start` gets only the parts that it requires, and runs after they have started, so it can call them at
- * once. Right after `start` has acquired something that must be released, it adds a step to `undo`.
+ * A component of a program. `start` receives only the components it requires. It is called after they have started, so it may use them
+ * immediately. As soon as `start` has acquired something that must be released, it must add a step to `undo`.
  */
 export type GraphPart<Parts, Name extends keyof Parts> = {
   readonly requires: readonly (keyof Parts & string)[];
   start(required: Parts, undo: Undo): Parts[Name] | Promise<Parts[Name]>;
 };
 
-/** A part for each name in `Parts`, which maps names to the types of the started parts. */
+/** A component for each name in `Parts`, which maps names to the types of the started components. */
 export type GraphParts<Parts> = { readonly [Name in keyof Parts & string]: GraphPart<Parts, Name> };
 
-/** The started parts, and how to end them. */
+/** The started components, and a function that stops them. */
 export type StartedGraph<Parts> = {
   readonly parts: Parts;
-  /** Undoes the start, newest part first. Failures go to `onUndoFailures`. */
+  /** Stops the components, the most recently started first. Failures are passed to `onUndoFailures`. */
   close(): Promise<void>;
 };
 
-/** The value of a part that is only a step of the start. Other parts can require it, but get nothing from it. */
+/** The value of a component that is only a startup step. Other components can require it but get nothing from it. */
 export type Done = 'done';
 
 /**
- * Returns functions that declare the parts of a graph. In their `start` functions, the argument has the type of exactly the parts
- * named in `requires`.
+ * Returns functions that declare the components of a graph. The argument of a component's `start` function is typed to contain exactly the
+ * components named in `requires`.
  */
 export function partsOf<Parts>() {
   const part = <Name extends keyof Parts & string, Part>(
@@ -44,9 +44,8 @@ export function partsOf<Parts>() {
 }
 
 /**
- * Starts the parts one at a time, each after the parts it requires and otherwise in the order of the record. If a part fails, the
- * started parts are undone, newest first, and the promise rejects with the part's error. For errors in the graph itself, see
- * `orderGraph`.
+ * Starts the components one at a time, each after those it requires and otherwise in the order in which they are listed. If one fails,
+ * those already started are undone, newest first, and the promise rejects with its error. For errors in the graph itself, see `orderGraph`.
  */
 export async function startGraph<Parts>(
   parts: GraphParts<Parts>,

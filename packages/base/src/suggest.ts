@@ -1,7 +1,10 @@
-/** Longer names get no suggestion: the comparison takes time proportional to the product of the lengths, and the input may be hostile. */
+/**
+ * No suggestions are made for longer names: the time of a comparison is proportional to the product of the lengths, and the input may be
+ * malicious.
+ */
 const MAX_LENGTH = 64;
 
-/** The candidate that is most similar to `name`, if one is similar enough to be what the user meant. */
+/** Returns the candidate most similar to `name`, or `undefined` if none is similar enough to be what the user meant. */
 export function suggest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const lower = name.toLowerCase();
@@ -14,13 +17,16 @@ export function suggest(name: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
-/** `; did you mean "x"?`, or '' if there is no similar candidate. */
+/** Returns `; did you mean "x"?`, or '' if no candidate is similar enough. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const found = suggest(name, candidates);
   return found === undefined ? '' : `; did you mean "${found}"?`;
 }
 
-/** The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment). */
+/**
+ * Returns the number of insertions, deletions, substitutions and transpositions of adjacent characters that turn `a` into `b` (optimal
+ * string alignment).
+ */
 export function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

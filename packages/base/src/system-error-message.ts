@@ -1,6 +1,6 @@
 import { getSystemErrorMap } from 'node:util';
 
-/** An error of Node.js about the system, such as `ENOENT: no such file or directory, open '/x'`. */
+/** A Node.js system error, such as `ENOENT: no such file or directory, open '/x'`. */
 export type SystemError = Error & {
   code: string;
   errno?: number;
@@ -12,7 +12,7 @@ export type SystemError = Error & {
   hostname?: string;
 };
 
-/** Wordings that are clearer than libuv's own, by error code. */
+/** Error texts that are clearer than libuv's own, by error code. */
 const WORDS: Record<string, string> = {
   EISDIR: 'it is a directory',
   ENOTFOUND: 'no such host',
@@ -27,8 +27,8 @@ export function isSystemError(error: unknown): error is SystemError {
 }
 
 /**
- * Words a system error without its code: `open /x: no such file or directory`. Leaves out the object if `context` already names it.
- * An error whose message is not Node.js's own keeps that message.
+ * Words a system error without its code: `open /x: no such file or directory`. The object is omitted if `context` already names it. If the
+ * message is not one of Node.js's own, it is kept unchanged.
  */
 export function systemErrorMessage(error: SystemError, context = ''): string {
   const { code, errno, message } = error;
@@ -38,7 +38,7 @@ export function systemErrorMessage(error: SystemError, context = ''): string {
   return object === undefined || context.includes(object) ? words : `${verb} ${object}: ${words}`;
 }
 
-/** The operation that failed and its object: a path, host or address. */
+/** Returns the operation that failed and its object: a path, host or address. */
 function attempt({ syscall = '', path, dest, address, port, hostname }: SystemError): {
   verb: string;
   object: string | undefined;

@@ -4,8 +4,8 @@ import { errorMessage } from './errors.ts';
 export type UndoFailure = { step: string; error: unknown };
 
 /**
- * Rollback as an object: right after acquiring a resource, callers add a step that releases it. `run` executes the steps in reverse
- * order and returns those that failed, so that the caller can record them.
+ * A rollback stack. Right after acquiring a resource, the caller adds a step that releases it. `run` executes the steps in reverse order
+ * and returns those that failed, so that the caller can record them.
  */
 export class Undo {
   #steps: { name: string; undo: () => Promise<void> | void }[] = [];
@@ -19,7 +19,7 @@ export class Undo {
     this.#steps = [];
   }
 
-  /** Executes every step, newest first. A failing step does not stop the others. */
+  /** Executes all steps, newest first. A failing step does not prevent the others from running. */
   async run(): Promise<UndoFailure[]> {
     const failures: UndoFailure[] = [];
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
@@ -33,7 +33,7 @@ export class Undo {
   }
 }
 
-/** Formats the failures as one line for a log or an error message. */
+/** Formats the failures on a single line for a log or error message. */
 export function describeUndoFailures(failures: UndoFailure[]): string {
   return failures.map(({ step, error }) => `${step}: ${errorMessage(error)}`).join('; ');
 }

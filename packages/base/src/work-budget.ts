@@ -1,18 +1,18 @@
 import { EventLoopBudget } from './event-loop-budget.ts';
 
-/** Added to ten times the budget, gives the time that the work may take including its waits. */
+/** The work may take ten times its budget plus this time, including all waits. */
 const WAITS_MS = 1000;
 
 /**
- * Bounds how long work holds the event loop, in total and at a time. Waits do not count towards the budget, but the time including
- * all waits is bounded, too, and the work must end at `deadlineMs` of the monotonic clock (`performance.now()`).
+ * Limits how long work may block the event loop, both in total and at a stretch. Waits do not count towards the budget, but the total time
+ * including waits is limited as well, and the work must end by `deadlineMs` on the monotonic clock (`performance.now()`).
  */
 export class WorkBudget {
   readonly #budgetMs: number;
   #leftMs: number;
   readonly #endMs: number;
   readonly #deadlineMs: number;
-  /** Time at which the last wait ended. */
+  /** When the last wait ended. */
   #resumedMs = performance.now();
   readonly #slice = new EventLoopBudget();
 
@@ -33,19 +33,19 @@ export class WorkBudget {
     return performance.now() >= this.#deadlineMs;
   }
 
-  /** Time that the work had used when its last wait began. */
+  /** How much of the budget had been used when the last wait started. */
   get spentMs(): number {
     return this.#budgetMs - this.#leftMs;
   }
 
-  /** Yields to the event loop if the current slice is spent. Returns whether the work may continue. */
+  /** Yields to the event loop if the current time slice is used up. Returns whether the work may continue. */
   async mayContinue(): Promise<boolean> {
     if (this.isSpent) return false;
     if (this.#slice.isSpent) await this.wait(this.#slice.renew());
     return true;
   }
 
-  /** Waits for a result. The wait does not count towards the budget. */
+  /** Awaits a promise without counting the wait towards the budget. */
   async wait<T>(result: Promise<T>): Promise<T> {
     this.#leftMs -= performance.now() - this.#resumedMs;
     try {

@@ -13,10 +13,10 @@ import { awaitCertificate, createSigningRequest, isOpen, type SignerName } from 
 export type CertificateRenewalParts = {
   store: CertificateStore;
   signer: SignerName;
-  /** Returns the subject of the certificate, which may change; `undefined` if it is not known, or no certificate is wanted. */
+  /** Returns the subject of the certificate, which may change; `undefined` if it is not known yet or no certificate is wanted. */
   subject: () => CertificateSubject | undefined;
   /**
-   * Returns the client that creates requests: with the current certificate if that is valid, otherwise with other credentials.
+   * Returns the client that creates the requests. `hasValid` says whether it can use the current certificate or needs other credentials.
    */
   client: (hasValid: boolean) => KubeClient | Promise<KubeClient>;
   /** Called with each new certificate after it has been stored. */
@@ -27,9 +27,9 @@ export type CertificateRenewalParts = {
 };
 
 /**
- * Keeps a certificate signed by the cluster up to date. It requests one if there is none, if the subject has changed, or after 70
- * to 90 % of the lifetime, and retries after 2, 4, 8, … 32 s. The key and the name of the request are stored, so that a killed
- * kubelet leaves at most one unused request.
+ * Keeps a certificate signed by the cluster up to date. It requests a new one if there is none, if the subject has changed, or after 70 to
+ * 90 % of the lifetime; after a failure, it retries after 2, 4, 8, … 32 s. The request's key and name are stored, so a kubelet that is
+ * killed leaves at most one unused request behind.
  */
 export class CertificateRenewal {
   readonly #parts: CertificateRenewalParts;
@@ -46,7 +46,7 @@ export class CertificateRenewal {
     this.#pending = new PendingRequestFile(parts.store.pendingPath);
   }
 
-  /** Loads the stored certificate, and starts to renew it in the background until `stop`. */
+  /** Loads the stored certificate and starts renewing it in the background until `stop` is called. */
   async start(): Promise<void> {
     this.#take(await this.#parts.store.current());
     this.#running = this.#run(this.#stopped.signal).catch(() => undefined); // `stop` has aborted it
@@ -57,17 +57,17 @@ export class CertificateRenewal {
     await this.#running;
   }
 
-  /** Returns the current certificate; `undefined` if there is none, or it has expired. */
+  /** Returns the current certificate, or `undefined` if there is none or it has expired. */
   current(): StoredPair | undefined {
     return this.#current !== undefined && Date.now() <= this.#current.notAfterMs ? this.#current : undefined;
   }
 
-  /** When the certificate expires, as Unix time in ms; `undefined` if there is none. */
+  /** When the current certificate expires, in Unix milliseconds; `undefined` if there is none. */
   get expiresAtMs(): number | undefined {
     return this.#current?.notAfterMs;
   }
 
-  /** Why the last attempt has failed; `undefined` after a success. */
+  /** Why the last attempt failed; `undefined` if it succeeded. */
   problem(): string | undefined {
     return this.#problem;
   }
@@ -87,7 +87,7 @@ export class CertificateRenewal {
     }
   }
 
-  /** Makes one attempt, and pauses after a failure. */
+  /** Makes one attempt and, if it fails, waits before returning. */
   async #renew(wanted: CertificateSubject, signal: AbortSignal): Promise<void> {
     const { logger, signer, onRenewed, onFailure } = this.#parts;
     try {
@@ -130,7 +130,7 @@ export class CertificateRenewal {
       await this.#pending.remove();
       return stored;
     } catch (error) {
-      // the same request would have the same result, so the next attempt creates another one, with a new key
+      // repeating this request would have the same result, so the next attempt creates a new one with a new key
       if (isFinal(error)) await this.#pending.remove();
       throw error;
     }
@@ -152,8 +152,8 @@ export class CertificateRenewal {
   }
 
   /**
-   * Returns a signal that also aborts in two cases. If the subject changes, as a node's addresses may before the approval,
-   * another certificate is needed. If the client's certificate expires, another client has to wait for the same request.
+   * Returns a signal that also aborts in two cases: if the subject changes while the request awaits approval, as a node's addresses may, a
+   * different certificate is needed; and if the client's own certificate expires, another client has to wait for the same request.
    */
   #whileCurrent(wanted: CertificateSubject, signal: AbortSignal): AbortSignal & Disposable {
     const changed = new AbortController();
@@ -167,7 +167,7 @@ export class CertificateRenewal {
   }
 }
 
-/** Rejects an unusable certificate. Otherwise the renewal would request the next one immediately, and so on. */
+/** Rejects an unusable certificate. Otherwise, new ones would be requested over and over without a pause. */
 function checkIssued(pair: CertificatePair, wanted: CertificateSubject): void {
   const what = 'take the certificate that the cluster signed';
   const facts = readPair(what, pair);
@@ -181,7 +181,9 @@ function checkIssued(pair: CertificatePair, wanted: CertificateSubject): void {
 const SUBJECT_CHANGED = new PodwrightError('aborted', 'the subject of the certificate has changed');
 const RAN_OUT = new PodwrightError('aborted', 'the certificate has expired');
 
-/** Whether a new request is needed: the old one was refused or not approved within 15 minutes, or its certificate is unusable. */
+/**
+ * Whether a new request is needed because the old one was refused, was not approved within 15 minutes, or led to an unusable certificate.
+ */
 function isFinal(error: unknown): boolean {
   return ['failed_precondition', 'invalid_argument', 'deadline_exceeded'].includes(errorCode(error));
 }

@@ -4,13 +4,13 @@ import { isErrno, makePrivateDirectory, PodwrightError, wrapError } from '@podwr
 import { syncDirectory, writeFileDurable } from '@podwright/host';
 import { type CertificateFacts, type CertificatePair, readPair } from './certificate-pair.ts';
 
-/** A pair in the store, and its certificate's fields. */
+/** A stored certificate and key, and the certificate's fields. */
 export type StoredPair = CertificatePair & CertificateFacts;
 
 /**
- * Stores a certificate with its key on disk, in upstream's layout (client-go, util/certificate): `PREFIX-current.pem` links to
- * `PREFIX-DATE.pem`, which contains both. Readers see either the old or the new pair, even after a power failure. Only the owner may read
- * the files.
+ * Stores a certificate and its key on disk, in upstream's layout (client-go, util/certificate): `PREFIX-current.pem` is a link to
+ * `PREFIX-DATE.pem`, which contains both. Readers see either the old pair or the new one, even after a power failure. Only the owner may
+ * read the files.
  */
 export class CertificateStore {
   readonly #prefix: string;
@@ -25,12 +25,15 @@ export class CertificateStore {
     return this.#path('current');
   }
 
-  /** Path of the key of a pending request. */
+  /** Path of the pending request's key. */
   get pendingPath(): string {
     return join(this.#directory, `${this.#prefix}.key.tmp`);
   }
 
-  /** Returns the stored pair, even if it has expired. Call this before `update`. Rejects with `invalid_argument` if the file is invalid. */
+  /**
+   * Returns the stored pair, even if it has expired. Must be called before `update`. Rejects with `invalid_argument` if the file is
+   * invalid.
+   */
   async current(): Promise<StoredPair | undefined> {
     await this.#removeUnfinished();
     await this.#recover();
@@ -44,7 +47,7 @@ export class CertificateStore {
     return { ...pair, ...readPair(what, pair) };
   }
 
-  /** Replaces the stored pair. Rejects with `invalid_argument` if the pair is invalid, and changes nothing then. */
+  /** Replaces the stored pair. If the new pair is invalid, rejects with `invalid_argument` and changes nothing. */
   async update(pair: CertificatePair, at = new Date()): Promise<StoredPair> {
     const what = `keep the certificate ${this.currentPath}`;
     const facts = readPair(what, pair);
@@ -68,7 +71,7 @@ export class CertificateStore {
     return join(this.#directory, `${this.#prefix}-${qualifier}.pem`);
   }
 
-  /** As in upstream, refuses to replace the link if a user has put a file there. */
+  /** As in upstream, refuses to replace the link if a user has put a regular file there. */
   async #refuseFile(): Promise<void> {
     const link = await readlink(this.currentPath).catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';
@@ -79,7 +82,7 @@ export class CertificateStore {
       throw new PodwrightError('failed_precondition', `${basename(this.currentPath)} is a file, not a link; remove it`);
   }
 
-  /** Removes temporary files that a killed kubelet has left. */
+  /** Removes temporary files left behind by a kubelet that was killed. */
   async #removeUnfinished(): Promise<void> {
     const names = await readdir(this.#directory).catch(() => []);
     const unfinished = names.filter((name) =>
@@ -89,7 +92,8 @@ export class CertificateStore {
   }
 
   /**
-   * Completes an update by upstream's kubelet, which removes the link before it renames the new one and may have been killed in between.
+   * Completes an update by upstream's kubelet, which removes the old link before it renames the new one and may have been killed in
+   * between.
    */
   async #recover(): Promise<void> {
     const current = await readlink(this.currentPath).catch((error: unknown) =>
@@ -102,7 +106,7 @@ export class CertificateStore {
   }
 }
 
-/** Formats local time as Go does with the layout `2006-01-02-15-04-05`. */
+/** Formats local time like Go's layout `2006-01-02-15-04-05`. */
 function dateText(date: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())];

@@ -1,4 +1,4 @@
-/** The part of DER (ITU-T X.690) that certificates and certificate requests need: writing values, and reading nested ones. */
+/** The subset of DER (ITU-T X.690) that certificates and certificate requests need: encoding values and decoding nested ones. */
 import { PodwrightError } from '@podwright/base';
 
 export const TAG = {
@@ -15,10 +15,13 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-/** The context-specific tag `[number]`. It is constructed, meaning that it contains values, unless `isConstructed` is false. */
+/**
+ * Returns the context-specific tag `[number]`. It is constructed, which means that it contains other values, unless `isConstructed` is
+ * false.
+ */
 export const contextTag = (number: number, isConstructed = true): number => (isConstructed ? 0xa0 : 0x80) | number;
 
-/** Encodes one value, whose content is the concatenation of the parts. */
+/** Encodes a value whose content is the concatenation of `parts`. */
 export function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([tag]), lengthOctets(content.length), content]);
@@ -36,10 +39,10 @@ export const set = (...parts: Buffer[]): Buffer => der(TAG.set, ...parts);
 export const octetString = (bytes: Buffer): Buffer => der(TAG.octetString, bytes);
 export const bitString = (bytes: Buffer, unusedBits = 0): Buffer =>
   der(TAG.bitString, Buffer.from([unusedBits]), bytes);
-/** The BOOLEAN true. False is never written: it is the default of the booleans in X.509, and DER omits defaults. */
+/** The BOOLEAN true. False is never encoded: it is the default of all booleans in X.509, and DER omits default values. */
 export const TRUE: Buffer = der(TAG.boolean, Buffer.from([0xff]));
 
-/** Encodes a non-negative integer; `bytes` are big-endian, without leading zeros. */
+/** Encodes a non-negative integer. `bytes` must be big-endian and without leading zeros. */
 export function integer(bytes: Buffer): Buffer {
   const hasSignBit = (bytes[0]! & 0x80) !== 0;
   return der(TAG.integer, ...(hasSignBit ? [Buffer.from([0])] : []), bytes);
@@ -58,7 +61,7 @@ function base128(value: number): number[] {
   return digits;
 }
 
-/** Encodes a time in whole seconds: as UTCTime up to the year 2049, then as GeneralizedTime (RFC 5280, 4.1.2.5). */
+/** Encodes a time in whole seconds: as UTCTime through the year 2049, and as GeneralizedTime from then on (RFC 5280, 4.1.2.5). */
 export function time(date: Date): Buffer {
   const text = `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;
   return date.getUTCFullYear() < 2050
@@ -69,7 +72,7 @@ export function time(date: Date): Buffer {
 export type DerValue = {
   tag: number;
   content: Buffer;
-  /** The tag, the length and the content. */
+  /** The complete encoding: tag, length and content. */
   whole: Buffer;
 };
 

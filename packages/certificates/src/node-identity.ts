@@ -1,4 +1,4 @@
-/** The identity of a kubelet in its cluster: a kubeconfig, and a client certificate signed by the cluster. */
+/** The kubelet's identity in its cluster: a kubeconfig, and a client certificate signed by the cluster. */
 import { errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
 import {
   type ClusterAccess,
@@ -18,22 +18,22 @@ import { writeKubeconfig } from './node-kubeconfig.ts';
 export type NodeIdentityOptions = {
   nodeName: string;
   kubeconfig: string;
-  /** Kubeconfig for the first request. When the certificate has been issued, `kubeconfig` is written. */
+  /** Kubeconfig for the first certificate request. Once the certificate has been issued, `kubeconfig` is written. */
   bootstrapKubeconfig?: string;
-  /** Directory of the certificates. */
+  /** Directory where the certificates are stored. */
   certDirectory: string;
-  /** Whether to renew the client certificate. If false, only the first one is requested. */
+  /** Whether to renew the client certificate. If false, only the initial one is requested. */
   rotate: boolean;
   metrics?: Registry;
   logger: Logger;
 };
 
-/** Creates a client; tests pass their own function. */
+/** Creates a client; tests pass a function of their own. */
 type Connect = (access: ClusterAccess) => KubeClient;
 
 /**
- * Opens the identity. Requests to the API server continue in the background; until there is a certificate, calls of the clients reject with
- * `unavailable`. Rejects with `invalid_argument` for invalid files.
+ * Opens the identity and keeps requesting certificates in the background. Until there is a certificate, the clients' calls reject with
+ * `unavailable`. Rejects with `invalid_argument` if a file is invalid.
  */
 export async function openNodeIdentity(
   options: NodeIdentityOptions,
@@ -47,7 +47,7 @@ export async function openNodeIdentity(
   return identity;
 }
 
-/** Whether the file is a kubeconfig with an unexpired client certificate (upstream's isClientConfigStillValid). */
+/** Whether the file is a kubeconfig whose client certificate has not expired (upstream's isClientConfigStillValid). */
 async function isUsable(path: string, logger: Logger): Promise<boolean> {
   try {
     const { certificate } = await (await readKubeconfig(path)).tls();
@@ -69,7 +69,7 @@ const NO_WAY_BACK =
   'there is no valid client certificate: put a valid token into the bootstrap kubeconfig (bootstrapKubeconfig), or a kubeconfig with other credentials';
 
 type Source = {
-  /** The kubeconfig or, if `isFirst`, the bootstrap kubeconfig, whose user only makes the first request. */
+  /** The kubeconfig or, if `isFirst`, the bootstrap kubeconfig, whose user only makes the first certificate request. */
   source: Kubeconfig;
   isFirst: boolean;
   connect: Connect;
@@ -85,7 +85,7 @@ export class NodeIdentity {
   /** The client that requests certificates while there is no valid one. */
   #requestClient: KubeClient | undefined;
   #hasRequested = false;
-  /** The last logged reason why no certificate can be requested. */
+  /** The last reason logged for not being able to request a certificate. */
   #loggedReason: string | undefined;
 
   constructor(options: NodeIdentityOptions, from: Source) {
@@ -122,7 +122,7 @@ export class NodeIdentity {
   }
 
   /**
-   * Returns a client with its own connections under this identity. It follows changes of the certificate, and is closed with the identity.
+   * Returns a client with this identity and its own connections. It follows certificate changes and is closed together with the identity.
    */
   connect(): KubeClient {
     const { source } = this.#from;
@@ -143,9 +143,9 @@ export class NodeIdentity {
   }
 
   /**
-   * Returns the client that requests certificates while there is no valid one. It reads the bootstrap kubeconfig again for each attempt
-   * after the first. Unlike upstream's kubelet, which exits when its certificate expires, this process goes on, and uses a token that has
-   * been added meanwhile.
+   * Returns the client that requests certificates while there is no valid one. For every attempt but the first, it reads the bootstrap
+   * kubeconfig again. Upstream's kubelet exits when its certificate expires; this process keeps running and uses a token that has been
+   * added in the meantime.
    */
   async #bootstrapClient(): Promise<KubeClient> {
     const { bootstrapKubeconfig: path, logger } = this.#options;
@@ -166,7 +166,10 @@ export class NodeIdentity {
     return this.#requestClient;
   }
 
-  /** Logs a reason once. If `isFirst`, the message says to restart the kubelet: new credentials in `kubeconfig` are then not noticed. */
+  /**
+   * Logs a reason once. If `isFirst`, the message also says to restart the kubelet, because new credentials in `kubeconfig` would not be
+   * noticed.
+   */
   #logOnce(error: string): void {
     if (error === this.#loggedReason) return;
     this.#loggedReason = error;
@@ -198,7 +201,10 @@ export class NodeIdentity {
     throw new PodwrightError('unavailable', `there is no client certificate for the API server: ${why}`);
   }
 
-  /** Stores the certificate that kubeadm embeds in the kubeconfig of a control plane node, so that it is renewed like any other. */
+  /**
+   * Copies the client certificate that kubeadm embeds in a control plane node's kubeconfig to the store, so that it is renewed like any
+   * other.
+   */
   async #adopt(): Promise<void> {
     const stored = await this.#store.current();
     if (stored !== undefined && stored.notAfterMs > Date.now()) return;
@@ -206,7 +212,7 @@ export class NodeIdentity {
     if (typeof certificate === 'string' && typeof key === 'string') await this.#store.update({ certificate, key });
   }
 
-  /** Writes a kubeconfig that refers to the stored certificate. */
+  /** If the node started with the bootstrap kubeconfig, writes a kubeconfig that refers to the stored certificate. */
   async #write(): Promise<void> {
     const { isFirst, source } = this.#from;
     if (!isFirst) return;

@@ -6,15 +6,15 @@ import { removeUnfinished, writeFileDurable } from '@podwright/host';
 import type { CertificateSubject } from './certificate-request.ts';
 import type { RequestName } from './signing-request.ts';
 
-/** The key of a pending request and, once the API server has created the request, its name. */
+/** The key of a pending request and, once the API server has created the request, the request's name. */
 export type PendingRequest = { key: string; asked?: RequestName };
 
-/** The first line of the file; PEM readers ignore it. */
+/** The first line of the file, which PEM readers ignore. */
 type Head = { subject: string; asked?: RequestName };
 
 /**
- * Stores the key of a request until the certificate is issued, so that a restarted kubelet waits for the same request. The
- * stored key is only for one subject; for another subject a new one is made.
+ * Stores the key of a request until the certificate is issued, so that a restarted kubelet waits for the same request. A stored key is used
+ * for one subject only; for any other subject, a new one is generated.
  */
 export class PendingRequestFile {
   readonly #path: string;
@@ -23,7 +23,7 @@ export class PendingRequestFile {
     this.#path = path;
   }
 
-  /** Returns the stored request for this subject, or a new key, which is stored before this resolves. */
+  /** Returns the pending request for this subject. If there is none, generates a new key, which is stored before the promise resolves. */
   async open(subject: CertificateSubject): Promise<PendingRequest> {
     const stored = await this.#read(subject);
     if (stored !== undefined) return stored;
@@ -46,7 +46,7 @@ export class PendingRequestFile {
     await rm(this.#path, { force: true });
   }
 
-  /** Reads the file. An invalid file counts as missing: its key is used nowhere else, so a new one may replace it. */
+  /** Reads the file. An invalid file is treated as missing: its key is not used anywhere else, so it can be replaced by a new one. */
   async #read(subject: CertificateSubject): Promise<PendingRequest | undefined> {
     const text = await readFile(this.#path, 'utf8').catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';

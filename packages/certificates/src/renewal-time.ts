@@ -2,14 +2,15 @@ import { type CertificateFacts, satisfies } from './certificate-pair.ts';
 import type { CertificateSubject } from './certificate-request.ts';
 
 /**
- * A certificate is replaced after between `LEAST_SHARE` and `LEAST_SHARE + JITTER_SHARE` of its lifetime, so that nodes do not
- * request theirs at the same time.
+ * A certificate is replaced when between `LEAST_SHARE` and `LEAST_SHARE + JITTER_SHARE` of its lifetime has passed, so that nodes do not
+ * all request theirs at the same time.
  */
 const LEAST_SHARE = 0.7;
 const JITTER_SHARE = 0.2;
 
 /**
- * Returns when to replace a certificate (client-go, jitteryDuration), as Unix time in ms; `chance` is between 0 and 1. Pure.
+ * Returns when to replace a certificate, in Unix milliseconds (client-go, jitteryDuration). `chance` is a random number between 0 and 1.
+ * Pure.
  */
 export function renewalMs({ notBeforeMs, notAfterMs }: CertificateFacts, chance: number): number {
   return notBeforeMs + (notAfterMs - notBeforeMs) * (LEAST_SHARE + JITTER_SHARE * chance);

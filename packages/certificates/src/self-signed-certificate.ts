@@ -11,7 +11,7 @@ type SelfSignedSubject = {
   notAfter: Date;
 };
 
-/** Creates a self-signed certificate (RFC 5280) and its key. Clients that have the certificate as an authority trust the server. */
+/** Creates a self-signed certificate (RFC 5280) and its key. Clients that have the certificate as a CA trust the server. */
 export function selfSignedCertificate({ commonName, names, notBefore, notAfter }: SelfSignedSubject): CertificatePair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(objectIdentifier(OID.ecdsaSha256));
@@ -33,7 +33,7 @@ export function selfSignedCertificate({ commonName, names, notBefore, notAfter }
   };
 }
 
-/** digitalSignature and keyCertSign; the lowest two bits are unused. */
+/** digitalSignature and keyCertSign. The lowest two bits are unused. */
 const KEY_USAGE = bitString(Buffer.from([0b1000_0100]), 2);
 
 function extensions(names: string[]): Buffer[] {

@@ -1,4 +1,4 @@
-/** The serving certificate of the kubelet's HTTP API, signed by the cluster. */
+/** The kubelet's serving certificate, signed by the cluster. */
 
 import { isIP } from 'node:net';
 import type { Logger, Registry } from '@podwright/base';
@@ -13,16 +13,13 @@ export type ServingCertificateOptions = {
   nodeName: string;
   certDirectory: string;
   client: KubeClient;
-  /**
-   * Returns the DNS names and addresses of the node. A change causes a new request. While there is no address, no certificate
-   * is requested.
-   */
+  /** Returns the node's DNS names and addresses. A change triggers a new request. No certificate is requested while there is no address. */
   names: () => readonly string[];
   metrics?: Registry;
   logger: Logger;
 };
 
-/** Keeps a serving certificate for the node's names up to date. `current` returns the certificate if it is valid. */
+/** Keeps a serving certificate for the node's names up to date. `current` returns the certificate while it is valid. */
 export async function startServingCertificate(
   options: ServingCertificateOptions,
 ): Promise<{ current: () => CertificatePair | undefined; stop: () => Promise<void> }> {

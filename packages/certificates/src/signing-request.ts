@@ -4,17 +4,17 @@ import type { KubeObject } from '@podwright/kube-api';
 import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
 import { CERTIFICATE_WATCH_SECONDS, MAX_CERTIFICATE_BYTES, SIGNING_RETRY_MS } from './limits.ts';
 
-/** The signer, which determines the usage of the certificate. */
+/** The signer, which determines what the certificate may be used for. */
 export type SignerName = 'kubernetes.io/kube-apiserver-client-kubelet' | 'kubernetes.io/kubelet-serving';
 
-/** Identifies a request in the API server. */
+/** Identifies a CertificateSigningRequest. */
 export type RequestName = { name: string; uid: string };
 
 export type Verdict =
   | { kind: 'waiting' }
-  /** `certificate` is PEM. */
+  /** `certificate` is in PEM format. */
   | { kind: 'issued'; certificate: string }
-  /** Final: the request was denied or deleted, or has failed. */
+  /** Final: the request was denied, failed or was deleted. */
   | { kind: 'refused'; reason: string };
 
 type SigningRequest = KubeObject & {
@@ -26,7 +26,7 @@ const USAGES: Record<SignerName, string> = {
   'kubernetes.io/kubelet-serving': 'server auth',
 };
 
-/** Creates a request; `request` is PEM. */
+/** Creates a CertificateSigningRequest; `request` is in PEM format. */
 export async function createSigningRequest(
   client: KubeClient,
   { request, signer, byToken }: { request: string; signer: SignerName; byToken: boolean },
@@ -59,8 +59,8 @@ export async function createSigningRequest(
 }
 
 /**
- * Waits until a request is approved and signed, and returns the certificate. Rejects with `failed_precondition` if the request is
- * refused, with `unauthenticated` if the API server no longer accepts the credentials, otherwise with the signal's reason.
+ * Waits until a request has been approved and signed, and returns the certificate. Rejects with `failed_precondition` if the request is
+ * refused, with `unauthenticated` if the API server no longer accepts the credentials, and otherwise with the signal's reason.
  */
 export async function awaitCertificate(
   client: KubeClient,
@@ -88,7 +88,7 @@ export async function awaitCertificate(
   }
 }
 
-/** Returns the decision about a request, from a list and then a watch. Returns `waiting` if the watch ended without one. */
+/** Returns the verdict on a request, using a list followed by a watch. Returns `waiting` if the watch ended without a verdict. */
 async function nextVerdict(client: KubeClient, request: RequestName, signal: AbortSignal): Promise<Verdict> {
   const selection = { fieldSelector: `metadata.name=${request.name}` };
   const { items, metadata } = await client.list<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, selection, { signal });
@@ -109,7 +109,7 @@ async function nextVerdict(client: KubeClient, request: RequestName, signal: Abo
 
 const REMOVED: Verdict = { kind: 'refused', reason: 'it was deleted' };
 
-/** Returns the state of a request. Pure. */
+/** Returns the verdict on a request from its current state. Pure. */
 export function verdictOf({ metadata, status }: SigningRequest, uid: string): Verdict {
   if (metadata?.uid !== uid) return { kind: 'refused', reason: 'it was deleted, and another has its name' };
   const conditions = (Array.isArray(status?.conditions) ? status.conditions : []) as Record<string, unknown>[];

@@ -1,4 +1,4 @@
-/** Encodes parts of certificates (RFC 5280) and of certificate requests (RFC 2986) as DER. */
+/** DER encodings for parts of certificates (RFC 5280) and certificate requests (RFC 2986). */
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { contextTag, der, objectIdentifier, octetString, sequence, set, TAG, TRUE } from './der.ts';
@@ -18,7 +18,7 @@ export const OID = {
   ecdsaSha256: '1.2.840.10045.4.3.2',
 } as const;
 
-/** A distinguished name, with the attributes in Go's order. */
+/** Encodes a distinguished name, with its attributes in the same order as Go. */
 export function distinguishedName(subject: { commonName: string; organizations?: readonly string[] }): Buffer {
   const { commonName, organizations = [] } = subject;
   return sequence(
@@ -37,7 +37,7 @@ export function extension(oid: string, value: Buffer, isCritical = false): Buffe
   return sequence(objectIdentifier(oid), ...(isCritical ? [TRUE] : []), octetString(value));
 }
 
-/** The extension subjectAltName; `names` are DNS names and IP addresses. */
+/** Encodes the subjectAltName extension; `names` are DNS names and IP addresses. */
 export function alternativeNames(names: readonly string[]): Buffer {
   const parts = names.map((name) =>
     isIP(name) === 0 ? der(contextTag(2, false), Buffer.from(name)) : der(contextTag(7, false), addressBytes(name)),
@@ -45,18 +45,18 @@ export function alternativeNames(names: readonly string[]): Buffer {
   return extension(OID.alternativeName, sequence(...parts));
 }
 
-/** The extension extKeyUsage; `purposes` are object identifiers. */
+/** Encodes the extKeyUsage extension; `purposes` are object identifiers. */
 export const extendedKeyUsage = (...purposes: string[]): Buffer =>
   extension(OID.extendedKeyUsage, sequence(...purposes.map(objectIdentifier)));
 
-/** Bytes of a random serial number: positive, and always 16 of them (RFC 5280 permits at most 20). */
+/** Returns a random serial number: positive and always 16 bytes long (RFC 5280 permits up to 20). */
 export function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0]! & 0x7f) | 0x40;
   return bytes;
 }
 
-/** A PEM block. */
+/** Encodes a PEM block. */
 export function pem(label: string, bytes: Buffer): string {
   const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;

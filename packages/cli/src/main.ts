@@ -7,7 +7,7 @@ import { exitWhenOutputFails, writeWholly } from './output/standard-output.ts';
 import { printError } from './output/terminal-text.ts';
 import { createProgram } from './program.ts';
 
-/** Runs the command of the process's arguments. Called once, by the program's entry point. */
+/** Runs the command given by the process's arguments. Called once, by the program's entry point. */
 export async function main(): Promise<void> {
   exitWhenUncaught();
   heedColourChoice(process.env);
@@ -32,7 +32,7 @@ export async function main(): Promise<void> {
     }
   }
   process.exitCode = exitCode;
-  // Exit at once: tearing down the heap takes Node.js as long as a call of the node. But do not exit before all output is written or its
-  // error is reported.
+  // Exit immediately: tearing down the heap takes Node.js as long as a call to the node. But do not exit before all output has been written
+  // or its error has been reported.
   if (process.stdout.writableLength === 0 && process.stdout.errored === null) process.exit();
 }

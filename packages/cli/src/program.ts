@@ -17,7 +17,7 @@ import { wrapText } from './output/wrap.ts';
 import { commandContext } from './settings/command-context.ts';
 import type { ConfigFlags } from './settings/config-flags.ts';
 
-/** The first page of help. It fits on a screen and refers to further help. */
+/** The top-level help page. It fits on one screen and refers to further help. */
 const HELP = `Usage: podwright [options] <command>
 
 Runs Kubernetes pods on this host, with or without a cluster.
@@ -46,7 +46,7 @@ Options of every command:
 manifests, exit-codes, files, networking, settings.
 `;
 
-/** The groups of commands, and the function that adds each. */
+/** The command groups, each with the function that adds its commands. */
 const GROUPS: { names: string[]; add: (program: Command, action: Action) => void }[] = [
   { names: ['run', 'apply', 'check', 'delete'], add: addRunCommands },
   { names: ['get', 'ps', 'describe', 'events', 'trace'], add: addPodCommands },
@@ -59,9 +59,9 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
 ];
 
 /**
- * Builds the command line. The code of a command is loaded when it is called, so that `ps` does not load the daemons. A command returns
- * its exit code, or nothing for 0. Only the group of the command in `words` is created, which saves a tenth of a short command's
- * time; if `words` call no command, all are.
+ * Builds the command line. A command's code is loaded only when the command runs, so that `ps` does not load the daemons. A command returns
+ * its exit code, or nothing for 0. Only the group of the command in `words` is created, which saves a tenth of a short command's run time;
+ * if `words` names no command, all groups are created.
  */
 export function createProgram(setExitCode: (code: number) => void, words: string[] = []): Command {
   const program = new Command('podwright')
@@ -97,7 +97,7 @@ export function createProgram(setExitCode: (code: number) => void, words: string
     };
 
   program.helpInformation = () => wrapText(HELP, terminalWidth());
-  // main ends the process after all output is written
+  // `main` exits the process once all output has been written
   program.exitOverride();
   program.helpCommand(false); // our own help command also has topics
   const called = calledName(words);
@@ -110,7 +110,7 @@ export function createProgram(setExitCode: (code: number) => void, words: string
   return program;
 }
 
-/** Returns the first word that is not an option. Each of the program's own options takes a value. */
+/** Returns the first word that is not an option. Each of podwright's global options takes a value. */
 function calledName([word, ...rest]: string[]): string | undefined {
   if (!word?.startsWith('-')) return word;
   return word.startsWith('--') ? calledName(word.includes('=') ? rest : rest.slice(1)) : undefined;

@@ -1,4 +1,4 @@
-/** The entry point of the bundle: runs `main.ts` with a compile cache. `--version` is answered without loading it. */
+/** The entry point of the bundle: runs `main.ts` with a compile cache. `--version` is answered without loading `main.ts`. */
 import { existsSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
 import { usesFastStart } from './settings/fast-start.ts';
@@ -15,13 +15,16 @@ else {
   await main();
 }
 
-/** Daemons start without the compile cache, which saves them only 60 ms and costs 2 MiB: Node.js never frees what it reads from it. */
+/**
+ * Daemons start without the compile cache: it would save them only 60 ms and cost 2 MiB, because Node.js never frees what it reads from the
+ * cache.
+ */
 function startFast(isDaemon: boolean): void {
   if (!isDaemon) cacheCompiledCode(`${import.meta.dirname}/cache`);
   findChunksAtOnce();
 }
 
-/** Resolves a command's chunks, about forty, without the many file system calls of Node.js: all are in this directory. */
+/** Resolves a command's roughly forty chunks without the many file system calls that Node.js makes. All of them are in this directory. */
 function findChunksAtOnce(): void {
   const here = new URL('.', import.meta.url).href;
   registerHooks({
@@ -33,8 +36,9 @@ function findChunksAtOnce(): void {
 }
 
 /**
- * Enables the compile cache. The build creates the directory next to the bundle, writable only for its user, and fills it for its version
- * of Node.js. Each other version uses its own subdirectory. If the cache is not readable or writable, commands only start more slowly.
+ * Enables the compile cache. The build creates the cache directory next to the bundle, writable only by its user, and fills it for its own
+ * version of Node.js. Every other version uses a subdirectory of its own. If the cache is not readable or writable, commands merely start
+ * more slowly.
  */
 function cacheCompiledCode(directory: string): void {
   if (existsSync(directory)) enableCompileCache(directory);

@@ -1,6 +1,6 @@
 import { VERSION } from '@podwright/base';
 
-/** `podwright --version`, which is answered without loading the command line. */
+/** Whether the arguments are just `--version`, which is answered without loading the command line. */
 export function isVersionCall([first = '', ...others]: string[]): boolean {
   return ['--version', '-V'].includes(first) && others.length === 0;
 }

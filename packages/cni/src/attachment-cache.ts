@@ -44,7 +44,7 @@ const recordSchema = z.object({
   result: json.nullable(),
 });
 
-/** Records of attachments on disk, one file each. DEL and CHECK need them, even after a restart or a reboot. */
+/** Stores attachment records on disk, one file each. DEL and CHECK need them, even after a restart or a reboot. */
 export class AttachmentCache {
   readonly #directory: string;
 
@@ -68,7 +68,7 @@ export class AttachmentCache {
     return existsSync(this.#path(key));
   }
 
-  /** Reads a record; undefined if there is none. Throws `data_loss` for an unreadable one, for example after a power failure. */
+  /** Reads a record. Returns `undefined` if there is none. Throws `data_loss` if it is unreadable, for example after a power failure. */
   read(key: AttachmentKey): AttachmentRecord | undefined {
     let text: string;
     try {
@@ -89,7 +89,7 @@ export class AttachmentCache {
     rmSync(this.#path(key), { force: true });
   }
 
-  /** The keys of all records, including damaged ones. */
+  /** Returns the keys of all records, including damaged ones. */
   async list(): Promise<AttachmentKey[]> {
     try {
       const names = await readdir(this.#directory);
@@ -100,7 +100,7 @@ export class AttachmentCache {
     }
   }
 
-  /** Container ids contain no `@`, so the first one in a file name separates the two parts. */
+  /** Container IDs contain no `@`, so the first one in a file name separates the two parts. */
   #path({ containerId, ifName }: AttachmentKey): string {
     return join(this.#directory, `${containerId}@${ifName}.json`);
   }

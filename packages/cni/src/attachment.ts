@@ -7,13 +7,13 @@ export type Attachment = {
   /** Name of the interface to create in the container, such as `eth0`. */
   ifName: string;
   netnsPath: string;
-  /** `CNI_ARGS`, in order. */
+  /** The entries of `CNI_ARGS`, in order. */
   args: [string, string][];
-  /** Values by capability. A plugin receives those whose capability its configuration declares. */
+  /** Capability arguments, by capability name. A plugin receives those for the capabilities that its configuration declares. */
   capabilityArgs: Record<string, unknown>;
 };
 
-/** Throws `invalid_argument` for ids and names that the specification forbids. Must be called before these are used in paths. */
+/** Throws `invalid_argument` for IDs and names that the specification forbids. Must be called before they are used in paths. */
 export function validateAttachment({ containerId, ifName, args }: Attachment): void {
   if (!isContainerId(containerId)) throw invalid(`${JSON.stringify(containerId)} is not a valid container id`);
   if (!isInterfaceName(ifName)) throw invalid(`${JSON.stringify(ifName)} is not a valid interface name`);

@@ -1,9 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Bandwidth limits of a pod, in bits per second. */
+/** A pod's bandwidth limits, in bits per second. */
 export type Bandwidth = { ingressRate?: number; egressRate?: number };
 
-/** Reads the bandwidth annotations of a pod; undefined if there are none. Throws `invalid_argument` for an invalid quantity. */
+/** Reads a pod's bandwidth annotations. Returns `undefined` if there are none. Throws `invalid_argument` for an invalid quantity. */
 export function podBandwidth(annotations: Record<string, string>): Bandwidth | undefined {
   const ingressRate = rate(annotations, 'kubernetes.io/ingress-bandwidth');
   const egressRate = rate(annotations, 'kubernetes.io/egress-bandwidth');
@@ -23,11 +23,11 @@ const SUFFIXES: Record<string, number> = {
   Ti: 2 ** 40,
   Pi: 2 ** 50,
 };
-/** Bounds of a bandwidth in the kubelet: 1k to 1P. */
+/** The range of bandwidths that the kubelet accepts: 1k to 1P. */
 const MIN_RATE = 1e3;
 const MAX_RATE = 1e15;
 
-/** Parses a quantity such as `10M`. */
+/** Parses an annotation whose value is a quantity such as `10M`. */
 function rate(annotations: Record<string, string>, name: string): number | undefined {
   const text = annotations[name];
   if (text === undefined) return undefined;

@@ -23,20 +23,20 @@ import { type CniResult, decodeResult } from './result.ts';
 import { SharedLock } from './shared-lock.ts';
 import { selectVersion, supportsCheck, supportsGcAndStatus, supportsPrevResultOnDel } from './versions.ts';
 
-/** Deadlines for one run of a plugin, in milliseconds. `strayMs` applies to a plugin that an earlier process left running. */
+/** Deadlines for one plugin run, in milliseconds. `strayMs` applies to a plugin that an earlier process left running. */
 export type CniDeadlines = { addMs: number; delMs: number; queryMs: number; strayMs: number };
 
 export type CniClientOptions = {
-  /** Directories to search for plugins, in order; also the plugins' `CNI_PATH`. */
+  /** Directories to search for plugins, in order. Also passed to the plugins as `CNI_PATH`. */
   directories: string[];
-  /** Persistent directory for the records of attachments, used only by this client. */
+  /** Persistent directory for attachment records. Must be used only by this client. */
   cacheDirectory: string;
   deadlines?: Partial<CniDeadlines>;
-  /** Called after every run of a plugin. */
+  /** Called after every plugin run. */
   onCall?: CallObserver;
-  /** Starts the plugins' processes. */
+  /** Starts the plugin processes. */
   start?: ProgramStarter;
-  /** Traces each run of a plugin as part of the current operation. */
+  /** Traces each plugin run as part of the current operation. */
   trace?: TraceWork;
 };
 
@@ -71,8 +71,8 @@ export class CniClient {
   }
 
   /**
-   * Adds a container to a network. If a plugin fails or the signal aborts, DEL runs for the whole list before this rejects. If DEL fails
-   * too, the error includes its failure, and the record is retained for a later `del`.
+   * Adds a container to a network. If a plugin fails or the signal aborts, DEL is run for the whole plugin list before the promise rejects.
+   * If DEL also fails, the error includes that failure, and the record is kept for a later `del`.
    */
   async add(list: NetworkList, attachment: Attachment, signal: AbortSignal): Promise<CniResult> {
     validateAttachment(attachment);
@@ -86,15 +86,15 @@ export class CniClient {
   }
 
   /**
-   * Removes an attachment, with the recorded configuration, parameters and result of its ADD, or with the given ones if there is no record.
-   * May be called repeatedly, and after the namespace has been removed. Does nothing if there is neither a record nor a list.
+   * Removes an attachment, using the configuration, parameters and result recorded by its ADD, or the given ones if there is no record. May
+   * be called repeatedly, and even after the network namespace has been removed. Does nothing if there is neither a record nor a list.
    */
   async del(attachment: Attachment, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
     validateAttachment(attachment);
     await this.#exclusively(attachment, signal, () => this.#del(attachment, list, signal));
   }
 
-  /** Runs CHECK, which fails unless an attachment is still as ADD created it. Throws `not_found` if no ADD has succeeded. */
+  /** Runs CHECK, which fails if the attachment is no longer as ADD created it. Throws `not_found` if no ADD has succeeded. */
   async check(key: AttachmentKey, signal: AbortSignal): Promise<void> {
     await this.#exclusively(key, signal, async () => {
       const record = this.#cache.read(key);
@@ -111,8 +111,8 @@ export class CniClient {
   }
 
   /**
-   * Runs STATUS, which fails unless the network's plugins can serve ADD now. Throws the error of the first plugin that fails. Does nothing
-   * for CNI before 1.1.0.
+   * Runs STATUS, which fails if the network's plugins cannot currently serve ADD. Throws the error of the first plugin that fails. Does
+   * nothing for CNI before 1.1.0.
    */
   async status(list: NetworkList, signal: AbortSignal): Promise<void> {
     this.#requirePlugins(list);
@@ -125,8 +125,8 @@ export class CniClient {
   }
 
   /**
-   * Releases the resources of this network's attachments that are not in `valid`: runs DEL for each that has a record, and then GC.
-   * Continues after an error, and throws all errors as one at the end.
+   * Releases the resources of this network's attachments that are not in `valid`: runs DEL for each one that has a record, and then GC.
+   * Continues after an error, and throws all errors combined at the end.
    */
   async collectGarbage(list: NetworkList, valid: AttachmentKey[], signal: AbortSignal): Promise<void> {
     if (list.disableGC) return;
@@ -138,24 +138,24 @@ export class CniClient {
       throw new PodwrightError('internal', `CNI GC of ${list.name}: ${failures.map(errorMessage).join('; ')}`);
   }
 
-  /** Whether there is a record of this attachment. */
+  /** Whether this attachment has a record. */
   has(key: AttachmentKey): boolean {
     return this.#cache.has(key);
   }
 
-  /** The recorded result of ADD; undefined if no ADD has succeeded. Throws `data_loss` if the record is damaged. */
+  /** Returns the recorded result of ADD, or `undefined` if no ADD has succeeded. Throws `data_loss` if the record is damaged. */
   result(key: AttachmentKey): CniResult | undefined {
     const record = this.#cache.read(key);
     if (record === undefined || record.result === null) return undefined;
     return decodeResult(JSON.stringify(record.result), record.network.cniVersion);
   }
 
-  /** Attachments with a record: added, partly added, or not completely removed. */
+  /** Returns the attachments that have a record: those that were added, partly added, or not completely removed. */
   async attachments(): Promise<AttachmentKey[]> {
     return await this.#cache.list();
   }
 
-  /** Runs `work` alone for a container. If the signal aborts before its turn, rejects immediately and does not start it. */
+  /** Runs `work` exclusively for a container. If the signal aborts before its turn comes, rejects immediately and does not start it. */
   #exclusively<T>({ containerId }: AttachmentKey, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return this.#operations.shared(() => this.#containers.run(containerId, work, signal), signal);
   }
@@ -165,7 +165,7 @@ export class CniClient {
     if (missing.length > 0) throw missingPluginsError(missing, this.#directories);
   }
 
-  /** Queries the plugins' versions only if the configuration permits several. */
+  /** Picks the CNI version. Queries the plugins' versions only if the configuration allows several. */
   async #negotiate(list: NetworkList, signal: AbortSignal): Promise<string> {
     if (list.cniVersions.length < 2) return list.cniVersion;
     const timeoutMs = this.#deadlines.queryMs;
@@ -190,8 +190,8 @@ export class CniClient {
   }
 
   /**
-   * Runs DEL, and once more if it fails: some plugins fail on their own partial state the first time and succeed the second (`bridge` with
-   * `ipMasq` does).
+   * Runs DEL, and retries it once if it fails: some plugins fail on their own partial state the first time and succeed the second time (for
+   * example `bridge` with `ipMasq`).
    */
   async #delTwice(record: AttachmentRecord): Promise<void> {
     const most = 2 * this.#deadlines.delMs * record.network.plugins.length;
@@ -232,8 +232,8 @@ export class CniClient {
   }
 
   /**
-   * Reads the record, or assumes one from the arguments. A damaged record is ignored if a list is given. Without a list it is an error,
-   * because resources may still be allocated.
+   * Reads the record or, if there is none, builds one from the arguments. A damaged record is ignored if a list is given. Without a list it
+   * is an error, because resources may still be allocated.
    */
   #readOrAssume(given: Attachment, list: NetworkList | undefined): AttachmentRecord | undefined {
     const assumed = list === undefined ? undefined : { network: list, attachment: given, result: null };
@@ -257,7 +257,7 @@ export class CniClient {
   }
 
   /**
-   * Runs a command of the plugins in order. Stops at the first error, as the specification requires: an address must not be released while
+   * Runs a command on the plugins in order. Stops at the first error, as the specification requires: an address must not be released while
    * a rule still refers to it.
    */
   async #inOrder(command: 'DEL' | 'CHECK', record: AttachmentRecord, signal: AbortSignal): Promise<void> {

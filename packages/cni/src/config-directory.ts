@@ -10,16 +10,16 @@ import {
   parseSinglePlugin,
 } from './network-list.ts';
 
-/** The networks of a directory, in the order of their file names. The first one is used. */
+/** The networks configured in a directory, in lexical order of their file names. The first one is used. */
 export type LoadedNetworks = {
   networks: { path: string; list: NetworkList }[];
-  /** Files that cannot be used, and why. */
+  /** Files that cannot be used, and the reasons. */
   rejected: { path: string; reason: string }[];
 };
 
 /**
- * Reads the `.conf`, `.conflist` and `.json` files of a directory in lexical order. An invalid file is added to `rejected`, and the next
- * one is read. A missing directory counts as empty. Throws only if the directory cannot be read.
+ * Reads the `.conf`, `.conflist` and `.json` files of a directory in lexical order. Invalid files are added to `rejected` and skipped. A
+ * missing directory counts as empty. Throws only if the directory cannot be read.
  */
 export async function loadNetworks(directory: string): Promise<LoadedNetworks> {
   const loaded: LoadedNetworks = { networks: [], rejected: [] };
@@ -43,7 +43,7 @@ async function readNetwork(directory: string, path: string): Promise<NetworkList
   return list;
 }
 
-/** Reads the plugins in the subdirectory with the network's name, which are appended to the list (spec 1.1, section 1). */
+/** Reads the plugins in the subdirectory named after the network, which are appended to its list (spec 1.1, section 1). */
 async function readPluginDirectory(directory: string): Promise<PluginConfig[]> {
   const plugins: PluginConfig[] = [];
   for (const path of await listFiles(directory, ['.conf'])) {
@@ -62,7 +62,7 @@ async function listFiles(directory: string, extensions: string[]): Promise<strin
     const names = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name)));
     if (names.length > MAX_FILES)
       throw new PodwrightError('resource_exhausted', `${directory} has more than ${MAX_FILES} network configurations`);
-    // sorted in byte order, as in other CNI runtimes, whatever the locale
+    // sorted in byte order regardless of the locale, as in other CNI runtimes
     return names.map((entry) => join(directory, entry.name)).sort();
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return [];

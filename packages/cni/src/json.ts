@@ -1,7 +1,7 @@
 import { isRecord, PodwrightError } from '@podwright/base';
 import { MAX_JSON_DEPTH } from './limits.ts';
 
-/** A parsed JSON object of unknown content. */
+/** A parsed JSON object whose content is unknown. */
 export type JsonObject = { [key: string]: unknown };
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -9,8 +9,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Parses text that must be one JSON object, nested at most 64 levels deep, so that it can be serialized without a stack overflow. Throws
- * `invalid_argument`; `what` names the text in the message.
+ * Parses text that must be a single JSON object. It may be nested at most 64 levels deep, so that it can be serialized without a stack
+ * overflow. Throws `invalid_argument`; `what` names the text in the message.
  */
 export function parseJsonObject(text: string, what: string): JsonObject {
   let value: unknown;
@@ -25,7 +25,7 @@ export function parseJsonObject(text: string, what: string): JsonObject {
   return value;
 }
 
-/** Walks level by level instead of recursing, because the text is untrusted. */
+/** Traverses the object level by level rather than recursively, because the text is untrusted. */
 function isDeeperThan(root: object, limit: number): boolean {
   let level: object[] = [root];
   for (let depth = 0; level.length > 0; depth++) {

@@ -14,8 +14,9 @@ export async function endProcessGroup(group: number, graceMs: number): Promise<v
 }
 
 /**
- * Ends the plugins that still run for a container although the process that started them has died: an ADD that outlives its runtime would
- * otherwise finish after the DEL and leak its resources. Finds them by their environment, and kills them after `graceMs`.
+ * Terminates plugins that are still running for a container although the process that started them has died: an ADD that outlives its
+ * container runtime would otherwise finish after the DEL and leak its resources. Finds the plugins by their environment, and kills them
+ * after `graceMs`.
  */
 export async function endStrayPlugins(containerId: string, graceMs: number): Promise<void> {
   await endProcesses((pid) => worksFor(pid, containerId), graceMs);
@@ -31,14 +32,16 @@ async function endProcesses(belongs: (pid: number) => Promise<boolean>, graceMs:
   }
 }
 
-/** The state, parent and group in proc(5) follow the program's name, which is in parentheses and may itself contain parentheses. */
+/**
+ * In proc(5), the state, parent and process group follow the program's name, which is in parentheses and may itself contain parentheses.
+ */
 async function isInGroup(pid: number, group: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/stat`, 'latin1');
   const [state, , processGroup] = status.slice(status.lastIndexOf(')') + 2).split(' ');
   return state !== 'Z' && Number(processGroup) === group;
 }
 
-/** Whether a process is a plugin that runs for the container. A zombie has no environment, so it is not. */
+/** Whether a process is a plugin running for the container. False for a zombie, which has no environment. */
 async function worksFor(pid: number, containerId: string): Promise<boolean> {
   if (!(await isInOwnPidNamespace(pid))) return false;
   const environment = await readProcessStart(pid, 'environ');
@@ -52,6 +55,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // ESRCH: the process has exited meanwhile
+    // ESRCH: the process has exited in the meantime
   }
 }

@@ -9,25 +9,25 @@ export const MAX_FILES = 1000;
 /** Maximum nesting depth of a configuration or a result. */
 export const MAX_JSON_DEPTH = 64;
 
-/** Maximum number of plugins of one network. */
+/** Maximum number of plugins per network. */
 export const MAX_PLUGINS = 64;
 
-/** Maximum output of a plugin on stdout and stderr together. */
+/** Maximum size of a plugin's stdout and stderr combined. */
 export const MAX_OUTPUT_BYTES = 1 << 20;
 
-/** How long the output of an exited plugin may stay open, for example in a daemon that the plugin has started. */
+/** How long an exited plugin's output may be held open, for example by a daemon that the plugin has started. */
 export const LINGER_MS = 1000;
 
-/** How long the helper processes of a killed plugin may take to finish. */
+/** How long a killed plugin's helper processes may take to finish. */
 export const HELPER_GRACE_MS = 500;
 
-/** How long to wait for killed processes. A process takes longer only if it hangs in the kernel; then it is abandoned. */
+/** How long to wait for killed processes to exit. A process takes longer only if it hangs in the kernel, in which case it is abandoned. */
 export const KILLED_MS = 2000;
 
-/** Deadlines for one run of a plugin, in ms. ADD has the longest, because IPAM plugins may query a server. */
+/** Deadlines for one plugin run, in milliseconds. That of ADD is the longest, because IPAM plugins may query a server. */
 export const ADD_TIMEOUT_MS = 120_000;
 export const DEL_TIMEOUT_MS = 60_000;
 export const QUERY_TIMEOUT_MS = 10_000;
 
-/** How long a plugin that an earlier process has started may continue before it is killed, in ms. */
+/** How long a plugin started by an earlier process may keep running before it is killed, in milliseconds. */
 export const STRAY_TIMEOUT_MS = 3000;

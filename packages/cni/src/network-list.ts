@@ -4,20 +4,20 @@ import { MAX_PLUGINS } from './limits.ts';
 import { isNetworkName, isPluginType } from './names.ts';
 import { CURRENT_VERSION, isVersion, OLDEST_VERSION, selectVersion } from './versions.ts';
 
-/** One plugin of a network: its configuration as written, and the fields of it that the protocol uses. */
+/** One plugin of a network: its configuration as written, and the fields that the protocol uses. */
 export type PluginConfig = {
   type: string;
-  /** The capabilities that the configuration declares. */
+  /** The capabilities declared by the configuration. */
   capabilities: string[];
   /** `ipam.type`, if the plugin delegates address management. */
   ipamType?: string;
   config: JsonObject;
 };
 
-/** A network configuration (spec section 1), as plain data that JSON can represent. */
+/** A network configuration (spec section 1), as plain data that can be represented in JSON. */
 export type NetworkList = {
   name: string;
-  /** The version to use: the newest of `cniVersions` that is supported. */
+  /** The version to use: the newest supported one in `cniVersions`. */
   cniVersion: string;
   cniVersions: string[];
   disableCheck: boolean;
@@ -26,7 +26,7 @@ export type NetworkList = {
   plugins: PluginConfig[];
 };
 
-/** A network without plugins. DEL with it only removes a damaged record. */
+/** A network without plugins. Running DEL with it only removes a damaged record. */
 export const FORGET: NetworkList = {
   name: 'none',
   cniVersion: '1.0.0',
@@ -55,7 +55,10 @@ export function parseNetworkList(text: string): NetworkList {
   };
 }
 
-/** Parses a `.conf` or `.json` file, which is a single plugin with the network's name, as a list of one. Throws `invalid_argument`. */
+/**
+ * Parses a `.conf` or `.json` file, which configures a single plugin and contains the network's name, as a list with one plugin. Throws
+ * `invalid_argument`.
+ */
 export function parseSinglePlugin(text: string): NetworkList {
   const raw = parseJsonObject(text, 'the network configuration');
   if (raw.type === undefined && raw.plugins !== undefined)
@@ -65,7 +68,7 @@ export function parseSinglePlugin(text: string): NetworkList {
   return { ...readVersions(raw), name: readName(raw), ...flags, plugins: [plugin] };
 }
 
-/** Parses the configuration of one plugin, from a list or from the subdirectory. Throws `invalid_argument`. */
+/** Parses the configuration of one plugin, from a list or from the network's subdirectory. Throws `invalid_argument`. */
 export function parsePlugin(text: string): PluginConfig {
   return readPlugin(parseJsonObject(text, 'the plugin configuration'));
 }

@@ -10,7 +10,7 @@ import { type PluginOutput, runPlugin } from './plugin-process.ts';
 import { buildEnvironment, buildRequest, type RequestExtras } from './request.ts';
 import { CURRENT_VERSION, OLDEST_VERSION } from './versions.ts';
 
-/** A finished run of a plugin, for logs and traces; `error` is undefined on success. */
+/** A finished plugin run, for logs and traces. `error` is undefined if it succeeded. */
 export type ObservedCall = {
   command: CniCommand;
   plugin: string;
@@ -48,8 +48,8 @@ export class PluginCaller {
   }
 
   /**
-   * Runs a plugin and returns its stdout. Throws a `PluginError` if the plugin failed, and `deadline_exceeded` or the signal's reason if it
-   * was killed.
+   * Runs a plugin and returns its stdout. Throws a `PluginError` if the plugin failed. If it was killed, throws `deadline_exceeded` or the
+   * signal's abort reason.
    */
   async call(call: PluginCall, signal: AbortSignal): Promise<string> {
     const { command, network, plugin, attachment } = call;
@@ -139,7 +139,7 @@ function readVersions(output: PluginOutput): ReadonlySet<string> {
     if (output.exitCode === 0 && Array.isArray(versions))
       return new Set(versions.filter((version): version is string => typeof version === 'string'));
   } catch {
-    // not a result of VERSION
+    // not a VERSION result
   }
   return new Set([OLDEST_VERSION]);
 }

@@ -1,10 +1,10 @@
 import { type ErrorCode, PodwrightError } from '@podwright/base';
 import { isJsonObject } from './json.ts';
 
-/** The commands of the protocol (spec section 2). */
+/** The protocol's commands (spec section 2). */
 export type CniCommand = 'ADD' | 'DEL' | 'CHECK' | 'GC' | 'STATUS' | 'VERSION';
 
-/** The error that a plugin reported (spec section 5, "Error"). `cniCode` is undefined if the plugin's output was not in that form. */
+/** The error that a plugin reported (spec section 5, "Error"). `cniCode` is undefined if the plugin's output did not have that format. */
 export type PluginFailure = {
   plugin: string;
   command: CniCommand;
@@ -13,7 +13,7 @@ export type PluginFailure = {
   details: string;
 };
 
-/** The failure of a plugin, as opposed to one of this client. */
+/** A plugin's failure, as opposed to one of this client. */
 export class PluginError extends PodwrightError {
   readonly failure: PluginFailure;
 
@@ -29,7 +29,7 @@ export class PluginError extends PodwrightError {
   }
 }
 
-/** The plugin's failure, if `error` is a `PluginError` or was caused by one. */
+/** Returns the plugin's failure if `error` is a `PluginError` or was caused by one. */
 export function pluginFailureOf(error: unknown): PluginFailure | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof PluginError) return cause.failure;
@@ -38,8 +38,8 @@ export function pluginFailureOf(error: unknown): PluginFailure | undefined {
 }
 
 /**
- * Maps the reserved CNI codes that mean more than a failure; see the table in section 5 of the specification. A full disk has no code of
- * its own, only the system's message.
+ * Maps the reserved CNI codes that convey more than "failed" (see the table in section 5 of the specification). A full disk has no code of
+ * its own, only the operating system's error message.
  */
 function codeOf(cniCode: number | undefined, msg: string): ErrorCode {
   if (/no space left on device/i.test(msg)) return 'resource_exhausted';
@@ -50,8 +50,8 @@ function codeOf(cniCode: number | undefined, msg: string): ErrorCode {
 }
 
 /**
- * Reads the message of a failed plugin: its JSON error on stdout, or else its raw output. `how` describes how it ended, for a plugin
- * without output.
+ * Extracts a failed plugin's error message from its JSON error on stdout or, if there is none, from its raw output. `how` describes how the
+ * plugin exited, in case it printed nothing.
  */
 export function readFailure(
   call: { plugin: string; command: CniCommand },

@@ -4,7 +4,7 @@ import { type ProgramStarter, programDirectories, type StartedProgram } from '@p
 import { endProcessGroup } from './left-processes.ts';
 import { HELPER_GRACE_MS, LINGER_MS, MAX_OUTPUT_BYTES } from './limits.ts';
 
-/** How a plugin ended, and its output. */
+/** How a plugin exited, and its output. */
 export type PluginOutput = { exitCode: number | null; signal: string | null; stdout: string; stderr: string };
 
 export type PluginProcess = {
@@ -17,8 +17,8 @@ export type PluginProcess = {
 
 /**
  * Runs a plugin in a new process group. If the signal aborts or the plugin writes more than 1 MiB, it is killed, and the promise rejects
- * after the whole group has exited. Its helpers (IPAM plugins, `iptables`) are killed only if they do not exit promptly: `host-local`, if
- * killed during a write, leaves an address that no DEL would release.
+ * once the whole group has exited. The plugin's helpers (IPAM plugins, `iptables`) are killed only if they do not exit promptly:
+ * `host-local`, if killed during a write, leaves behind an address that no DEL would release.
  */
 export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
   if (process.signal.aborted) return Promise.reject(process.signal.reason);
@@ -30,10 +30,13 @@ export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
   return new Running(child, process).done;
 }
 
-/** The environment of a plugin. Plugins run `iptables` and similar programs, which are not in the PATH of a root shell without a login. */
+/**
+ * Returns the environment for a plugin. Plugins run programs such as `iptables`, which are not in the PATH of a root shell without a login.
+ */
 function pluginEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CNI_'));
-  // the plugin's own variables come first: `endStrayPlugins` identifies it by them, and reads only the start of an environment
+  // the plugin's own variables come first, because `endStrayPlugins` identifies the plugin by them and reads only the start of an
+  // environment
   return { ...variables, ...Object.fromEntries(inherited), PATH: programDirectories().join(':') };
 }
 

@@ -6,7 +6,7 @@ import type { CniResult } from './result.ts';
 /** A port mapping from the host to the pod. An empty `hostIp` means every address, a `hostPort` of 0 no mapping. */
 export type PodPort = { protocol: 'tcp' | 'udp' | 'sctp'; containerPort: number; hostPort: number; hostIp: string };
 
-/** The properties of a pod that plugins receive. */
+/** The pod properties that are passed to plugins. */
 export type PodToAttach = {
   sandboxId: string;
   podName: string;
@@ -16,18 +16,18 @@ export type PodToAttach = {
   portMappings: PodPort[];
   bandwidth?: Bandwidth;
   cgroupParent?: string;
-  /** Subnets for the pod's addresses, one per address family. */
+  /** The subnets from which the pod's addresses are allocated, one per address family. */
   podCidrs?: string[];
   dns?: { servers: string[]; searches: string[]; options: string[] };
 };
 
-/** The interface that Kubernetes expects in a pod. */
+/** The interface name that Kubernetes expects in a pod. */
 const INTERFACE_NAME = 'eth0';
 
-/** The largest burst in bits that plugins accept, so that only the rate is limited. */
+/** The largest burst that plugins accept, in bits. With it, only the rate is limited. */
 const UNLIMITED_BURST = 2 ** 31 - 1;
 
-/** The attachment of a sandbox, with the arguments and capabilities that other runtimes also pass to plugins. */
+/** Builds the attachment of a sandbox, with the arguments and capabilities that other container runtimes also pass to plugins. */
 export function podAttachment(pod: PodToAttach): Attachment {
   const { sandboxId, netnsPath, podNamespace, podName, podUid } = pod;
   return {
@@ -45,7 +45,7 @@ export function podAttachment(pod: PodToAttach): Attachment {
   };
 }
 
-/** Values by capability, in the form of the CNI conventions. */
+/** Returns the capability arguments by capability name, in the format of the CNI conventions. */
 function capabilitiesOf(pod: PodToAttach): Record<string, unknown> {
   const { portMappings, bandwidth, cgroupParent, podCidrs = [], dns } = pod;
   const capabilities: Record<string, unknown> = {};
@@ -64,22 +64,25 @@ function capabilitiesOf(pod: PodToAttach): Record<string, unknown> {
   return capabilities;
 }
 
-/** The ports to map. A port without a host port is only declared. */
+/** Returns the ports to map. A port without a host port is merely declared. */
 const publishedPorts = (mappings: PodPort[]): PodPort[] => mappings.filter(({ hostPort }) => hostPort > 0);
 
 function toCapability({ protocol, containerPort, hostPort, hostIp }: PodPort): object {
   return { protocol, containerPort, hostPort, ...(hostIp !== '' && { hostIP: hostIp }) };
 }
 
-/** The addresses of the sandbox itself, in the plugins' order: those whose interface is not on the host. */
+/**
+ * Returns the addresses of the sandbox itself, which are those whose interface is not on the host, in the order in which the plugins
+ * returned them.
+ */
 export function podAddresses({ ips, interfaces }: CniResult): string[] {
   const own = ips.filter(({ interfaceIndex: index }) => index === undefined || interfaces[index]?.sandbox !== '');
   return own.map(({ address }) => address);
 }
 
 /**
- * Removes `portmap` from the network of a pod without host ports, where it would only return its input: most pods then start one plugin
- * less. The record of the attachment contains the resulting list, which DEL uses too.
+ * Removes `portmap` from the network of a pod without host ports. It would only return its input, so most pods then run one plugin fewer.
+ * The attachment's record contains the resulting list, which is also used for DEL.
  */
 export function withoutIdlePlugins(
   list: NetworkList,

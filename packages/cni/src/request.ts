@@ -4,15 +4,15 @@ import type { JsonObject } from './json.ts';
 import type { NetworkList, PluginConfig } from './network-list.ts';
 import type { CniCommand } from './plugin-error.ts';
 
-/** Additions to the configuration of a plugin. */
+/** Fields added to a plugin's configuration for one request. */
 export type RequestExtras = {
   prevResult?: JsonObject;
   capabilityArgs?: Record<string, unknown>;
-  /** Attachments that are still in use, for GC. */
+  /** The attachments that are still in use, for GC. */
   validAttachments?: { containerID: string; ifname: string }[];
 };
 
-/** The configuration that a plugin receives on stdin (spec section 3, "Deriving request configuration"). */
+/** Builds the configuration that a plugin receives on stdin (spec section 3, "Deriving request configuration"). */
 export function buildRequest(list: NetworkList, plugin: PluginConfig, extras: RequestExtras = {}): JsonObject {
   const written = Object.entries(plugin.config).filter(([key]) => !isReserved(key));
   const request: JsonObject = Object.fromEntries(written);
@@ -32,7 +32,7 @@ export function buildRequest(list: NetworkList, plugin: PluginConfig, extras: Re
 const isReserved = (key: string): boolean =>
   key === 'capabilities' || key === 'prevResult' || key.startsWith('cni.dev/');
 
-/** The environment of a plugin (spec section 2, "Parameters"). */
+/** Builds a plugin's environment (spec section 2, "Parameters"). */
 export function buildEnvironment(
   command: CniCommand,
   directories: string[],

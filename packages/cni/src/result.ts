@@ -7,7 +7,7 @@ import { isAtLeast, isVersion } from './versions.ts';
 /** An address that a plugin assigned. `interfaceIndex` is an index into `interfaces`. */
 export type ResultIp = { address: string; prefixLength: number; gateway?: string; interfaceIndex?: number };
 
-/** The result of a plugin's ADD (spec section 5), in one form for all versions. */
+/** The result of a plugin's ADD (spec section 5), normalized across all versions. */
 export type CniResult = {
   cniVersion: string;
   /** `sandbox` is '' for an interface on the host. */
@@ -19,7 +19,7 @@ export type CniResult = {
   raw: JsonObject;
 };
 
-// these bounds, far above any real result, keep a broken plugin from exhausting the memory
+// far above any real result; keeps a broken plugin from exhausting memory
 const text = z.string().max(4096);
 const optionalText = text.nullish().transform((value) => value ?? '');
 const ip = text.refine((value) => isIP(value) !== 0 && !value.includes('%'), 'is not an IP address');
@@ -42,7 +42,7 @@ const gatewaySchema = z
   .transform((value) => (value ? value : undefined));
 const routes = listOf(z.object({ dst: cidr, gw: gatewaySchema }), 4096);
 
-/** Results since 0.3.0. Before 1.0.0 an address also had a redundant `version`. */
+/** The result format since 0.3.0. Before 1.0.0, an address also had a redundant `version`. */
 const modernSchema = z.object({
   interfaces: listOf(z.object({ name: text.min(1), mac: optionalText, sandbox: optionalText }), 256),
   ips: listOf(z.object({ address: cidr, gateway: gatewaySchema, interface: z.int().nullish() }), 256),
@@ -54,8 +54,8 @@ const familySchema = z.object({ ip: cidr, gateway: gatewaySchema, routes }).null
 const legacySchema = z.object({ ip4: familySchema, ip6: familySchema, dns });
 
 /**
- * Decodes the result of ADD. `requestedVersion` is the version of the request, and the default for a result without one. A result in the
- * format of the other side of 0.3.0 is an error, because the next plugin could not read it.
+ * Decodes the result of ADD. `requestedVersion` is the version of the request, and is also assumed for a result without a version. If only
+ * one of the two versions is older than 0.3.0, the result is an error, because the next plugin could not read it.
  */
 export function decodeResult(output: string, requestedVersion: string): CniResult {
   const raw = parseJsonObject(output, 'the result');

@@ -1,8 +1,8 @@
 import { raceAbort } from '@podwright/base';
 
 /**
- * A lock for shared and exclusive work: CNI forbids ADD and DEL while GC runs (spec section 3, "Lifecycle & ordering"). Exclusive work
- * waits for all work that is running, and later work waits for it.
+ * A shared/exclusive lock. It is needed because CNI forbids ADD and DEL while GC runs (spec section 3, "Lifecycle & ordering"). Exclusive
+ * work waits for all work that is already running, and later work waits for the exclusive work.
  */
 export class SharedLock {
   #running = new Set<Promise<unknown>>();
@@ -19,7 +19,7 @@ export class SharedLock {
     return turn;
   }
 
-  /** Runs exclusive work once all running work has ended. A waiting caller that is aborted does not block later callers. */
+  /** Runs exclusive work once all running work has finished. An aborted waiter does not block later callers. */
   alone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const before = Promise.all([this.#alone, ...this.#running]);
     const turn = this.#whenOver(before, { work, signal });

@@ -1,14 +1,17 @@
 /** The newest supported version of the CNI specification. */
 export const CURRENT_VERSION = '1.1.0';
 
-/** The version of a configuration without `cniVersion`. */
+/** The version assumed for a configuration without `cniVersion`. */
 export const OLDEST_VERSION = '0.1.0';
 
 export function isVersion(text: string): boolean {
   return /^\d{1,6}(\.\d{1,6}){0,2}$/.test(text);
 }
 
-/** Compares two versions: negative if `a` is older than `b`, zero if they are equal, positive if `a` is newer. Missing parts count as 0. */
+/**
+ * Compares two versions. Returns a negative number if `a` is older than `b`, zero if they are equal, and a positive number if `a` is newer.
+ * Missing parts count as 0.
+ */
 export function compareVersions(a: string, b: string): number {
   const left = a.split('.').map(Number);
   const right = b.split('.').map(Number);
@@ -21,14 +24,15 @@ export function compareVersions(a: string, b: string): number {
 
 export const isAtLeast = (version: string, wanted: string): boolean => compareVersions(version, wanted) >= 0;
 
-/** Whether a version of the specification has a command or a field. */
+/** Whether a version of the specification has the given command or field. */
 export const supportsCheck = (version: string): boolean => isAtLeast(version, '0.4.0');
 export const supportsPrevResultOnDel = (version: string): boolean => isAtLeast(version, '0.4.0');
 export const supportsGcAndStatus = (version: string): boolean => isAtLeast(version, '1.1.0');
 
 /**
- * The newest of a configuration's versions that this client and all plugins support (spec 1.1, "Version considerations"). If there is none,
- * the newest that this client supports, so that the plugin itself reports the mismatch; undefined if all versions are too new.
+ * Returns the newest of a configuration's versions that this client and all plugins support (spec 1.1, "Version considerations"). If there
+ * is none, returns the newest that this client supports, so that the plugin itself reports the mismatch. Returns `undefined` if all
+ * versions are too new.
  */
 export function selectVersion(candidates: string[], plugins: ReadonlySet<string>[] = []): string | undefined {
   const spoken = candidates

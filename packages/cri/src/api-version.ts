@@ -1,7 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { ServiceDefinitionOptions } from '@podwright/grpc';
 
-/** CRI versions. Both use the v1 messages, because v1 kept every field number of v1alpha2. */
+/** A CRI version. Both use the v1 messages, because v1 kept every field number of v1alpha2. */
 export type CriApiVersion = 'v1' | 'v1alpha2';
 
 /** Methods added to v1 after v1alpha2 was frozen. */
@@ -20,12 +20,12 @@ const ONLY_IN_V1: ReadonlySet<string> = new Set([
   'streamImages',
 ]);
 
-/** The protobuf package of a version's services. */
+/** Returns the protobuf package of a version's services. */
 export function packageOf(version: CriApiVersion): string {
   return `runtime.${version}`;
 }
 
-/** Definition options of a CRI service in one API version: its package name, and the methods that exist in that version. */
+/** Returns the definition options of a CRI service for one API version: its package name, and the methods that exist in that version. */
 export function servedIn(service: Pick<DescService, 'methods'>, version: CriApiVersion): ServiceDefinitionOptions {
   const names = service.methods.map((method) => method.localName);
   const methods = new Set(version === 'v1' ? names : names.filter((name) => !ONLY_IN_V1.has(name)));

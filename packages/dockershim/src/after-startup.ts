@@ -5,7 +5,8 @@ type Handler = (request: never, context: CallContext) => unknown;
 type Service = { method: Record<string, { methodKind: string }> };
 
 /**
- * Wraps handlers so that each call waits for the startup. If the startup has failed so far, the call retries it, and fails with its error.
+ * Wraps handlers so that each call waits until startup has succeeded. If startup has not succeeded yet, the call retries it and fails with
+ * its error.
  */
 export function afterStartup<H extends object>(service: Service, handlers: H, startup: EngineStartup): H {
   const wrapped = Object.entries(handlers as Record<string, Handler>).map(([name, handler]) => [

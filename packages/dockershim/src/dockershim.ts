@@ -46,20 +46,20 @@ import { imageTransfers } from './transfers/image-transfers.ts';
 
 /** A running dockershim. */
 export type DockershimHandle = {
-  /** `unix://` and the path of the CRI socket. */
+  /** The path of the CRI socket, prefixed with `unix://`. */
   readonly endpoint: string;
-  /** Reads logs that the Engine does not write to files, for a kubelet in the same process. */
+  /** Reads container logs that the Engine does not write to files, for a kubelet in the same process. */
   readonly legacyLogs: LegacyLogs;
-  /** `StreamingServer.serve`, which saves a kubelet in the same process a second connection per stream. */
+  /** `StreamingServer.serve`. It saves a kubelet in the same process a second connection per stream. */
   serveStream(client: UpgradingClient, url: string): boolean;
-  /** Stops serving after a grace period for running calls. Containers keep running, and the next start finds them. */
+  /** Stops serving after a grace period for in-flight calls. Containers keep running, and are found again by the next start. */
   close(): Promise<void>;
 };
 
 /**
  * Starts a dockershim: recovers the sandboxes of an earlier one, then serves the CRI on the socket. While the Engine is unreachable, Status
  * reports that, and other calls fail with `unavailable`. Throws `already_exists` if another dockershim uses the root directory or socket,
- * and `failed_precondition` if the Engine is too old or its cgroup driver is not the requested one.
+ * and `failed_precondition` if the Engine is too old or does not use the requested cgroup driver.
  */
 export async function startDockershim(options: DockershimOptions): Promise<DockershimHandle> {
   const undo = new Undo();
@@ -111,7 +111,7 @@ type Running = DockershimServices & {
   exporter: SpanExporter;
 };
 
-/** The part of the startup that needs the Engine, before any call is served. */
+/** Performs the part of the startup that needs the Engine. Must complete before any call is served. */
 async function startUp(
   { facts, sandboxes, options, logger }: Pick<Running, 'facts' | 'sandboxes' | 'options' | 'logger'>,
   signal: AbortSignal,
@@ -126,7 +126,6 @@ async function startUp(
   await recoverSandboxes(sandboxes, signal);
 }
 
-/** The dependencies of the CRI calls for sandboxes. */
 function sandboxesOf(
   services: DockershimServices,
   { containers, checkpoints }: Pick<Running, 'containers'> & { checkpoints: CheckpointStore },
@@ -142,7 +141,7 @@ function sandboxesOf(
   });
 }
 
-/** The CRI calls, except those about the runtime itself (Version, Status, …). */
+/** Returns the handlers of the CRI calls, except those about the container runtime itself (Version, Status, …). */
 function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandlers> {
   const { engine, containers, sandboxes, streaming, logger } = running;
   const pods = sandboxHandlers(sandboxes);
@@ -186,13 +185,13 @@ function exporterOf({ tracing, logger }: DockershimOptions): SpanExporter {
   return createSpanExporter(tracing, { resource, logger });
 }
 
-/** Allows only one dockershim per root directory. Two of them would remove each other's pods. */
+/** Ensures that only one dockershim uses a root directory. Two of them would remove each other's pods. */
 function lockRoot(root: string): () => void {
   const refusal = `start a dockershim in ${root}: another one uses this root directory; stop it, or use another root`;
   return lockDirectory(root, refusal);
 }
 
-/** Creates and initializes the network plugin that the options select. */
+/** Creates and initializes the network plugin selected by the options. */
 async function openNetworkPlugin({
   network,
   logger,
@@ -205,7 +204,7 @@ async function openNetworkPlugin({
   return plugin;
 }
 
-/** Moves this process to a cgroup of the host, and creates the cgroup if needed. */
+/** Moves this process to a cgroup on the host, creating the cgroup if needed. */
 async function moveToCgroup(path: string): Promise<void> {
   try {
     const hierarchy = await discoverCgroups();

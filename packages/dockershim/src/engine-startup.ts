@@ -2,8 +2,8 @@ import { errorCode, errorMessage, type Logger, raceAbort } from '@podwright/base
 import { ENGINE_RETRY_MS } from './limits.ts';
 
 /**
- * Runs the work that needs the Engine before any call can be served, until it has succeeded once. If the Engine is unreachable at the
- * start, the work is retried every two seconds, and with each call.
+ * Performs the startup work that needs the Engine, until it has succeeded once. No call is served before that. If the Engine is unreachable
+ * at startup, the work is retried every two seconds and with each call.
  */
 export class EngineStartup {
   readonly #work: () => Promise<void>;
@@ -33,12 +33,12 @@ export class EngineStartup {
     }
   }
 
-  /** Resolves once the work has succeeded. Rejects with the error of a failed attempt, or with the signal's reason. */
+  /** Resolves once the work has succeeded. Rejects with the error of a failed attempt or with the signal's abort reason. */
   async done(signal: AbortSignal): Promise<void> {
     if (!this.#done) await raceAbort(this.#try(), signal);
   }
 
-  /** Stops retrying, and waits for a running attempt. */
+  /** Stops retrying, and waits for an attempt that is still running. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#done = true;

@@ -2,7 +2,7 @@ import { silentLogger } from '@podwright/base';
 import { CniConfiguration } from './network/cni-configuration.ts';
 import type { DockershimOptions } from './options.ts';
 
-/** Describes the network of pods for users. Throws `failed_precondition`, with every file that was tried, if there is none yet. */
+/** Describes the pod network for users. If there is none yet, throws `failed_precondition` listing every file that was tried. */
 export async function lookAtPodNetwork({
   plugin,
   confDir,

@@ -6,8 +6,8 @@ import { MAX_SOCKET_PATH_BYTES } from '@podwright/host';
 export type Endpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };
 
 /**
- * Parses an endpoint in a form that the kubelet's flags accept: `unix:///path`, a bare absolute path, or `tcp://host:port`. Throws
- * `invalid_argument`; the message lists the accepted forms.
+ * Parses an endpoint in one of the formats accepted by the kubelet's flags: `unix:///path`, a bare absolute path, or `tcp://host:port`.
+ * Throws `invalid_argument`, with a message that lists the accepted formats.
  */
 export function parseEndpoint(endpoint: string): Endpoint {
   if (endpoint.startsWith('/')) return unixEndpoint(endpoint, endpoint);
@@ -19,7 +19,7 @@ export function parseEndpoint(endpoint: string): Endpoint {
   throw invalid(endpoint, 'expected unix:///path/to/socket, an absolute path, or tcp://host:port');
 }
 
-/** The endpoint as a URL, for messages. */
+/** Formats the endpoint as a URL, for messages. */
 export function formatEndpoint(endpoint: Endpoint): string {
   if (endpoint.kind === 'unix') return `unix://${endpoint.path}`;
   return `tcp://${endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`;

@@ -11,14 +11,14 @@ export const PREFIX_BYTES = 5;
  */
 export class MessageReader {
   readonly #maxBytes: number;
-  /** The received part of an incomplete message, whose length has been checked. */
+  /** The part of an incomplete message received so far. The message's length has already been checked. */
   #begun = begun();
 
   constructor(maxBytes = MAX_MESSAGE_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Adds the next bytes, which the caller may overwrite afterwards. Returns the messages that they complete. */
+  /** Adds the next bytes, which the caller may overwrite afterwards. Returns the messages completed by them. */
   push(chunk: Buffer): Buffer[] {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);

@@ -13,13 +13,13 @@ export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { me
 
 /** The package name under which a service is served or called, and the methods that exist there. */
 export type ServiceDefinitionOptions = {
-  /** Replaces the package name of the descriptor, such as `runtime.v1alpha2` for `runtime.v1`. */
+  /** Overrides the package name in the descriptor, such as `runtime.v1alpha2` instead of `runtime.v1`. */
   packageName?: string;
   /** Local names of the methods to include; all methods if omitted. */
   methods?: ReadonlySet<string>;
 };
 
-/** A method's wire definition, in the shape of grpc-js. Serializers accept a message or its fields. */
+/** A method's wire definition, with the same shape as in grpc-js. Serializers accept a message or its fields. */
 export type GrpcMethod = {
   path: string;
   requestStream: boolean;

@@ -2,12 +2,12 @@ import type { PolicyRule } from './authorizer.ts';
 import { labelsMatch } from './label-selector.ts';
 import { isAggregated, type Role } from './rbac-objects.ts';
 
-/** The new rules of an aggregated ClusterRole. */
+/** An aggregated ClusterRole and its newly computed rules. */
 export type AggregatedRules = { name: string; rules: PolicyRule[] };
 
 /**
- * Finds the aggregated ClusterRoles whose rules differ from those of the roles that they select, and computes their new rules. Roles may
- * select aggregated roles: rules are computed until they are stable, so one call is enough.
+ * Finds the aggregated ClusterRoles whose rules differ from those of the roles they select, and computes their new rules. An aggregated
+ * role may itself select aggregated roles, so the rules are recomputed until they are stable; a single call is enough.
  */
 export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
   const sorted = [...roles].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
@@ -17,7 +17,7 @@ export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
     return names === undefined ? [] : [{ name: nameOf(role), names }];
   });
   const changed = new Set<string>();
-  // In each round, a rule reaches at least one more role, and no rule needs to pass through a role twice.
+  // every round carries a rule to at least one more role, and no rule has to pass through the same role twice
   for (let round = 0, isStable = false; !isStable && round <= selected.length; round++) {
     isStable = true;
     for (const { name, names } of selected) {
@@ -31,7 +31,7 @@ export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
   return [...changed].sort().map((name) => ({ name, rules: [...current.get(name)!.values()] }));
 }
 
-/** Names of the roles that a role selects, without the role itself; undefined if a selector is invalid. */
+/** Returns the names of the other roles that the role selects, or `undefined` if a selector is invalid. */
 function selectedNames(role: Role, roles: readonly Role[]): string[] | undefined {
   const selections = role.aggregationRule!.clusterRoleSelectors!.map((selector) => {
     const matches = labelsMatch(selector);
@@ -42,7 +42,7 @@ function selectedNames(role: Role, roles: readonly Role[]): string[] | undefined
 
 const nameOf = ({ metadata }: Role): string => metadata.name ?? '';
 
-/** Rules by their content, without duplicates, in their original order. */
+/** Deduplicates the rules, keyed by content and in their original order. */
 const keyedRules = (rules: readonly PolicyRule[]): Map<string, PolicyRule> =>
   new Map(rules.map((rule) => [keyOfRule(rule), rule]));
 

@@ -8,13 +8,13 @@ import { isAggregated, RBAC_GROUP, type Role, type RoleBinding, type RoleRef } f
 import type { RbacSource } from './rbac-source.ts';
 import { coverageOf } from './rule-coverage.ts';
 
-/** A creation or update of an RBAC object. */
+/** A request to create or update an RBAC object. */
 export type RbacWrite = {
   user: UserInfo;
   resource: 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
-  /** '' for cluster-scoped objects. */
+  /** Empty for cluster-scoped objects. */
   namespace: string;
-  /** The name in the URL; '' for a creation with POST. */
+  /** The name in the URL; empty for a creation with POST. */
   name: string;
   object: ApiObject;
   /** Absent for a creation. */
@@ -22,21 +22,21 @@ export type RbacWrite = {
 };
 
 /**
- * Why a write is refused. For `Forbidden`, the message is only the part after `roles.rbac.authorization.k8s.io "NAME" is forbidden: `; for
- * the other reasons it is complete.
+ * Why a write is refused. For `Forbidden`, the message contains only what follows `roles.rbac.authorization.k8s.io "NAME" is forbidden: `;
+ * for the other reasons it is complete.
  */
 export type RbacRefusal = { reason: 'Forbidden' | 'NotFound' | 'InternalError'; message: string };
 
 export type EscalationCheckParts = {
   authorizer: Authorizer;
-  /** Resolves RBAC rules only. Permissions from other authorizers cannot be granted. */
+  /** Resolves RBAC rules only: permissions that a user gets from other authorizers cannot be granted to others. */
   rules: RuleResolver;
   source: RbacSource;
 };
 
 /**
- * Ensures that no user gains permissions through a write: a role may contain only permissions that its writer has, and a binding may refer
- * only to such a role. Exceptions are the verbs `escalate` on roles and `bind` on a binding's role, and the group system:masters.
+ * Prevents privilege escalation. A user may write a role only if it contains no permissions that the user lacks, and a binding only if it
+ * refers to such a role. Exceptions: the verb `escalate` on roles, the verb `bind` on the binding's role, and the group system:masters.
  */
 export class EscalationCheck {
   readonly #parts: EscalationCheckParts;
@@ -45,7 +45,9 @@ export class EscalationCheck {
     this.#parts = parts;
   }
 
-  /** The reason to refuse the write; undefined if the user may make it. `write.object` must be the object as it will be stored. */
+  /**
+   * Returns the reason to refuse the write, or `undefined` if the user may make it. `write.object` must be the object as it will be stored.
+   */
   refusalOf(write: RbacWrite): RbacRefusal | undefined {
     const { user, resource, object, old } = write;
     if (user.groups.includes(MASTERS)) return undefined;
@@ -94,13 +96,13 @@ const ROLE_RESOURCES: ReadonlyMap<string, string> = new Map([
   ['ClusterRole', 'clusterroles'],
 ]);
 
-/** An aggregation rule can collect any rule, so its writer needs all permissions. */
+/** An aggregation rule can pull in any rule, so its writer needs all permissions. */
 const ALL_RIGHTS: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-/** Whether the objects differ only in fields that garbage collection writes. */
+/** Whether the objects differ only in metadata that the garbage collector may change, or in managedFields. */
 const differOnlyForCollection = (object: ApiObject, old: ApiObject): boolean =>
   isDeepStrictEqual(withoutCollection(object), withoutCollection(old));
 

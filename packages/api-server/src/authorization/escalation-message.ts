@@ -3,7 +3,10 @@ import type { PolicyRule } from './authorizer.ts';
 import { aggregated, quoted, quotedList } from './go-text.ts';
 import type { Coverage } from './rule-coverage.ts';
 
-/** The reason, in Kubernetes' words, why a user may not grant rules. `errors` occurred while resolving the user's own rules. */
+/**
+ * Explains, worded as in Kubernetes, why a user may not grant the rules. `errors` are those that occurred while the user's own rules were
+ * resolved.
+ */
 export function escalationMessage(
   { username, groups }: UserInfo,
   coverage: Coverage,
@@ -16,7 +19,7 @@ export function escalationMessage(
   return `${who} is attempting to grant RBAC permissions not currently held:\n${missing}${more}${resolution}`;
 }
 
-/** The rules in alphabetical order, without duplicates. Verbs on the same resource are combined into one rule. */
+/** Describes the rules in alphabetical order, without duplicates. Verbs on the same resource are merged into one rule. */
 function describedRules(rules: readonly PolicyRule[]): string[] {
   const urls = rules.filter(({ nonResourceURLs }) => nonResourceURLs);
   const byResource = new Map<string, PolicyRule>();

@@ -1,12 +1,12 @@
 import type { AuthorizationAttributes } from './authorizer.ts';
 import { quoted } from './go-text.ts';
 
-/** Escapes markup, in case a browser shows the message as HTML. */
+/** HTML escapes, in case a browser renders the message as HTML. */
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * The reason, in Kubernetes' words, why a request is forbidden. In a `Status`, it follows `pods "web" is forbidden: `, or `forbidden: ` for
- * a path. `reason` is the verdict's reason.
+ * Explains, worded as in Kubernetes, why a request is forbidden. In a `Status`, this text follows `pods "web" is forbidden: `, or
+ * `forbidden: ` for a non-resource path. `reason` is the reason of the authorizer's verdict.
  */
 export function forbiddenMessage(attributes: AuthorizationAttributes, reason: string): string {
   const message = refused(attributes).replace(/[&<>]/g, (character) => MARKUP[character]!);

@@ -1,4 +1,4 @@
-/** Like Go's `strconv.Quote`, except for characters that Go escapes as `\x` or `\u` in its own way. */
+/** Like Go's `strconv.Quote`, except for characters that Go escapes as `\x…` or `\u…`, where the result may differ. */
 export const quoted = (text: string): string => JSON.stringify(text);
 
 /** Prints a list of strings like Go's `%q`. */

@@ -1,6 +1,6 @@
 import type { Authorizer } from './authorizer.ts';
 
-/** An authorizer that allows every request of the members of the given groups. */
+/** Returns an authorizer that allows every request made by members of the given groups. */
 export function privilegedGroups(groups: readonly string[]): Authorizer {
   return {
     authorize: ({ user }) => ({

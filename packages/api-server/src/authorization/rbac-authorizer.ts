@@ -15,7 +15,7 @@ import { ruleAllows } from './rule-matching.ts';
 /** The rules of the role that a binding refers to, or the error if the role cannot be resolved. */
 type RoleRules = { rules: readonly PolicyRule[]; error?: string };
 
-/** Role-based access control: allows a request if a rule of a role allows it that a binding grants to the user. RBAC never denies. */
+/** Role-based access control. Allows a request if any role bound to the user has a rule that allows it; never denies one. */
 export class RbacAuthorizer implements Authorizer, RuleResolver {
   readonly #source: RbacSource;
 
@@ -59,19 +59,19 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
 }
 
 /**
- * Maximum size of the roles that one check reads in a namespace, and in the cluster. Decoding that much takes a quarter of a second.
- * Without the limit, a user who may write roles in a namespace could block the server for seconds with 100 MB of them. Roles beyond the
- * limit do not apply.
+ * Maximum total size of the roles that one check reads per scope (a namespace or the cluster). Decoding that much takes a quarter of a
+ * second. Without a limit, a user who may write roles in a namespace could block the server for seconds with 100 MB of roles. Roles beyond
+ * the limit do not apply.
  */
 const MAX_ROLE_BYTES = 8 << 20;
 
-/** Cost of a binding, counted like bytes of a role. */
+/** What each binding adds to the total size of the roles. */
 const BINDING_BYTES = 256;
 
 const tooLarge = ({ username }: UserInfo, namespace: string): string =>
   `the roles of user ${quoted(username)} ${namespace === '' ? 'in the cluster' : `in namespace ${quoted(namespace)}`} exceed ${MAX_ROLE_BYTES} bytes`;
 
-/** The rules of the role that a binding in a namespace refers to; the namespace is '' for a ClusterRoleBinding. */
+/** Returns the rules of the role that a binding in the given namespace refers to; the namespace is empty for a ClusterRoleBinding. */
 export const roleRules = (source: RbacSource, roleRef: RoleRef, namespace: string): RoleRules =>
   rulesOf(findRole(source, roleRef, namespace), roleRef);
 

@@ -4,13 +4,16 @@ import type { Role, RoleRef, Subject } from './rbac-objects.ts';
 /** A binding that applies to a user. `subject` is its first subject that matches the user. */
 export type AppliedBinding = { name: string; namespace: string; roleRef: RoleRef; subject: Subject };
 
-/** Decodes a role on demand; its size is known before. */
+/** Decodes a role lazily; its encoded size is known up front. */
 export type RoleReader = { sizeBytes: number; read(): Role };
 
-/** Reads the newest state of RBAC objects. */
+/** Reads the current state of RBAC objects. */
 export interface RbacSource {
   role(namespace: string, name: string): RoleReader | undefined;
   clusterRole(name: string): RoleReader | undefined;
-  /** The RoleBindings of a namespace that apply to a user, ordered by name; for '', the ClusterRoleBindings. */
+  /**
+   * Returns the RoleBindings in a namespace that apply to a user, ordered by name. If the namespace is empty, returns the
+   * ClusterRoleBindings.
+   */
   bindingsOf(user: UserInfo, namespace: string): AppliedBinding[];
 }

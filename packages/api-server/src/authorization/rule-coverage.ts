@@ -4,22 +4,22 @@ import { isEmpty, urlCovers } from './rule-matching.ts';
 /** A rule that allows one verb on one resource or URL. */
 type SingleRule = PolicyRule;
 
-/** The uncovered part of the rules, split into single rules. `isComplete` is false if the search ended early. */
+/** The part of the rules that is not covered, split into single rules. `isComplete` is false if the comparison stopped early. */
 export type Coverage = { missing: SingleRule[]; isComplete: boolean };
 
 export type CoverageBounds = {
-  /** Maximum number of comparisons, each between a rule with few values and one of the owner's rules. */
+  /** Maximum number of comparisons. Each compares a rule that has few values with one of the owner's rules. */
   maxSteps: number;
-  /** Maximum total length of the missing rules. */
+  /** Maximum total length of the missing rules, in characters. */
   maxMissingCharacters: number;
 };
 
-/** Allows about a second of work. Rules are lists of lists: 1 MB can encode 10^18 single rules, too many to compare. */
+/** Limits the work to about a second. Rules are lists of lists: 1 MB can encode 10^18 single rules, too many to compare. */
 const BOUNDS: CoverageBounds = { maxSteps: 5_000_000, maxMissingCharacters: 1 << 18 };
 
 /**
- * The permissions in `rules` that the owner's rules do not grant. As in Kubernetes, each single rule must be covered by one rule of the
- * owner. Callers must treat an incomplete coverage as a refusal.
+ * Returns the permissions in `rules` that the owner's rules do not grant. As in Kubernetes, each single rule must be covered by one of the
+ * owner's rules. If the result is incomplete, callers must refuse the request.
  */
 export function coverageOf(
   owner: readonly PolicyRule[],
@@ -48,11 +48,11 @@ export function coverageOf(
 
 type Values = readonly string[] | null | undefined;
 
-/** The owner's rules. Values of long lists are looked up in sets. */
+/** The owner's rules. Long lists are converted to sets for lookup. */
 class OwnedRules {
   readonly #rules: readonly PolicyRule[];
   readonly #sets = new Map<readonly string[], ReadonlySet<string>>();
-  /** Cost of comparing a rule that has one value per list. URLs are compared one by one. */
+  /** Number of steps to compare a rule that has one value per list. URLs are compared one by one. */
   readonly #steps: number;
 
   constructor(rules: readonly PolicyRule[]) {
@@ -65,7 +65,7 @@ class OwnedRules {
     return this.#steps * (1 + Math.floor(values / 8));
   }
 
-  /** Whether a single rule of the owner grants everything that `rule` grants. */
+  /** Whether any one of the owner's rules grants everything that `rule` grants. */
   cover(rule: PolicyRule): boolean {
     return this.#rules.some(
       (owned) =>
@@ -99,13 +99,19 @@ class OwnedRules {
   }
 }
 
-/** The wildcard that covers a resource: `*` with `/log` for `pods/log`. For a resource without a subresource, only the resource itself. */
+/**
+ * Returns the wildcard that covers a resource, such as `*` followed by `/log` for `pods/log`. A resource without a subresource is returned
+ * unchanged.
+ */
 function anyResourceWith(resource: string): string {
   const slash = resource.indexOf('/');
   return slash === -1 ? resource : `*${resource.slice(slash)}`;
 }
 
-/** Splits a rule into rules with one verb and one resource, name or URL each, in Kubernetes' order. */
+/**
+ * Splits a rule into single rules in the same order as Kubernetes. Each has one verb, and either one URL or one resource with at most one
+ * resource name.
+ */
 function* singleRules({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule) {
   const names = isEmpty(resourceNames) ? [undefined] : resourceNames!;
   for (const group of apiGroups ?? [])
@@ -124,6 +130,6 @@ const singleRule = ({ group, resource, verb, name }: SingleParts): SingleRule =>
   verbs: [verb],
 });
 
-/** Length of the values, plus 20 characters for the field names. */
+/** Total length of the values, plus 20 characters for the field names. */
 const lengthOf = (rule: SingleRule): number =>
   Object.values(rule).reduce((sum, values) => sum + (values?.[0]?.length ?? 0), 20);

@@ -20,7 +20,9 @@ function allowsResource(rule: PolicyRule, { apiGroup, resource, subresource, nam
 const allowsPath = ({ nonResourceURLs }: PolicyRule, path: string): boolean =>
   nonResourceURLs?.some((pattern) => urlCovers(pattern, path)) ?? false;
 
-/** Whether a pattern covers a path, or all paths of another pattern that ends with `*`. */
+/**
+ * Whether a URL pattern covers a path. The path may itself be a pattern that ends with `*`; then all paths that it matches must be covered.
+ */
 export const urlCovers = (pattern: string, path: string): boolean =>
   pattern === path || (pattern.endsWith('*') && path.startsWith(withoutStars(pattern)));
 

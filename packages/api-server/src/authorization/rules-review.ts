@@ -14,7 +14,7 @@ export type RulesReviewStatus = {
   evaluationError?: string;
 };
 
-/** The SelfSubjectRulesReview status for a user in a namespace, which must not be ''. */
+/** Returns the SelfSubjectRulesReview status for a user in a namespace, which must not be empty. */
 export function rulesReviewStatus(resolver: RuleResolver, user: UserInfo, namespace: string): RulesReviewStatus {
   const { rules, isIncomplete, errors } = resolver.rulesFor(user, namespace);
   return {

@@ -5,12 +5,12 @@ import { RBAC_GROUP, type Role, type RoleBinding } from './rbac-objects.ts';
 import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { SubjectIndex } from './subject-index.ts';
 
-/** The bindings of a namespace at a revision of the store, indexed by subject. */
+/** The bindings in a namespace, indexed by subject, as of a store revision. */
 type IndexedNamespace = { revision: number; objects: Map<string, StoredObject>; index: SubjectIndex };
 
 /**
- * Reads RBAC objects from a store. Bindings are indexed by subject. Each lookup first updates the index with the changes since the last
- * one, so that a new binding applies to the next request.
+ * Reads RBAC objects from a store. Bindings are indexed by subject. Every lookup brings the index up to date first, so a new binding
+ * applies to the next request.
  */
 export class StoreRbacSource implements RbacSource {
   readonly #store: ObjectStore;
@@ -57,7 +57,7 @@ const CLUSTER_ROLE_BINDINGS = `clusterrolebindings.${RBAC_GROUP}`;
 const readerOf = (object: StoredObject | undefined): RoleReader | undefined =>
   object && { sizeBytes: object.bytes.length, read: () => object.decode() as Role };
 
-/** Updates the index with objects that differ. An unchanged object is the same `StoredObject`. */
+/** Updates the index with the bindings that have changed. An unchanged binding is still the same `StoredObject`. */
 function update({ objects, index }: IndexedNamespace, newest: readonly StoredObject[]): void {
   for (const object of newest) {
     if (objects.get(object.key) === object) continue;

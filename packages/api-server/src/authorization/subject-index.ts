@@ -3,17 +3,17 @@ import { accountUser } from './known-users.ts';
 import type { RoleBinding, Subject } from './rbac-objects.ts';
 import type { AppliedBinding } from './rbac-source.ts';
 
-/** A binding and its subjects by key, without duplicates. */
+/** A binding and its subjects, keyed by subject key, without duplicates. */
 type IndexedBinding = { binding: AppliedBinding; subjects: Map<string, Subject> };
 
 /**
- * The bindings of a namespace by subject. A request costs one lookup for its user and one for each group, however many bindings other users
- * have.
+ * The bindings in a namespace, indexed by subject. A request costs one lookup for its user and one per group, no matter how many bindings
+ * other users have.
  */
 export class SubjectIndex {
-  /** Bindings by their keys. */
+  /** Bindings by object key. */
   readonly #bindings = new Map<string, IndexedBinding>();
-  /** Keys of bindings by subject key. */
+  /** Object keys of bindings by subject key. */
   readonly #keys = new Map<string, Set<string>>();
 
   /** Adds a binding, or replaces the one with the same key. */
@@ -43,7 +43,7 @@ export class SubjectIndex {
     }
   }
 
-  /** The bindings that apply to a user, ordered by key. */
+  /** Returns the bindings that apply to a user, ordered by key. */
   bindingsOf({ username, groups }: UserInfo): AppliedBinding[] {
     const users = [userKey(username), ...groups.map(groupKey)];
     const keys = new Set(users.flatMap((user) => [...(this.#keys.get(user) ?? [])]));
@@ -61,7 +61,7 @@ const NO_SUBJECT: Subject = { kind: '', name: '' };
 const userKey = (name: string) => `user ${name}`;
 const groupKey = (name: string) => `group ${name}`;
 
-/** The key of a subject. A service account without a namespace belongs to the binding's namespace. */
+/** Returns the key of a subject. A service account without a namespace is looked up in the binding's namespace. */
 function keyOfSubject({ kind, name, namespace = '' }: Subject, bindingNamespace: string): string | undefined {
   switch (kind) {
     case 'User':

@@ -1,6 +1,8 @@
 import type { Authorizer, RuleResolver } from './authorizer.ts';
 
-/** Returns the verdict of the first authorizer that has an opinion. If none has one, the reason joins the reasons of all, one per line. */
+/**
+ * Returns the verdict of the first authorizer that has an opinion. If none does, the reasons of all authorizers are joined, one per line.
+ */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   return {
     authorize(attributes) {

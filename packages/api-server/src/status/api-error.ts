@@ -1,4 +1,4 @@
-/** Errors in the API's form: a meta/v1 Status with the status Failure (apimachinery, api/errors). */
+/** API errors: a meta/v1 Status whose status is Failure (apimachinery, api/errors). */
 import type { FieldError } from '@podwright/kube-kinds';
 import { apiVersionOf, type GroupVersionKind, type Resource } from '@podwright/kube-schema';
 
@@ -7,11 +7,11 @@ export type StatusCause = { reason?: string; message?: string; field?: string };
 export type StatusDetails = {
   name?: string;
   group?: string;
-  /** The kind, or the plural name of the resource, depending on the error. */
+  /** The kind or the plural resource name, depending on the error. */
   kind?: string;
   uid?: string;
   causes?: readonly StatusCause[];
-  /** Clients wait this time before they repeat the request. */
+  /** How long clients wait before they retry the request. */
   retryAfterSeconds?: number;
 };
 
@@ -28,14 +28,14 @@ export type FailureStatus = {
   code: number;
 };
 
-/** Names a resource in errors. */
+/** Identifies a resource in error messages. */
 export type GroupResource = Pick<Resource, 'group' | 'plural'>;
 
-/** An error with which the server answers a request. Its message is the status's message. */
+/** An error that is returned to the client as a Status. Its message is that of the Status. */
 export class ApiError extends Error {
   readonly status: FailureStatus;
 
-  /** `reason` is '' for an unknown reason. */
+  /** If the reason is unknown, `reason` is empty. */
   constructor(code: number, reason: string, { message, details }: { message: string; details?: StatusDetails }) {
     super(message);
     this.name = 'ApiError';
@@ -52,7 +52,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The name of a resource in messages and in the store: `pods`, or `leases.coordination.k8s.io`. */
+/** Returns the name of a resource as used in messages and in the store: `pods`, or `leases.coordination.k8s.io`. */
 export const groupResource = ({ group, plural }: GroupResource): string =>
   group === '' ? plural : `${plural}.${group}`;
 
@@ -67,7 +67,7 @@ export function notFound(resource: GroupResource, name: string): ApiError {
   return new ApiError(404, 'NotFound', { message, details: resourceDetails(resource, name) });
 }
 
-/** The error for a URL path that the server does not serve. */
+/** Returns the error for a URL path that the server does not serve. */
 export const pageNotFound = (): ApiError =>
   new ApiError(404, 'NotFound', { message: 'the server could not find the requested resource', details: {} });
 
@@ -81,7 +81,7 @@ export function conflict(resource: GroupResource, name: string, cause: string): 
   return new ApiError(409, 'Conflict', { message, details: resourceDetails(resource, name) });
 }
 
-/** The cause of a conflict by optimistic locking. */
+/** The cause given for an optimistic locking conflict. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
 export function invalid(
@@ -101,7 +101,7 @@ export const badRequest = (message: string): ApiError => new ApiError(400, 'BadR
 
 export const unauthorized = (): ApiError => new ApiError(401, 'Unauthorized', { message: 'Unauthorized' });
 
-/** `resource` is undefined for a request that is not for objects. */
+/** For a non-resource request, `resource` is undefined. */
 export function forbidden(resource: GroupResource | undefined, name: string, cause: string): ApiError {
   if (resource === undefined) return new ApiError(403, 'Forbidden', { message: `forbidden: ${cause}`, details: {} });
   const subject = name === '' ? groupResource(resource) : `${groupResource(resource)} "${name}"`;
@@ -115,7 +115,7 @@ export const methodNotAllowed = (): ApiError =>
     details: {},
   });
 
-/** The client accepts none of the media types that the server can produce. */
+/** The error for a client that accepts none of the media types that the server can produce. */
 export const notAcceptable = (mediaTypes: readonly string[]): ApiError =>
   new ApiError(406, 'NotAcceptable', {
     message: `only the following media types are accepted: ${mediaTypes.join(', ')}`,
@@ -130,7 +130,7 @@ export const unsupportedMediaType = (mediaTypes: readonly string[]): ApiError =>
 export const tooLarge = (limit: number): ApiError =>
   new ApiError(413, 'RequestEntityTooLarge', { message: `Request entity too large: limit is ${limit}` });
 
-/** The requested revision is no longer in the history. */
+/** The error for a revision that is no longer in the history. */
 export const expired = (message: string): ApiError => new ApiError(410, 'Expired', { message });
 
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
@@ -142,5 +142,5 @@ export const internalError = (message: string): ApiError =>
     details: { causes: [{ message }] },
   });
 
-/** The `apiVersion` and kind of an object in a message, as Go prints a GroupVersionKind. */
+/** Formats the `apiVersion` and kind of an object as Go prints a GroupVersionKind. */
 export const formatKind = (kind: GroupVersionKind): string => `${apiVersionOf(kind)}, Kind=${kind.kind}`;

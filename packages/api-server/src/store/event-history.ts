@@ -2,8 +2,8 @@ import type { HistoryBounds, StoreEvent } from './object-store.ts';
 import { ExpiredRevision } from './store-errors.ts';
 
 /**
- * The recent events of a resource, in a ring buffer. Events are numbered from the start of the process; a watch holds the number of the
- * next event that it will read.
+ * Ring buffer of a resource's recent events. Events are numbered from the start of the process; a watch keeps the number of the next event
+ * that it will read.
  */
 export class EventHistory {
   readonly #resource: string;
@@ -14,7 +14,7 @@ export class EventHistory {
   #first = 0;
   #next = 0;
   #bytes = 0;
-  /** The revision of the newest dropped event; before any is dropped, the initial revision. */
+  /** The revision of the last event that was dropped; initially `begin`. */
   #oldest: number;
 
   /** `begin`: a revision after which the resource has had no events yet. */
@@ -24,7 +24,7 @@ export class EventHistory {
     this.#bounds = bounds;
   }
 
-  /** The number of the next event. */
+  /** The number that the next event will get. */
   get next(): number {
     return this.#next;
   }
@@ -36,20 +36,20 @@ export class EventHistory {
     this.#bytes += retainedBytes(event);
   }
 
-  /** Calls `wake` once, after the next events. Returns a function that cancels the call. */
+  /** Calls `wake` once, when the next events are published. Returns a function that cancels the call. */
   whenNext(wake: () => void): () => void {
     this.#waiting.add(wake);
     return () => this.#waiting.delete(wake);
   }
 
-  /** Wakes the waiting watches. Call it after appending all events of a transaction. */
+  /** Wakes the waiting watches. Must be called once all events of a transaction have been appended. */
   publish(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const wake of waiting) wake();
   }
 
-  /** The number of the first event after a revision. Throws `ExpiredRevision` if that event may have been dropped. */
+  /** Returns the number of the first event after a revision. Throws `ExpiredRevision` if that event may have been dropped. */
   firstAfter(revision: number): number {
     if (revision < this.#oldest) throw new ExpiredRevision(this.#resource, { revision, oldest: this.#oldest });
     let low = this.#first;
@@ -62,13 +62,16 @@ export class EventHistory {
     return low;
   }
 
-  /** The events from a number on; undefined if some of them have been dropped. */
+  /** Returns the events starting at a number, or `undefined` if some of them have been dropped. */
   from(number: number): StoreEvent[] | undefined {
     if (number < this.#first) return undefined;
     return Array.from({ length: this.#next - number }, (_, index) => this.#at(number + index));
   }
 
-  /** Whether events must be dropped before this one. An event larger than the bound is retained alone, so that watches receive it. */
+  /**
+   * Whether older events must be dropped to make room for this one. An event that exceeds the limit by itself is still kept, as the only
+   * one, so that watches receive it.
+   */
   #isFullFor(event: StoreEvent): boolean {
     const count = this.#next - this.#first;
     const { maxEvents, maxBytes } = this.#bounds;
@@ -88,7 +91,7 @@ export class EventHistory {
   }
 }
 
-/** Bytes that only the history keeps in memory: replaced states, and the last states of deleted objects. */
+/** Returns the size of the object states that only the history keeps in memory: replaced states, and the last states of deleted objects. */
 function retainedBytes({ type, object, previous }: StoreEvent): number {
   return (previous?.bytes.length ?? 0) + (type === 'DELETED' ? object.bytes.length : 0);
 }

@@ -2,7 +2,7 @@ import type { EventHistory } from './event-history.ts';
 import type { StoreEvent, StoreWatch, WatchOptions } from './object-store.ts';
 import { SlowWatcher } from './store-errors.ts';
 
-/** A watch that reads the history of its resource from a position on. It needs no cleanup: an abandoned watch is garbage-collected. */
+/** A watch that reads its resource's history from a given position. It needs no cleanup: an abandoned watch is garbage-collected. */
 export class HistoryWatch implements StoreWatch {
   readonly #resource: string;
   readonly #history: EventHistory;
@@ -10,10 +10,10 @@ export class HistoryWatch implements StoreWatch {
   readonly #revision: () => number;
   /** The number of the next event to read. */
   #position: number;
-  /** The revision of the last event that was read, including events that the watch filtered out. */
+  /** The revision of the last event read, even if the watch filtered it out. */
   #passed: number;
 
-  /** `revision` returns the store's current revision. Throws `ExpiredRevision`. */
+  /** Throws `ExpiredRevision` if the history does not reach back to `options.from`. `revision` returns the store's current revision. */
   constructor(
     resource: string,
     { history, revision }: { history: EventHistory; revision: () => number },
@@ -51,7 +51,7 @@ export class HistoryWatch implements StoreWatch {
     return events.filter(isWatched);
   }
 
-  /** Resolves at the next events, or when the signal aborts. */
+  /** Resolves when the next events are published or the signal aborts. */
   async #next(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const revoke = this.#history.whenNext(resolve);

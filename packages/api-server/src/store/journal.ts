@@ -1,10 +1,10 @@
 import type { StoredObject } from './stored-object.ts';
 
-/** An object in a journal. */
+/** An object recorded in a journal, and its resource. */
 export type RecordedObject = { resource: string; object: StoredObject };
 
 export type RecordedChange = RecordedObject & {
-  /** True if the object was deleted; otherwise the object replaces its earlier state. */
+  /** True if the object was deleted. Otherwise it was created or replaces its previous state. */
   isDeleted: boolean;
 };
 
@@ -14,13 +14,13 @@ export type JournalEntry = {
   reserve?: number;
 };
 
-/** Persists the objects of a store beyond the life of the process. */
+/** Persists a store's objects across restarts of the process. */
 export interface Journal {
-  /** An upper bound for all revisions given out so far. Read when the store is opened. */
+  /** Upper bound of all revisions handed out so far. Read when the store is opened. */
   readonly reservedRevision: number;
   /** All recorded objects, ordered by resource and key. Read when the store is opened. */
   objects(): Iterable<RecordedObject>;
-  /** Records the whole entry or nothing. If it throws, nothing has been recorded. */
+  /** Records the whole entry or, if it throws, nothing. */
   record(entry: JournalEntry): void;
   close(): void;
 }

@@ -19,18 +19,20 @@ import type { StoredObject } from './stored-object.ts';
 const DEFAULT_HISTORY = { maxEvents: 10_000, maxBytes: 8 << 20 };
 
 /**
- * Number of revisions that the journal reserves at once, so that writes of volatile resources cost one disk write per range. With 16 lease
- * renewals a minute, a range lasts four days.
+ * Number of revisions that the journal reserves at a time, so that writes of volatile resources need only one disk write per range. With 16
+ * lease renewals per minute, a range lasts four days.
  */
 const REVISION_RANGE = 100_000;
 
-/** A store that holds all objects in memory. A journal makes it durable: it records each change before the change becomes visible. */
+/**
+ * A store that keeps all objects in memory. A journal makes it durable: each change is recorded in the journal before it becomes visible.
+ */
 export class MemoryStore implements ObjectStore {
   readonly #tables = new Map<string, ResourceTable>();
   readonly #journal: Journal;
   readonly #options: StoreOptions;
   readonly #volatile: ReadonlySet<string>;
-  /** The revision at the start. It is above all revisions that earlier processes gave out, so their clients must list again. */
+  /** The initial revision. It is higher than all revisions that earlier processes handed out, so their clients must list again. */
   readonly #begin: number;
   #revision: number;
   #reserved: number;
@@ -95,7 +97,7 @@ export class MemoryStore implements ObjectStore {
     return this.transaction([write])[0]!;
   }
 
-  /** Records the events, except those of volatile resources. Reserves more revisions if the reserved range is used up. */
+  /** Records the events in the journal, except those of volatile resources. Reserves more revisions once the reserved range is used up. */
   #record(writes: readonly Write[], events: readonly StoreEvent[]): void {
     const changes = events
       .map(({ type, object }, index) => ({

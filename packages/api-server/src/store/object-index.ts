@@ -2,11 +2,11 @@ import type { IndexValue } from './object-store.ts';
 import { SortedObjects } from './sorted-objects.ts';
 import type { StoredObject } from './stored-object.ts';
 
-/** The objects of a resource, grouped by a value that is computed from each object. */
+/** The objects of a resource, indexed by a value computed from each object. */
 export class ObjectIndex {
   readonly #computeValue: IndexValue;
   readonly #objects = new Map<string, SortedObjects>();
-  /** The value of each object by key, so that a replaced object need not be decoded to find its group. */
+  /** Index values by object key, so that a replaced object does not have to be decoded to find its group. */
   readonly #values = new Map<string, string>();
 
   constructor(computeValue: IndexValue, objects: readonly StoredObject[]) {
@@ -34,12 +34,12 @@ export class ObjectIndex {
     if (same.isEmpty) this.#objects.delete(value);
   }
 
-  /** The objects with a value, in one namespace or in all. */
+  /** Returns the objects that have the given index value, in one namespace or in all of them. */
   list(value: string, namespace?: string): StoredObject[] {
     return this.#objects.get(value)?.list(namespace) ?? [];
   }
 
-  /** Whether the object has the value. The object need not be in the index. */
+  /** Whether the object has the given index value. The object itself does not have to be indexed. */
   has(value: string, object: StoredObject): boolean {
     return this.#computeValue(object.decode()) === value;
   }

@@ -2,8 +2,8 @@ import type { StoreEvent } from './object-store.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /**
- * Restores an earlier state of a selection of objects by undoing events in its current state. `events` are all events since the earlier
- * state, the oldest first. The result is ordered like a list.
+ * Restores an earlier state of selected objects by undoing events. `present` is their current state, and `events` are all events since the
+ * earlier state, oldest first. The result is ordered by key.
  */
 export function stateBefore(
   events: readonly StoreEvent[],

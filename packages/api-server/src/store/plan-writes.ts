@@ -6,7 +6,10 @@ import { StoredObject } from './stored-object.ts';
 /** The current state of a store. */
 export type PresentState = { revision: number; get: (key: ObjectKey) => StoredObject | undefined };
 
-/** The events that a transaction's writes cause. Throws if the current state does not permit one of the writes. Changes nothing. */
+/**
+ * Returns the events that a transaction's writes cause, without changing anything. Throws if the current state does not permit one of the
+ * writes.
+ */
 export function planWrites(writes: readonly Write[], { revision, get }: PresentState): StoreEvent[] {
   refuseRepeated(writes);
   return writes.map((write, index) => planWrite(write, get(write.key), revision + index + 1));

@@ -23,7 +23,7 @@ export type TableOptions = {
   history: HistoryBounds;
 };
 
-/** The objects of one resource, with its indexes and history. */
+/** The objects of one resource, with their indexes and history. */
 export class ResourceTable {
   readonly #options: TableOptions;
   readonly #objects = new SortedObjects();
@@ -39,12 +39,12 @@ export class ResourceTable {
     return this.#objects.get(key);
   }
 
-  /** Adds an object that an earlier process recorded. */
+  /** Loads an object that was recorded by an earlier process. */
   load(object: StoredObject): void {
     this.#objects.set(object);
   }
 
-  /** Applies a recorded change. Watches receive it at the next `publish`. */
+  /** Applies a change that has been recorded. Watches receive it on the next `publish`. */
   apply(event: StoreEvent): void {
     const { type, object } = event;
     for (const objects of [this.#objects, ...this.#indexes.values()]) {

@@ -1,6 +1,6 @@
 import type { StoredObject } from './stored-object.ts';
 
-/** Objects ordered by key, in an array. A list copies references; an insertion moves 8 bytes for each object after it. */
+/** Objects in an array, ordered by key. Listing copies references; an insertion moves 8 bytes for each object that follows. */
 export class SortedObjects {
   readonly #objects: StoredObject[] = [];
 
@@ -33,7 +33,7 @@ export class SortedObjects {
   }
 }
 
-/** The number of objects whose key is less than `key`; `objects` must be ordered by key. */
+/** Returns the number of objects whose key is less than `key`. `objects` must be ordered by key. */
 export function positionOf(objects: readonly StoredObject[], key: string): number {
   let low = 0;
   let high = objects.length;
@@ -45,5 +45,5 @@ export function positionOf(objects: readonly StoredObject[], key: string): numbe
   return low;
 }
 
-/** The first possible key of a namespace, and the first possible key after the namespace: `0` follows `/` in ASCII. */
+/** The first possible key in a namespace, and the first possible key after all keys in it: in ASCII, `/` is followed by `0`. */
 const keysOfNamespace = (namespace: string) => ({ first: `${namespace}/`, end: `${namespace}0` });

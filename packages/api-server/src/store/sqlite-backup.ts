@@ -7,14 +7,14 @@ import { storeFileError } from './sqlite-errors.ts';
 import type { SqliteJournalOptions } from './sqlite-journal.ts';
 
 /**
- * Added to the reserved revision of a backup. A restored store must not reuse revisions that were given out after the backup, or clients
- * would mistake old objects for newer ones. etcd's documentation recommends the same number for `etcdutl snapshot restore --bump-revision`.
+ * Added to a backup's reserved revision. A restored store must not reuse revisions that were handed out after the backup, or clients would
+ * mistake old objects for newer ones. etcd's documentation recommends the same value for `etcdutl snapshot restore --bump-revision`.
  */
 const REVISION_BUMP = 1_000_000_000;
 
 /**
- * Writes a consistent copy of a store's file to `path`, atomically and durably, while the store is in use. To restore the copy, open it.
- * Two backups to the same path must not run at the same time.
+ * Writes a consistent copy of a store's file to `path`, atomically and durably, while the store is in use. To restore the copy, open it as
+ * a store. Two backups must not be written to the same path concurrently.
  */
 export async function backupStoreFile(
   path: string,

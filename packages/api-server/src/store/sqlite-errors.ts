@@ -1,6 +1,6 @@
 import { isRecord, PodwrightError, wrapError } from '@podwright/base';
 
-/** Primary result codes: https://www.sqlite.org/rescode.html */
+/** Primary result codes (https://www.sqlite.org/rescode.html). */
 const BUSY = 5;
 const READONLY = 8;
 const IOERR = 10;
@@ -10,9 +10,10 @@ const CANTOPEN = 14;
 const NOTADB = 26;
 
 /**
- * Wraps the error of an operation on the store's file in a message that says what to do; returns a `PodwrightError` unchanged. `attempt`
- * describes the operation and names the file. Codes: `data_loss` (damaged), `failed_precondition` (opened by another process),
- * `resource_exhausted` (full disk), `unavailable` (cannot be read or written); otherwise the code of the error.
+ * Wraps an error of an operation on the store's file in a message that says what to do; a `PodwrightError` is returned unchanged.
+ * `attempt` describes the operation and names the file. Codes: `data_loss` (the file is damaged), `failed_precondition` (another process
+ * has it open), `resource_exhausted` (the disk is full), `unavailable` (the file cannot be read or written); otherwise the code of the
+ * original error.
  */
 export function storeFileError(attempt: string, error: unknown): PodwrightError {
   if (error instanceof PodwrightError) return error;
@@ -36,13 +37,13 @@ export function storeFileError(attempt: string, error: unknown): PodwrightError 
   }
 }
 
-/** The error for a file with invalid content. */
+/** Returns the error for a file with invalid contents. */
 export function damaged(attempt: string, reason: string, cause?: unknown): PodwrightError {
   const advice = 'restore a backup of it, or move it away: then the server starts without objects';
   return new PodwrightError('data_loss', `${attempt}: the file is damaged: ${reason}; ${advice}`, { cause });
 }
 
-/** The primary result code is the lowest byte of an extended one. */
+/** The low byte of an extended result code is the primary one. */
 function primaryCode(error: unknown): number | undefined {
   return isRecord(error) && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }

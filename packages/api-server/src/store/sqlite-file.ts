@@ -5,17 +5,16 @@ import { makePrivateDirectory, mendMode, PodwrightError, PRIVATE_FILE } from '@p
 import { damaged, storeFileError } from './sqlite-errors.ts';
 
 /**
- * The failure that an acknowledged write survives: a crash of the process, or also a power failure. For the latter, each write waits until
- * it is on disk.
+ * What acknowledged writes survive: a crash of the process, or also a power failure. With `power`, each write waits until it is on disk.
  */
 export type Durability = 'process' | 'power';
 
-/** The schema version, stored in the only row of the table `store`. */
+/** Schema version, stored in the only row of the `store` table. */
 const VERSION = 1;
 
 /**
- * `reserved` is an upper bound for all revisions given out. `checksum` is the CRC-32 of `object`, because SQLite has no checksums.
- * `objects` keeps its row IDs, because a WITHOUT ROWID table packs large rows badly.
+ * `reserved` is an upper bound of all revisions handed out. `checksum` is the CRC-32 of `object`, because SQLite has no checksums.
+ * `objects` is not a WITHOUT ROWID table, because such tables store large rows inefficiently.
  */
 const SCHEMA = `
   CREATE TABLE store (version INTEGER NOT NULL, reserved INTEGER NOT NULL) STRICT;
@@ -26,14 +25,15 @@ const SCHEMA = `
   INSERT INTO store VALUES (${VERSION}, 0);
 `;
 
-/** SQLite truncates the write-ahead log to this size after a checkpoint, which it runs after 1,000 pages of 4 KiB. */
+/** SQLite truncates the write-ahead log to this size after each checkpoint, which it runs once the log has 1,000 pages of 4 KiB. */
 const MAX_LOG_BYTES = 4 << 20;
 /** All reads are served from memory, so SQLite needs only a small page cache. */
 const PAGE_CACHE_KIB = 512;
 
 /**
- * Opens or creates a store's file and locks it against other processes. The objects may be secret, so only root may access the file and its
- * directory. Throws errors of `storeFileError`, and `failed_precondition` for a file of a newer version, which stays unchanged.
+ * Opens or creates a store's file and locks it against other processes. Objects may be secret, so only root may access the file and its
+ * directory. Throws the errors of `storeFileError`, and `failed_precondition` for a file with a newer schema version, which is left
+ * unchanged.
  */
 export function openStoreFile(path: string, durability: Durability): DatabaseSync {
   const attempt = `open the objects of the API server in ${path}`;
@@ -54,7 +54,7 @@ export function openStoreFile(path: string, durability: Durability): DatabaseSyn
   }
 }
 
-/** Creates the file for root only. SQLite creates its other files with the same mode. */
+/** Creates the file, accessible only to root. SQLite creates its other files with the same mode. */
 function makePrivateFile(path: string): void {
   makePrivateDirectory(dirname(path));
   const found = statSync(path, { throwIfNoEntry: false });
@@ -67,8 +67,8 @@ const isEmpty = (database: DatabaseSync): boolean =>
   database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
 
 /**
- * Creates the schema. A crash before the commit leaves an empty database. `auto_vacuum` comes first, because it is recorded in the first
- * page, and only then can pages be returned to the file system.
+ * Creates the schema. A crash before the commit leaves an empty database. `auto_vacuum` must be set first, because it is recorded in the
+ * first page; without it, no pages can be returned to the file system.
  */
 function createSchema(database: DatabaseSync): void {
   database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');

@@ -46,7 +46,7 @@ export class SqliteJournal implements Journal {
     this.#pages = database.prepare('PRAGMA page_count');
   }
 
-  /** Throws `data_loss` at the first row with a wrong checksum. */
+  /** Throws `data_loss` at the first row whose checksum does not match. */
   *objects(): Generator<RecordedObject> {
     const { database, path } = this.#options;
     for (const row of database.prepare('SELECT * FROM objects ORDER BY resource, key').iterate()) {
@@ -87,7 +87,7 @@ export class SqliteJournal implements Journal {
     if (reserve !== undefined) this.#reserve.run(reserve);
   }
 
-  /** Returns unused pages to the file system. If the disk is full, they stay until a later write. */
+  /** Returns unused pages to the file system. If that fails because the disk is full, they are kept until a later write. */
   #returnSpace(): void {
     const unused = count(this.#unusedPages);
     if (unused <= SPARE_PAGES || unused <= count(this.#pages) * SPARE_SHARE) return;

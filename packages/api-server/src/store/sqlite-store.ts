@@ -13,16 +13,16 @@ export type SqliteStoreOptions = StoreOptions & {
 
 export type SqliteStore = ObjectStore & {
   /**
-   * Writes a consistent copy to `path`, atomically and for root only, while the store is in use. Opening the copy restores it, with higher
-   * revisions. Two backups to the same path must not run at the same time.
+   * Writes a consistent copy to `path`, atomically and accessible only to root, while the store is in use. Opening the copy restores it
+   * with higher revisions. Two backups must not be written to the same path concurrently.
    */
   backup(path: string): Promise<void>;
 };
 
 /**
- * Opens a store in an SQLite file, and creates the file if it does not exist. Errors: `data_loss` (the file is damaged),
- * `failed_precondition` (another process has opened the file, or its version is newer), `resource_exhausted` (the disk is full),
- * `unavailable` (the file cannot be read or written).
+ * Opens a store in an SQLite file, which is created if it does not exist. Throws `data_loss` (the file is damaged), `failed_precondition`
+ * (another process has the file open, or its schema version is newer), `resource_exhausted` (the disk is full) or `unavailable` (the file
+ * cannot be read or written).
  */
 export function openSqliteStore(path: string, options: SqliteStoreOptions = {}): SqliteStore {
   const { durability = 'process', failpoint = () => undefined, ...others } = options;

@@ -1,7 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import type { ObjectKey } from './object-store.ts';
 
-/** The history does not reach back to a revision, so the client must list again. Status code 410, reason Expired. */
+/**
+ * The history does not reach back to the requested revision, so the client must list again. Sent as status code 410 with reason Expired.
+ */
 export class ExpiredRevision extends PodwrightError {
   /** The oldest revision from which the history can be read. */
   readonly oldest: number;
@@ -12,15 +14,15 @@ export class ExpiredRevision extends PodwrightError {
   }
 }
 
-/** The history dropped changes before a watch had read them. The watch has ended, and the client must list again. */
+/** The history dropped changes that the watch had not read yet. The watch has ended, and the client must list again. */
 export class SlowWatcher extends PodwrightError {
   constructor(resource: string) {
     super('resource_exhausted', `watch ${resource}: the watcher did not read changes before the history dropped them`);
   }
 }
 
-/** The object's key within its resource. Lists are ordered by it. */
+/** Returns the object's key within its resource. Lists are ordered by it. */
 export const keyOf = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
 
-/** The object's name in messages. */
+/** Returns the object's name as shown in messages. */
 export const nameOf = (key: ObjectKey): string => `${key.resource} ${keyOf(key)}`;

@@ -1,17 +1,19 @@
 import type { ApiObject } from '@podwright/kube-kinds';
 
-/** The start of an encoded object's metadata. Only strings with escaped quotes precede it, so this is its first occurrence. */
+/**
+ * Where an encoded object's metadata starts. In the strings that precede it, quotes are escaped, so this is always the first occurrence.
+ */
 const METADATA = '"metadata":{"resourceVersion":"';
 
 /**
- * An object at a revision: immutable, stored as UTF-8 JSON, and decoded on demand. The decoded form is cached until the next garbage
+ * An object as of a revision: immutable, stored as UTF-8 JSON, and decoded lazily. The decoded form is cached until the next garbage
  * collection.
  */
 export class StoredObject {
-  /** `namespace/name`; the namespace of a cluster-scoped object is empty. */
+  /** `namespace/name`; the namespace is empty for cluster-scoped objects. */
   readonly key: string;
   readonly revision: number;
-  /** The whole JSON document; its `metadata.resourceVersion` is the revision. */
+  /** The complete JSON document; its `metadata.resourceVersion` is equal to `revision`. */
   readonly bytes: Buffer;
   #decoded: WeakRef<ApiObject> | undefined;
 
@@ -35,7 +37,7 @@ export class StoredObject {
     return stored;
   }
 
-  /** The object, which must not be modified. */
+  /** Returns the decoded object, which must not be modified. */
   decode(): ApiObject {
     const cached = this.#decoded?.deref();
     if (cached !== undefined) return cached;
@@ -44,7 +46,7 @@ export class StoredObject {
     return object;
   }
 
-  /** The same state with another revision: that of its deletion, or of the change after which it no longer matches a watch. */
+  /** Returns the same state with another revision: that of its deletion, or of the change that made it stop matching a watch. */
   withRevision(revision: number): StoredObject {
     const begin = this.bytes.indexOf(METADATA) + METADATA.length;
     const end = this.bytes.indexOf('"', begin);
@@ -52,15 +54,15 @@ export class StoredObject {
     return new StoredObject(this.key, revision, joined(parts));
   }
 
-  /** The document from its metadata on. With an opening brace before it, it is a list item, which has neither kind nor apiVersion. */
+  /** The document from its metadata on. With an opening brace prepended, it is a list item, which has no kind or apiVersion. */
   get itemTail(): Buffer {
     return this.bytes.subarray(this.bytes.indexOf(METADATA));
   }
 }
 
 /**
- * The objects as list items: JSON objects without kind and apiVersion, separated by commas. The parts share the objects' memory and can be
- * written in one call. Copying 500 pods would take 2 MB, and a few dozen such copies would trigger a garbage collection of the whole heap.
+ * Encodes the objects as list items: comma-separated JSON objects without kind and apiVersion. The parts share the objects' memory and can
+ * be written with a single call. Copying 500 pods would take 2 MB, and a few dozen such copies would trigger a full garbage collection.
  */
 export function itemParts(objects: readonly StoredObject[]): Buffer[] {
   return objects.flatMap((object, index) => [index === 0 ? FIRST_ITEM : NEXT_ITEM, object.itemTail]);

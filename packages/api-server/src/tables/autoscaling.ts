@@ -4,7 +4,7 @@ import { type JsonQuantity, quantityText } from './quantity-text.ts';
 
 const UNKNOWN = '<unknown>';
 
-/** A target or current value (autoscaling/v2). */
+/** The target or current value of a metric (autoscaling/v2). */
 type MetricValue = { value?: JsonQuantity; averageValue?: JsonQuantity; averageUtilization?: number };
 type MetricSource = { name?: string; target: MetricValue };
 type MetricState = { current?: MetricValue };
@@ -77,7 +77,7 @@ function resourceText({ name, target }: MetricSource, state: MetricState | undef
 const averageText = (state: MetricState | undefined): string =>
   state === undefined ? UNKNOWN : valueOr(state.current?.averageValue);
 
-/** Go prints an absent quantity as `<nil>`. */
+/** Go prints a missing quantity as `<nil>`. */
 const valueOr = (quantity: JsonQuantity | undefined): string =>
   quantity === undefined ? '<nil>' : quantityText(quantity);
 

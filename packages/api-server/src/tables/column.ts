@@ -18,21 +18,24 @@ export type Column<T = KubeObject> = {
   cell: (object: T, nowMs: number) => Cell;
 };
 
-/** A condition of a row (meta/v1 TableRowCondition). */
+/** A condition of a table row (meta/v1 TableRowCondition). */
 export type RowCondition = { type: string; status: string; reason: string; message: string };
 
-/** How to print objects of a kind as rows. The objects must be complete and valid, in the version in which upstream stores the kind. */
+/**
+ * How to print the objects of a kind as table rows. The objects must be complete and valid, in the version in which upstream stores the
+ * kind.
+ */
 export type KindTable<T = ApiObject> = {
   columns: readonly Column<T>[];
   conditions?: (object: T) => RowCondition[] | undefined;
-  /** Orders the rows. By default, they are in the order of the objects. */
+  /** Sorts the rows. By default, they are in the order of the objects. */
   compare?: (a: T, b: T) => number;
 };
 
 /** Tables by `Kind.group`, or by `Kind` for the core group. */
 export type KindTables = Record<string, KindTable>;
 
-/** The table for a kind whose objects have the type `T`. */
+/** Defines the table for a kind whose objects are of type `T`. */
 export function kindTable<T>(columns: readonly Column<T>[], more: Omit<KindTable<T>, 'columns'> = {}): KindTable {
   return { columns, ...more } as unknown as KindTable;
 }
@@ -57,7 +60,7 @@ export const wide = <T>({ definition, cell }: Column<T>): Column<T> => ({
   cell,
 });
 
-/** Marks a column as the object's name, for `kubectl get -o name` and `--show-kind`. */
+/** Marks a column as the one with the object's name, for `kubectl get -o name` and `--show-kind`. */
 export const named = <T>({ definition, cell }: Column<T>): Column<T> => ({
   definition: { ...definition!, format: 'name' },
   cell,
@@ -74,7 +77,7 @@ export const CREATED_AT: Column = columnOf('date', [
   ({ metadata }) => metadata.creationTimestamp ?? '0001-01-01T00:00:00Z',
 ]);
 
-/** Time elapsed since an RFC 3339 timestamp. */
+/** Formats the time elapsed since an RFC 3339 timestamp. */
 export const age = (since: string | null | undefined, nowMs: number): string =>
   since ? humanDuration(nowMs - Date.parse(since)) : '<unknown>';
 
@@ -82,7 +85,7 @@ export const isDeleted = ({ deletionTimestamp }: KubeMetadata): boolean => Boole
 
 export const sizeOf = (map: object | null | undefined): number => Object.keys(map ?? {}).length;
 
-/** The first items, followed by the number of further items. */
+/** Joins the first items, followed by the number of remaining ones. */
 export function shortList(items: readonly string[], { limit = 3, empty = UNSET, separator = ',' } = {}): string {
   const shown = items.slice(0, limit).join(separator);
   if (items.length > limit) return `${shown} + ${items.length - limit} more...`;
@@ -91,7 +94,7 @@ export function shortList(items: readonly string[], { limit = 3, empty = UNSET, 
 
 type Condition = { type: string; status: string };
 
-/** The first condition of a type. */
+/** Returns the first condition of the given type. */
 export const conditionOf = <T extends Condition>(conditions: T[] | null | undefined, type: string): T | undefined =>
   conditions?.find((condition) => condition.type === type);
 

@@ -41,7 +41,7 @@ const CSI_DRIVER: Column<CsiDriver>[] = [
   AGE,
 ];
 
-/** Upstream's API server has the default columns for CSIStorageCapacity. */
+/** As in upstream's API server, CSIStorageCapacities use the default columns. */
 export const CSI: KindTables = {
   'CSINode.storage.k8s.io': kindTable(CSI_NODE),
   'CSIDriver.storage.k8s.io': kindTable(CSI_DRIVER),

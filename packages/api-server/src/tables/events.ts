@@ -4,7 +4,7 @@ import { age, type Column, type KindTables, kindTable, NAME, text, wide } from '
 type ObjectReference = { kind?: string; name?: string; fieldPath?: string };
 type Source = { component?: string; host?: string };
 
-/** An event of v1, or of events.k8s.io/v1, where some fields have other names. */
+/** An event of either v1 or events.k8s.io/v1, which name some fields differently. */
 type Event = KubeObject & {
   type?: string;
   reason?: string;

@@ -1,2 +1,2 @@
-/** Loads the tables of all kinds on the first request for a table, because only clients such as kubectl ask for tables. */
+/** Loads the tables of all kinds when a table is first requested, because only clients such as kubectl request tables. */
 export const loadTables = (): Promise<typeof import('./table-of.ts')> => import('./table-of.ts');

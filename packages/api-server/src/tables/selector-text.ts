@@ -6,17 +6,17 @@ export type LabelSelector = {
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
 };
 
-/** Labels in kubectl's `-l` syntax: `a=1,b=2`. */
+/** Formats labels in kubectl's `-l` syntax: `a=1,b=2`. */
 export function labelsText(labels: Record<string, string> | null | undefined): string {
   return sortedPairs(labels).map(pairText).join(',') || NONE;
 }
 
-/** A label selector in kubectl's `-l` syntax: `a=1,b in (x,y),!c`. */
+/** Formats a label selector in kubectl's `-l` syntax: `a=1,b in (x,y),!c`. */
 export function selectorText(selector: LabelSelector | null | undefined): string {
   return requirementsOf(selector) || NONE;
 }
 
-/** Like `selectorText`, but empty for a selector that is absent or selects everything. */
+/** Like `selectorText`, but returns '' if the selector is absent or selects everything. */
 export function requirementsOf(selector: LabelSelector | null | undefined): string {
   const { matchLabels, matchExpressions = [] } = selector ?? {};
   const requirements = [
@@ -35,7 +35,7 @@ function expressionText({ key, operator, values = [] }: { key: string; operator:
   return `${key} ${operator === 'In' ? 'in' : 'notin'} (${[...values].sort(compare).join(',')})`;
 }
 
-/** A label selector in the format of Go's generated `String` method, which upstream's tables of policy bindings contain. */
+/** Formats a label selector like Go's generated `String` method, which upstream uses in its tables of policy bindings. */
 export function goSelectorText({ matchLabels, matchExpressions = [] }: LabelSelector): string {
   const labels = sortedPairs(matchLabels).map(([key, value]) => `${key}: ${value},`);
   const expressions = matchExpressions.map(
@@ -51,5 +51,5 @@ const sortedPairs = (labels: Record<string, string> | null | undefined): [string
 
 const pairText = ([key, value]: [string, string]): string => `${key}=${value}`;
 
-/** Byte order, as Go sorts strings; correct for ASCII only. */
+/** Compares strings in byte order, like Go; correct for ASCII only. */
 export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

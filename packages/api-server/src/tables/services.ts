@@ -2,7 +2,7 @@ import type { KubeObject } from '@podwright/kube-api';
 import { AGE, type Column, type KindTables, kindTable, NAME, NONE, shortList, text, wide } from './column.ts';
 import { compare, labelsText } from './selector-text.ts';
 
-/** Status of a load balancer: the addresses at which it is reachable. */
+/** Status of a load balancer: the addresses where it can be reached. */
 export type LoadBalancer = { ingress?: { ip?: string; hostname?: string }[] };
 
 type Service = KubeObject & {
@@ -35,7 +35,7 @@ function externalAddresses({ spec: { type, externalIPs = [], externalName }, sta
   return [...balancerAddresses(status?.loadBalancer), ...externalIPs].join(',') || '<pending>';
 }
 
-/** The load balancer's addresses, sorted, without duplicates. */
+/** Returns the load balancer's addresses, sorted and without duplicates. */
 export function balancerAddresses({ ingress = [] }: LoadBalancer = {}): string[] {
   const addresses = ingress.flatMap(({ ip, hostname }) => ip || hostname || []);
   return [...new Set(addresses)].sort(compare);
@@ -55,7 +55,7 @@ const ENDPOINTS: Column<Endpoints>[] = [
   AGE,
 ];
 
-/** Addresses with their ports. A headless service can have addresses without ports. */
+/** Returns the ready addresses, each with every port. The addresses of a headless service may have no ports. */
 function readyAddresses({ addresses = [], ports = [] }: NonNullable<Endpoints['subsets']>[number]): string[] {
   if (ports.length === 0) return addresses.map(({ ip }) => ip);
   return ports.flatMap(({ port }) =>

@@ -73,7 +73,7 @@ function phaseOf({ metadata, status }: KubeObject & { status?: { phase?: string 
   return isDeleted(metadata) ? 'Terminating' : (status?.phase ?? '');
 }
 
-/** Name of the storage class. The annotation predates the field; like upstream, prefer it. */
+/** Returns the name of the storage class. The annotation is older than the field; as upstream, prefer it. */
 function classOf({ annotations }: KubeMetadata, { storageClassName = '' }: { storageClassName?: string }): string {
   return annotations?.['volume.beta.kubernetes.io/storage-class'] ?? storageClassName;
 }

@@ -32,7 +32,7 @@ export type Table = {
   kind: 'Table';
   apiVersion: 'meta.k8s.io/v1';
   metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-  /** Null in all but the first table of a watch. */
+  /** Null in all tables of a watch but the first. */
   columnDefinitions: ColumnDefinition[] | null;
   rows: TableRow[];
 };
@@ -45,7 +45,7 @@ export type IncludeObject = 'None' | 'Metadata' | 'Object';
 export type TableOptions = {
   includeObject: IncludeObject;
   resourceVersion: string;
-  /** The current time, from which ages are computed. */
+  /** The current time, which ages are relative to. */
   nowMs: number;
   continue?: string;
   remainingItemCount?: number;
@@ -75,8 +75,8 @@ const TABLES: KindTables = {
 const DEFAULT_TABLE: KindTable = kindTable([NAME, CREATED_AT]);
 
 /**
- * Prints objects of one kind as a table, with the columns of Kubernetes 1.36 in its API server's order. The columns are the same for all
- * versions of a group; the objects must be in the version in which upstream stores them (autoscaling: v2).
+ * Prints objects of one kind as a table, with the same columns as the Kubernetes 1.36 API server. The columns are the same for all versions
+ * of an API group; the objects must be in the version in which upstream stores them (autoscaling: v2).
  */
 export function tableOf(
   { group, kind }: Pick<Resource, 'group' | 'kind'>,

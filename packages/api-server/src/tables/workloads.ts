@@ -84,7 +84,7 @@ const CONTROLLER_REVISION: Column<ControllerRevision>[] = [
   AGE,
 ];
 
-/** The object's controller in the form `daemonset.apps/name`. */
+/** Returns the object's controller, formatted as `daemonset.apps/name`. */
 function controllerOf({ metadata }: KubeObject): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined) return NONE;

@@ -2,19 +2,21 @@ import { BoundedBytes } from '../bounded-bytes.ts';
 import type { Framing } from './answer-head.ts';
 import type { AnswerInput, Step } from './answer-input.ts';
 
-/** Maximum length in bytes of a line in a chunked body and of its whole trailer (Go's net/http/internal, maxLineLength). */
+/** Maximum number of bytes in a line of a chunked body, and in its entire trailer (Go's net/http/internal, maxLineLength). */
 const MAX_CHUNK_LINE_BYTES = 4096;
 /**
- * Allowed overhead of chunks, as in Go: 16 bytes plus twice the data for each chunk, and MAX_EXCESS_BYTES more for all chunks
+ * Chunking overhead that is allowed, as in Go: 16 bytes plus twice the data size for each chunk, plus MAX_EXCESS_BYTES for all chunks
  * together.
  */
 const FREE_CHUNK_BYTES = 16;
 const MAX_EXCESS_BYTES = 16 << 10;
 
-/** A body or its beginning. `isCut` is set if the body is larger than the caller's bound, `error` if it could not be read to its end. */
+/**
+ * A body, or the beginning of one. `isCut` is set if the body exceeds the caller's limit, and `error` if it could not be read to the end.
+ */
 export type AnswerBody = { bytes: Buffer; isCut: boolean; error?: Error };
 
-/** Reads a body, but at most `maxBytes` of it. */
+/** Reads a body up to `maxBytes`. */
 export function* readBody(input: AnswerInput, framing: Framing, maxBytes: number): Step<AnswerBody> {
   const body = new BoundedBytes(maxBytes);
   try {
@@ -56,7 +58,7 @@ function* readChunks(input: AnswerInput, body: BoundedBytes): Step<void> {
   }
 }
 
-/** Reads the line before a chunk. It must end with CRLF, not with LF alone (RFC 9112, 2.2 and 7.1). */
+/** Reads the line that precedes a chunk. It must end with CRLF; a bare LF is not accepted (RFC 9112, 2.2 and 7.1). */
 function* readChunkLine(input: AnswerInput): Step<string> {
   const line = yield* input.line(MAX_CHUNK_LINE_BYTES);
   if (line === undefined) throw new Error('unexpected EOF');
@@ -66,7 +68,7 @@ function* readChunkLine(input: AnswerInput): Step<string> {
   return line.slice(0, -1);
 }
 
-/** Parses the size of a chunk; chunk extensions are ignored. */
+/** Parses a chunk size; chunk extensions are ignored. */
 function chunkSize(line: string): number {
   const size = line.split(';', 1)[0]!.trimEnd();
   if (size === '') throw new Error('empty hex number for chunk length');

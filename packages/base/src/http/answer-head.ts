@@ -1,30 +1,32 @@
 import type { AnswerInput, Step } from './answer-input.ts';
 
-/** The status line and fields of a response. */
+/** The status line and header fields of a response. */
 export type AnswerHead = {
   status: number;
   /** The reason phrase of the status line. */
   reason: string;
-  /** Values by lower-case name, in the order received. */
+  /** Values by lowercase field name, in the order received. */
   fields: Map<string, string[]>;
   framing: Framing;
 };
 
-/** How a body ends: after a number of bytes, with the last chunk, or when the server closes the connection. */
+/** How the end of a body is determined: by its length, by the last chunk, or when the server closes the connection. */
 export type Framing = { until: 'length'; bytes: number } | { until: 'last-chunk' } | { until: 'close' };
 
-/** Overhead counted for each line of the head (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */
+/** Overhead that is counted for each line of the response head (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */
 const FIELD_BYTES = 32;
-/** The largest Content-Length that Go accepts, which it parses as 63 bits. */
+/** The largest Content-Length that Go accepts: it is parsed as a 63-bit integer. */
 const MAX_LENGTH = 2n ** 63n - 1n;
 const NO_BODY: Framing = { until: 'length', bytes: 0 };
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** Bytes that are left for the heads of a response, including interim ones. */
+/** Number of bytes left for the heads of a response, including those of interim (1xx) responses. */
 export type HeadBudget = { bytes: number };
 
-/** Reads the next head; `undefined` if the connection ends before its first byte. Errors are worded as in Go's net/http. */
+/**
+ * Reads the next response head. Returns `undefined` if the connection ends before the first byte. Errors are worded as in Go's net/http.
+ */
 export function* readHead(input: AnswerInput, budget: HeadBudget): Step<AnswerHead | undefined> {
   if ((yield* input.peek()) === undefined) return undefined;
   const statusLine = yield* readStatusLine(input, budget);
@@ -71,7 +73,7 @@ function* readLine(input: AnswerInput, budget: HeadBudget): Step<string> {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** Splits a field into name and value. As in Go, a name may contain spaces, and then names another field than without them. */
+/** Splits a header field into its name and value. As in Go, a name may contain spaces; it then differs from the same name without them. */
 function fieldOf(line: string): [name: string, value: string] {
   const colon = line.indexOf(':');
   const name = line.slice(0, colon);
@@ -81,7 +83,7 @@ function fieldOf(line: string): [name: string, value: string] {
   return [name.toLowerCase(), trim(value)];
 }
 
-/** Whether a text contains a control character that no field value may have; a tab is allowed. */
+/** Whether the text contains a control character that is not allowed in a field value. Tabs are allowed. */
 export function hasControlCharacter(text: string): boolean {
   return /[\0-\x08\x0a-\x1f\x7f]/.test(text);
 }
@@ -108,7 +110,7 @@ function lengthOf(lengths: string[]): number | undefined {
   return Number(length);
 }
 
-/** Strips spaces and tabs at both ends. A regular expression would take quadratic time. */
+/** Strips leading and trailing spaces and tabs. A regular expression would take quadratic time. */
 function trim(text: string): string {
   let start = 0;
   let end = text.length;
@@ -122,5 +124,5 @@ function malformed(problem: string, found?: unknown): Error {
   return new Error(`net/http: HTTP/1.x transport connection broken: ${what}`);
 }
 
-/** Bounds the length of error messages: the server chooses how long its lines are. */
+/** Limits the length of error messages, because the server controls the length of its lines. */
 const shortened = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -3,7 +3,7 @@ export type Step<T> = Generator<void, T, void>;
 
 const LINE_FEED = 0x0a;
 
-/** The bytes of a response that have arrived but have not been read yet. */
+/** Response bytes that have been received but not read yet. */
 export class AnswerInput {
   #buffer: Buffer = Buffer.alloc(0);
   #start = 0;
@@ -17,12 +17,14 @@ export class AnswerInput {
     this.#end += chunk.length;
   }
 
-  /** Marks the end of the input: the server has closed the connection, or `error` has broken it. */
+  /** Marks the end of the input: the server has closed the connection, or it failed with `error`. */
   close(error?: Error): void {
     this.#closed ??= { error };
   }
 
-  /** The next line without its LF; `undefined` if the connection ends first. Throws if the line is longer than `maxBytes`. */
+  /**
+   * Reads the next line, without its LF. Returns `undefined` if the connection ends first. Throws if the line is longer than `maxBytes`.
+   */
   *line(maxBytes: number): Step<string | undefined> {
     for (let seen = 0; ; ) {
       const unread = this.#buffer.subarray(this.#start, this.#end);
@@ -38,7 +40,7 @@ export class AnswerInput {
     }
   }
 
-  /** The next byte, without consuming it; `undefined` if the connection ends first. */
+  /** Returns the next byte without consuming it, or `undefined` if the connection ends first. */
   *peek(): Step<number | undefined> {
     while (this.#start === this.#end) {
       if (this.#isAtEnd()) return undefined;
@@ -47,7 +49,10 @@ export class AnswerInput {
     return this.#buffer[this.#start];
   }
 
-  /** The next bytes, at least one and at most `maxBytes`, valid until more bytes are added; `undefined` if the connection ends first. */
+  /**
+   * Reads at least one and at most `maxBytes` bytes, which are valid until more bytes are added. Returns `undefined` if the connection ends
+   * first.
+   */
   *some(maxBytes: number): Step<Buffer | undefined> {
     if ((yield* this.peek()) === undefined) return undefined;
     const end = Math.min(this.#end, this.#start + maxBytes);
@@ -56,7 +61,7 @@ export class AnswerInput {
     return bytes;
   }
 
-  /** Whether the connection has ended. Throws the error that ended it. */
+  /** Whether the connection has ended. Throws if it ended with an error. */
   #isAtEnd(): boolean {
     if (this.#closed?.error !== undefined) throw this.#closed.error;
     return this.#closed !== undefined;

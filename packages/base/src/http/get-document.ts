@@ -6,29 +6,29 @@ import { VERSION } from '../version.ts';
 import { type HttpAnswer, readAnswer } from './read-answer.ts';
 import { type RequestFields, requestText } from './request-text.ts';
 
-/** Maximum size of the response's head in bytes; Go's client allows 10 MiB. */
+/** Maximum size of a response head; Go's client allows 10 MiB. */
 const MAX_HEAD_BYTES = 1 << 20;
 /** The same limit as in Go's client. */
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 export type DocumentOptions = {
-  /** Header fields added to each request. They replace default fields of the same name, except Host and Connection. */
+  /** Additional request header fields. They replace default fields of the same name, except for Host and Connection. */
   fields?: RequestFields;
   maxBytes: number;
   /** Creates the error to throw if the body is larger than `maxBytes`. */
   refusal: () => Error;
-  /** Called for each redirect. It must throw if the redirect must not be followed. */
+  /** Called for each redirect. Must throw if the redirect may not be followed. */
   checkRedirect: (from: URL, to: URL) => void;
   signal: AbortSignal;
 };
 
-/** A whole response, with its body decompressed. */
+/** A complete response with its body decompressed. */
 export type HttpDocument = Omit<HttpAnswer, 'body'> & { body: Buffer };
 
 /**
- * Gets a document and returns the whole response, whatever its status, after following redirects. No proxy is used; certificates
- * are verified. Rejects with the error that `refusal` returns, the signal's reason, or the error of the connection or the response.
+ * Fetches a document, following redirects, and returns the complete response, whatever its status. No proxy is used; certificates are
+ * verified. Rejects with the error returned by `refusal`, the signal's reason, or a connection or response error.
  */
 export async function getDocument(first: URL, options: DocumentOptions): Promise<HttpDocument> {
   let url = first;
@@ -68,8 +68,8 @@ async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument
 }
 
 /**
- * The header fields of a request. As in Go's client, given fields replace default ones by case-insensitive name, but `Host` is
- * always that of the URL.
+ * Returns the header fields of a request. As in Go's client, the given fields override the defaults (names are case-insensitive), but
+ * `Host` is always taken from the URL.
  */
 function requestFields(url: URL, given: RequestFields = {}): RequestFields {
   const defaults = { 'User-Agent': `podwright/${VERSION}`, 'Accept-Encoding': 'gzip' };

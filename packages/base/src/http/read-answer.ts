@@ -3,11 +3,11 @@ import { type AnswerBody, readBody } from './answer-body.ts';
 import { type AnswerHead, type HeadBudget, readHead } from './answer-head.ts';
 import { AnswerInput, type Step } from './answer-input.ts';
 
-/** The response to a GET, with its body up to the bound. */
+/** The response to a GET request, with its body up to the size limit. */
 export type HttpAnswer = AnswerHead & { body: AnswerBody };
 
 export type AnswerOptions = {
-  /** Maximum number of bytes for status lines and header fields, including those of interim (1xx) responses. */
+  /** Maximum total size of the status lines and header fields, including those of interim (1xx) responses. */
   maxHeadBytes: number;
   /** Maximum number of bytes of the body to read; the rest is left unread. */
   maxBodyBytes: number;
@@ -16,9 +16,9 @@ export type AnswerOptions = {
 };
 
 /**
- * Reads an HTTP/1.x response to a GET from a connection that is used for nothing else, as leniently as Go's net/http: Node's parser
- * refuses some responses of servers in containers that Go clients accept. Rejects with an error in Go's wording, or with the
- * connection's error. The connection stays open. The caller must limit the time.
+ * Reads the HTTP/1.x response to a GET request from a connection that is used for nothing else. It is as lenient as Go's net/http, because
+ * Node's parser rejects some responses of servers in containers that Go clients accept. Rejects with an error worded as in Go, or with the
+ * connection's error. Leaves the connection open. The caller must enforce a timeout.
  */
 export function readAnswer(connection: Duplex, options: AnswerOptions): Promise<HttpAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
@@ -57,7 +57,7 @@ function* answer(input: AnswerInput, options: AnswerOptions): Step<HttpAnswer> {
   }
 }
 
-/** Whether another response follows. It does after 1xx, except for 101, after which the connection speaks another protocol. */
+/** Whether another response follows, as it does after any 1xx except 101, after which the connection switches to another protocol. */
 function isInterim(status: number): boolean {
   return status >= 100 && status < 200 && status !== 101;
 }

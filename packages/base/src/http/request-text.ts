@@ -1,11 +1,11 @@
 import { hasControlCharacter } from './answer-head.ts';
 
-/** Header fields of a request, by name; a list is sent as several fields with that name. Each character is sent as one byte (latin1). */
+/** Header fields of a request, by name. A list is sent as repeated fields of that name. Each character is sent as one byte (latin1). */
 export type RequestFields = Record<string, string | string[]>;
 
 /**
- * The text of an HTTP/1.1 GET request for `target`, a path and query, to be sent as latin1. Throws, in Go's wording, for a value
- * with control characters, which could inject further fields.
+ * Builds an HTTP/1.1 GET request for `target`, a path and query, to be sent as latin1. Throws an error worded as in Go if a value contains
+ * control characters, which could inject additional fields.
  */
 export function requestText(target: string, fields: RequestFields): string {
   const lines = Object.entries(fields).flatMap(([name, values]) =>

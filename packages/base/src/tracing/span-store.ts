@@ -1,9 +1,9 @@
 import type { Span } from './tracer.ts';
 
-/** Bounds of the store. The oldest traces are dropped first; once a trace is full, its further spans are not stored. */
+/** Limits of the store. The oldest traces are dropped first. Once a trace is full, no more of its spans are stored. */
 export type SpanStoreBounds = { traces: number; spansPerTrace: number };
 
-/** Stores the spans of the latest traces. */
+/** Stores the spans of the most recent traces. */
 export class SpanStore {
   readonly #traces = new Map<string, Span[]>();
   readonly #bounds: SpanStoreBounds;
@@ -20,7 +20,7 @@ export class SpanStore {
     } else if (spans.length < this.#bounds.spansPerTrace) spans.push(span);
   }
 
-  /** The spans of a trace, in the order in which they ended; empty for an unknown trace. */
+  /** The spans of a trace, in the order in which they ended. Empty if the trace is unknown. */
   spans(traceId: string): readonly Span[] {
     return this.#traces.get(traceId) ?? [];
   }

@@ -1,16 +1,16 @@
-/** A span of a trace (W3C Trace Context 1). Ids are lower-case hex; `sampled` means that the trace is to be exported. */
+/** Identifies a span of a trace (W3C Trace Context 1). IDs are lowercase hex; `sampled` means that the trace should be exported. */
 export type TraceContext = { traceId: string; spanId: string; sampled: boolean };
 
-/** The header, and the key of gRPC metadata, that carries a context. */
+/** The HTTP header and gRPC metadata key that carries the trace context. */
 export const TRACEPARENT = 'traceparent';
 
-/** The form of a header: version, trace id, span id and flags. Later versions may add fields after another dash. */
+/** Format of the header: version, trace ID, span ID and flags. Later versions may append fields after another dash. */
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** Longer headers are ignored. No version of the specification needs as many characters. */
 const MAX_LENGTH = 512;
 
-/** Parses a header; `undefined` if it is malformed, because the specification requires that such a header is ignored. */
+/** Parses a traceparent header. Returns `undefined` if it is malformed, because the specification requires such a header to be ignored. */
 export function parseTraceparent(header: string | undefined): TraceContext | undefined {
   if (header === undefined || header.length > MAX_LENGTH) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', rest] = FORM.exec(header) ?? [];
@@ -19,7 +19,7 @@ export function parseTraceparent(header: string | undefined): TraceContext | und
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** Formats a context as a header. */
+/** Formats a trace context as a traceparent header. */
 export function formatTraceparent({ traceId, spanId, sampled }: TraceContext): string {
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }

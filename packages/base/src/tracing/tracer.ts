@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { errorMessage } from '../errors.ts';
 import type { TraceContext } from './trace-context.ts';
 
-/** A piece of work with its start and end, in fractional Unix milliseconds. */
+/** A unit of work with its start and end, in fractional Unix milliseconds. */
 export type Span = TraceContext & {
-  /** The parent span; absent for the first span of a trace. */
+  /** The parent span; absent for the root span of a trace. */
   parentId?: string;
   name: string;
   startMs: number;
@@ -17,12 +17,12 @@ export type Span = TraceContext & {
   isServer?: boolean;
 };
 
-/** Which spans are exported to a collector. */
+/** Determines which spans are exported to a collector. */
 export type TracingOptions = {
-  /** The collector: `http://HOST:PORT`, or `HOST:PORT` or `unix:///PATH` for gRPC; '' exports nothing. */
+  /** The collector's endpoint: `http://HOST:PORT` for HTTP; `HOST:PORT` or `unix:///PATH` for gRPC. If empty, nothing is exported. */
   endpoint: string;
   /**
-   * How many of a million traces that start here are exported. A trace that a remote caller started is exported if the caller
+   * How many of a million traces that start in this process are exported. A trace started by a remote caller is exported if the caller
    * sampled it.
    */
   samplingRatePerMillion: number;
@@ -31,21 +31,21 @@ export type TracingOptions = {
 /** Receives each span once it has ended. Must not throw. */
 export type SpanSink = (span: Span) => void;
 
-/** Runs work as a span of the caller's current trace. Without a current trace, it just runs the work. */
+/** Runs work as a span of the caller's current trace. If there is none, just runs the work. */
 export type TraceWork = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 /** Runs work without tracing it. */
 export const untraced: TraceWork = (_name, work) => work();
 
-/** Names and errors of spans are truncated to this many characters. */
+/** Span names and error messages are truncated to this many characters. */
 const MAX_TEXT = 300;
 
-/** The span of running work. Once the work has ended, the span gets no more child spans. */
+/** The span of running work. Once the work has ended, no more child spans are added to it. */
 type Live = { context: TraceContext; ended: boolean };
 
 /**
- * Tracks the current trace across promises and callbacks, and passes ended spans to the sink. Timers, watchers and loops that
- * outlive the work that started them do not belong to its trace any longer.
+ * Tracks the current trace across promises and callbacks, and passes ended spans to the sink. Timers, watchers and loops that outlive the
+ * work that started them are no longer part of its trace.
  */
 export class Tracer {
   readonly #live = new AsyncLocalStorage<Live>();
@@ -56,7 +56,7 @@ export class Tracer {
     this.#sink = sink;
   }
 
-  /** The span in which the caller runs; `undefined` if the caller is not part of a trace. */
+  /** The span that the caller is running in, or `undefined` if the caller is not part of a trace. */
   current(): TraceContext | undefined {
     const live = this.#live.getStore();
     return live === undefined || live.ended ? undefined : live.context;
@@ -77,7 +77,7 @@ export class Tracer {
     }
   }
 
-  /** Runs work as a span of the caller's current trace. Without a current trace, it just runs the work. */
+  /** Runs work as a span of the caller's current trace. If there is none, just runs the work. */
   readonly span: TraceWork = (name, work) => {
     const parent = this.current();
     return parent === undefined ? work() : this.record({ parent, name }, work);
@@ -104,19 +104,19 @@ export class Tracer {
   }
 }
 
-/** Creates the context of a new trace and its first span. */
+/** Creates the context of a new trace's root span. */
 export function newTrace(sampled: boolean): TraceContext {
   return { traceId: newId() + newId(), spanId: newId(), sampled };
 }
 
-/** Creates the context of a new span of the same trace. */
+/** Creates the context of a new child span in the same trace. */
 export function childOf({ traceId, sampled }: TraceContext): TraceContext {
   return { traceId, spanId: newId(), sampled };
 }
 
 /**
- * 16 hex digits, not all 0. The ids only distinguish spans and are not secret, so `Math.random` is good enough. Getting random
- * bytes from node:crypto would take several times as long as everything else that a span costs.
+ * 16 hex digits, not all of them 0. IDs only distinguish spans and are not secret, so `Math.random` is good enough. Getting random bytes
+ * from node:crypto would cost several times as much as everything else a span does.
  */
 function newId(): string {
   return hex(1 + Math.floor(Math.random() * 0xffff_fffe)) + hex(Math.floor(Math.random() * 0xffff_ffff));

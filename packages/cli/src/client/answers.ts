@@ -11,7 +11,7 @@ import type {
 } from '@podwright/node-api';
 import { array, boolean, int, number, object, oneOf, positiveInt, Shape, string } from './shape.ts';
 
-/** Decodes a node's response; throws `internal` for an unexpected shape. */
+/** Decodes a response of the node. Throws `internal` if its shape is unexpected. */
 export type Decoder<T> = (value: unknown) => T;
 
 /*
@@ -51,7 +51,7 @@ const change = oneOf(['ADDED', 'MODIFIED', 'DELETED']);
 export const decodePod = decoder<Pod>(pod);
 export const decodePods = decoder<{ items: Pod[] }>(object({ items: array(pod) }));
 export const decodePodChange = decoder<PodWatchEvent>(object({ type: change, object: pod }));
-/** Decodes a change to a pod, or the bookmark that ends the initial list. */
+/** Decodes a pod watch event, or the bookmark that ends the initial list. */
 export const decodePodNews = (value: unknown): PodWatchEvent | { type: 'listed' } =>
   (value as { type?: unknown } | null)?.type === 'BOOKMARK' ? { type: 'listed' } : decodePodChange(value);
 export const decodeEvents = decoder<{ items: Event[] }>(object({ items: array(event) }));

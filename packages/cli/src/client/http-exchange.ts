@@ -3,29 +3,29 @@ import { PodwrightError } from '@podwright/base';
 
 export type HttpRequest = {
   method: string;
-  /** The path with its query, percent-encoded. */
+  /** Path and query, percent-encoded. */
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** Ends the exchange, even while the body of the response is being read. */
+  /** Aborts the request, even while the response body is being read. */
   signal?: AbortSignal;
 };
 
-/** A response whose head has arrived. Its body streams and can be read once. */
+/** A response whose header has arrived. Its body is streamed and can be read only once. */
 export type HttpResponse = AsyncIterable<Buffer> & {
   statusCode: number;
-  /** Closes the connection without reading the rest. */
+  /** Closes the connection without reading the rest of the body. */
   destroy(): void;
 };
 
-/** Maximum length of a header line. All headers of a node's response together have a few hundred bytes. */
+/** Maximum length of a header line. All headers of a node's response together usually take a few hundred bytes. */
 const MAX_LINE_LENGTH = 16 << 10;
 const MAX_HEAD_LINES = 100;
 
 /**
- * Sends one request over a new connection to a unix socket (RFC 9112). It replaces `node:http`, whose loading and first request would
- * add 5 ms to each command. Unlike base's `readAnswer`, it streams the body. Rejects with the system's error, with `ECONNRESET` if the
- * connection ends early (as node:http does), with `internal` for a response that is not HTTP, and with the signal's reason.
+ * Sends a single request over a new connection to a Unix socket (RFC 9112). It replaces `node:http`, which would add 5 ms to every command
+ * for loading it and for its first request. Unlike `readAnswer` in base, it streams the body. Rejects with the system error, with
+ * `ECONNRESET` if the connection ends early (like node:http), with `internal` if the response is not HTTP, or with the signal's reason.
  */
 export async function exchange(socketPath: string, request: HttpRequest): Promise<HttpResponse> {
   const head = headOf(request);
@@ -102,7 +102,7 @@ function notHttp(line: string): PodwrightError {
   return new PodwrightError('internal', `read the node's answer: ${JSON.stringify(line.slice(0, 100))} is not HTTP`);
 }
 
-/** Reads the bytes of a connection in order. */
+/** Reads bytes from a connection sequentially. */
 class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -111,7 +111,7 @@ class ByteReader {
     this.#chunks = chunks;
   }
 
-  /** The next available bytes, at most `most`; `undefined` at the end. */
+  /** Returns the next available bytes, at most `most` of them, or `undefined` at the end. */
   async some(most = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
     if (this.#rest.length === 0) {
       const { value, done } = await this.#chunks.next();
@@ -132,7 +132,7 @@ class ByteReader {
     }
   }
 
-  /** The next line, without its line ending. */
+  /** Returns the next line, without its line ending. */
   async line(): Promise<string> {
     let line = '';
     for (;;) {

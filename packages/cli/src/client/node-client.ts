@@ -29,29 +29,29 @@ import { readValues, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
   container?: string;
-  /** Selects one attempt of the container, by the `containerID` in its status. */
+  /** Selects a particular instance of the container by the `containerID` in its status. */
   containerId?: string;
   follow?: boolean;
   previous?: boolean;
   tailLines?: number;
   sinceSeconds?: number;
-  /** RFC 3339. */
+  /** An RFC 3339 timestamp. */
   sinceTime?: string;
   limitBytes?: number;
   timestamps?: boolean;
 };
 
-/** The path of a pod in the API. */
+/** Returns the API path of a pod. */
 export const podPath = (namespace: string, name: string) =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
-/** The path of the pods of one namespace, or of all namespaces. */
+/** Returns the API path of the pods in one namespace, or in all namespaces. */
 const podsPath = (namespace: string | undefined) =>
   namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
 
 const selectName = (name: string) => `metadata.name=${name}`;
 
-/** The local API of a node, typed. */
+/** Typed client for a node's local API. */
 export class NodeClient {
   readonly http: UnixHttp;
 
@@ -63,7 +63,7 @@ export class NodeClient {
     return this.http.json({ method: 'GET', path: '/podwright/v1/node', signal }, decodeNode);
   }
 
-  /** The pods of every namespace, or of one. Rejects with `invalid_argument` if the Kubernetes label selector is invalid. */
+  /** Lists the pods in one namespace, or in all of them. Rejects with `invalid_argument` if the label selector is invalid. */
   async pods({ namespace, labelSelector }: { namespace?: string; labelSelector?: string } = {}): Promise<Pod[]> {
     const call = { method: 'GET', path: podsPath(namespace), query: { labelSelector } } as const;
     return (await this.http.json(call, decodePods)).items;
@@ -77,7 +77,7 @@ export class NodeClient {
     return (await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents)).items;
   }
 
-  /** Yields the existing pods, then `listed`, then every change. `only` restricts the watch to one pod. */
+  /** Yields the existing pods, then `listed`, then all changes. `only` restricts the watch to a single pod. */
   async *watchPods(
     signal: AbortSignal,
     only?: { namespace: string; name: string },
@@ -87,7 +87,7 @@ export class NodeClient {
     yield* readValues(response, decodePodNews, signal);
   }
 
-  /** Watches one pod. No change is missed once the promise has resolved. */
+  /** Watches a single pod. Once the promise has resolved, no change is missed. */
   async podChanges(
     { namespace, name }: { namespace: string; name: string },
     signal: AbortSignal,
@@ -97,7 +97,7 @@ export class NodeClient {
     return readValues(await this.http.stream({ ...call, query }), decodePodChange, signal);
   }
 
-  /** Yields the existing events, then new ones. `uid` selects the events about one object. */
+  /** Yields the existing events, then new ones. `uid` selects the events of a single object. */
   watchEvents(signal: AbortSignal, uid?: string): AsyncGenerator<EventWatchEvent> {
     const about = uid === undefined ? '' : `&fieldSelector=${encodeURIComponent(`involvedObject.uid=${uid}`)}`;
     return this.#lines(`/api/v1/events?watch=true${about}`, decodeEventChange, signal);
@@ -108,8 +108,8 @@ export class NodeClient {
   }
 
   /**
-   * Creates or replaces the objects of a manifest. With `dryRun` the node only reports what it would do, and without `replace` it also does
-   * so if it would have to replace an existing object.
+   * Creates or replaces the objects in a manifest. With `dryRun`, the node only reports what it would do. Without `replace`, it does the
+   * same if it would have to replace an existing object.
    */
   async apply(
     manifest: string,
@@ -121,14 +121,14 @@ export class NodeClient {
     return { objects: [], findings: [], warnings: [], ...result };
   }
 
-  /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, PersistentVolumeClaim or RuntimeClass. */
+  /** Deletes an object of a kind that `apply` supports: Pod, ConfigMap, Secret, PersistentVolumeClaim or RuntimeClass. */
   async delete(object: { kind: string; namespace: string; name: string }, gracePeriodSeconds?: number): Promise<void> {
     const path = objectPath(object);
     const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };
     await this.http.json({ method: 'DELETE', path, query }, decodeAnything);
   }
 
-  /** Restarts a pod's containers in place, or only the named one. Does not wait until they run again. */
+  /** Restarts a pod's containers in place, or only the given one. Does not wait for them to run again. */
   restart(pod: { namespace: string; name: string }, container: string | undefined): Promise<RestartAnswer> {
     const path = podPath(pod.namespace, pod.name).replace('/api/v1/', '/podwright/v1/');
     return this.http.json({ method: 'POST', path: `${path}/restart`, query: { container } }, decodeRestart);

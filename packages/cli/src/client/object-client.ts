@@ -5,13 +5,13 @@ import { type Decoder, unreadable } from './answers.ts';
 import { OBJECT_KINDS, type ObjectKind } from './object-names.ts';
 import { readValues, UnixHttp } from './unix-http.ts';
 
-/** Any object that the node's API lists. */
+/** Any object that can be listed with the node's API. */
 export type ApiObject = Pod | ConfigMap | Secret | PersistentVolumeClaim | RuntimeClass | Event | NodeObject;
 
-/** Selects objects of a kind, in all namespaces unless one is given. The selectors have Kubernetes' syntax. */
+/** Selects objects of a kind, in all namespaces unless one is given. The selectors use Kubernetes syntax. */
 export type ObjectQuery = { namespace?: string; labelSelector?: string; fieldSelector?: string };
 
-/** A change from a watch. `listed` comes once, after the existing objects. */
+/** A change received from a watch. `listed` is sent once, after the existing objects. */
 export type ObjectChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: ApiObject } | { type: 'listed' };
 
 /** Resource usage of a container or of the node, as Kubernetes quantities. */
@@ -22,13 +22,13 @@ export type PodUsage = {
 };
 export type NodeUsage = { metadata: { name: string }; usage: Usage };
 
-/** The patch types, as `kubectl patch --type` names them. */
+/** Patch types, named as in `kubectl patch --type`. */
 export type PatchType = 'strategic' | 'merge' | 'json';
 export type Subresource = 'status' | 'resize';
 
 const METRICS = '/apis/metrics.k8s.io/v1beta1';
 
-/** A client for the objects of a node's API, at Kubernetes' paths. */
+/** A client for the objects in a node's API, which uses Kubernetes' paths. */
 export class ObjectClient {
   readonly #http: UnixHttp;
 
@@ -42,13 +42,15 @@ export class ObjectClient {
     return (await this.#http.json({ method: 'GET', path, query: selectors, signal }, decodeItems<ApiObject>)).items;
   }
 
-  /** Gets one object. Rejects with `not_found`; the message lists the namespaces that have an object of this name. */
+  /**
+   * Gets an object. Rejects with `not_found` if it does not exist; the message then lists the namespaces that have an object of this name.
+   */
   get(kind: ObjectKind, name: string, namespace: string): Promise<ApiObject> {
     const path = objectPath({ kind: kind.kind, namespace, name });
     return this.#http.json({ method: 'GET', path }, decodeApiObject);
   }
 
-  /** Ends without an error when the signal aborts; rejects with `unavailable` when the node stops. */
+  /** Watches objects. Ends without an error when the signal aborts; rejects with `unavailable` if the node stops. */
   async *watch(kind: ObjectKind, query: ObjectQuery, signal: AbortSignal): AsyncGenerator<ObjectChange> {
     const { namespace, ...selectors } = query;
     const path = collectionPath(kind, namespace);
@@ -62,7 +64,7 @@ export class ObjectClient {
     if (!signal.aborted) throw new PodwrightError('unavailable', 'the node has stopped; the watch has ended');
   }
 
-  /** Sends a merge patch of labels and annotations; null removes one. */
+  /** Sends a merge patch for labels and annotations. A null value removes the label or annotation. */
   patch(
     kind: ObjectKind,
     { metadata }: ApiObject,
@@ -94,7 +96,7 @@ export class ObjectClient {
   }
 }
 
-/** The API path of one object. The namespace of a cluster-scoped kind is ''. */
+/** Returns the API path of an object. For cluster-scoped kinds, the namespace is empty. */
 export function objectPath({ kind, namespace, name }: { kind: string; namespace: string; name: string }): string {
   const known = OBJECT_KINDS.find((one) => one.kind === kind);
   if (known === undefined || kind === 'Image')
@@ -123,7 +125,7 @@ function decodeChange(value: unknown): ObjectChange {
   return { type, object: withMetadata<ApiObject>(object) };
 }
 
-/** Checks only the name, which every command reads. */
+/** Checks only the name, which is the field that every command reads. */
 function withMetadata<T>(value: unknown): T {
   const { metadata } = (value ?? {}) as { metadata?: { name?: unknown } };
   if (typeof metadata?.name !== 'string') throw unreadable('an object without a name');

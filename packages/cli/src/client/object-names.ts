@@ -1,11 +1,11 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 
-/** A kind of object that a node lists, with its names on the command line. */
+/** A kind of object that a node can list, and its names on the command line. */
 export type ObjectKind = {
   kind: 'Pod' | 'ConfigMap' | 'Secret' | 'PersistentVolumeClaim' | 'RuntimeClass' | 'Event' | 'Node' | 'Image';
   singular: string;
   plural: string;
-  /** kubectl's short names. */
+  /** Short names, as in kubectl. */
   short: readonly string[];
   namespaced: boolean;
 };
@@ -29,21 +29,21 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
   { kind: 'Image', singular: 'image', plural: 'images', short: [], namespaced: false },
 ];
 
-/** One object as named on the command line. */
+/** An object named on the command line. */
 export type NamedObject = { kind: ObjectKind; name: string };
 
-/** The objects that a command line selects: the named ones, or all of these kinds if none is named. */
+/** The objects selected on the command line: the named ones or, if none are named, all of the given kinds. */
 export type ObjectSelection = { kinds: ObjectKind[]; named: NamedObject[] };
 
-/** The kind for a singular, plural or short name in any case: `pod`, `Pods`, `po`. */
+/** Returns the kind for a singular, plural or short name, ignoring case: `pod`, `Pods`, `po`. */
 export function kindOfWord(word: string): ObjectKind | undefined {
   const lower = word.toLowerCase();
   return OBJECT_KINDS.find(({ singular, plural, short }) => [singular, plural, ...short].includes(lower));
 }
 
 /**
- * Parses `TYPE[,TYPE…]`, `TYPE NAME…` or `TYPE/NAME…`. With `bare`, words that are not types are names of objects of that kind: `web` is a
- * pod. Throws `invalid_argument` for an unknown type and for a mix of both forms.
+ * Parses `TYPE[,TYPE…]`, `TYPE NAME…` or `TYPE/NAME…`. With `bare`, words that are not types are names of objects of that kind, so `web`
+ * can mean a pod. Throws `invalid_argument` for an unknown type or a mix of the forms.
  */
 export function parseObjects(words: string[], { bare }: { bare?: ObjectKind } = {}): ObjectSelection {
   const [first = '', ...rest] = words;
@@ -60,7 +60,7 @@ export function parseObjects(words: string[], { bare }: { bare?: ObjectKind } = 
   return { kinds, named: kinds.flatMap((kind) => rest.map((name) => ({ kind, name }))) };
 }
 
-/** Throws `invalid_argument` if `-A` is combined with names, since each name belongs to one namespace. */
+/** Throws `invalid_argument` if `-A` is combined with names, because a name identifies an object only within a namespace. */
 export function refuseNamesInAll(
   command: string,
   { named }: ObjectSelection,
@@ -71,7 +71,7 @@ export function refuseNamesInAll(
   throw new PodwrightError('invalid_argument', message);
 }
 
-/** The pod's name from `NAME`, `pod/NAME` or `po/NAME`. Throws `invalid_argument` for another type. */
+/** Returns the pod name from `NAME`, `pod/NAME` or `po/NAME`. Throws `invalid_argument` for any other type. */
 export function podName(word: string): string {
   const { kind, name } = parseObject(word, POD);
   if (kind === POD) return name;
@@ -85,7 +85,7 @@ function parseObject(word: string, bare: ObjectKind | undefined): NamedObject {
   return { kind: kindOfWord(type) ?? unknownKind(type), name };
 }
 
-/** Returns the kinds in a list such as `pods,cm`. Unless `strict`, returns `undefined` for a single unknown word instead of throwing. */
+/** Returns the kinds in a list such as `pods,cm`. Unless `strict`, a single unknown word results in `undefined` rather than an error. */
 function kindsOfList(list: string, { strict }: { strict: boolean }): ObjectKind[] | undefined {
   const words = list.split(',').filter((word) => word !== '');
   const kinds = words.map((word) => kindOfWord(word) ?? (strict || words.length > 1 ? unknownKind(word) : undefined));

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { isErrno } from '@podwright/base';
 
 /**
- * The start time of a process in clock ticks since boot, which distinguishes it from a later process with the same PID. `undefined` if it
- * has exited.
+ * Returns a process's start time in clock ticks since boot, which distinguishes it from a later process with the same PID. Returns
+ * `undefined` if the process has exited.
  */
 export function processStart(pid: number): string | undefined {
   try {

@@ -1,20 +1,20 @@
 /**
- * Checks the shape of JSON values with zod's messages, but without zod: loading it would add 20 ms to the start of every command
+ * Checks the shape of JSON values. The messages are those of zod, but loading zod itself would add 20 ms to the startup of every command
  * that calls a node.
  */
 
-/** The first problem, and the path of the wrong value. */
+/** The first problem found, and the path of the invalid value. */
 export type ShapeProblem = { path: (string | number)[]; message: string };
 
 export class Shape {
-  /** Returns the first problem of a value, or `undefined` if it has none. */
+  /** Returns the first problem of a value, or `undefined` if the value is valid. */
   readonly problem: (value: unknown) => ShapeProblem | undefined;
 
   constructor(problem: (value: unknown) => ShapeProblem | undefined) {
     this.problem = problem;
   }
 
-  /** The same check, for a field that may be missing. */
+  /** Returns the same check for a field that may be missing. */
   optional(): Shape {
     return new Shape((value) => (value === undefined ? undefined : this.problem(value)));
   }
@@ -36,14 +36,14 @@ export const string = () => kind('string');
 export const number = () => kind('number');
 export const boolean = () => kind('boolean');
 
-/** A whole number. */
+/** An integer. */
 export const int = () =>
   new Shape((value) => {
     if (typeof value !== 'number') return expected('number', value);
     return Number.isSafeInteger(value) ? undefined : expected('int', value);
   });
 
-/** A whole number above 0. */
+/** An integer greater than 0. */
 export const positiveInt = () =>
   new Shape((value) => {
     const positive = typeof value !== 'number' || value > 0;
@@ -68,7 +68,7 @@ export const array = (items: Shape) =>
     return undefined;
   });
 
-/** An object with at least these fields. */
+/** An object that has at least these fields. */
 export const object = (fields: Record<string, Shape>) =>
   new Shape((value) => {
     if (kindOf(value) !== 'object') return expected('object', value);

@@ -18,15 +18,14 @@ export type HttpCall = {
   path: string;
   query?: Record<string, string | string[] | undefined>;
   body?: string;
-  /** The media type of the body. */
   contentType?: string;
   signal?: AbortSignal;
 };
 
-/** Maximum size of a response, and of one line of a streamed response. */
+/** Maximum size of a response, or of a single line of a streamed response. */
 const MAX_ANSWER_BYTES = 64 << 20;
 
-/** Calls an HTTP API on a unix socket. Errors carry the message of the API's `Status` object. */
+/** Calls an HTTP API over a Unix socket. Errors carry the message of the API's `Status` object. */
 export class UnixHttp {
   readonly #socketPath: string;
 
@@ -34,7 +33,7 @@ export class UnixHttp {
     this.#socketPath = socketPath;
   }
 
-  /** The decoded JSON of the response. */
+  /** Returns the response body, decoded from JSON. */
   async json<T>(call: HttpCall, decode: Decoder<T>): Promise<T> {
     const text = await readAll(await this.stream(call));
     try {
@@ -44,7 +43,7 @@ export class UnixHttp {
     }
   }
 
-  /** Resolves when the response's head has arrived; the caller reads the body. */
+  /** Resolves once the response header has arrived; the caller reads the body. */
   async stream(call: HttpCall): Promise<HttpResponse> {
     const response = await this.#send(call);
     if (response.statusCode < 300) return response;
@@ -53,7 +52,7 @@ export class UnixHttp {
     throw isUnknownCall(response.statusCode, body) ? await this.#withSkew(error) : error;
   }
 
-  /** If the node runs another version, which may have caused the error, adds the advice to restart the node. */
+  /** If the node runs a different version, which may be the cause of the error, adds the advice to restart the node. */
   async #withSkew(error: unknown): Promise<unknown> {
     const { skewOfNode } = await import('./version-skew.ts'); // loaded late: few calls fail
     const skew = await skewOfNode(this.#socketPath);
@@ -95,7 +94,7 @@ export class UnixHttp {
 
 const isAway = (error: unknown): boolean => isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED');
 
-/** The error if no node answers. `cause` is the system's error. */
+/** Returns the error to report if no node is running. `cause` is the system error. */
 export function noNode(socketPath: string, cause: unknown): PodwrightError {
   return new PodwrightError(
     'unavailable',
@@ -104,13 +103,16 @@ export function noNode(socketPath: string, cause: unknown): PodwrightError {
   );
 }
 
-/** Whether a call failed because no node runs. A running node may answer `unavailable`, too. */
+/**
+ * Whether a call failed because no node is running. The code `unavailable` alone does not mean that: a running node may also respond with
+ * it.
+ */
 export function isNoNode(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return errorCode(error) === 'unavailable' && isAway(cause);
 }
 
-/** Whether the connection ended before the response was complete: the node has ended or restarts. */
+/** Whether the connection ended before the response was complete, because the node stopped or is restarting. */
 export function isLostConnection(error: unknown): boolean {
   const errors = error instanceof Error ? [error, error.cause] : [];
   return errors.some((one) => isErrno(one, 'ECONNRESET') || isErrno(one, 'EPIPE'));
@@ -145,7 +147,7 @@ function statusError(statusCode: number, body: string): PodwrightError {
   );
 }
 
-/** Returns the message of a `Status` object, or the text itself if it is something else. */
+/** Returns the message of a `Status` object, or the text itself if it is not one. */
 function statusMessage(body: string): string {
   try {
     const status: unknown = JSON.parse(body);
@@ -157,7 +159,7 @@ function statusMessage(body: string): string {
   return body;
 }
 
-/** Whether the node lacks this path or method. For every other error its API sends a `Status` object. */
+/** Whether the node does not know this path or method. For all other errors, its API sends a `Status` object. */
 function isUnknownCall(statusCode: number, body: string): boolean {
   return [404, 405, 501].includes(statusCode) && !body.trimStart().startsWith('{');
 }

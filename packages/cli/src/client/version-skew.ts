@@ -5,7 +5,7 @@ import { exchange } from './http-exchange.ts';
 const ANSWER_TIMEOUT_MS = 2000;
 const MAX_ANSWER_BYTES = 1 << 20;
 
-/** Describes how the node's version or build differs from this command's, with advice; `undefined` if it is the same. */
+/** Describes how the node's version or build differs from this program's, with advice. Returns `undefined` if they are the same. */
 export function versionSkew(node: Pick<NodeInfo, 'version' | 'build'>): string | undefined {
   if (node.version === VERSION && (node.build ?? '') === BUILD) return undefined;
   const [nodes, own] =
@@ -15,7 +15,10 @@ export function versionSkew(node: Pick<NodeInfo, 'version' | 'build'>): string |
   return `the node runs ${nodes}, this command is ${own}: 'podwright upgrade' restarts the node`;
 }
 
-/** Like `versionSkew`, for the node on this socket. Its response may have another shape; `undefined` also if it cannot be read. */
+/**
+ * Like `versionSkew`, but for the node on this socket, whose response may have a different shape. Also returns `undefined` if the response
+ * cannot be read.
+ */
 export async function skewOfNode(socketPath: string): Promise<string | undefined> {
   try {
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);

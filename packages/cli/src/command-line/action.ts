@@ -1,8 +1,8 @@
 import type { CommandContext } from '../settings/node-config.ts';
 
 /**
- * Wraps the code of a command, which gets the configuration, the command's arguments and its options, and returns the exit code. The code
- * is loaded when the command is called, so that `ps` does not load the daemons.
+ * Wraps the implementation of a command. It receives the configuration and the command's arguments and options, and returns the exit code.
+ * It is loaded only when the command is called, so that `ps` does not load the daemons.
  */
 export type Action = <Values extends unknown[]>(
   work: (context: CommandContext, values: Values) => Promise<unknown>,

@@ -2,8 +2,8 @@ import type { Command, Option } from 'commander';
 import { forgetEmptyValues } from './empty-values.ts';
 
 /**
- * Makes all commands accept kubectl's forms of options: `=true` and `=false` for booleans (`--wait=false` is `--no-wait`) and `=` before
- * the value of a short option (`-o=json`). An empty namespace or selector counts as not given.
+ * Makes all commands accept kubectl's option syntax: `=true` and `=false` for booleans (`--wait=false` is the same as `--no-wait`), and `=`
+ * before the value of a short option (`-o=json`). An empty namespace or selector is treated as not given.
  */
 export function readBooleanValues(program: Command): void {
   for (const command of program.commands) {

@@ -136,5 +136,5 @@ function addLogs(program: Command, action: Action): void {
 const containerOption = () =>
   new Option('-c, --container <name>', "which container (default: the pod's default container, else the first)");
 
-/** A number of lines. As in kubectl, -1 means all. */
+/** Parses a number of lines. As in kubectl, -1 means all. */
 const tailLines = (value: string): number => (value === '-1' ? -1 : count(value));

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 
-/** Matches the values that count as empty. A selector of only blanks is empty, too. */
+/** Matches values that are treated as empty. A selector that consists only of whitespace is also empty. */
 const EMPTY: Record<string, RegExp> = { namespace: /^$/, selector: /^\s*$/ };
 
 /**
- * Treats an empty namespace and an empty selector as not given, as kubectl does: a script's `-l "$UNSET"` must not select every object,
- * and `-n "$UNSET"` is the default namespace.
+ * Treats an empty namespace or selector as not given. In a script, `-l "$UNSET"` must not select all objects by accident, and `-n "$UNSET"`
+ * should mean the default namespace, as in kubectl.
  */
 export function forgetEmptyValues(command: Command): void {
   for (const option of command.options) {

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 
-/** Help and shell completion. They need no node and no configuration. */
+/** Adds the commands for help and shell completion, which need neither a node nor a configuration. */
 export function addHelpCommands(program: Command): void {
   program
     .command('help [topic]')

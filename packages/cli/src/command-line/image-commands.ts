@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Action } from './action.ts';
 import { wideOutputOption } from './options.ts';
 
-/** Commands for images. */
+/** Adds the commands for images. */
 export function addImageCommands(program: Command, action: Action): void {
   program
     .command('images')

@@ -1,6 +1,6 @@
 /**
- * Moves `-n NAME` from before the verb to after it, since kubectl accepts both. `words` are the words after the program's name. Each of the
- * program's own options before the verb takes a value.
+ * Moves `-n NAME` from before the verb to after it, because kubectl accepts both. `words` are the words after the program name. All options
+ * that the program itself accepts before the verb take a value.
  */
 export function namespaceBehindVerb(words: string[]): string[] {
   const before: string[] = [];

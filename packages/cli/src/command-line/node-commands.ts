@@ -4,11 +4,11 @@ import type { ClusterFlags, ConfigFlags, DockershimFlags } from '../settings/con
 import type { Action } from './action.ts';
 import { outputOption } from './options.ts';
 
-/** Help for the options that configure a node; every command has them. */
+/** Help text for the options that configure a node; every command accepts them. */
 const settingsHelp = ({ command }: { command: Command }) =>
   `\nSettings, also available in the file of '--config FILE':\n${settingsText(command.parent!)}`;
 
-/** The daemons, and commands about the node and its host. */
+/** Adds the daemons and the commands for the node and its host. */
 export function addNodeCommands(program: Command, action: Action): void {
   program
     .command('node')
@@ -93,7 +93,7 @@ Examples:
   crictl -r unix:///run/podwright/dockershim.sock ps   what runs
 `;
 
-/** Adds `dockershim`, which serves the CRI on a Docker Engine. */
+/** Adds the `dockershim` command, which serves the CRI on top of a Docker Engine. */
 function addDockershim(program: Command): void {
   program
     .command('dockershim')

@@ -28,7 +28,7 @@ build has replaced it.
 Exit code: 0 when the node runs the new version, or no node runs; 1 otherwise.
 `;
 
-/** Commands for the running node. */
+/** Adds the commands that control the running node. */
 export function addNodeControlCommands(program: Command, action: Action): void {
   program
     .command('status')

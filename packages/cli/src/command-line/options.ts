@@ -6,10 +6,10 @@ import { parseObjectFormat } from '../output/object-format.ts';
 
 const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** The longest duration of Go, 2^63 - 1 ns, in ms: about 292 years. */
+/** Go's longest duration, 2^63 - 1 ns, in ms: about 292 years. */
 const LONGEST_MS = Number((2n ** 63n - 1n) / 1_000_000n);
 
-/** Parses a Go duration such as `30s`, `5m` or `1h30m`, or plain seconds, to milliseconds. */
+/** Parses a Go duration such as `30s`, `5m` or `1h30m`, or a plain number of seconds. Returns milliseconds. */
 export function positiveSeconds(value: string): number {
   const ms = durationMs(value);
   if (ms > LONGEST_MS) throw new InvalidArgumentError('it must be at most 2562047h47m16s');
@@ -31,7 +31,7 @@ export function timeout(value: string): number {
   return ms;
 }
 
-/** Parses a whole number up to 2^53 - 1, above which JavaScript numbers lose precision. */
+/** Parses an integer up to 2^53 - 1, beyond which JavaScript numbers lose precision. */
 export function count(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('a whole number is needed');
   if (Number(value) > Number.MAX_SAFE_INTEGER)
@@ -54,7 +54,7 @@ export const allNamespacesOption = () => new Option('-A, --all-namespaces', 'tho
 export const selectorOption = () =>
   new Option('-l, --selector <selector>', 'only those with these labels: a=b, a!=b, a in (b,c), a, !a');
 
-/** Parses variables as kubectl does: `A=1`, or several separated by commas. */
+/** Parses environment variables like kubectl: `A=1`, or several separated by commas. */
 export function environmentVariables(value: string, before: { name: string; value: string }[]) {
   const added = value.split(/,(?=[A-Za-z_][\w.-]*=)/).map((text) => {
     const [, name, content] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
@@ -64,7 +64,7 @@ export function environmentVariables(value: string, before: { name: string; valu
   return [...before, ...added];
 }
 
-/** Checks that a time has the format of RFC 3339. */
+/** Checks that a time is in RFC 3339 format. */
 export function pointInTime(value: string): string {
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i.test(value);
   if (isTime && !Number.isNaN(Date.parse(value))) return value;
@@ -76,7 +76,7 @@ export function graceSeconds(value: string): number {
   return value.startsWith('-') ? -count(value.slice(1)) : count(value);
 }
 
-/** Parses the `--timeout` of `kubectl wait`, which may be negative, to milliseconds. */
+/** Parses the `--timeout` of `kubectl wait`, which may be negative. Returns milliseconds. */
 export function signedSeconds(value: string): number {
   return value.startsWith('-') ? -positiveSeconds(value.slice(1)) : positiveSeconds(value);
 }
@@ -97,7 +97,7 @@ export const joined = (value: string, before?: string): string => (before === un
 /** For an option that may be repeated: collects its values. */
 export const gathered = (value: string, before: string[] = []): string[] => [...before, value];
 
-/** kubectl's `-f`: may be repeated and may list several names separated by commas. */
+/** Declares kubectl's `-f` option, which may be repeated and accepts a comma-separated list. */
 export const fileOption = () =>
   new Option(
     '-f, --filename <file>',
@@ -111,7 +111,7 @@ export const strictOption = () =>
 
 const DRY_RUN_MODES = ['client', 'server', 'none'];
 
-/** kubectl's `--dry-run[=server]`. The mode `client` also calls the node. */
+/** Declares kubectl's `--dry-run[=server]` option. The mode `client` also calls the node. */
 export const dryRunOption = (what: string) => new Option('--dry-run [mode]', what);
 
 /** Treats the word after `--dry-run` as a manifest unless it is a mode. Throws `invalid_argument` if it is neither. */

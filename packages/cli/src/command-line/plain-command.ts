@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander';
 
 /**
- * Inserts a missing `--` before the COMMAND of `exec POD COMMAND…`, so that options after its first word belong to the command and not
- * to podwright. `args` are the words after the program's name.
+ * Inserts the missing `--` before COMMAND in `exec POD COMMAND…`, so that the options that follow belong to COMMAND rather than to
+ * podwright. `args` are the words after the program name.
  */
 export function separateCommand(program: Command, args: string[]): string[] {
   let exec: Command | undefined;

@@ -12,7 +12,7 @@ import {
   signedSeconds,
 } from './options.ts';
 
-/** Adds the options that all lists of objects share. */
+/** Adds the options shared by all commands that list objects. */
 function addListOptions(command: Command): Command {
   return command
     .option('-w, --watch', 'also print every change from now on')
@@ -25,7 +25,7 @@ function addListOptions(command: Command): Command {
     .option('--sort-by <path>', 'sort by a field, such as .metadata.name');
 }
 
-/** For an option that may be repeated and may list several names separated by commas. */
+/** For an option that may be repeated and accepts a comma-separated list. */
 const labelNames = (value: string, before: string[] = []) => [...before, ...value.split(',')];
 
 /** Adds the commands wait, label, annotate, patch and top. */
@@ -116,7 +116,7 @@ function addWait(program: Command, action: Action): void {
     );
 }
 
-/** Commands that show pods and what happened to them. */
+/** Adds the commands that show pods and what happened to them. */
 export function addPodCommands(program: Command, action: Action): void {
   addListOptions(
     program

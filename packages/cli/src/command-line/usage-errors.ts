@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { Command } from 'commander';
 
-/** Makes usage errors throw `invalid_argument` with a hint, as all other errors do. Call it after all commands are added. */
+/** Makes usage errors throw `invalid_argument` with a hint, like all other errors. Must be called after all commands have been added. */
 export function reportUsageErrors(program: Command): void {
   for (const command of commandsOf(program)) {
     command.error = (message: string) => {
@@ -41,7 +41,7 @@ function reworded(command: Command, message: string): string {
 
 const usage = (command: Command) => `podwright ${pathOf(command)} ${command.usage()}`;
 
-/** The words that call a command, without the program's name. */
+/** Returns the words that call a command, without the program name. */
 function pathOf(command: Command): string {
   return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 }

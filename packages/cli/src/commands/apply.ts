@@ -8,7 +8,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type ApplyOptions = ManifestOptions & { dryRun?: boolean };
 
-/** `podwright apply FILE…`. Returns 1 if a dry run finds a problem. */
+/** `podwright apply FILE…`. Returns exit code 1 if a dry run finds a problem. */
 export async function apply({ config }: CommandContext, files: string[], options: ApplyOptions): Promise<number> {
   const manifests = await readManifests(manifestNames('apply', files, options), options);
   const client = new NodeClient(config.apiSocket);

@@ -9,8 +9,8 @@ import { DetachKeys } from './terminal.ts';
 export type AttachOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean; quiet?: boolean };
 
 /**
- * `podwright attach POD`: attaches to a container's first process until it ends or, on a terminal, until Ctrl-P Ctrl-Q. The container
- * keeps running after a detach.
+ * `podwright attach POD`: attaches to the main process of a container until it exits or, on a terminal, until Ctrl-P Ctrl-Q is pressed.
+ * After a detach, the container keeps running.
  */
 export async function attach({ config }: CommandContext, argument: string, options: AttachOptions): Promise<number> {
   const pod = await findPod(new NodeClient(config.apiSocket), argument, options.namespace);
@@ -19,7 +19,7 @@ export async function attach({ config }: CommandContext, argument: string, optio
   return attachContainer({ socketPath: config.apiSocket, pod, container: name }, options);
 }
 
-/** Attaches to a known container. */
+/** Attaches to a container that is known to exist. */
 export async function attachContainer(
   target: StreamTarget & { pod: Pod },
   options: Pick<AttachOptions, 'stdin' | 'tty' | 'quiet'>,
@@ -52,8 +52,8 @@ export async function attachContainer(
 }
 
 /**
- * Returns the streams to attach: the terminal if the container's spec has one, and standard input if it is requested, too. Reports
- * requested streams that the spec lacks.
+ * Returns which streams to attach: the terminal if the container's spec has one, and standard input if the spec has it and it was
+ * requested. Reports streams that were requested but are missing in the spec.
  */
 function streamsOf(
   pod: Pod,

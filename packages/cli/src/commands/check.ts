@@ -16,8 +16,8 @@ import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 export type CheckOptions = ManifestOptions & { output: OutputFormat };
 
 /**
- * `podwright check FILE…`: reports errors in manifests and problems that the pods would have. It needs no node. Returns 1 if there is a
- * problem.
+ * `podwright check FILE…`: reports errors in manifests, and problems that the pods would have. Does not need a node. Returns exit code 1 if
+ * there is a problem.
  */
 export async function check({ settings }: CommandContext, files: string[], options: CheckOptions): Promise<number> {
   const config = await settings();
@@ -57,7 +57,7 @@ async function checkManifests(config: NodeConfig, names: string[], options: Mani
   return { findings: [...unread, ...notSeen, ...findings], counts, images };
 }
 
-/** Lists the images. Whether they are on the host is shown only if a node runs. */
+/** Lists the images. Whether they are present on the host is shown only if a node is running. */
 function imageLines(images: NamedImage[]): string[] {
   if (images.length === 0) return [];
   const shown = images.map(({ name, onNode }) => `${name}${onNode === false ? ' (not on this host yet)' : ''}`);

@@ -6,7 +6,6 @@ import { podPath } from '../client/node-client.ts';
 import { isNoNode, noNode } from '../client/unix-http.ts';
 import { rawTerminal, terminalName, watchTerminalSize } from './terminal.ts';
 
-/** Identifies a pod. */
 type NamedPod = { metadata: Pick<Pod['metadata'], 'namespace' | 'name'> };
 
 /** A container of a pod, and the socket of its node. */
@@ -14,21 +13,20 @@ export type StreamTarget = { socketPath: string; pod: NamedPod; container: strin
 
 export type StreamRequest = {
   call: { kind: 'exec'; command: string[] } | { kind: 'attach' };
-  /** Whether to forward standard input. */
   stdin: boolean;
   tty: boolean;
-  /** Input to forward in place of standard input, such as typed keys without the detach keys. */
+  /** Input to forward instead of standard input, such as keystrokes with the detach keys removed. */
   keys?: Readable;
-  /** Aborting it detaches from the container and rejects the promise with the abort reason. */
+  /** When it aborts, detaches from the container and rejects the promise with the abort reason. */
   signal?: AbortSignal;
 };
 
-/** The API path of a stream of a pod. */
+/** Returns the API path of a pod's exec, attach or portforward stream. */
 export function streamPath(pod: NamedPod, query: URLSearchParams, kind: 'exec' | 'attach' | 'portforward'): string {
   return `${podPath(pod.metadata.namespace, pod.metadata.name)}/${kind}?${query}`;
 }
 
-/** Connects this process's standard streams to a container until it, or the command in it, exits. Returns the exit code. */
+/** Connects this process's standard streams to a container until the container, or the command run in it, exits. Returns the exit code. */
 export async function streamContainer(target: StreamTarget, request: StreamRequest): Promise<number> {
   const { call, stdin, tty } = request;
   const path = streamPath(target.pod, streamQuery(target.container, request), call.kind);
@@ -61,12 +59,11 @@ export type ContainerProgram = {
   command: string[];
   stdin?: Readable;
   stdout?: Writable;
-  /** Receives standard error. */
   stderr: BoundedBytes;
   signal?: AbortSignal;
 };
 
-/** Runs a program in a container for the command's own use. Returns its exit code, 127 if the program does not exist. */
+/** Runs a program in a container for the CLI's own purposes. Returns its exit code, or 127 if the program does not exist. */
 export async function runInContainer(
   { socketPath, pod, container }: StreamTarget,
   { command, stdin, stdout, stderr, signal }: ContainerProgram,

@@ -1,11 +1,14 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The source or destination of a copy: a path on this host or in a pod. `text` is the user's argument. */
+/** The source or destination of a copy: a path on this host or in a pod. `text` is the argument as given by the user. */
 export type CopySide =
   | { kind: 'local'; path: string }
   | { kind: 'remote'; text: string; namespace?: string; pod: string; path: string };
 
-/** Parses `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH` or `pod/POD:PATH`. A path that begins with `/` or `.` is local, even with a colon. */
+/**
+ * Parses `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH` or `pod/POD:PATH`. A path that starts with `/` or `.` is local even if it contains a
+ * colon.
+ */
 export function parseCopySide(text: string): CopySide {
   const colon = text.indexOf(':');
   if (colon < 0 || /^[./]/.test(text)) return { kind: 'local', path: text };

@@ -16,12 +16,12 @@ export type CpOptions = { namespace: string; container?: string; preserve: boole
 const MAX_MESSAGE_BYTES = 4 << 10;
 /** How many skipped files are reported by name; a container may have any number of links. */
 const MAX_SKIPPED_SHOWN = 20;
-/** The exit code for a missing program, as in shells. */
+/** Exit code if a program is not found, as in shells. */
 const NOT_FOUND_EXIT_CODE = 127;
 
 type Remote = Extract<CopySide, { kind: 'remote' }>;
 
-/** `podwright cp POD:PATH PATH` and back: copies files and directories with the container's tar, as kubectl does. */
+/** `podwright cp POD:PATH PATH`, or in the other direction: copies files and directories using the container's tar, as kubectl does. */
 export async function cp(
   { config }: CommandContext,
   { from, to }: { from: string; to: string },
@@ -64,7 +64,7 @@ async function copyFrom(target: StreamTarget, { source, destination, skipped }: 
     destination: destination.path,
     onSkipped: (message) => skipped.add(message),
   });
-  // if the archive ends early, tar's error says more
+  // if the archive ends early, the error from tar is more informative
   unpacked.catch(() => left.abort());
   const [exit, written] = await Promise.allSettled([tar, unpacked]);
   if (exit.status === 'fulfilled') checkTar(target, { exitCode: exit.value, stderr });
@@ -96,7 +96,7 @@ async function copyTo(target: StreamTarget, { source, destination, preserve, ski
   }
 }
 
-/** Whether a path in the container is a directory. False if the container lacks `test`; then tar reports the problem. */
+/** Whether a path in the container is a directory. Returns false if the container has no `test` program; tar then reports any problem. */
 async function isDirectory(target: StreamTarget, path: string): Promise<boolean> {
   const stderr = new BoundedBytes(MAX_MESSAGE_BYTES);
   return (await runInContainer(target, { command: ['test', '-d', path], stderr })) === 0;
@@ -119,7 +119,7 @@ function checkTar(
   );
 }
 
-/** Makes an error from the system's message, without the error code, system call and path that Node.js adds. */
+/** Builds an error from the system's message, without the error code, syscall and path that Node.js adds. */
 function copyError(what: string, cause: unknown): PodwrightError {
   const reason = errorMessage(cause).replace(/^E[A-Z0-9]+: (.+?), \w+(?: '.*')?$/s, '$1');
   return new PodwrightError(errorCode(cause), escapeLine(`copy ${what}: ${reason}`));

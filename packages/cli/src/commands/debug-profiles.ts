@@ -2,7 +2,7 @@ import type { EphemeralContainer } from '@podwright/kube-api';
 
 type SecurityContext = EphemeralContainer['securityContext'];
 
-/** The profiles of `kubectl debug --profile`. */
+/** The profiles supported by `kubectl debug --profile`. */
 export const DEBUG_PROFILES = ['general', 'baseline', 'restricted', 'netadmin', 'sysadmin'] as const;
 export type DebugProfile = (typeof DEBUG_PROFILES)[number];
 
@@ -19,7 +19,7 @@ const CONTEXTS: Record<DebugProfile, SecurityContext> = {
   sysadmin: { privileged: true },
 };
 
-/** The security context of a profile; `undefined` for the runtime's defaults. */
+/** Returns the security context of a profile, or `undefined` for the container runtime's defaults. */
 export function profileContext(profile: DebugProfile): SecurityContext {
   return CONTEXTS[profile];
 }

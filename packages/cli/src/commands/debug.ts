@@ -16,7 +16,7 @@ export type DebugOptions = {
   target?: string;
   stdin?: boolean;
   tty?: boolean;
-  /** By default the same as `stdin`. */
+  /** Defaults to the value of `stdin`. */
   attach?: boolean;
   argumentsOnly?: boolean;
   env: EnvVar[];
@@ -49,7 +49,7 @@ export async function debug(
   return status.state.terminated?.exitCode ?? 0;
 }
 
-/** The container to add. Fields without a flag get the node's defaults. */
+/** Builds the container to add. Fields that no flag sets get the node's defaults. */
 export function debugContainer(pod: Pod, command: string[], options: DebugOptions): EphemeralContainer {
   const { image, target, imagePullPolicy, env } = options;
   if (options.tty && !options.stdin)
@@ -69,7 +69,7 @@ export function debugContainer(pod: Pod, command: string[], options: DebugOption
   };
 }
 
-/** The characters of generated names, without vowels, so that no words result (apimachinery, util/rand). */
+/** The characters used in generated names. There are no vowels among them, so that names do not form words (apimachinery, util/rand). */
 const NAME_CHARACTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
 function freeName({ spec }: Pod): string {
@@ -80,7 +80,7 @@ function freeName({ spec }: Pod): string {
   }
 }
 
-/** Waits until the container runs or has exited. Rejects with `aborted` if it cannot be started or its pod is deleted. */
+/** Waits until the container is running or has exited. Rejects with `aborted` if it cannot be started or its pod is deleted. */
 async function started(client: NodeClient, pod: Pod, name: string): Promise<{ pod: Pod; status: ContainerStatus }> {
   const stop = new AbortController();
   try {
@@ -100,7 +100,7 @@ async function started(client: NodeClient, pod: Pod, name: string): Promise<{ po
   throw new PodwrightError('unavailable', `debug pod ${pod.metadata.name}: the node has stopped`);
 }
 
-/** Waiting reasons at which the command gives up. */
+/** Reasons in a waiting container's status that make the command give up. */
 const FINAL_REASONS = new Set([
   'CreateContainerConfigError',
   'ErrImageNeverPull',

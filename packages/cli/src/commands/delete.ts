@@ -34,20 +34,20 @@ export async function deletePods({ config }: CommandContext, words: string[], op
     objects.push(...withClaims(await readManifests(options.filename, options), options));
   }
   const removal = { gracePeriod, missing: [] as string[] };
-  // Pods first: objects that they mount must exist until they have ended.
+  // Delete pods first: the objects that they mount must exist until they have terminated.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
   await Promise.all(pods.map((pod) => remove(client, pod, removal)));
   if (options.wait) await Promise.all(pods.map((pod) => waitUntilRemoved(client, pod, removal)));
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
   dropDeleted(config.state, objects);
-  // objects selected without a name may have been removed since
+  // objects that were not selected by name may have been removed in the meantime
   const ignoreNotFound = options.ignoreNotFound ?? (options.all || options.selector !== undefined);
   if (removal.missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', removal.missing.join('\n'));
 }
 
 /**
- * Returns the manifest's objects. With --volumes they include the claims that its pods use; otherwise no claims, so that their files are
- * kept.
+ * Returns the manifest's objects. With --volumes, they include the claims that its pods use; otherwise, all claims are excluded, so that
+ * their files are kept.
  */
 function withClaims({ objects, decoded }: Manifests, { volumes = false }: DeleteOptions): ManifestObject[] {
   const others = objects.filter(({ kind }) => kind !== CLAIM);
@@ -68,7 +68,7 @@ function claimOf(key: string): ManifestObject {
   return { kind: CLAIM, namespace, name };
 }
 
-/** The objects that the command line names or selects. */
+/** Returns the objects that are named or selected on the command line. */
 async function chosen(client: ObjectClient, words: string[], options: DeleteOptions): Promise<ManifestObject[]> {
   const { namespace = 'default', allNamespaces, selector, all, filename } = options;
   const selection = parseObjects(words, { bare: POD });
@@ -101,10 +101,13 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
   );
 }
 
-/** The kinds that can be applied. */
+/** The kinds that `apply` supports. */
 const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', CLAIM, 'RuntimeClass'];
 
-/** Returns the grace period in seconds, or `undefined` to use each pod's own. Throws `invalid_argument` for contradictory options. */
+/**
+ * Returns the grace period in seconds, or `undefined` if each pod's own should be used. Throws `invalid_argument` if options contradict
+ * each other.
+ */
 export function graceOf(options: Pick<DeleteOptions, 'gracePeriod' | 'force' | 'now'>): number | undefined {
   const { force, now } = options;
   const gracePeriod = (options.gracePeriod ?? -1) < 0 ? undefined : options.gracePeriod; // as in kubectl
@@ -117,7 +120,7 @@ export function graceOf(options: Pick<DeleteOptions, 'gracePeriod' | 'force' | '
   if (contradiction !== undefined)
     throw new PodwrightError('invalid_argument', `delete: either ${contradiction}, not both`);
   if (force) return 0;
-  // as in kubectl, only --force kills at once
+  // as in kubectl, only --force kills immediately
   return now || gracePeriod === 0 ? 1 : gracePeriod;
 }
 
@@ -139,7 +142,9 @@ async function remove(
 
 type PodReader = Pick<NodeClient, 'pod' | 'podChanges'>;
 
-/** Waits until the pod is removed. Rejects with `deadline_exceeded` if it still exists `spareMs` after its grace period. */
+/**
+ * Waits until the pod has been removed. Rejects with `deadline_exceeded` if it still exists `spareMs` after its grace period has expired.
+ */
 export async function waitUntilRemoved(
   client: PodReader,
   { namespace, name }: ManifestObject,

@@ -11,7 +11,7 @@ import type {
 import type { PodDefaults } from '@podwright/kubelet';
 import { describeTime, entry, lines, type OutlineEntry, prose, section } from '../output/outline.ts';
 
-/** A container and its status, in the format of `kubectl describe`. */
+/** Describes a container and its status, in the format of `kubectl describe`. */
 export function describeContainer(pod: Pod, container: Container, defaults: PodDefaults | undefined): OutlineEntry {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {};
   const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
@@ -54,7 +54,7 @@ function portEntries({ ports = [] }: Container): OutlineEntry[] {
   ];
 }
 
-/** The container's seccomp profile and its origin. */
+/** Describes the container's seccomp profile and where it comes from. */
 function describeSeccomp({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults | undefined): string {
   if (securityContext?.privileged) return 'Unconfined (privileged)';
   const profile = securityContext?.seccompProfile ?? spec.securityContext?.seccompProfile;
@@ -125,7 +125,7 @@ function describeEnvSource({ prefix, configMapRef, secretRef }: EnvFromSource): 
   return `${name}  ${kind}${prefix ? ` with prefix '${prefix}'` : ''}  Optional: ${optional}`;
 }
 
-/** The value of a variable, or its reference without the value. */
+/** Returns the value of an environment variable, or the reference that it comes from, without resolving it. */
 export function describeVariable({ value, valueFrom }: EnvVar): string {
   if (valueFrom === undefined) return value ?? '';
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;

@@ -4,7 +4,7 @@ import { describeTime, entry, lines, type OutlineEntry, section } from '../outpu
 import { podLabel } from '../run/pod-rows.ts';
 import { describeMeta } from './describe-pod.ts';
 
-/** A ConfigMap with its values. */
+/** Describes a ConfigMap, including its values. */
 export function describeConfigMap({ metadata, data = {}, binaryData = {}, immutable }: ConfigMap): OutlineEntry[] {
   const texts = Object.entries(data).map(([key, value]) => ({ label: key, text: value.trimEnd().split('\n') }));
   return [
@@ -15,7 +15,7 @@ export function describeConfigMap({ metadata, data = {}, binaryData = {}, immuta
   ];
 }
 
-/** A Secret with the lengths of its values, but not the values. */
+/** Describes a Secret, with the sizes of its values rather than the values themselves. */
 export function describeSecret({ metadata, type, data = {}, immutable }: Secret): OutlineEntry[] {
   return [
     ...describeMeta(metadata),
@@ -25,7 +25,7 @@ export function describeSecret({ metadata, type, data = {}, immutable }: Secret)
   ];
 }
 
-/** A claim. Its annotations include its directory. */
+/** Describes a claim. Its annotations include its directory on the host. */
 export function describeClaim({ metadata, spec, status }: PersistentVolumeClaim): OutlineEntry[] {
   return [
     ...describeMeta(metadata),
@@ -40,7 +40,7 @@ export function describeRuntimeClass({ metadata, handler }: RuntimeClass): Outli
   return [...describeMeta(metadata), ...entry('Handler', handler)];
 }
 
-/** A node with its pods. */
+/** Describes a node and its pods. */
 export function describeNode({ metadata, status }: NodeObject, pods: Pod[]): OutlineEntry[] {
   const { conditions, addresses, capacity, allocatable, nodeInfo } = status;
   const map = (values: Record<string, string>) => Object.entries(values).flatMap(([key, value]) => entry(key, value));

@@ -5,7 +5,7 @@ import { describeContainer } from './describe-container.ts';
 import { describeVolume } from './describe-volumes.ts';
 
 const CONFIG_FILE = 'podwright.dev/config.file';
-/** Internal annotations. Some are shown as fields of the description, the others not at all. */
+/** Internal annotations. Some are shown as fields of the description; the others are not shown. */
 const INTERNAL = [
   CONFIG_FILE,
   'podwright.dev/config.content',
@@ -15,7 +15,7 @@ const INTERNAL = [
   'kubernetes.io/config.seen',
 ];
 
-/** A pod without its events, in the format of `kubectl describe`. */
+/** Describes a pod, without its events, in the format of `kubectl describe`. */
 export function describePod(pod: Pod, defaults: PodDefaults | undefined): OutlineEntry[] {
   const { spec, status } = pod;
   const containers = (list: typeof spec.containers) => list.map((one) => describeContainer(pod, one, defaults));
@@ -36,7 +36,7 @@ export function describePod(pod: Pod, defaults: PodDefaults | undefined): Outlin
   ];
 }
 
-/** The fields of all objects. */
+/** Describes the metadata fields that all objects have. */
 export function describeMeta({ name, namespace, labels, annotations = {} }: ObjectMeta): OutlineEntry[] {
   const own = Object.fromEntries(Object.entries(annotations).filter(([key]) => !INTERNAL.includes(key)));
   return [

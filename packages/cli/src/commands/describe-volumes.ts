@@ -1,7 +1,7 @@
 import type { KeyToPath, Volume, VolumeProjection } from '@podwright/kube-api';
 import { entry, lines, type OutlineEntry } from '../output/outline.ts';
 
-/** A volume and its source, in the format of `kubectl describe`. */
+/** Describes a volume and its source, in the format of `kubectl describe`. */
 export function describeVolume(volume: Volume): OutlineEntry {
   return { label: volume.name, below: sourceEntries(volume) };
 }

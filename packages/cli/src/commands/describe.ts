@@ -23,7 +23,7 @@ import { nothingFound } from './get.ts';
 export type DescribeOptions = { namespace: string; allNamespaces?: boolean; selector?: string; output: OutputFormat };
 
 type Described = { object: ApiObject; events: Event[] };
-/** Data that a description needs besides the object. */
+/** Data that a description needs in addition to the object itself. */
 type Surroundings = { pods: Pod[]; defaults: PodDefaults | undefined };
 
 /** `podwright describe POD…`, `describe TYPE NAME…`, `describe TYPE/NAME…`, `describe TYPE [-l SELECTOR]`. */
@@ -73,13 +73,13 @@ async function chosen(client: ObjectClient, words: string[], options: DescribeOp
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-/** The objects whose names start with an unknown name, as in `kubectl describe`. */
+/** Returns the objects whose names start with a name that does not exist, as in `kubectl describe`. */
 async function startingWith(client: ObjectClient, { kind, name }: NamedObject, namespace: string) {
   const objects = await client.list(kind, { namespace });
   return objects.filter(({ metadata }) => metadata.name.startsWith(name));
 }
 
-/** The events of the object. The UID excludes earlier objects of the same name. */
+/** Returns the object's events. Matching by UID excludes events of earlier objects with the same name. */
 async function eventsOf(
   client: ObjectClient,
   { kind, metadata: { name, namespace, uid } }: ApiObject,

@@ -1,4 +1,4 @@
-/** The findings of `podwright doctor` about the node's cluster. */
+/** Findings of `podwright doctor` about the cluster that the node has joined. */
 import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { request } from 'node:https';
@@ -10,7 +10,7 @@ import { type ClusterFiles, clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** Returns the findings, or none for a node without a cluster. */
+/** Returns the findings; there are none if the node has not joined a cluster. */
 export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   const files = clusterFiles(config);
   if (files === undefined) return [];
@@ -33,7 +33,7 @@ export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   }
 }
 
-/** Reports on a node without a certificate: whether it can request one. Pure. */
+/** Reports whether a node that has no certificate can request one. Pure. */
 export function firstCertificateFinding(path: string, answered: Answered): Finding {
   const what = 'certificate';
   if ('dateMs' in answered && answered.isRefused)
@@ -54,7 +54,7 @@ export function firstCertificateFinding(path: string, answered: Answered): Findi
 /** The response of the API server, or the error if it sent none. `isRefused`: it rejected the credentials. */
 type Answered = { dateMs: number; isRefused: boolean } | { error: string };
 
-/** Checks whether the API server answers and accepts the credentials, and reads its time. */
+/** Checks whether the API server responds and accepts the credentials, and reads its clock. */
 async function probeServer(access: Kubeconfig): Promise<Answered> {
   const { ca, certificate: cert, key, serverName, insecureSkipTlsVerify } = await access.tls();
   const { promise, resolve, reject } = Promise.withResolvers<Answered>();
@@ -76,7 +76,7 @@ async function probeServer(access: Kubeconfig): Promise<Answered> {
   return await promise.catch((error: unknown) => ({ error: errorMessage(error) }));
 }
 
-/** Returns the token, or `undefined` on an error, which another finding reports. */
+/** Returns the token, or `undefined` on an error, because another finding reports it. */
 async function tokenOf({ authorization }: Kubeconfig, signal: AbortSignal): Promise<string | undefined> {
   try {
     return await authorization.header(signal);
@@ -91,7 +91,7 @@ function serverFinding(server: string, answered: Answered): Finding {
   return { what, level: 'missing', message: `${server}: ${answered.error}`, fix: 'pods keep running without it' };
 }
 
-/** Reports the skew between the clocks of this host and the API server; it may make certificates and tokens invalid. Pure. */
+/** Reports the clock skew between this host and the API server, which may make certificates and tokens invalid. Pure. */
 export function clockFinding(thereMs: number, hereMs: number): Finding {
   const what = 'clock';
   if (Number.isNaN(thereMs)) return { what, level: 'note', message: 'the API server does not send its time' };
@@ -102,7 +102,7 @@ export function clockFinding(thereMs: number, hereMs: number): Finding {
   return { what, level: 'missing', message, fix: 'synchronize the clocks of both hosts by NTP' };
 }
 
-/** Reports the validity of the node's certificate. Pure. */
+/** Reports whether the node's certificate is valid. Pure. */
 export function certificateFinding(
   pem: string | undefined,
   nowMs: number,

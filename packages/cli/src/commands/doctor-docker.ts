@@ -27,7 +27,7 @@ async function engineFindings({ dockerSocket, cgroupDriver: wanted }: Dockershim
           },
     ];
   } catch (error) {
-    // if the Engine is unsuitable, the error itself says how to fix it
+    // if the Engine is unsuitable, the error message itself says how to fix that
     const finding: Finding = { what: 'Docker Engine', level: 'missing', message: errorMessage(error) };
     const fix = engineHelp(error);
     return [fix === undefined ? finding : { ...finding, fix }];

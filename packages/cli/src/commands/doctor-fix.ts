@@ -1,4 +1,4 @@
-/** `podwright doctor --fix`: installs the programs that the findings name, with the host's package manager. */
+/** `podwright doctor --fix`: uses the host's package manager to install the programs named in the findings. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
@@ -9,8 +9,8 @@ import type { Finding } from './doctor-places.ts';
 import { installCommands, packageManager } from './install-hint.ts';
 
 /**
- * `commands` install the missing requirements. `optional` installs programs that few pods need, and may fail. `others` are requirements
- * that no package provides.
+ * `commands` install the missing requirements. `optional` installs programs that only few pods need, and is allowed to fail. `others` are
+ * requirements that no package provides.
  */
 export type FixPlan = { commands: string[][]; optional: string[][]; others: string[] };
 
@@ -31,7 +31,7 @@ export function planFix(findings: Finding[], osRelease?: string): FixPlan {
     );
   const commands = programs.length === 0 ? [] : installCommands(manager, programs);
   const optional = extras.length === 0 ? [] : installCommands(manager, extras);
-  // the last command installs the packages; the earlier ones update the package lists
+  // the last command installs the packages; those before it update the package lists
   return { commands, optional: commands.length === 0 ? optional : optional.slice(-1), others };
 }
 

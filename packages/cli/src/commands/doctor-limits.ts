@@ -2,8 +2,8 @@ import { readUserLimits, watchProblem } from '../daemon/user-limits.ts';
 import type { Finding } from './doctor-places.ts';
 
 /**
- * Reports whether a pod can exhaust the kernel's limits per user id, which it shares with the node by default, and whether they are
- * exhausted.
+ * Reports whether the kernel's per-user limits are exhausted, and whether a pod could exhaust them: by default, pods share these limits
+ * with the node.
  */
 export function limitFindings(): Finding[] {
   const what = 'user limits';

@@ -13,7 +13,7 @@ export type Finding = {
   lacks?: HostProgram[];
 };
 
-/** Reports on the files and directories that configure a node. */
+/** Checks the files and directories that configure a node, and returns findings. */
 export function placeFindings(config: NodeConfig): Finding[] {
   const seccomp = join(config.root, 'kubelet', 'seccomp');
   return [
@@ -38,7 +38,7 @@ export function placeFindings(config: NodeConfig): Finding[] {
 
 const manifestsOf = (names: string[]) => names.filter((name) => /^[^.].*\.(ya?ml|json)$/.test(name));
 
-/** Lists the registries that have settings, and marks the ones with a `hosts.toml`. */
+/** Lists the registries that have settings, marking those with a `hosts.toml`. */
 function registriesIn(directory: string): (names: string[]) => string {
   return (names) => {
     const own = names.map((name) => (existsSync(join(directory, name, 'hosts.toml')) ? `${name} (hosts.toml)` : name));
@@ -46,7 +46,7 @@ function registriesIn(directory: string): (names: string[]) => string {
   };
 }
 
-/** Reports the content of a directory. A missing directory is not a problem. */
+/** Reports a directory's contents. A missing directory is not a problem. */
 function directoryFinding(what: string, directory: string, describe: (names: string[]) => string): Finding {
   try {
     if (!statSync(directory).isDirectory())

@@ -1,4 +1,4 @@
-/** The findings about programs of the host that pods need, with the packages that `doctor --fix` installs. */
+/** Findings about host programs that pods need, with the packages that `doctor --fix` would install. */
 import type { ProgramFinding } from '@podwright/host';
 import type { Finding } from './doctor-places.ts';
 import { installHint } from './install-hint.ts';
@@ -10,7 +10,7 @@ export function conmonFinding(conmon: ProgramFinding | undefined): Finding {
     : { what, level: 'ok', message: `${conmon.version} (${conmon.path})` };
 }
 
-/** Reports the init program. If it is missing, the finding is only a note, because few pods need it. */
+/** Reports the container init program, catatonit. If it is missing, that is only a note, because few pods need it. */
 export function initFinding(path: string | undefined): Finding {
   const what = 'init';
   if (path !== undefined) return { what, level: 'ok', message: path };

@@ -29,11 +29,11 @@ import { type HostProgram, installHint } from './install-hint.ts';
 
 export type DoctorOptions = { output: OutputFormat; fix?: boolean; yes?: boolean };
 
-/** The column at which messages start. */
+/** The column where messages start. */
 const INDENT = 23;
 const MARKS = { ok: ['ok', 'green'], note: ['note', 'magenta'], missing: ['MISSING', 'red'] } as const;
 
-/** `podwright doctor`. `--fix` installs missing programs first. Returns 1 if a requirement of pods is missing. */
+/** `podwright doctor`. With `--fix`, installs missing programs first. Returns exit code 1 if something that pods require is missing. */
 export async function doctor({ settings }: CommandContext, options: DoctorOptions): Promise<number> {
   if (options.yes && !options.fix) throw new PodwrightError('invalid_argument', '--yes requires --fix');
   const config = await settings();
@@ -54,7 +54,7 @@ async function findingsOf(config: NodeConfig): Promise<Finding[]> {
   return [rootFinding(root), ...node, ...placeFindings(config), ...host];
 }
 
-/** The findings that need root. */
+/** Returns the findings that can only be determined as root. */
 async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
   const { shutdownFindings } = await import('./doctor-shutdown.ts');
   const cluster = clusterFiles(config) && (await import('./doctor-cluster.ts')).clusterFindings(config);
@@ -62,10 +62,10 @@ async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
   return (await Promise.all(findings)).flat();
 }
 
-/** The findings about the container runtime of the node. */
+/** Returns the findings about the node's container runtime. */
 async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
   if (config.container_runtime === 'docker') return (await import('./doctor-docker.ts')).dockerFindings(config);
-  // measure before the OCI runtimes are tried: they move processes, which would disturb the measurement
+  // measure before the OCI runtimes are tried: they also move processes, which would distort the measurement
   const cgroups = await discoverCgroups();
   const fastPaths = fastPathsOf(runtimeOptions(config));
   const [move, network] = await Promise.all([
@@ -114,7 +114,7 @@ async function nodeFindings(socket: string): Promise<Finding[]> {
   }
 }
 
-/** Reports the default restrictions on pods. */
+/** Reports the restrictions that apply to pods by default. */
 function podFindings({ seccomp, netRaw = true, pidsPerPod, allPods }: PodDefaults): Finding[] {
   const together = allPods && `${formatBytes(allPods.memoryBytes)} of memory and ${allPods.pids} processes`;
   return [
@@ -171,10 +171,10 @@ function driverFinding(
   }
 }
 
-/** A cgroup move takes longer than this only if it waits for an RCU grace period. */
+/** Moving a process to another cgroup takes longer than this only if the kernel waits for an RCU grace period. */
 const RCU_WAIT_MS = 4;
 
-/** Reports how long the kernel takes to move a process to a cgroup, which happens for each pod. */
+/** Reports how long the kernel takes to move a process to another cgroup, which is done for every pod. */
 async function moveFinding(cgroups: CgroupHierarchy, expediting: boolean): Promise<Finding> {
   const what = 'cgroup moves';
   const cost = await measureCgroupMove(cgroups).catch(errorMessage);
@@ -209,7 +209,10 @@ function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
   return [...findings, other === undefined ? none : { ...none, fix: installHint(other), lacks: [other] }];
 }
 
-/** A known vulnerability of a version is only a note: distributions fix it without a new version number. */
+/**
+ * Reports an OCI runtime. If its version has a known vulnerability, that is only a note: distributions backport fixes without changing the
+ * version number.
+ */
 function ociFinding({ name, version }: HostAbilities['ociRuntimes'][number], message: string): Finding {
   const known = knownHoles(name, version);
   if (known === undefined) return { what: name, level: 'ok', message };
@@ -229,7 +232,7 @@ function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Findin
   return { what, level: 'note', message: 'no pods with user namespaces: no OCI runtime supports them here' };
 }
 
-/** Reports the pods' network, why it was chosen, and fixes for problems. */
+/** Reports the pod network, why it was chosen, and how to fix any problems. */
 async function networkFinding(looked: Promise<NetworkDescription>): Promise<Finding> {
   const what = 'network';
   try {
@@ -245,7 +248,7 @@ async function networkFinding(looked: Promise<NetworkDescription>): Promise<Find
   }
 }
 
-/** Returns the packaged programs whose installation the message of a network problem suggests. */
+/** Returns the packaged programs that the message of a network problem suggests installing. */
 function programsOfNetwork(problem: string): HostProgram[] | undefined {
   if (problem.includes('install containernetworking-plugins')) return ['cni-plugins'];
   return problem.includes('install iptables') ? ['iptables'] : undefined;

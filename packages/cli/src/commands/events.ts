@@ -15,10 +15,10 @@ export type EventsOptions = PrintOptions & {
   namespace: string;
   allNamespaces?: boolean;
   watch?: boolean;
-  /** Show only events about the object `TYPE/NAME`. */
+  /** Show only events about this object (`TYPE/NAME`). */
   for?: string;
   types?: EventType[];
-  /** Also show older events. */
+  /** Also show events that are not recent. */
   all?: boolean;
 };
 
@@ -45,13 +45,13 @@ function queryOf({ namespace, allNamespaces, for: about }: EventsOptions): Objec
   const [object] = named;
   if (object === undefined || named.length > 1)
     throw new PodwrightError('invalid_argument', `--for ${about}: TYPE/NAME is needed, such as pod/web`);
-  // events about the node are in the namespace default
+  // events about the node are in the default namespace
   if (object.kind.kind === 'Node') query.namespace = undefined;
   query.fieldSelector = `involvedObject.kind=${object.kind.kind},involvedObject.name=${object.name}`;
   return query;
 }
 
-/** The newest events of the last hour. */
+/** Returns the most recent events of the last hour. */
 export function recentEvents(events: Event[], nowMs: number): Event[] {
   const recent = events.filter(({ lastTimestamp }) => nowMs - Date.parse(lastTimestamp) <= SHOWN_EVENTS_AGE_MS);
   return byTime(recent).slice(-MAX_SHOWN_EVENTS);
@@ -101,7 +101,7 @@ function nothingHappened({ namespace, allNamespaces, for: about }: EventsOptions
   return allNamespaces ? what : `${what} in the namespace ${namespace}; -A shows those of all namespaces`;
 }
 
-/** The events of one object, oldest first, with full messages. */
+/** Formats the events of a single object, oldest first, with full messages. */
 export function eventTable(items: Event[]): string {
   if (items.length === 0) return 'no events';
   const now = Date.now();

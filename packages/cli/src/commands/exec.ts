@@ -8,7 +8,7 @@ import { chooseContainer, findPod } from './pod-arguments.ts';
 
 export type ExecOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean; quiet?: boolean };
 
-/** `podwright exec POD -- COMMAND`. Returns the exit code of the command, 127 if it does not exist, or 126 if it cannot be executed. */
+/** `podwright exec POD -- COMMAND`. Returns the command's exit code, 127 if the command does not exist, or 126 if it cannot be executed. */
 export async function exec(
   { config }: CommandContext,
   target: { pod: string; command: string[] },
@@ -30,7 +30,7 @@ export async function exec(
   return streamContainer(await findTarget(config.apiSocket, target.pod, options), { call, stdin, tty });
 }
 
-/** Finds the container. It reads the pod only if no container is named. */
+/** Determines the container. Reads the pod only if no container was named. */
 async function findTarget(
   socketPath: string,
   argument: string,

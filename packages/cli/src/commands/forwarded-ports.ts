@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/** A local port, 0 for any free one, and a port of the pod. */
+/** A local port (0 for any free port) and a port of the pod. */
 export type ForwardedPort = { local: number; remote: number };
 
-/** Parses `REMOTE`, `LOCAL:REMOTE` or `:REMOTE`. The remote port may be the name of a port in the pod's spec. */
+/** Parses `REMOTE`, `LOCAL:REMOTE` or `:REMOTE`. REMOTE may also be the name of a port in the pod's spec. */
 export function parseForwardedPort(text: string, pod: Pod): ForwardedPort {
   const match = /^(?:(\d*):)?([\w-]+)$/.exec(text);
   if (match === null) throw refuse(text, 'REMOTE, LOCAL:REMOTE or :REMOTE is needed');
@@ -33,10 +33,10 @@ function refuse(text: string, why: string): PodwrightError {
   return new PodwrightError('invalid_argument', `port-forward: "${text}": ${why}`);
 }
 
-/** An address to listen on. `optional`: errors are ignored, since a host may lack IPv6. */
+/** An address to listen on. If `optional` is set, errors are ignored, because a host may not have IPv6. */
 export type ListenAddress = { address: string; optional: boolean };
 
-/** Parses `--address`: IP addresses and `localhost`, separated by commas. Addresses covered by another one are dropped. */
+/** Parses `--address`: a comma-separated list of IP addresses and `localhost`. Addresses that are covered by another one are dropped. */
 export function parseAddresses(text: string): ListenAddress[] {
   const all = text.split(',').flatMap(parseAddress);
   const has = (address: string) => all.some((one) => one.address === address);

@@ -17,7 +17,7 @@ export type GetOptions = PrintOptions & {
   ignoreNotFound?: boolean;
 };
 
-/** The objects to print, and how to print them. `nothing` is printed instead of an empty table. */
+/** What to print, and how. `nothing` is printed instead of an empty table. */
 export type Shown = {
   selection: ObjectSelection;
   columns: (kind: ObjectKind) => Column[];
@@ -38,7 +38,7 @@ export async function get(context: CommandContext, words: string[], options: Get
   await show(client, { selection, columns, options: { ...options, namespace, allNamespaces } });
 }
 
-/** Prints the selected objects, and with `watch` every later change. */
+/** Prints the selected objects and, with `watch`, all later changes. */
 export async function show(client: ObjectClient, shown: Shown): Promise<void> {
   const { selection, options } = shown;
   if (options.watch) return watch(client, shown);
@@ -69,7 +69,7 @@ async function fetch(
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-/** Converts these options to a query of the node's API. */
+/** Converts the options to a query for the node's API. */
 export function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
   const { namespace, allNamespaces, selector, fieldSelector } = options;
   return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };
@@ -102,7 +102,10 @@ async function printObjects(objects: ApiObject[], { selection, columns, options,
   else print(nothing);
 }
 
-/** Returns the message for an empty selection, which is not an error. It starts with kubectl's words and describes the selection. */
+/**
+ * Returns the message to print if nothing was selected, which is not an error. It starts with kubectl's wording and describes the
+ * selection.
+ */
 export function nothingFound(
   kinds: ObjectKind[],
   { namespace, allNamespaces, selector, fieldSelector }: Omit<GetOptions, keyof PrintOptions>,
@@ -113,7 +116,7 @@ export function nothingFound(
   return `No resources found: no ${what} in the namespace ${namespace}${match}; -A lists those of all namespaces`;
 }
 
-/** Prints a row per change for a table, and the whole object for other formats. */
+/** Prints later changes: one row per change in a table, or the whole object in other formats. */
 async function watch(client: ObjectClient, { selection, columns, options }: Shown): Promise<void> {
   const [kind] = selection.kinds;
   if (selection.kinds.length !== 1 || selection.named.length > 1)
@@ -146,7 +149,10 @@ async function printChanged(objects: ApiObject[], table: TablePrinter, { output 
   }
 }
 
-/** Lists images. They come from the runtime and not from the node's API; the CRI client is slow to load, so only this case loads it. */
+/**
+ * Lists images. They come from the container runtime, not from the node's API. Because the CRI client is slow to load, it is only loaded in
+ * this case.
+ */
 async function getImages(
   context: CommandContext,
   { kinds, named }: ObjectSelection,

@@ -1,21 +1,21 @@
 import type { Container, Image } from '@podwright/cri';
 
-/** How many digits of a digest are shown; they suffice to identify an image. */
+/** How many digits of a digest are shown. This many suffice to identify an image. */
 const SHOWN_DIGITS = 13;
 
-/** The short form of an id `sha256:…`. */
+/** Returns the short form of an image ID `sha256:…`. */
 export function shortId(id: string): string {
   return id.replace(/^sha256:/, '').slice(0, SHOWN_DIGITS);
 }
 
-/** The names of an image: its tags, or the repository and a short digest, or its id. */
+/** Returns an image's names: its tags or, if there are none, the repository with a short digest or the ID. */
 export function namesOf({ id, repoTags, repoDigests }: Pick<Image, 'id' | 'repoTags' | 'repoDigests'>): string[] {
   if (repoTags.length > 0) return repoTags;
   const [repository, digest] = repoDigests[0]?.split('@') ?? [];
   return [digest === undefined ? shortId(id) : `${repository}@sha256:${shortId(digest)}`];
 }
 
-/** Whether `reference` is the id of this image or at least its first 8 digits. */
+/** Whether `reference` is this image's ID, or a prefix of it with at least 8 digits. */
 export function isIdOf({ id, repoTags }: Pick<Image, 'id' | 'repoTags'>, reference: string): boolean {
   const digits = reference.replace(/^sha256:/, '');
   const named = repoTags.some(
@@ -28,7 +28,7 @@ export function isIdOf({ id, repoTags }: Pick<Image, 'id' | 'repoTags'>, referen
   return digits.length >= 8 && id.startsWith(`sha256:${digits}`) && !named; // a name takes precedence over a short id
 }
 
-/** The pods with containers of an image, as `namespace/name`. */
+/** Returns the pods that have containers using an image, as `namespace/name`. */
 export function podsUsing(imageId: string, containers: Pick<Container, 'imageId' | 'labels'>[]): string[] {
   const own = containers.filter((container) => container.imageId === imageId);
   const pods = own.map(({ labels }) => `${labels['io.kubernetes.pod.namespace']}/${labels['io.kubernetes.pod.name']}`);

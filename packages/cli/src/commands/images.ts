@@ -42,7 +42,7 @@ function imageTable(images: Image[], { output, digests }: ImagesOptions): string
   return renderTable(header, rows.sort(), wide ? undefined : terminalWidth());
 }
 
-/** Returns the registry's digest of the image under this name, or `-` if there is none, as for an image from an archive. */
+/** Returns the digest that the registry has for this image name, or `-` if there is none, as for an image loaded from an archive. */
 function digestOf({ repoDigests }: Image, name: string): string {
   const repository = name.replace(/(@|:[^/:]*$).*/, '');
   return repoDigests.find((digest) => digest.startsWith(`${repository}@`))?.slice(repository.length + 1) ?? '-';

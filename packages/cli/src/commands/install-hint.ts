@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-/** A program that pods need and that distributions package. */
+/** A program that pods need and that is available as a package. */
 export type HostProgram = 'crun' | 'runc' | 'conmon' | 'catatonit' | 'iptables' | 'cni-plugins';
 
-/** How a family of distributions installs packages. */
+/** How packages are installed in a family of Linux distributions. */
 export type PackageManager = {
-  /** The ids in `os-release`. */
+  /** The `ID` values in os-release. */
   families: string[];
-  /** `command` is shown to users. `commands` returns the same command without prompts, preceded by the commands that it requires. */
+  /** `command` is shown to users. `commands` returns its non-interactive form, preceded by any commands that must be run first. */
   command: string;
   commands: (packages: string[]) => string[][];
-  /** The packages whose names differ from the program's. */
+  /** The package names that differ from the name of the program. */
   names?: Partial<Record<HostProgram, string>>;
 };
 
-/** Makes apt-get wait up to 120 s for its lock, which unattended upgrades hold on a new host. */
+/** Makes apt-get wait up to 120 s for its lock, which unattended upgrades hold on a newly installed host. */
 const APT_WAITS = ['-o', 'DPkg::Lock::Timeout=120'];
 
 const PACKAGE_MANAGERS: PackageManager[] = [
@@ -46,7 +46,7 @@ const PACKAGE_MANAGERS: PackageManager[] = [
   { families: ['alpine'], command: 'apk add', commands: (packages) => [['apk', 'add', '--update-cache', ...packages]] },
 ];
 
-/** This host's package manager according to os-release(5); `undefined` if the distribution is unknown. */
+/** Returns this host's package manager according to os-release(5), or `undefined` if the distribution is unknown. */
 export function packageManager(osRelease = readOsRelease()): PackageManager | undefined {
   const names = [...osRelease.matchAll(/^ID(?:_LIKE)?=(.*)$/gm)].flatMap(([, value]) =>
     value!.replaceAll(/['"]/g, '').split(/[\s-]/),
@@ -54,7 +54,7 @@ export function packageManager(osRelease = readOsRelease()): PackageManager | un
   return PACKAGE_MANAGERS.find(({ families }) => families.some((family) => names.includes(family)));
 }
 
-/** The command that installs the package of a program on this host. */
+/** Returns the command that installs a program's package on this host. */
 export function installHint(program: HostProgram, osRelease = readOsRelease()): string {
   const manager = packageManager(osRelease);
   return manager === undefined
@@ -62,7 +62,7 @@ export function installHint(program: HostProgram, osRelease = readOsRelease()): 
     : `${manager.command} ${manager.names?.[program] ?? program}`;
 }
 
-/** The commands, one after the other, that install the packages of these programs. */
+/** Returns the commands, to be run in sequence, that install the packages of these programs. */
 export function installCommands({ commands, names }: PackageManager, programs: HostProgram[]): string[][] {
   return commands([...new Set(programs)].map((program) => names?.[program] ?? program));
 }

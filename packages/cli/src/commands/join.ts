@@ -25,7 +25,7 @@ export type JoinOptions = {
   dryRun?: true;
 };
 
-/** `podwright join`: writes the files with which the node joins a cluster. It checks all of them before it writes any. */
+/** `podwright join`: writes the files that make the node join a cluster. All of them are checked before the first one is written. */
 export async function join({ settings }: CommandContext, endpoint: string, options: JoinOptions): Promise<void> {
   const config = await settings();
   const token = parseBootstrapToken(options.token);
@@ -86,7 +86,9 @@ function hostAndPort(endpoint: string): string {
   );
 }
 
-/** Whether the node has joined the cluster. False if its certificate has expired, so that it can join again with a token. */
+/**
+ * Whether the node has already joined the cluster. Returns false if its certificate has expired, so that it can join again with a token.
+ */
 async function hasJoined(
   { kubeconfig }: JoinedFiles,
   wanted: DiscoveredCluster & { nodeName: string },

@@ -6,12 +6,12 @@ import { print } from '../output/terminal-text.ts';
 import { joinedFiles } from '../settings/cluster-files.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-/** `podwright leave`: deletes the files of `podwright join` and the certificates of the cluster. */
+/** `podwright leave`: deletes the files written by `podwright join` and the certificates issued by the cluster. */
 export async function leave({ settings }: CommandContext): Promise<void> {
   const { root, node_name: name } = await settings();
   const { kubeconfig, kubeletConfiguration } = joinedFiles(root);
   if (!existsSync(dirname(kubeconfig))) return print('This node has not joined a cluster.');
-  // delete the file that makes the node join first: if this is interrupted, another call can delete the rest
+  // first delete the file that makes the node join: if this command is interrupted, running it again deletes the rest
   await rm(kubeletConfiguration, { force: true });
   await removeCertificates(join(root, 'kubelet', 'pki'));
   await rm(dirname(kubeconfig), { recursive: true, force: true });

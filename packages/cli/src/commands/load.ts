@@ -29,7 +29,7 @@ export async function load(context: CommandContext, path: string | undefined, op
   await loadFile(context, { path: input.path, from: what }, options);
 }
 
-/** `from` is the name of the file for messages. */
+/** `from` is the file name to use in messages. */
 async function loadFile(
   context: CommandContext,
   { path, from }: { path: string; from: string },

@@ -26,13 +26,13 @@ export type LogsOptions = {
   timestamps?: boolean;
 };
 
-/** The default of `--tail` with a selector, as in kubectl. */
+/** Default of `--tail` if a selector is given, as in kubectl. */
 const SELECTED_TAIL_LINES = 10;
 
 /** The container whose log is read. */
 type Source = { pod: Pod; container: string };
 
-/** `podwright logs POD [CONTAINER]`. Exit code 1 if one of several logs could not be read. */
+/** `podwright logs POD [CONTAINER]`. Returns exit code 1 if one of several logs could not be read. */
 export async function logs(
   { config }: CommandContext,
   target: { pod?: string; container?: string },
@@ -104,7 +104,7 @@ async function selectPods(client: NodeClient, selector: string, namespace: strin
   return pods;
 }
 
-/** The options of the request for one container's log. As in kubectl, a `since` or `limitBytes` of 0 means no limit. */
+/** Returns the request options for a container's log. As in kubectl, a `since` or `limitBytes` of 0 means no limit. */
 export function logQuery(
   { container }: Pick<Source, 'container'>,
   options: Omit<LogsOptions, 'namespace' | 'maxLogRequests'>,
@@ -123,7 +123,7 @@ export function logQuery(
   };
 }
 
-/** Prints a log line by line, so that lines of several logs do not mix. Returns the exit code. */
+/** Prints a log line by line, so that the lines of several logs do not get mixed up. Returns the exit code. */
 async function showLines(
   { pod, container }: Source,
   how: { read: (source: Source) => Promise<AsyncIterable<Buffer>>; prefix: boolean },
@@ -140,7 +140,7 @@ async function showLines(
   }
 }
 
-/** Writes a part of a log unchanged, including colours, as kubectl does. */
+/** Writes part of a log unchanged, including color codes, as kubectl does. */
 async function write(text: Buffer | string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }

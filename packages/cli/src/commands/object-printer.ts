@@ -11,15 +11,15 @@ export type PrintOptions = {
   output: ObjectFormat;
   headers: boolean;
   showLabels?: boolean;
-  /** Labels that get a column each. */
+  /** Labels that are each shown in a column of their own. */
   labelColumns?: string[];
 };
 
-/** Prints objects of one kind as a table. Later objects become more rows of the same table. */
+/** Prints objects of one kind as a table. Objects printed later become further rows of the same table. */
 export class TablePrinter {
   readonly #columns: Column[];
   readonly #options: PrintOptions;
-  /** The widest cell of each column so far, which aligns later rows with the first ones. */
+  /** The widest cell of each column so far, so that later rows line up with the first ones. */
   #widest: string[];
   #headersDue: boolean;
   readonly #namespaces = new Set<string>();
@@ -31,7 +31,7 @@ export class TablePrinter {
     this.#headersDue = options.headers;
   }
 
-  /** Prints nothing if there are no objects. */
+  /** Prints objects as rows; prints nothing if there are none. */
   print(objects: ApiObject[]): void {
     if (objects.length === 0) return;
     const now = Date.now();
@@ -54,8 +54,9 @@ export class TablePrinter {
   }
 
   /**
-   * The width that decides which columns are omitted; `undefined` omits none. Without titles, readers could not see which are missing, and
-   * `-o wide` for a kind without wide columns means that cells are not cut.
+   * Returns the width that determines which columns are omitted, or `undefined` to omit none. No columns are omitted in two cases: without
+   * titles, readers could not see which ones are missing, and for a kind that has no wide columns, `-o wide` means that cells are not
+   * truncated.
    */
   #width(): number | undefined {
     const { output, headers } = this.#options;
@@ -64,7 +65,7 @@ export class TablePrinter {
   }
 }
 
-/** Returns the titles of the columns and their importance. The namespace matters more if the objects are in several namespaces. */
+/** Returns the titles of the columns and their importance. The namespace is more important if the objects are in different namespaces. */
 export function headerOf(columns: Column[], namespaces: ReadonlySet<string>): { title: string; importance?: number }[] {
   return columns.map(({ title, importance }) => ({
     title,
@@ -88,7 +89,7 @@ function shownColumns(columns: Column[], { output, showLabels, labelColumns = []
   return [...shown, ...labelColumns.map(labelColumn), ...(showLabels ? [LABELS] : [])];
 }
 
-/** Prints `pod/web`, with the API group unless it is the core group, as kubectl's `-o name` does. */
+/** Prints a name as `pod/web`; the API group is included unless it is the core group, as in kubectl's `-o name`. */
 export function printName({ apiVersion, kind, metadata }: ApiObject): void {
   const [group] = apiVersion.includes('/') ? apiVersion.split('/') : [];
   print(`${kind.toLowerCase()}${group === undefined ? '' : `.${group}`}/${metadata.name}`);

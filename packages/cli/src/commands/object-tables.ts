@@ -15,8 +15,8 @@ import type { PathStep } from '../output/jsonpath-parser.ts';
 import { formatAge } from '../output/units.ts';
 
 /**
- * A column of a table of objects. `wide`: shown only with `-o wide`. `wraps`: as the last column of a narrow terminal, it continues on the
- * next line.
+ * A column in a table of objects. `wide`: shown only with `-o wide`. `wraps`: if it is the last column and the terminal is narrow, its text
+ * continues on the next line.
  */
 export type Column = {
   title: string;
@@ -102,7 +102,7 @@ export const PS_COLUMNS: Column[] = [
   wide<Pod>('IMAGES', ({ spec }) => spec.containers.map(({ image }) => image).join(',')),
 ];
 
-/** The columns of a kind. `withType`: print names as `pod/web`, for lists of several kinds. */
+/** Returns the columns for a kind. With `withType`, names are printed as `pod/web`, for lists of several kinds. */
 export function columnsOf(
   { kind, singular, namespaced }: ObjectKind,
   options: { allNamespaces: boolean; withType: boolean },
@@ -119,11 +119,11 @@ export const LABELS = column('LABELS', ({ metadata: { labels = {} } }) => {
   return pairs.length === 0 ? '<none>' : pairs.join(',');
 });
 
-/** A column of kubectl's `-L`: the value of one label. */
+/** A column for kubectl's `-L`, which shows the value of a label. */
 export const labelColumn = (label: string): Column =>
   column(label.split('/').at(-1)!.toUpperCase(), ({ metadata: { labels = {} } }) => labels[label] ?? '');
 
-/** A column of `-o custom-columns`. */
+/** A column for `-o custom-columns`. */
 export const pathColumn = ({ title, path }: { title: string; path: PathStep[] }): Column =>
   column(title, (object) => valuesAt(path, object).map(valueText).join(',') || '<none>');
 
@@ -147,14 +147,14 @@ export function lastSeen({ lastTimestamp, count }: Event, nowMs: number): string
   return formatAge(lastTimestamp, nowMs) + (count > 1 ? ` (x${count})` : '');
 }
 
-/** The object of an event, with its container if there is one: `pod/web (main)`. */
+/** Returns the object of an event and, if it is about a container, the container's name: `pod/web (main)`. */
 function eventObject(event: Event): string {
   const { kind, name } = event.involvedObject;
   const container = eventContainer(event);
   return `${kind.toLowerCase()}/${name}${container === '' ? '' : ` (${container})`}`;
 }
 
-/** The container that an event is about, or ''. */
+/** Returns the name of the container that an event is about, or ''. */
 export function eventContainer({ involvedObject: { fieldPath = '' } }: Event): string {
   return /\{(.+)\}$/.exec(fieldPath)?.[1] ?? '';
 }

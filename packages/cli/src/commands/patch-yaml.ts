@@ -1,8 +1,8 @@
 import { parse } from 'yaml';
 
 /**
- * Converts YAML without aliases to JSON; `undefined` if it is invalid or a scalar. In a separate module, since the YAML library is slow to
- * load.
+ * Converts YAML without aliases to JSON. Returns `undefined` if it is invalid or a scalar. This is a separate module because the YAML
+ * library is slow to load.
  */
 export function yamlAsJson(text: string): string | undefined {
   try {

@@ -15,7 +15,7 @@ export type PatchOptions = {
   subresource?: Subresource;
 };
 
-/** `podwright patch POD -p PATCH`, also for TYPE NAME and TYPE/NAME, as in kubectl. */
+/** `podwright patch POD -p PATCH`; as in kubectl, also `TYPE NAME` and `TYPE/NAME`. */
 export async function patch({ config }: CommandContext, words: string[], options: PatchOptions): Promise<void> {
   const { namespace, type, subresource } = options;
   const { named } = parseObjects(words, { bare: POD });
@@ -35,7 +35,6 @@ export async function patch({ config }: CommandContext, words: string[], options
 
 const comparable = ({ metadata, ...rest }: ApiObject) => ({ ...rest, metadata: { ...metadata, resourceVersion: '' } });
 
-/** The patch as JSON. */
 async function patchBody({ patch: text, patchFile: file }: PatchOptions): Promise<string> {
   if (text !== undefined && file === undefined) return asJson(text, '--patch');
   if (text === undefined && file !== undefined) return asJson(await readPatch(file), `--patch-file ${file}`);

@@ -12,7 +12,7 @@ import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 
-/** The part of the CRI's verbose Status that lists the plugins. */
+/** The part of the CRI's verbose Status response that lists the plugins. */
 const StatusConfig = z.looseObject({
   plugins: z
     .array(
@@ -29,7 +29,7 @@ const StatusConfig = z.looseObject({
 
 export type PluginsOptions = { output: OutputFormat };
 
-/** `podwright runtime plugins`. Returns 1 if a plugin has failed. */
+/** `podwright runtime plugins`. Returns exit code 1 if a plugin has failed. */
 export async function plugins({ config, settings }: CommandContext, options: PluginsOptions): Promise<number> {
   const all = await settings();
   if (all.container_runtime === 'docker') {
@@ -44,7 +44,7 @@ export async function plugins({ config, settings }: CommandContext, options: Plu
   return states.some(({ state }) => state === 'error') ? 1 : 0;
 }
 
-/** The plugins of the running runtime; `undefined` if none runs. */
+/** Returns the plugins of the running container runtime, or `undefined` if it is not running. */
 async function runningPlugins({ criSocket }: NodePaths): Promise<PluginState[] | undefined> {
   if (!existsSync(criSocket)) return undefined;
   try {
@@ -65,7 +65,7 @@ async function runningPlugins({ criSocket }: NodePaths): Promise<PluginState[] |
   }
 }
 
-/** Decodes the plugins in the `config` of a Status; `undefined` for a runtime without them. */
+/** Decodes the plugins from the `config` entry of a Status response. Returns `undefined` if the container runtime does not report any. */
 function decodePluginStates(config: string): PluginState[] | undefined {
   try {
     return StatusConfig.parse(JSON.parse(config)).plugins;

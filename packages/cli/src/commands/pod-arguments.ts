@@ -3,17 +3,17 @@ import type { Pod } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { podName } from '../client/object-names.ts';
 
-/** kubectl's annotation for the default container of commands. */
+/** kubectl's annotation for the container that commands use by default. */
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
-/** The pod that an argument names: `web` or `pod/web`. */
+/** Gets the pod named by an argument: `web` or `pod/web`. */
 export function findPod(client: NodeClient, argument: string, namespace: string): Promise<Pod> {
   return client.pod(namespace, podName(argument));
 }
 
 /**
- * Chooses the container for a command: `wanted`, or else the pod's annotated default, or else the first. `note` says which of several was
- * chosen. Throws `not_found` if the pod has no such container.
+ * Chooses the container for a command: `wanted` if given, otherwise the one in the pod's annotation, otherwise the first. If there are
+ * several, `note` says which one was chosen. Throws `not_found` if the pod has no such container.
  */
 export function chooseContainer(pod: Pod, wanted: string | undefined): { name: string; note?: string } {
   const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;

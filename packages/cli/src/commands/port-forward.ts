@@ -12,7 +12,7 @@ import { findPod } from './pod-arguments.ts';
 
 export type PortForwardOptions = { namespace: string; address?: string };
 
-/** `podwright port-forward POD PORT…`: runs until Ctrl-C (exit code 0, as in kubectl). Fails when the pod ends. */
+/** `podwright port-forward POD PORT…`: runs until Ctrl-C (exit code 0, as in kubectl). Fails when the pod terminates. */
 export async function portForward(
   { config }: CommandContext,
   target: { pod: string; ports: string[] },
@@ -30,7 +30,9 @@ export async function portForward(
   if (reason !== undefined) throw new PodwrightError('unavailable', `port-forward: ${reason}`);
 }
 
-/** Waits for the end of the pod and returns the reason, or `undefined` when the signal aborts. If the node stops, forwarding continues. */
+/**
+ * Waits for the pod to terminate and returns the reason; returns `undefined` if the signal aborts. If the node stops, forwarding continues.
+ */
 async function followPod(
   client: NodeClient,
   pod: Pod,
@@ -58,7 +60,7 @@ async function followPod(
   return undefined;
 }
 
-/** The listening servers, and the connection to the pod. */
+/** The local listeners, and the connection to the pod. */
 class Forwarding implements Disposable {
   readonly #pod: Pod;
   readonly #socketPath: string;
@@ -71,7 +73,7 @@ class Forwarding implements Disposable {
     this.#forwarder = this.#makeForwarder();
   }
 
-  /** Connects to the pod, listens on each address for each port, and prints the addresses and ports. */
+  /** Connects to the pod, listens on every address for every port, and prints what is being forwarded. */
   async begin(addresses: ListenAddress[], ports: ForwardedPort[]): Promise<void> {
     await this.#forwarder.connect();
     for (const { local, remote } of ports) {
@@ -87,7 +89,7 @@ class Forwarding implements Disposable {
     }
   }
 
-  /** Reconnects after the pod got a new network. Its open connections are lost. */
+  /** Reconnects after the pod got a new network; connections that are open are lost. */
   reconnect(): void {
     this.#forwarder.close();
     this.#forwarder = this.#makeForwarder();

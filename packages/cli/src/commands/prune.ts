@@ -10,7 +10,7 @@ import { namesOf } from './image-names.ts';
 
 export type PruneOptions = { all?: boolean; dryRun?: boolean };
 
-/** `podwright prune`: removes unused images without a name (with `--all` also those with one), and leftovers of failed pulls. */
+/** `podwright prune`: removes unused images that have no name (with `--all`, also those that have one), and leftovers of failed pulls. */
 export async function prune(context: CommandContext, options: PruneOptions): Promise<void> {
   await withRuntime(context, async (cri) => {
     const used = await imagesInUse(cri, await new NodeClient(context.config.apiSocket).pods());
@@ -33,7 +33,7 @@ export async function prune(context: CommandContext, options: PruneOptions): Pro
   });
 }
 
-/** The ids of the images that containers or pods use. */
+/** Returns the IDs of the images used by containers or pods. */
 async function imagesInUse(cri: CriClient, pods: Pod[]): Promise<Set<string>> {
   const { containers } = await cri.runtime.listContainers({});
   const ids = new Set(containers.map(({ imageId, imageRef }) => imageId || imageRef));
@@ -51,7 +51,7 @@ function printPlan(unused: Image[]): void {
   print(`${counted(unused.length, 'image')} of ${formatBytes(bytes)}, packed; nothing was removed`);
 }
 
-/** The disk space of images, compressed and unpacked. */
+/** Returns the disk space used by images, both compressed and unpacked. */
 async function usedBytes(cri: CriClient): Promise<number> {
   const { imageFilesystems } = await cri.image.imageFsInfo({});
   return imageFilesystems.reduce((sum, { usedBytes }) => sum + Number(usedBytes?.value ?? 0n), 0);

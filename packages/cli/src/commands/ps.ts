@@ -10,7 +10,7 @@ import { PS_COLUMNS } from './object-tables.ts';
 
 export type PsOptions = Omit<GetOptions, 'namespace'> & { namespace?: string; quiet?: boolean };
 
-/** `podwright ps`: like `get pods`, but by default for all namespaces, and with IPs. */
+/** `podwright ps`: like `get pods`, but for all namespaces by default, and with IPs. */
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
   const client = new ObjectClient(config.apiSocket);
   const node = new NodeClient(config.apiSocket).node();
@@ -29,7 +29,7 @@ export async function ps({ config }: CommandContext, options: PsOptions): Promis
   if (!options.watch) printManifestErrors(await node);
 }
 
-/** Prints only names, and nothing if there are no pods, for scripts. */
+/** Prints only the names, for scripts; prints nothing if there are no pods. */
 function printNames(pods: ApiObject[]): void {
   for (const { metadata } of pods) print(metadata.name);
 }

@@ -5,14 +5,14 @@ import { entriesFor, parseDockerConfig, type RegistryCredential } from '@podwrig
 import { printError } from '../output/terminal-text.ts';
 
 /**
- * The credentials of `podwright pull`. `creds` is `USER:PASSWORD`, or `USER` with the password on standard input. `authfile` is a docker
- * configuration.
+ * The credentials for `podwright pull`. `creds` is `USER:PASSWORD`, or `USER` if the password is read from standard input. `authfile` is a
+ * Docker config file.
  */
 export type PullOptions = { creds?: string; authfile?: string };
 
 /**
- * Returns a function that finds the credential for an image. Throws `invalid_argument` for conflicting options and for an invalid docker
- * configuration.
+ * Returns a function that finds the credential for an image. Throws `invalid_argument` if options conflict or the Docker config file is
+ * invalid.
  */
 export function readCredentials(options: PullOptions): (reference: string) => RegistryCredential | undefined {
   const { creds, authfile } = options;
@@ -36,7 +36,7 @@ export function readCredentials(options: PullOptions): (reference: string) => Re
   return (reference) => credentialFor(reference, password);
 }
 
-/** Reads a docker `config.json`, as written by `docker login`, `podman login` and `skopeo login`. */
+/** Reads a Docker `config.json`, as written by `docker login`, `podman login` and `skopeo login`. */
 function fromFile(path: string): (reference: string) => RegistryCredential | undefined {
   try {
     const entries = parseDockerConfig(readFileSync(path, 'utf8'));
@@ -49,7 +49,7 @@ function fromFile(path: string): (reference: string) => RegistryCredential | und
   }
 }
 
-/** The first line of standard input. Throws if it is a terminal, which would show the typed password. */
+/** Reads the first line of standard input. Throws if it is a terminal, where the typed password would be visible. */
 function passwordFromInput(): string {
   if (process.stdin.isTTY)
     throw refusal(

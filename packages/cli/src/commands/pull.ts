@@ -10,7 +10,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 import { shortId } from './image-names.ts';
 import { type PullOptions, readCredentials } from './pull-credentials.ts';
 
-/** `podwright pull IMAGE…`: pulls one image after the other and shows the progress. */
+/** `podwright pull IMAGE…`: pulls the images one at a time and shows their progress. */
 export async function pull(context: CommandContext, references: string[], options: PullOptions): Promise<void> {
   const credentials = readCredentials(options);
   await withRuntime(context, async (cri) => {

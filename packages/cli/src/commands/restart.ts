@@ -8,7 +8,7 @@ import { findPod } from './pod-arguments.ts';
 
 export type RestartOptions = { namespace: string; container?: string; wait: boolean };
 
-/** `podwright restart POD`: stops containers with their grace period and waits until they run again. */
+/** `podwright restart POD`: stops containers, observing their grace period, and waits until they are running again. */
 export async function restart({ config }: CommandContext, argument: string, options: RestartOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const before = await findPod(client, argument, options.namespace);
@@ -32,7 +32,7 @@ export async function restart({ config }: CommandContext, argument: string, opti
   throw new PodwrightError('deadline_exceeded', `${message}; 'podwright describe ${name}' shows more`);
 }
 
-/** Whether the container was started again since `before`. */
+/** Whether the container has been restarted since `before`. */
 function hasRestarted(before: Pod, now: Pod, container: string): boolean {
   const status = statusOf(now, container);
   const { waiting } = status?.state ?? {};
@@ -45,7 +45,7 @@ function statusOf({ status }: Pod, container: string): ContainerStatus | undefin
   return all.find(({ name }) => name === container);
 }
 
-/** Prints that the container runs again. Throws `aborted` if it has already exited again. */
+/** Prints that the container is running again. Throws `aborted` if it has already exited. */
 function reportState(pod: string, { name, state, lastState, restartCount }: ContainerStatus): void {
   if (state.running !== undefined)
     return print(

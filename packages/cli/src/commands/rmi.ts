@@ -8,7 +8,8 @@ import { isIdOf, namesOf, podsUsing } from './image-names.ts';
 export type RemoveImagesOptions = { force?: boolean };
 
 /**
- * `podwright rmi IMAGE…`: removes a name of an image, and with its last name the image itself. An id removes the image with all its names.
+ * `podwright rmi IMAGE…`: removes a name of an image, and the image itself if that was its last name. An ID removes the image along with
+ * all its names.
  */
 export async function removeImages(
   context: CommandContext,
@@ -47,7 +48,7 @@ async function removeOne(
   print(`removed ${namesOf(image).join(', ')}`);
 }
 
-/** Removes a name. Returns whether the image was deleted with it. Runtimes other than ours can only delete whole images. */
+/** Removes a name. Returns whether the image was deleted along with it. Other container runtimes can only delete whole images. */
 async function untag(cri: CriClient, reference: string, image: Image): Promise<boolean> {
   try {
     return (await cri.transfers.untag({ reference })).removed;

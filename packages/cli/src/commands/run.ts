@@ -32,7 +32,7 @@ import { podTable, type RunView } from '../run/run-view.ts';
 import { failsToStart, NotStarted, StartPatience } from '../run/start-patience.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-/** `timeout`, in ms, limits the time until the pods are ready, or with `once` until they have ended. */
+/** `timeout`, in ms, limits the time until the pods are ready or, with `once`, until they have terminated. */
 export type RunOptions = ManifestOptions & {
   once?: boolean;
   detach?: boolean;
@@ -68,12 +68,12 @@ export async function run(files: string[], options: RunOptions, context: Command
   }
 }
 
-/** Sets `course.node` when it has started a node. */
+/** Applies the manifests and runs the session. If no node is running, starts one and sets `course.node`. */
 async function runOnNode(manifests: Manifests, course: Course, context: CommandContext): Promise<number> {
   const { interrupts, options } = course;
   const { state } = context.config;
   try {
-    // try to apply first: its failure shows that no node runs, and a check would cost an extra call
+    // try to apply first: if that fails, no node is running; checking for it up front would cost an extra call
     const applied = await apply(manifests, course).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
       course.node = await ensureNode(context, interrupts).catch((failure: unknown) => {
@@ -97,7 +97,7 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
   }
 }
 
-/** Reports what remains of a run that ended without waiting. The next run of these manifests adopts it. */
+/** Reports what may remain of a run that exited without waiting for its pods. The next run of these manifests takes them over. */
 function reportLeft({ node, program }: Course): void {
   const stop = node.started ? `, '${program} stop' ends them and the node` : '';
   printError(`pods of this run may still be there: '${program} ps' lists them${stop}`);
@@ -108,7 +108,7 @@ type Course = {
   program: string;
   options: RunOptions & { detach: boolean };
   names: string[];
-  /** Whether log lines are prefixed with their pod and container. */
+  /** Whether log lines are prefixed with the names of the pod and container. */
   prefixed: boolean;
   interrupts: Interrupts;
 };
@@ -116,7 +116,7 @@ type SessionCourse = Course & { session: RunSession };
 type ShownCourse = SessionCourse & {
   view: RunView;
   logs: LogFollower | undefined;
-  /** The last warning event of each pod, by UID. */
+  /** The most recent warning event of each pod, by UID. */
   warnings: Map<string, string>;
   patience: StartPatience | undefined;
   states: OrderedStates;
@@ -128,7 +128,7 @@ const podsIn = ({ decoded }: Manifests): Pod[] =>
 const containersIn = (manifests: Manifests): number =>
   podsIn(manifests).flatMap(({ spec }) => [...spec.containers, ...(spec.initContainers ?? [])]).length;
 
-/** Reads manifests with at least one pod. Rejects what cannot work, before a node is started. */
+/** Reads the manifests, which must contain at least one pod. Rejects whatever cannot work before a node is started. */
 async function readRunnable(names: string[], options: RunOptions): Promise<Manifests> {
   const { once, detach } = options;
   const refuse = (why: string) => new PodwrightError('invalid_argument', why);
@@ -176,8 +176,8 @@ async function runSession(course: SessionCourse): Promise<number> {
 }
 
 /**
- * If standard output is redirected, it gets only the logs, and standard error the rest. With --detach there are no logs, and it gets the
- * table.
+ * If standard output is redirected, it receives only the logs, and everything else goes to standard error. With --detach there are no logs,
+ * so standard output receives the table.
  */
 function viewFor({ quiet, detach }: RunOptions): RunView {
   const { stdout, stderr } = process;
@@ -191,10 +191,10 @@ function followLogs({ node, session, prefixed }: SessionCourse, view: RunView, s
   return new LogFollower({ client: node.client, write, prefixed, stream: process.stdout, old: session.old, signal });
 }
 
-/** The result of a run. `early`: it ended before its pods. `keep`: the pods are not removed. */
+/** How a run ended. `early`: before its pods did. `keep`: the pods are not removed. */
 type Ending = { exitCode: number; early: boolean; keep: boolean };
 
-/** Shows the pods until they have ended, or until the run ends early. */
+/** Shows the pods until they have terminated or the run ends early. */
 async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' | 'states'>): Promise<Ending> {
   const { session, node, view, logs, interrupts } = given;
   const states = new OrderedStates(view, logs);
@@ -217,7 +217,10 @@ async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' 
   }
 }
 
-/** Limits how long pods may fail to start with --once and --detach, which often run in scripts. Otherwise a user watches and decides. */
+/**
+ * Limits how long pods may fail to start with --once and --detach, which are often used in scripts. Without these options, a user is
+ * watching and can decide.
+ */
 function patienceFor(
   { session, options }: Pick<ShownCourse, 'session' | 'options'>,
   warnings: ReadonlyMap<string, string>,
@@ -254,8 +257,8 @@ async function untilEnd(course: ShownCourse): Promise<Ending> {
 const hasFailed = (pod: Pod) => pod.status?.phase === 'Failed' || lacksImage(pod);
 
 /**
- * Returns a signal that aborts with `inTime` if a pod is not ready at that moment. Earlier readiness does not count, since a crashing pod
- * is ready at times.
+ * Returns a signal that aborts when `inTime` does, but only if a pod is not ready at that moment. Having been ready before does not count,
+ * because a crash-looping pod is ready from time to time.
  */
 function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
   const late = new AbortController();
@@ -266,7 +269,7 @@ function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
   return late.signal;
 }
 
-/** Ends a run with --detach. It reports failures now, since the command stops watching the pods. */
+/** Ends a run with --detach. Failures are reported now, because the command stops watching the pods. */
 async function leaveRunning(course: ShownCourse): Promise<Ending> {
   const pods = [...course.session.pods.values()];
   const troubled = pods.filter((pod) => hasFailed(pod) || lostContainers(pod).length > 0);
@@ -329,13 +332,13 @@ async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
   }
 }
 
-/** Waits a limited time for the rest of the logs, except the logs of pods that stay. */
+/** Waits a limited time for the remaining logs, except those of pods that are not removed. */
 async function drain(logs: LogFollower, staying?: ReadonlySet<string>): Promise<void> {
   using signal = withTimeout(undefined, LAST_LOGS_TIMEOUT_MS, 'read the logs');
   await raceAbort(logs.drain(staying), signal).catch(() => undefined);
 }
 
-/** Stops the pods gracefully. A second Ctrl-C kills them; a third, at least a second later, ends the wait for the node. */
+/** Stops the pods gracefully. A second Ctrl-C kills them; a third one, at least a second later, stops waiting for the node. */
 async function takeDown({ session, interrupts }: SessionCourse): Promise<void> {
   try {
     await session.remove(undefined, interrupts.again);

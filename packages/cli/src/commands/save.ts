@@ -9,11 +9,11 @@ import { formatBytes } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { spoolDirectory } from './spool.ts';
 
-/** Exit codes of a command ended by these signals, as in shells. */
+/** Exit codes if a command is terminated by these signals, as in shells. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
 
 /**
- * `podwright save IMAGE… [-o FILE]`: writes an OCI archive, which Docker can load, too, to the file or standard output. Returns the exit
+ * `podwright save IMAGE… [-o FILE]`: writes an OCI archive, which Docker can also load, to the file or to standard output. Returns the exit
  * code.
  */
 export async function save(
@@ -45,7 +45,10 @@ async function saveToOutput(context: CommandContext, references: string[]): Prom
   }
 }
 
-/** Streams the archive to standard output. The runtime can only write a file, so a temporary one is used, and deleted once it is open. */
+/**
+ * Streams the archive to standard output. The container runtime can only write to a file, so a temporary file is used, which is deleted as
+ * soon as it has been opened.
+ */
 async function passOn(cri: CriClient, references: string[], signal: AbortSignal): Promise<void> {
   const directory = mkdtempSync(join(spoolDirectory(), 'podwright-save-'));
   try {

@@ -12,20 +12,20 @@ export type SetMetadataOptions = {
   list?: boolean;
 };
 
-/** The map to change, and kubectl's words for the change. */
+/** Which map to change, and kubectl's words for doing so. */
 type Verb = { map: 'labels' | 'annotations'; name: 'label' | 'annotate'; done: string };
 const LABEL: Verb = { map: 'labels', name: 'label', done: 'labeled' };
 const ANNOTATE: Verb = { map: 'annotations', name: 'annotate', done: 'annotated' };
 
-/** The new values by key; null removes the key. */
+/** The new values by label or annotation key; null removes the key. */
 type Changes = Record<string, string | null>;
 
-/** `podwright label POD KEY=VALUE… KEY-…`; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR. */
+/** `podwright label POD KEY=VALUE… KEY-…`; also `TYPE NAME`, `TYPE/NAME` and `TYPE -l SELECTOR`. */
 export function label(context: CommandContext, words: string[], options: SetMetadataOptions): Promise<void> {
   return setMetadata(context, words, { options, verb: LABEL });
 }
 
-/** `podwright annotate`, with the same arguments as `label`. */
+/** `podwright annotate`; takes the same arguments as `label`. */
 export function annotate(context: CommandContext, words: string[], options: SetMetadataOptions): Promise<void> {
   return setMetadata(context, words, { options, verb: ANNOTATE });
 }
@@ -62,7 +62,7 @@ async function setMetadata(
   }
 }
 
-/** Whether a word is `KEY=VALUE` or `KEY-`, which no object name can be. */
+/** Whether a word is `KEY=VALUE` or `KEY-`, neither of which is a valid object name. */
 const isChange = (word: string) => word.includes('=') || (word.endsWith('-') && word.length > 1);
 
 function readChanges(words: string[], { name }: Verb): Changes {
@@ -107,7 +107,7 @@ function refuseOverwriting({ kind, metadata }: ApiObject, changes: Changes, verb
 const differs = ({ metadata }: ApiObject, changes: Changes, { map }: Verb) =>
   Object.entries(changes).some(([key, value]) => (ownValue(metadata[map], key) ?? null) !== value);
 
-/** Reads an own property of the map: a key may be `constructor`. */
+/** Reads only own properties, because a key may be named `constructor`. */
 const ownValue = (map: Record<string, string> | undefined, key: string): string | undefined =>
   map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 

@@ -5,8 +5,9 @@ import { valuesAt, valueText } from '../output/jsonpath.ts';
 import { parsePath } from '../output/jsonpath-parser.ts';
 
 /**
- * Sorts by the field at a path, as kubectl does: objects without the field first, numbers and quantities by value, and text by code
- * units. Throws `invalid_argument` for an invalid path, and for a field that no object has.
+ * Sorts objects by the field at a JSONPath, like kubectl: objects without the field come first, and numbers and quantities are compared by
+ * value. Other strings are compared by code unit, whereas kubectl uses natural order. Throws `invalid_argument` if the path is invalid or
+ * no object has the field.
  */
 export function sortedBy(objects: ApiObject[], path: string): ApiObject[] {
   const steps = parsePath(path);

@@ -2,15 +2,15 @@ import { closeSync, fstatSync, mkdtempSync, openSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { PRIVATE_FILE } from '@podwright/base';
 
-/** The directory for large temporary files. Not `/tmp`, which is often a tmpfs. */
+/** Returns the directory for large temporary files. It is not `/tmp`, which is often a tmpfs. */
 export function spoolDirectory(): string {
   return process.env.TMPDIR || '/var/tmp';
 }
 
-/** Standard input as a file that other processes can open until it is disposed. */
+/** Standard input as a file that other processes can open until this object is disposed. */
 export type SpooledInput = Disposable & { path: string };
 
-/** Standard input itself if it is a file. Otherwise its content is copied to an unlinked file, which is deleted when this process exits. */
+/** Returns standard input itself if it is a file. Otherwise, copies it to an unlinked file, which is freed when this process exits. */
 export async function spoolInput(): Promise<SpooledInput> {
   if (fstatSync(0).isFile()) return { path: pathOf(0), [Symbol.dispose]: () => undefined };
   const descriptor = openNameless();

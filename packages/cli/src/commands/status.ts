@@ -16,7 +16,7 @@ import type { NodePaths } from '../settings/node-paths.ts';
 
 export type StatusOptions = { output: OutputFormat };
 
-/** The exit code for a program that does not run, as in `systemctl status` and LSB init scripts. */
+/** Exit code if the program is not running, as in `systemctl status` and LSB init scripts. */
 const NOT_RUNNING = 3;
 
 type NodeStatus =
@@ -26,11 +26,11 @@ type NodeStatus =
       root: string;
       state: string;
       pods: Record<string, number>;
-      /** Pods of killed foreground runs. */
+      /** Pods left behind by foreground runs that were killed. */
       left: { namespace: string; name: string }[];
-      /** Why the node polls, if it cannot watch directories. */
+      /** Why the node has to poll, if it cannot watch directories. */
       polls: string | undefined;
-      /** The difference if the node runs another version than this command. */
+      /** How the versions differ, if the node does not run the same version as this command. */
       skew: string | undefined;
     } & Pick<
       NodeInfo,
@@ -47,7 +47,7 @@ type NodeStatus =
       | 'network'
     >);
 
-/** `podwright status`. Returns 3 if no node runs. */
+/** `podwright status`. Returns exit code 3 if no node is running. */
 export async function status({ config }: CommandContext, options: StatusOptions): Promise<number> {
   const found = await nodeStatus(config);
   await printAs(options.output, found, () =>
@@ -99,13 +99,13 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
   }
 }
 
-/** Leftover pods of foreground runs that were killed. */
+/** Returns the pods left behind by foreground runs that were killed. */
 function leftPods(stateDirectory: string, pods: Pod[]): { namespace: string; name: string }[] {
   const left = new Set(leftoverRecords(stateDirectory).flatMap(({ objects }) => objects.map(({ uid }) => uid)));
   return pods.flatMap(({ metadata: { namespace, name, uid } }) => (left.has(uid) ? [{ namespace, name }] : []));
 }
 
-/** The number of pods by their state in `ps`. */
+/** Counts the pods by state, as shown in `ps`. */
 function countStates(pods: Pod[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of pods.map((pod) => podSummary(pod))) counts[status] = (counts[status] ?? 0) + 1;
@@ -140,7 +140,7 @@ function table(node: NodeStatus & { running: true }): string {
   ]);
 }
 
-/** The node's pressure conditions, under which it refuses and evicts pods. */
+/** Returns rows for the node's pressure conditions, which make it reject and evict pods. */
 function pressureRows({ pressure }: Pick<NodeInfo, 'pressure'>): [string, string][] {
   const { conditions = [], reasons = [] } = pressure ?? {};
   if (conditions.length + reasons.length === 0) return [];

@@ -17,15 +17,15 @@ export type StopCommandOptions = { keep?: boolean; delete?: boolean; pods?: bool
 
 type ObjectName = { kind: string; namespace: string; name: string };
 
-/** The progress of a stop. `left`: the stop request was sent, and the node completes the stop even without this command. */
+/** The progress of a stop. `left`: the stop request has been sent, so the node will complete the stop even without this command. */
 type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 
-/** The kinds that `--delete` deletes besides pods. PersistentVolumeClaims are kept with their files. */
+/** The kinds that `--delete` deletes in addition to pods. PersistentVolumeClaims are kept, along with their files. */
 const DELETED_KINDS = OBJECT_KINDS.filter(({ kind }) => ['ConfigMap', 'Secret', 'RuntimeClass'].includes(kind));
 
 /**
- * `podwright stop`: stops the pods and then the node. Applied objects stay in the manifest directory for the next start. Pods of a cluster
- * keep running, as with upstream's kubelet. Returns the exit code.
+ * `podwright stop`: stops the pods and then the node. Applied objects remain in the manifest directory for the next start. Pods that belong
+ * to a cluster keep running, as with upstream's kubelet. Returns the exit code.
  */
 export async function stop(context: CommandContext, options: StopCommandOptions): Promise<number> {
   const course: Course = { client: new NodeClient(context.config.apiSocket), deleted: [], left: false };
@@ -60,7 +60,7 @@ async function end(course: Course, { config }: CommandContext, options: StopComm
   );
 }
 
-/** Reports what an interrupted stop does not undo. */
+/** Describes the parts of an interrupted stop that will not be undone. */
 function interruptedMessage({ deleted, left }: Course, again: string): string {
   if (left) return `the node and its pods continue to stop; '${again} --grace-period 0' kills the pods at once`;
   if (deleted.length === 0) return 'nothing was stopped; the node and its pods keep running';
@@ -68,7 +68,7 @@ function interruptedMessage({ deleted, left }: Course, again: string): string {
   return `${counted(pods.length, 'pod')} ${pods.length === 1 ? 'continues' : 'continue'} to stop, and the node keeps running; '${again}' stops it, and with --grace-period 0 kills the pods at once`;
 }
 
-/** Returns a note on the pods that the next start of the node starts again. */
+/** Returns a note on the pods that will be started again when the node is next started. */
 function comeBack(pods: Pod[]): string[] {
   const names = [...new Set(pods.filter((pod) => !isEnded(pod)).map(podLabel))]; // a pod and its successor have one name
   return names.length === 0 ? [] : [`its next start also starts ${names.join(', ')}`];
@@ -88,7 +88,7 @@ async function findPods(client: NodeClient): Promise<Pod[] | undefined> {
   }
 }
 
-/** Deletes the objects of foreground runs, or with `--delete` all applied objects. Returns the remaining pods. */
+/** Deletes the objects of foreground runs or, with `--delete`, all applied objects. Returns the remaining pods. */
 async function deleteSome(
   course: Course,
   pods: Pod[],
@@ -113,7 +113,7 @@ async function otherObjects(apiSocket: string): Promise<ObjectName[]> {
   return (await Promise.all(lists)).flat();
 }
 
-/** Deletes the pods that clients have created, and waits until they are removed. Returns the others. */
+/** Deletes those of the given pods that were created by clients, and waits until they have been removed. Returns the others. */
 async function deletePods(course: Course, pods: Pod[], gracePeriod: number | undefined): Promise<Pod[]> {
   const others: Pod[] = [];
   await Promise.all(

@@ -2,8 +2,8 @@ import { Transform, type TransformCallback } from 'node:stream';
 import type { TerminalSize } from '@podwright/streaming';
 
 /**
- * Puts the terminal into raw mode, in which all keys, including Ctrl-C and Ctrl-Z, go to the command. Node.js itself restores the terminal
- * at SIGINT and SIGTERM; this function also does so at SIGHUP.
+ * Puts the terminal into raw mode, so that all keys, including Ctrl-C and Ctrl-Z, are sent to the command. Node.js itself restores the
+ * terminal on SIGINT and SIGTERM; this function also does so on SIGHUP.
  */
 export function rawTerminal(): Disposable {
   const hungUp = () => {
@@ -20,7 +20,7 @@ export function rawTerminal(): Disposable {
   };
 }
 
-/** Calls the listener with the size of the terminal, now and at each change. */
+/** Calls the listener with the terminal size, immediately and after every change. */
 export function watchTerminalSize(listener: (size: TerminalSize) => void): Disposable {
   const terminal = process.stdout.isTTY ? process.stdout : process.stderr; // standard output may be a pipe
   const report = () => {
@@ -31,7 +31,7 @@ export function watchTerminalSize(listener: (size: TerminalSize) => void): Dispo
   return { [Symbol.dispose]: () => terminal.off('resize', report) };
 }
 
-/** Terminal types in Debian's minimal terminfo (ncurses-base). Few containers have more. */
+/** The terminal types in Debian's minimal terminfo (ncurses-base). Few containers know any others. */
 const KNOWN_TERMINALS = /^(?:ansi|dumb|linux|rxvt|(?:screen|tmux|xterm)(?:-256color)?|vt(?:100|102|220))$/;
 
 /** Returns the caller's TERM if containers are likely to know it, or else `xterm`. */
@@ -43,8 +43,8 @@ const CTRL_P = 0x10;
 const CTRL_Q = 0x11;
 
 /**
- * Passes typed bytes on until Ctrl-P Ctrl-Q, Docker's keys to detach from a container; then calls `onDetach`. A Ctrl-P is held back until
- * the next byte.
+ * Passes typed bytes through until Ctrl-P Ctrl-Q, the keys that detach from a container in Docker, and then calls `onDetach`. A Ctrl-P is
+ * held back until the next byte arrives.
  */
 export class DetachKeys extends Transform {
   readonly #onDetach: () => void;

@@ -20,7 +20,7 @@ export type TopOptions = {
   watch?: boolean;
 };
 
-/** Resource usage: thousandths of a core, and bytes of memory. */
+/** Resource usage in millicores and bytes of memory. */
 type Amounts = { milliCores: number; bytes: number };
 type Row = Amounts & { cells: string[] };
 
@@ -64,7 +64,7 @@ async function podTable(client: ObjectClient, name: string | undefined, options:
   return table([...namespaces, ...names, 'CPU(cores)', 'MEMORY(bytes)'], shown, options);
 }
 
-/** With `--watch` the message is drawn in place of the table; otherwise it goes to standard error. */
+/** With `--watch`, the message is shown in place of the table; otherwise, it is printed to standard error. */
 function nothing(message: string, { watch }: TopOptions): string {
   if (watch) return message;
   printError(message);
@@ -94,7 +94,7 @@ function containerRows({ metadata, containers }: PodUsage): Row[] {
   });
 }
 
-/** Like kubectl's table, with percentages of the allocatable resources. */
+/** Formats the same table as kubectl, with percentages of the allocatable resources. */
 async function nodeTable(client: ObjectClient, name: string | undefined, options: TopOptions): Promise<string> {
   const kind = kindOfWord('nodes')!;
   if (name !== undefined) await client.get(kind, name, ''); // fails for a node that does not exist
@@ -130,7 +130,7 @@ const amountsOf = ({ cpu, memory }: Usage): Amounts => ({
   bytes: Number(quantityValue(memory)),
 });
 
-/** kubectl's units: thousandths of a core, MiB. */
+/** Formats amounts in kubectl's units: millicores and MiB. */
 function quantities({ milliCores, bytes }: Amounts): [string, string] {
   return [`${milliCores}m`, `${Math.floor(bytes / 2 ** 20)}Mi`];
 }

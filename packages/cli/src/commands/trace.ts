@@ -9,7 +9,10 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type TraceOptions = { namespace: string; output: OutputFormat };
 
-/** `podwright trace POD`: shows the start and duration of each step of the pod's start, with the runtime's spans, as a waterfall. */
+/**
+ * `podwright trace POD`: shows when each step of the pod's startup began and how long it took, including the container runtime's spans, as
+ * a waterfall chart.
+ */
 export async function trace({ config }: CommandContext, name: string, options: TraceOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const pod = await client.pod(options.namespace, podName(name));
@@ -17,10 +20,10 @@ export async function trace({ config }: CommandContext, name: string, options: T
   await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
 }
 
-/** A longer pause separates two starts, such as a restart of a container. Each start has its own time axis. */
+/** A pause longer than this separates two starts, for example when a container is restarted. Each start has its own time axis. */
 const PAUSE_MS = 5000;
 
-/** The charts of all starts of a pod. Each but the first has a heading with its time. */
+/** Renders the charts of all starts of a pod. All but the first have a heading with their time. */
 export function waterfall(spans: TraceSpan[], width: number): string {
   if (spans.length === 0) return 'nothing was recorded; the node has been restarted since the pod started';
   const rows = nested(spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs));
@@ -36,7 +39,7 @@ export function waterfall(spans: TraceSpan[], width: number): string {
   return texts.join('\n\n');
 }
 
-/** Splits the rows into starts at long pauses between top-level steps. */
+/** Splits the rows into starts, wherever there is a long pause between top-level steps. */
 function starts(rows: Row[]): Row[][] {
   const groups: Row[][] = [];
   let untilMs = Number.NEGATIVE_INFINITY;
@@ -48,7 +51,7 @@ function starts(rows: Row[]): Row[][] {
   return groups;
 }
 
-/** One line per step with name, start, duration and bar, then its detail. Child steps are below their parent. */
+/** Renders one line per step: its name, start, duration and bar, followed by its detail. Child steps are listed below their parent. */
 function chart(rows: Row[], { nameWidth, barWidth }: { nameWidth: number; barWidth: number }) {
   const beginMs = Math.min(...rows.map(({ span }) => span.startMs));
   const totalMs = Math.max(1, ...rows.map(({ span }) => span.endMs - beginMs));
@@ -67,7 +70,7 @@ function chart(rows: Row[], { nameWidth, barWidth }: { nameWidth: number; barWid
 
 type Row = { span: TraceSpan; name: string; depth: number };
 
-/** Each span followed by its indented children. Spans without a known parent are at the top level. */
+/** Returns each span followed by its children, which are indented. Spans whose parent is unknown are at the top level. */
 function nested(ordered: TraceSpan[]): Row[] {
   const ids = new Set(ordered.map(({ id }) => id));
   const parts = Map.groupBy(ordered, ({ parentId }) => (ids.has(parentId) ? parentId : undefined));

@@ -18,7 +18,7 @@ import { PROGRAM_TRIAL_TIMEOUT_MS } from '../limits.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-/** `podwright upgrade`: replaces the program if `source` names a release, and restarts the node into it. Returns the exit code. */
+/** `podwright upgrade`: replaces the program if `source` specifies a release, and restarts the node with it. Returns the exit code. */
 export async function upgrade({ config }: CommandContext, source: string | undefined): Promise<number> {
   const node = await findNode(new NodeClient(config.apiSocket));
   if (source === undefined) return await intoThisProgram(config, node);
@@ -51,7 +51,7 @@ export async function upgrade({ config }: CommandContext, source: string | undef
   }
 }
 
-/** Restarts a node into this program, which another program has installed, unless the node already runs it. */
+/** Restarts a node with this program, which was installed by something other than `upgrade`, unless the node is already running it. */
 async function intoThisProgram(config: CommandContext['config'], node: RunningNode | undefined): Promise<number> {
   if (node === undefined) return reportNoNode();
   if (node.info.version === VERSION && node.info.build === BUILD) {
@@ -69,7 +69,7 @@ async function intoThisProgram(config: CommandContext['config'], node: RunningNo
 
 const commandOf = ({ command: { file, args } }: RunningNode) => [file, ...args].join(' ');
 
-/** Returns the version of the new node. */
+/** Restarts the node and returns its new version. */
 async function restart(config: CommandContext['config'], node: RunningNode): Promise<string> {
   print(`restarting the node (podwright ${node.info.version}, ${node.unit ?? `process ${node.info.pid}`})`);
   await restartNode(config, node);
@@ -83,7 +83,7 @@ function reportNoNode(): number {
   return 0;
 }
 
-/** Runs the new program to check that it has the version of its archive and reads the node's record formats. */
+/** Runs the new program to check that it has the version that its archive claims and can read the node's record formats. */
 async function tryProgram(program: string, { path, version }: ReleaseArchive, root: string): Promise<void> {
   using signal = withTimeout(undefined, PROGRAM_TRIAL_TIMEOUT_MS, `run the program of ${path}`);
   const args = ['--state', '/nonexistent', 'version', '-o', 'json', '--trial'];

@@ -9,13 +9,13 @@ import { renderTable } from '../output/table.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { loadLibraries } from './load-libraries.ts';
 
-/** `trial`: also loads the native libraries, for installers that try a program before they install it. */
+/** `trial`: also load the native libraries, for installers that try out a program before installing it. */
 export type VersionOptions = { output: OutputFormat; trial?: boolean };
 
-/** How many digits of the commit are shown; they suffice to find it. */
+/** How many digits of the commit hash are shown. This many suffice to find the commit. */
 const COMMIT_DIGITS = 12;
 
-/** `podwright version`. Succeeds even if no node runs. */
+/** `podwright version`. Succeeds even if no node is running. */
 export async function version({ config }: CommandContext, options: VersionOptions): Promise<void> {
   if (options.trial) await loadLibraries();
   const node = await new NodeClient(config.apiSocket).node().catch((error: unknown) => {

@@ -10,7 +10,7 @@ export type WaitCondition =
   | { type: 'condition'; name: string; status: string }
   | { type: 'jsonpath'; path: PathStep[]; value: string | undefined };
 
-/** Parses `delete`, `create`, `condition=NAME[=STATUS]` or `jsonpath={PATH}[=VALUE]`. Throws `invalid_argument`. */
+/** Parses `delete`, `create`, `condition=NAME[=STATUS]` or `jsonpath={PATH}[=VALUE]`. Throws `invalid_argument` for anything else. */
 export function parseWaitCondition(text: string): WaitCondition {
   const verb = (['delete', 'create'] as const).find((one) => same(one, text));
   if (verb !== undefined) return { type: verb };
@@ -49,5 +49,5 @@ export function meets(object: ApiObject, condition: WaitCondition): boolean {
   }
 }
 
-/** Compares without case, as kubectl does. */
+/** Case-insensitive comparison, as in kubectl. */
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();

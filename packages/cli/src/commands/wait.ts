@@ -8,7 +8,7 @@ import { formatDuration } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { meets, parseWaitCondition, type WaitCondition } from './wait-condition.ts';
 
-/** `timeout`, in ms, applies to all conditions together. As in kubectl, 0 checks once and a negative value waits for a week. */
+/** `timeout`, in ms, applies to all conditions together. As in kubectl, 0 checks only once, and a negative value means a week. */
 export type WaitOptions = {
   namespace: string;
   allNamespaces?: boolean;
@@ -21,7 +21,7 @@ export type WaitOptions = {
 /** The objects that do not meet the condition yet, by namespace and name, with their last known state. */
 type Pending = Map<string, ApiObject | undefined>;
 
-/** The key for any object, used by `create` without a name: the first object that appears meets the condition. */
+/** The key that stands for any object, used for `create` without a name: the first object that appears meets the condition. */
 const ANY = '*';
 
 const keyOf = ({ metadata: { namespace = '', name } }: ApiObject) => `${namespace}/${name}`;
@@ -38,7 +38,7 @@ export async function wait({ config }: CommandContext, words: string[], options:
 
 type ObjectWatcher = Pick<ObjectClient, 'watch'>;
 
-/** Waits for the conditions one after the other, as kubectl does. The objects are listed once, after all are created. */
+/** Waits for the conditions one at a time, as kubectl does. The objects are listed once, after all of them have been created. */
 export async function waitForAll(
   client: ObjectWatcher,
   selection: ObjectSelection,
@@ -65,10 +65,12 @@ export async function waitForAll(
   }
 }
 
-/** As kubectl does, waits for `create` before the other conditions. */
+/** Sorts `create` before the other conditions, as kubectl does. */
 const createFirst = (a: WaitCondition, b: WaitCondition) => Number(b.type === 'create') - Number(a.type === 'create');
 
-/** `leftMs` is what is left of `timeoutMs`. `keys` are the objects that met the previous condition; `undefined` for the first. */
+/**
+ * `leftMs` is what remains of `timeoutMs`. `keys` are the objects that met the previous condition, or `undefined` for the first condition.
+ */
 type KindWait = {
   kind: ObjectKind;
   selection: ObjectSelection;
@@ -89,7 +91,7 @@ async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortS
   let wanted: string[] | undefined;
   const namespace = options.allNamespaces ? undefined : options.namespace;
   const query = { namespace, labelSelector: keys === undefined ? options.selector : undefined };
-  // with a timeout of 0, the initial list decides, however long the node takes to send it
+  // if the timeout is 0, the initial list decides, no matter how long the node takes to send it
   const signal = timeoutMs === 0 ? enough : AbortSignal.any([enough, given.signal]);
   for await (const change of client.watch(kind, query, signal)) {
     if (change.type === 'listed') wanted = begin(pending, present, wait);

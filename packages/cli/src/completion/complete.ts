@@ -6,13 +6,13 @@ import type { ConfigFlags } from '../settings/config-flags.ts';
 import { namesOnNode } from './names.ts';
 import { type Question, readQuestion } from './wanted.ts';
 
-/** Completions are inserted unquoted, so only words without special characters of the shell are offered. */
+/** Completions are inserted unquoted, so only words without special shell characters are offered. */
 const PLAIN = /^[\w.:/@=+%,-]+$/;
 
 /**
- * `podwright __complete -- WORD…`: prints the completions of the last word, each as a line `WORD<tab>DESCRIPTION`. The line `:files` or
- * `:directories` makes the shell complete paths, `:nospace` makes it add no space. Without a running node, no names are printed. Errors
- * are never reported.
+ * `podwright __complete -- WORD…`: prints completions for the last word, one per line, as `WORD<tab>DESCRIPTION`. The line `:files` or
+ * `:directories` makes the shell complete paths, and `:nospace` prevents it from adding a space. If no node is running, no names are
+ * printed. Errors are never reported.
  */
 export async function complete(program: Command, words: string[]): Promise<void> {
   const question = readQuestion(program, words);
@@ -30,7 +30,7 @@ export async function complete(program: Command, words: string[]): Promise<void>
   for (const line of new Set(lines)) console.log(line);
 }
 
-/** Completes an operand of `cp`: files of this host, and `POD:`. Paths inside a pod are not completed. */
+/** Completes an argument of `cp`: files on this host, and `POD:`. Paths inside a pod are not completed. */
 async function completeCopied(question: Question): Promise<void> {
   const { begun } = question;
   if (begun.includes(':') && !/^[./]/.test(begun)) return;

@@ -7,7 +7,7 @@ import { COMPLETION_TIMEOUT_MS } from '../limits.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 import type { Question } from './wanted.ts';
 
-/** The names of the wanted objects on the running node. Rejects if no node answers in time. */
+/** Returns the names of the wanted objects on the running node. Rejects if the node does not respond in time. */
 export async function namesOnNode(config: NodePaths, { wanted, options }: Question): Promise<string[]> {
   if (wanted.kind === 'image') return imageNames(config);
   const signal = AbortSignal.timeout(COMPLETION_TIMEOUT_MS);

@@ -1,4 +1,4 @@
-/** The completion script of each shell; it calls `podwright __complete`. */
+/** Completion scripts by shell. They call `podwright __complete`. */
 export const SHELL_SCRIPTS = {
   bash: `# Completion for bash: source <(podwright completion bash)
 _podwright() {

@@ -6,32 +6,32 @@ import { TOPIC_NAMES } from '../help/show-help.ts';
 export type Wanted =
   | { kind: 'words'; words: { word: string; about: string }[] }
   | { kind: 'pod' | 'image' | 'namespace' | 'file' | 'directory' }
-  /** An operand of `cp`: a path on this host, or POD:PATH. */
+  /** An argument of `cp`: a path on this host, or POD:PATH. */
   | { kind: 'copied' }
   | { kind: 'object'; of: ObjectKind }
   | { kind: 'container'; pod: string | undefined }
   | { kind: 'nothing' };
 
-/** A parsed command line up to the cursor. */
+/** The command line up to the cursor, parsed. */
 export type Question = {
   wanted: Wanted;
-  /** The word at the cursor as typed so far; for `--option=value` only the value. */
+  /** The part of the word at the cursor that has been typed so far; for `--option=value`, only the value. */
   begun: string;
-  /** The part of the word before `begun`. */
+  /** The part of the word that precedes `begun`. */
   before: string;
-  /** The operands before the cursor, and the values of options by option name. */
+  /** The positional arguments before the cursor, and the values of options by name. */
   operands: string[];
   options: Map<string, string>;
 };
 
-/** The kind of completion for an argument's placeholder or an option's name. */
+/** Maps an argument's placeholder or an option's name to the kind of completion. */
 const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object'>> = {
   ...{ pod: 'pod', object: 'pod', container: 'container', image: 'image', namespace: 'namespace' },
   ...{ from: 'copied', to: 'copied' },
   ...{ file: 'file', path: 'file', config: 'file', authfile: 'file', input: 'file', source: 'file', dir: 'directory' },
 };
 
-/** The object types of commands that do not accept all types. */
+/** The object types accepted by commands that do not accept all of them. */
 const TYPES: Record<string, string[]> = { top: ['pods', 'nodes'] };
 
 /** This option is also accepted before the verb. */
@@ -56,10 +56,10 @@ export function readQuestion(program: Command, words: string[]): Question {
   return { ...parsed, wanted: { kind: 'object', of }, begun: name!, before: `${type}/` };
 }
 
-/** Whether an argument accepts objects of all types, as TYPE NAME and TYPE/NAME. */
+/** Whether an argument accepts objects of any type, as `TYPE NAME` or `TYPE/NAME`. */
 const takesTypes = (argument: Argument) => argument.name() === 'type' || argument.variadic;
 
-/** Returns the completion of an argument for objects: a type, a name of that type, or a pod. */
+/** Returns how to complete an argument that names objects: with a type, a name of that type, or a pod. */
 function ofObject(argument: Argument, { command, operands }: Reader): Wanted | undefined {
   const [first = ''] = operands;
   const name = argument.name();
@@ -70,12 +70,12 @@ function ofObject(argument: Argument, { command, operands }: Reader): Wanted | u
   return name === 'name' ? undefined : { kind: 'pod' };
 }
 
-/** Parses a command line word by word, as commander does. */
+/** Parses a command line word by word, like commander. */
 class Reader {
   command: Command;
   readonly operands: string[] = [];
   readonly options = new Map<string, string>();
-  /** The option whose value is the next word. */
+  /** The option that takes the next word as its value. */
   awaiting: Option | undefined;
   onlyOperands = false;
   readonly program: Command;
@@ -100,13 +100,13 @@ class Reader {
     return [...this.known(), ...leading].find(({ long, short }) => long === flag || short === flag);
   }
 
-  /** The declared argument that the next operand belongs to. */
+  /** The declared argument that the next positional argument belongs to. */
   get argument(): Argument | undefined {
     const { registeredArguments: all } = this.command;
     return all[this.operands.length] ?? (all.at(-1)?.variadic ? all.at(-1) : undefined);
   }
 
-  /** The options of the command, then the options of all commands. */
+  /** Returns the command's own options, followed by those of all commands. */
   known(): Option[] {
     return [
       ...new Set([
@@ -132,7 +132,7 @@ class Reader {
     else if (option.required) this.awaiting = option;
   }
 
-  /** Parses short options: `-it`, `-n NAME`, `-nNAME`. */
+  /** Parses a group of short options: `-it`, `-n NAME`, `-nNAME`. */
   #takeShort(word: string): void {
     for (let at = 1; at < word.length; at++) {
       const option = this.find(`-${word[at]}`);
@@ -150,7 +150,7 @@ const namesOf = (command: Command): string[] => [command.name(), ...command.alia
 function ofOption(option: Option, reader: Reader): Wanted {
   if (option.argChoices !== undefined) return choices(option.argChoices);
   const placeholder = /[<[]([^>\].]+)/.exec(option.flags)?.[1] ?? '';
-  // the description of the option lists the formats
+  // the option's description lists the formats
   if (placeholder === 'format')
     return choices(option.description.split(/, | or /).map((word) => word.replace(/=.*/, '=')));
   return ofName(KINDS[option.name()] === undefined ? placeholder : option.name(), reader);

@@ -12,26 +12,26 @@ import {
 import { CONTAINER_DIRECTORY, isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 
 /**
- * The components of an archive entry's path, decoded as latin1 (a character per byte), since file names need not be UTF-8. The last is the
- * name of the file.
+ * The components of the path of an archive entry, with the file name last. They are decoded as latin1 (one character per byte), because
+ * file names do not have to be UTF-8.
  */
 export type Names = string[];
 
-/** Returns the path as text for messages. */
+/** Formats the path for messages. */
 export const showNames = (names: Names): string => Buffer.from(names.join('/'), 'latin1').toString('utf8');
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /**
- * The destination directory of a copy. The names below it come from a container and are not trusted. Each is opened relative to an open
- * directory, and symbolic links are neither followed nor created. So nothing outside is written, even if another process changes the tree
- * meanwhile.
+ * The destination directory of a copy. The names below it come from a container and are not trusted: each one is opened relative to a
+ * directory that is already open, and symbolic links are neither followed nor created. Nothing outside the directory is therefore written,
+ * even if another process changes the tree in the meantime.
  *
- * Calls are synchronous: the command has nothing else to do, and the thread pool takes longer than writing a small file.
+ * Calls are synchronous: the command has nothing else to do, and going through the thread pool takes longer than writing a small file.
  */
 export class LocalTree implements Disposable {
   readonly path: string;
-  /** The open directories on the path to the last entry; the tree itself is the first. */
+  /** The open directories on the path to the last entry, starting with the root of the tree. */
   readonly #open: { name: string; fd: number }[];
 
   private constructor(path: string, fd: number) {
@@ -39,7 +39,7 @@ export class LocalTree implements Disposable {
     this.#open = [{ name: '', fd }];
   }
 
-  /** `path` is given by the user: links in it are followed, and missing directories are created. */
+  /** Opens the tree at `path`, which is given by the user: symbolic links in it are followed, and missing directories are created. */
   static open(path: string, mode: number = CONTAINER_DIRECTORY): LocalTree {
     mkdirSync(path, { recursive: true, mode: directoryMode(mode) });
     return new LocalTree(path, openSync(path, O_RDONLY | O_DIRECTORY));
@@ -76,7 +76,7 @@ export class LocalTree implements Disposable {
     for (const { fd } of this.#open.reverse()) closeSync(fd);
   }
 
-  /** Removes an existing file of this name and returns its path. */
+  /** Removes any existing file at this path, and returns the path. */
   #freePath(names: Names): Buffer {
     this.#enter(names.slice(0, -1));
     const path = child(this.#open.at(-1)!.fd, names.at(-1)!);
@@ -90,7 +90,7 @@ export class LocalTree implements Disposable {
     return path;
   }
 
-  /** Opens the directories on a path and creates missing ones. Returns a path of the last directory. */
+  /** Opens the directories along a path, creating missing ones. Returns a path that refers to the last directory. */
   #enter(names: Names, mode: number = CONTAINER_DIRECTORY): Buffer {
     const open = this.#open;
     let depth = 0;
@@ -119,10 +119,10 @@ export class LocalTree implements Disposable {
   }
 }
 
-/** Adds the owner's permissions: this process must be able to write into the directory. */
+/** Adds full permissions for the owner, because this process must be able to write to the directory. */
 const directoryMode = (mode: number): number => (mode & 0o777) | PRIVATE_DIRECTORY;
 
-/** Creates a directory unless the path exists. */
+/** Creates a directory unless something already exists at the path. */
 function makeDirectory(path: Buffer, mode: number): void {
   try {
     mkdirSync(path, { mode });
@@ -135,7 +135,7 @@ function child(fd: number, name: string): Buffer {
   return Buffer.from(`/proc/self/fd/${fd}/${name}`, 'latin1');
 }
 
-/** Writes a body into an open file and closes it. */
+/** Writes a file's contents to an open file, and closes it. */
 export async function writeBody(fd: number, body: AsyncIterable<Buffer>): Promise<void> {
   try {
     for await (const chunk of body) {
@@ -146,7 +146,7 @@ export async function writeBody(fd: number, body: AsyncIterable<Buffer>): Promis
   }
 }
 
-/** Throws `resource_exhausted` if the file system of `path` has less free space than `sizeBytes`. */
+/** Throws `resource_exhausted` if the file system that contains `path` has less than `sizeBytes` of free space. */
 export function checkRoom(path: string, sizeBytes: number, name: string): void {
   const { bavail, bsize } = statfsSync(path);
   if (sizeBytes <= bavail * bsize) return;

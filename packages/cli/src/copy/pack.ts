@@ -15,7 +15,7 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { ARCHIVE_END, tarHeader, tarPadding } from '@podwright/images/tar';
 
 export type PackOptions = {
-  /** The file or directory to pack. It is followed if it is a symbolic link; links below it are packed as links. */
+  /** The file or directory to pack. If this is a symbolic link, it is followed; links below it are packed as links. */
   path: string;
   /** Its name in the archive. */
   name: string;
@@ -23,14 +23,14 @@ export type PackOptions = {
   onSkipped: (message: string) => void;
 };
 
-/** The size of a read, and of the pieces into which small files are combined. */
+/** Read size, and the size of the pieces that small files are combined into. */
 const PIECE_BYTES = 256 << 10;
 
 const SLASH = Buffer.from('/');
 
 /**
- * `source` is the path from which the entry is read; below the top it is relative to an open directory. `path` is for messages. Names need
- * not be UTF-8.
+ * `source` is the path to read the entry from; for all but the topmost entry, it is relative to an open directory. `path` is used in
+ * messages. Names do not have to be UTF-8.
  */
 type Entry = Omit<PackOptions, 'name'> & { name: Buffer; source: string | Buffer; facts: Stats; flags: number };
 type Header = { name: Buffer; mode: number; uid: number; gid: number };
@@ -38,11 +38,12 @@ type Header = { name: Buffer; mode: number; uid: number; gid: number };
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
- * Packs a file or a directory tree into a tar archive. Files outside the tree are never read, even if another process puts links into it
- * meanwhile: the receiving container may be slow, and may be able to write to the tree. Throws disk errors, `aborted` for files that change
- * while they are read, and `failed_precondition` if `path` is neither a file nor a directory.
+ * Packs a file or directory tree into a tar archive. Files outside the tree are never read, even if another process adds symbolic links to
+ * the tree in the meantime: the receiving container may be slow and may be able to write to the tree. Throws disk errors, `aborted` if a
+ * file changes while it is being read, and `failed_precondition` if `path` is neither a file nor a directory.
  *
- * Files are read synchronously: the command has nothing else to do, and the thread pool takes longer than reading a small file.
+ * Files are read synchronously: the command has nothing else to do, and going through the thread pool takes longer than reading a small
+ * file.
  */
 export function* packTree(options: PackOptions): Generator<Buffer, void, void> {
   const source = options.path;
@@ -96,7 +97,7 @@ function* packFile(entry: Entry, header: Header): Generator<Buffer, void, void> 
   if (!facts.isFile()) throw changed(path);
   const { size } = facts;
   yield tarHeader({ ...header, type: 'file', size });
-  // data appended meanwhile is skipped: the header already contains the size
+  // data appended in the meantime is skipped, because the tar header already contains the size
   for (let left = size; left > 0; ) {
     const chunk = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
     const readBytes = readSync(file.fd, chunk);
@@ -107,7 +108,6 @@ function* packFile(entry: Entry, header: Header): Generator<Buffer, void, void> 
   yield tarPadding(size);
 }
 
-/** An open file, closed when disposed. */
 type OpenFile = Disposable & { fd: number };
 
 function openEntry({ path, source, flags }: Entry, kind: number): OpenFile {

@@ -6,21 +6,21 @@ import type { TarEntry, TarHeader } from '@podwright/images/tar';
 import { checkRoom, LocalTree, type Names, showNames, writeBody } from './local-tree.ts';
 
 export type UnpackOptions = {
-  /** The requested name, with which every entry must begin; `.` for a directory without a name. */
+  /** The requested file name, which must be the first component of every entry; `.` for a directory without a name, such as `/`. */
   base: string;
   /**
-   * The destination path that the user gave. If it is a directory, a copied file is put into it. The content of a copied directory is put
-   * into it.
+   * The destination path given by the user. If it is a directory, a copied file is placed in it. The contents of a copied directory are
+   * placed directly in it.
    */
   destination: string;
-  /** Called for skipped entries: links and devices. */
+  /** Called for entries that are skipped, such as symbolic links and devices. */
   onSkipped: (message: string) => void;
 };
 
 /**
- * Unpacks an archive from a container, which is not trusted: names outside the destination are errors, symbolic links are skipped, only the
- * permission bits of modes are used, and a file is created only if it fits on the disk. Rejects with `invalid_argument`,
- * `failed_precondition`, `resource_exhausted` and disk errors.
+ * Unpacks an archive received from a container, which is not trusted: names outside the destination are errors, symbolic links are skipped,
+ * only the permission bits of modes are applied, and a file is created only if it fits on the disk. Rejects with `invalid_argument`,
+ * `failed_precondition`, `resource_exhausted` or disk errors.
  */
 export async function unpackInto(entries: AsyncIterable<TarEntry>, options: UnpackOptions): Promise<void> {
   using copy = new Copy(options);
@@ -73,7 +73,7 @@ class Copy implements Disposable {
     }
     const directory = dirname(resolve(destination));
     using _made = LocalTree.open(directory);
-    // no space check for devices and pipes
+    // devices and pipes need no disk space
     if (existing === undefined || existing.isFile()) checkRoom(directory, header.size, base);
     await writeBody(openSync(destination, 'w', header.mode & 0o777 || CONTAINER_FILE), body);
   }
@@ -96,7 +96,7 @@ class Copy implements Disposable {
     }
   }
 
-  /** The names below the requested path. Throws if the entry is outside. */
+  /** Returns the path components below the requested path. Throws if the entry is not inside it. */
   #namesOf(bytes: Buffer): Names {
     const path = bytes.toString('latin1');
     const names = path.split('/').filter((name) => name !== '' && name !== '.');

@@ -11,8 +11,8 @@ import { raiseUserLimits } from './user-limits.ts';
 
 /**
  * Sets up a daemon's process. Throws `failed_precondition` if the records in `root` were written by a newer version, and `invalid_argument`
- * if a socket path is too long to bind. The returned `stopped` resolves on the first stop signal (`onStopSignal`) or call of `request`.
- * With `system`, freed memory is returned to the kernel; pass it if the daemon loads the FFI in any case.
+ * if a socket path is too long to bind. The returned `stopped` resolves on the first stop signal (see `onStopSignal`) or call of `request`.
+ * If `system` is given, freed memory is returned to the kernel; pass it if the daemon loads the FFI anyway.
  */
 export function beginDaemon(
   {

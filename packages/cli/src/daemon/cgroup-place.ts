@@ -11,17 +11,16 @@ import {
 import { CgroupClaim } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 
-/** The cgroup driver, and the cgroup above all pods: `cgroup_parent`, or the one that systemd has delegated instead. */
+/** The cgroup driver and the parent cgroup of all pods, which is either `cgroup_parent` or the cgroup delegated by systemd. */
 export type CgroupPlace = { cgroupDriver: CgroupDriver; cgroupParent: string };
 
-/** The settings for cgroups. */
 type CgroupSettings = Pick<NodeConfig, 'cgroup_parent' | 'log_level'> & {
   runtime: Pick<NodeConfig['runtime'], 'cgroup_driver'>;
 };
 
 /**
- * Chooses the driver for these settings on this host, and gives the reason. Throws `failed_precondition` if the configured driver cannot
- * work.
+ * Chooses the cgroup driver for these settings on this host, and explains the choice. Throws `failed_precondition` if the configured driver
+ * cannot work here.
  */
 export function chooseCgroupDriver(
   requested: NodeConfig['runtime']['cgroup_driver'],
@@ -42,8 +41,8 @@ export function chooseCgroupDriver(
 }
 
 /**
- * Finds or creates the parent of a node's cgroups. If systemd delegates no cgroup and its driver is not required by the configuration,
- * falls back to cgroupfs with a warning.
+ * Finds or creates the parent of a node's cgroups. If systemd does not delegate a cgroup, falls back to cgroupfs with a warning, unless the
+ * systemd driver is required by the configuration.
  */
 export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPlace> {
   const { cgroup_parent: cgroupParent } = config;
@@ -65,7 +64,7 @@ export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPla
   }
 }
 
-/** Claims the cgroup for this node until its process exits. Rejects with `already_exists` while another node holds it. */
+/** Claims the parent cgroup for this node until the process exits. Rejects with `already_exists` if another node holds it. */
 export async function claimCgroupPlace({ cgroupParent }: CgroupPlace): Promise<void> {
   if (await new CgroupClaim(cgroupParent).isOurs()) return;
   throw new PodwrightError(
@@ -75,7 +74,7 @@ export async function claimCgroupPlace({ cgroupParent }: CgroupPlace): Promise<v
   );
 }
 
-/** Ends systemd's delegation to a node that has no pods. */
+/** Ends systemd's cgroup delegation to a node that has no pods left. */
 export async function closeCgroupPlace({ cgroupDriver, cgroupParent }: CgroupPlace): Promise<void> {
   if (cgroupDriver === 'systemd') await endDelegation(await discoverCgroups(), cgroupParent);
 }

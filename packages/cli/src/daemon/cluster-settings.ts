@@ -1,17 +1,20 @@
-/** The settings of a node of a cluster: its own, overridden by a KubeletConfiguration. */
+/** The settings of a node that belongs to a cluster: its own ones, overridden by a KubeletConfiguration. */
 import { configuredOptions, layFields, readConfigurationFile } from '@podwright/kubelet-configuration';
 import type { ClusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { readText } from '../settings/read-text.ts';
 import { checkedSettings, clusterFields, type KubeletSettings, WITHOUT_CONFIGURATION } from './kubelet-settings.ts';
 
-/** Fields with paths, endpoints and cgroups, which are ignored: the node sets them, since its runtime is in the same process. */
+/**
+ * Fields for paths, endpoints and cgroups, which are ignored: the node sets them itself, because its container runtime runs in the same
+ * process.
+ */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   ...['containerRuntimeEndpoint', 'imageServiceEndpoint', 'staticPodPath', 'podLogsDir', 'rootDir'],
   ...['cgroupRoot', 'cgroupsPerQOS', 'cgroupDriver', 'kubeletCgroups', 'systemCgroups'],
 ]);
 
-/** Reads and checks the settings. Rejects with `invalid_argument`, which names the file, line, field and value. */
+/** Reads and validates the settings. Rejects with an `invalid_argument` error that names the file, line, field and value. */
 export async function clusterSettings(config: NodeConfig, files: ClusterFiles): Promise<KubeletSettings> {
   const { kubeletConfiguration: file } = files;
   const { given, configuration } = await checkClusterConfiguration(file === undefined ? '' : readText(file), files);
@@ -27,7 +30,7 @@ export async function clusterSettings(config: NodeConfig, files: ClusterFiles): 
   };
 }
 
-/** Checks the text of a KubeletConfiguration ('' for none) for use by a node. Rejects like `clusterSettings`. */
+/** Validates the text of a KubeletConfiguration ('' if there is none) for use by a node. Rejects like `clusterSettings`. */
 export async function checkClusterConfiguration(
   text: string,
   files: ClusterFiles,

@@ -1,4 +1,4 @@
-/** The connection of a kubelet to its cluster: clients of the API server, and certificates. */
+/** A kubelet's connection to its cluster: API server clients and certificates. */
 import { join } from 'node:path';
 import { createLogger, type Registry } from '@podwright/base';
 import { type CertificatePair, openNodeIdentity, startServingCertificate } from '@podwright/certificates';
@@ -9,8 +9,8 @@ import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 export type ClusterConnection = {
   options: NonNullable<KubeletOptions['cluster']>;
   /**
-   * Requests and renews the serving certificate of the kubelet's API if serverTLSBootstrap is set. Resolves with a getter of the current
-   * one.
+   * Requests and renews the serving certificate of the kubelet's API if serverTLSBootstrap is set. Resolves with a function that returns
+   * the current certificate.
    */
   signServer(kubelet: Kubelet): Promise<() => CertificatePair | undefined>;
   close(): Promise<void>;
@@ -24,7 +24,7 @@ export type ClusterConnectionInput = {
   logLevel: string;
 };
 
-/** Starts to connect to the API server in the background, without waiting for its responses. */
+/** Starts connecting to the API server in the background, without waiting for it to respond. */
 export async function connectCluster(input: ClusterConnectionInput): Promise<ClusterConnection> {
   const { options, configuration, metrics } = input;
   const { nodeName } = options;

@@ -2,24 +2,25 @@ import { getHeapStatistics } from 'node:v8';
 import { HEAP_LOOK_MS } from '../limits.ts';
 
 /**
- * A daemon that uses less than this share of a core is quiet. A hundred running pods take a hundredth of a core, or up to eight hundredths
- * with ten probes a second on a busy host.
+ * A daemon that uses less than this share of a CPU core is considered quiet. A hundred running pods use 1 % of a core, or up to 8 % with
+ * ten probes per second on a busy host.
  */
 const QUIET_CPU_SHARE = 0.1;
-/** The smallest growth of the heap that justifies a collection, which blocks the event loop for 50 to 120 ms. */
+/** The minimum heap growth that justifies a garbage collection, which blocks the event loop for 50 to 120 ms. */
 const WORTHWHILE_BYTES = 8 << 20;
 
-/** The size of the heap, and the share of a core used since the last sample. */
+/** The heap size, and the share of a CPU core used since the last sample. */
 type HeapSample = { heapBytes: number; cpuShare: number };
 
-/** Whether a collection is worthwhile. `settledBytes` is the smallest heap since the last one. */
+/** Whether a garbage collection is worthwhile. `settledBytes` is the smallest heap size since the last one. */
 export function isWorthCollecting({ heapBytes, cpuShare }: HeapSample, settledBytes: number): boolean {
   return cpuShare < QUIET_CPU_SHARE && heapBytes - settledBytes > WORTHWHILE_BYTES;
 }
 
 /**
- * Collects the garbage of a burst of work once the daemon is quiet; V8 would keep it until the next burst (35 MiB after a hundred pods).
- * Then `trim` returns memory that the C library has cached to the kernel: 6 MiB at rest, more after a burst. `collect` is `globalThis.gc`.
+ * Collects the garbage left by a burst of work once the daemon is quiet; V8 would keep it until the next burst (35 MiB after a hundred
+ * pods). Then calls `trim`, which returns memory cached by the C library to the kernel: 6 MiB at rest, more after a burst. `collect` is
+ * `globalThis.gc`.
  */
 export function collectWhenQuiet(collect: NodeJS.GCFunction, trim?: () => void): void {
   let settledBytes = 0;

@@ -6,7 +6,7 @@ import type { ContainerRuntime } from '../settings/container-runtime.ts';
 const RUNTIMES = ['docker', 'remote'];
 const DOCKER = '; of --container-runtime=docker';
 
-/** Flags of upstream's kubelet up to 1.23, which contained the dockershim. */
+/** Flags of upstream's kubelet up to 1.23, the last version that included the dockershim. */
 export const DOCKER_FLAGS: OwnFlag[] = [
   {
     name: 'container-runtime',
@@ -36,21 +36,21 @@ export const DOCKER_FLAGS: OwnFlag[] = [
   },
 ];
 
-/** Flags in `DOCKER_FLAGS` that are not settings of the dockershim. */
+/** The flags in `DOCKER_FLAGS` that are not dockershim settings. */
 const NO_SETTINGS = ['container-runtime', 'redirect-container-streaming'];
 
 type Line = { own: ReadonlyMap<string, string>; given: GivenFields };
 
-/** The part of a kubelet's command line about a Docker Engine. */
+/** The parts of a kubelet command line that concern Docker. */
 export type DockerLine = {
   settings: DockershimFlags;
-  /** The given flags that need a Docker Engine, such as `--network-plugin`. */
+  /** The flags given that require a Docker Engine, such as `--network-plugin`. */
   needing: string[];
   /** The value of `--container-runtime`. */
   runtime: ContainerRuntime | undefined;
 };
 
-/** Reads the Docker flags of a kubelet's command line. Throws `invalid_argument` with the flag and the valid values. */
+/** Reads the Docker flags from a kubelet command line. Throws an `invalid_argument` error that names the flag and its valid values. */
 export function dockerLine({ own, given }: Line): DockerLine {
   if (!['false', undefined].includes(own.get('redirect-container-streaming')))
     throw invalid(
@@ -60,7 +60,7 @@ export function dockerLine({ own, given }: Line): DockerLine {
   const values = flags.map(({ name }) => [camelCase(name), own.get(name)!]);
   const cgroup = String(given.get('runtimeCgroups')?.value ?? '');
   const runtimeCgroups = cgroup === '' ? {} : { runtimeCgroups: cgroup.replace(/^\/*/, '/') };
-  // kubelets without Docker also accept this flag, without an effect
+  // kubelets that do not use Docker also accept this flag, but it has no effect
   const hairpin = given.get('hairpinMode')?.value;
   const hairpinMode = hairpin === undefined ? {} : { hairpinMode: String(hairpin) };
   return {
@@ -71,8 +71,8 @@ export function dockerLine({ own, given }: Line): DockerLine {
 }
 
 /**
- * Whether the kubelet uses a Docker Engine: by the flag, or else by the settings. Throws `invalid_argument` if it does not although flags
- * need one.
+ * Whether the kubelet uses a Docker Engine, as determined by the flag or, if that is not given, by the settings. Throws `invalid_argument`
+ * if it does not, but flags require one.
  */
 export function isForDocker({ needing, runtime }: DockerLine, inSettings: ContainerRuntime): boolean {
   const isDocker = (runtime ?? inSettings) === 'docker';

@@ -11,18 +11,18 @@ import type { NodePaths } from '../settings/node-paths.ts';
 import { DAEMON_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
 import { takeLeftBehind } from './left-behind.ts';
 
-/** The node's API, and whether this call started the node. */
+/** A client for the node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
 
-/** Returns the node of this configuration without checking that it runs. */
+/** Returns the node of this configuration without checking whether it is running. */
 export function presumedNode(config: NodePaths): EnsuredNode {
   return { client: new NodeClient(config.apiSocket), started: false, logFile: join(config.root, 'node.log') };
 }
 
 /**
- * Starts the daemon of this configuration if none answers. An interrupt before the daemon starts cancels the call; after that, the daemon
- * finishes its start, so that it can be stopped cleanly. `last` kills it at once. After a timeout the daemon continues to start, since
- * hosts can be slow, unless there was an interrupt.
+ * Starts this configuration's daemon if it is not running. An interrupt before the daemon has been started cancels the call. After that,
+ * the daemon is allowed to finish starting, so that it can be stopped cleanly; `last` kills it immediately. After a timeout, the daemon
+ * continues to start, because some hosts are slow, unless there was an interrupt.
  */
 export async function ensureNode(
   { config, settings, configArgs }: CommandContext,
@@ -37,7 +37,7 @@ export async function ensureNode(
       'start a node: this needs root (namespaces, mounts, cgroups, networks); call podwright with sudo',
     );
   }
-  // report a missing Engine now: the daemon would wait for it, but the user should not
+  // report a missing Docker Engine now: the daemon would wait for it, but the user should not have to
   const whole = await settings();
   if (whole.container_runtime === 'docker')
     await (await import('./docker-runtime.ts')).requireEngine(whole, interrupts?.first);
@@ -45,7 +45,8 @@ export async function ensureNode(
   makePrivateDirectory(config.root);
   const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   const log = openSync(logFile, 'a', PRIVATE_FILE);
-  // The daemon starts in this directory, to resolve relative paths of the configuration, and then leaves it.
+  // The daemon starts in the current directory, so that it can resolve relative paths in its configuration, and then changes to another
+  // one.
   const { spawn } = process.getBuiltinModule('node:child_process'); // loaded late: most commands find a running node
   const daemon = spawn(process.execPath, [...programArguments(), ...configArgs, 'node'], {
     detached: true,
@@ -72,7 +73,10 @@ export async function ensureNode(
   return { client, started: true, logFile };
 }
 
-/** The arguments before a daemon's own: flags and the script. A single executable has no script, and passes the flags to itself. */
+/**
+ * Returns the arguments that precede the daemon's own: Node.js flags and the script. A single executable has no script and sets its own
+ * flags.
+ */
 function programArguments(): string[] {
   if (process.getBuiltinModule('node:sea').isSea()) return [];
   return [...new Set([...process.execArgv, ...PROCESS_FLAGS, ...DAEMON_FLAGS]), process.argv[1]!];
@@ -88,7 +92,7 @@ async function answers(client: NodeClient, signal?: AbortSignal): Promise<boolea
   }
 }
 
-/** Makes the error for a daemon that exited, from its last logged error if there is one. */
+/** Builds the error for a daemon that exited, using the last error in its log if there is one. */
 function startFailure(ended: string, log: { logFile: string; logOffset: number }): PodwrightError {
   const lines = readFileSync(log.logFile).subarray(log.logOffset).toString('utf8').trim().split('\n');
   const last = lines.findLast((line) => line.startsWith('podwright: '))?.slice('podwright: '.length) ?? lines.at(-1);
@@ -99,7 +103,7 @@ function startFailure(ended: string, log: { logFile: string; logOffset: number }
 }
 
 /**
- * Stops the node and waits until its process has exited. `spareMs` is additional time for its pods to end. Rejects with
+ * Stops the node and waits until its process has exited. `spareMs` is extra time for its pods to terminate. Rejects with
  * `failed_precondition` if the node could not remove everything from the host.
  */
 export async function stopNode(client: NodeClient, options: StopOptions, spareMs = 0): Promise<void> {
@@ -107,7 +111,7 @@ export async function stopNode(client: NodeClient, options: StopOptions, spareMs
   const { pid, stateDir } = await client.node(deadline);
   const start = processStart(pid);
   await raceAbort(client.stop(options), deadline);
-  // an exited process may still have its PID: the init process of some hosts takes a second to reap it
+  // a process that has exited may keep its PID for a while: on some hosts, the init process takes a second to reap it
   const hasExited = () => start === undefined || processStart(pid) !== start || undefined;
   await waitFor(hasExited, { intervalMs: 10, signal: deadline });
   const leftBehind = stateDir === undefined ? undefined : takeLeftBehind(stateDir);
@@ -118,7 +122,10 @@ export async function stopNode(client: NodeClient, options: StopOptions, spareMs
     );
 }
 
-/** Makes the daemon use this command's compile cache. Other daemons start without the cache, but a user waits for this one. */
+/**
+ * Makes the daemon use this command's compile cache. Daemons started in other ways do without the cache, but a user is waiting for this
+ * one.
+ */
 function ownCompiledCode(): { NODE_COMPILE_CACHE?: string } {
   const { getCompileCacheDir } = process.getBuiltinModule('node:module');
   const directory = getCompileCacheDir(); // the subdirectory of this Node.js in the cache

@@ -3,8 +3,8 @@ import { daemonFlags } from './daemon-flags.ts';
 import { environmentOf } from './process-environment.ts';
 
 /**
- * Executes this process's program again (execve(2)) with the same arguments and environment; the program's file may be of another version
- * now. `directory` is the one in which this process was started, for relative paths in the arguments. The caller must have closed
+ * Re-executes this process's program (execve(2)) with the same arguments and environment. By now, the program file may contain a different
+ * version. `directory` is the one that this process was started in, for relative paths in the arguments. The caller must have closed
  * everything.
  */
 export function executeAgain(directory: string): never {
@@ -17,8 +17,8 @@ export function executeAgain(directory: string): never {
 }
 
 /**
- * Returns the environment with which this process was started; it has since removed variables that its children must not inherit, such as
- * systemd's.
+ * Returns the environment that this process was started with. Variables that must not be inherited by child processes, such as systemd's,
+ * have since been removed from the current environment.
  */
 function startEnvironment(): NodeJS.ProcessEnv {
   return environmentOf(readFileSync('/proc/self/environ', 'utf8').split('\0'));

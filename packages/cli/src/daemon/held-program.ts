@@ -2,8 +2,9 @@ import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
 /**
- * Keeps the files of the bundle open, so that this process loads the rest of its own build even if they have been removed or replaced: an
- * open file outlives its removal. A chunk's name contains a hash of its content, so an open chunk is of this build.
+ * Keeps the bundle's files open, so that this process can load the remaining parts of its own build even if they have been removed or
+ * replaced: an open file survives its removal. The name of a chunk contains a hash of its contents, so an open chunk always belongs to this
+ * build.
  */
 export function holdProgram(directory: URL): void {
   const files = new Map(

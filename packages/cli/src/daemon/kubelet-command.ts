@@ -6,7 +6,7 @@ import { executeAgain } from './execute-again.ts';
 import { type KubeletFlags, runKubelet } from './kubelet.ts';
 import { kubeletSettings } from './kubelet-settings.ts';
 
-/** Flags of the kubelet that set no field of a KubeletConfiguration, besides the flags of every command. */
+/** kubelet flags that do not set a field of a KubeletConfiguration, excluding the flags that every command has. */
 const OWN_FLAGS: OwnFlag[] = [
   {
     name: 'config-dir',
@@ -17,7 +17,7 @@ const OWN_FLAGS: OwnFlag[] = [
   ...DOCKER_FLAGS,
 ];
 
-/** `podwright kubelet`. `args` are the words that commander has not parsed: the flags of the kubelet. */
+/** `podwright kubelet`. `args` are the words that commander did not parse: the kubelet flags. */
 export async function kubeletCommand(
   flags: ConfigFlags,
   kubeletFlags: Pick<KubeletFlags, 'criApiVersion'>,
@@ -39,5 +39,5 @@ export async function kubeletCommand(
   if (restart) executeAgain(process.cwd());
 }
 
-/** The help for the flags, with a heading. */
+/** Help text for the flags, with a heading. */
 export const kubeletFlagsHelp = () => `\nFlags of upstream's kubelet:\n${flagHelp(OWN_FLAGS)}\n`;

@@ -12,24 +12,24 @@ import {
 import type { NodeConfig } from '../settings/node-config.ts';
 import { tracingOptions } from './tracing-options.ts';
 
-/** How a kubelet reaches its runtime, and the defaults of its settings. */
+/** How a kubelet reaches its container runtime, and the defaults for its settings. */
 export type KubeletPlace = Pick<
   KubeletOptions,
   'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics' | 'legacyLogs'
 > &
   Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { defaults: KubeletDefaults };
 
-/** Defaults of the settings that depend on the kind of node. */
+/** Defaults for the settings that depend on the kind of node. */
 export type KubeletDefaults = {
   protection: PodProtection;
-  /** Ports of the kubelet's HTTP API; 0 opens none. */
+  /** Ports of the kubelet's HTTP servers. A port of 0 is not opened. */
   ports: Pick<KubeletServerOptions, 'port' | 'healthzPort'>;
 };
 
 /** Settings that protect the node and other pods from a pod. */
 type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'netRawDefault' | 'podPidsLimit' | 'systemReserved'>;
 
-/** Upstream's defaults, for runtimes and clusters that rely on them. */
+/** Upstream's defaults, for container runtimes and clusters that rely on them. */
 export const UPSTREAM_DEFAULTS: KubeletDefaults = {
   protection: {
     seccompDefault: false,
@@ -41,9 +41,9 @@ export const UPSTREAM_DEFAULTS: KubeletDefaults = {
 };
 
 /**
- * Defaults of a standalone node, which no cluster monitors. 4096 is OpenShift's limit of processes and threads per pod: it suffices for
- * servers with a thread per connection, and is an eighth of the usual 32768 PIDs. No ports are open by default, since the API is on a
- * socket.
+ * Defaults for a standalone node, which is not monitored by a cluster. 4096 is OpenShift's limit for processes and threads per pod: it is
+ * enough for servers that use a thread per connection, and is an eighth of the usual 32768 PIDs. No ports are opened by default, because
+ * the API is served on a Unix socket.
  */
 export const LONE_NODE_DEFAULTS: KubeletDefaults = {
   protection: {
@@ -55,7 +55,7 @@ export const LONE_NODE_DEFAULTS: KubeletDefaults = {
   ports: { port: 0, healthzPort: 0 },
 };
 
-/** Converts a node's settings to the kubelet's options. */
+/** Converts a node's settings to kubelet options. */
 export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: KubeletPlace): KubeletOptions {
   const base = kubeletOptions({
     cgroupRoot: config.cgroup_parent,
@@ -69,7 +69,7 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
     server: kubeletServerOptions(defaults.ports),
     logger: createLogger({ name: 'kubelet', level: config.log_level }),
   });
-  // users who may add pods can read all images anyway
+  // users who may add pods can read all images anyway, so there is no need to verify pull credentials
   const images: KubeletOptions['images'] = { ...base.images, verification: { kind: 'NeverVerify' } };
   const fields = { rootDir: join(config.root, 'kubelet'), ...fieldsOfTable(config.kubelet) };
   return { ...base, ...optionsOfTable({ ...base, images }, fields) };

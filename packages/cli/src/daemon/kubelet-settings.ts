@@ -1,4 +1,4 @@
-/** The settings of a kubelet: a KubeletConfiguration or our TOML, distinguished by content, overridden by flags. */
+/** A kubelet's settings: a KubeletConfiguration or our own TOML, distinguished by their contents, overridden by flags. */
 import { resolve } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { discoverCgroups } from '@podwright/host';
@@ -18,25 +18,25 @@ import type { ConfigFlags } from '../settings/config-flags.ts';
 import { configOfText, givenFile, type NodeConfig } from '../settings/node-config.ts';
 import { readText } from '../settings/read-text.ts';
 
-/** The verbosity of debug messages in upstream's klog. */
+/** Verbosity at which upstream's klog prints debug messages. */
 const DEBUG_VERBOSITY = 4;
 
 export type KubeletSettings = {
   config: NodeConfig;
-  /** The given fields and flags, with upstream's defaults for the others. */
+  /** The fields and flags that were given, with upstream's defaults for all others. */
   configuration: KubeletConfiguration;
-  /** Applies the fields and flags to options made from `config`. */
+  /** Applies these fields and flags to the options derived from `config`. */
   configure: (options: KubeletOptions) => KubeletOptions;
-  /** The fields given by a file or a flag. */
+  /** The fields that were set by a file or flag. */
   given: GivenFields;
 };
 
-/** Without a KubeletConfiguration, a host with swap or cgroup v1 is accepted. */
+/** If there is no KubeletConfiguration, hosts with swap or cgroup v1 are accepted. */
 export const WITHOUT_CONFIGURATION: GivenFields = new Map(
   ['failCgroupV1', 'failSwapOn'].map((name) => [name, { value: false, place: 'podwright' }] as const),
 );
 
-/** Reads the files and applies the flags. Rejects with `invalid_argument`, which names the location, field and value. */
+/** Reads the files and applies the flags. Rejects with an `invalid_argument` error that names the location, field and value. */
 export async function kubeletSettings(line: {
   flags: ConfigFlags;
   given: GivenFields;
@@ -72,7 +72,7 @@ export async function kubeletSettings(line: {
   };
 }
 
-/** Completes the configuration with defaults and checks it for this host. */
+/** Adds defaults to the configuration and validates it for this host. */
 export async function checkedSettings(given: GivenFields): Promise<KubeletConfiguration> {
   return checkedConfiguration(given, { cgroupVersion: await hostCgroupVersion() });
 }
@@ -82,7 +82,7 @@ const tomlCluster = ({ cluster: { kubeconfig, bootstrap_kubeconfig: bootstrapKub
   bootstrapKubeconfig,
 });
 
-/** The kubeconfigs of `[cluster]` as fields of the flags with the same names. */
+/** Returns the kubeconfigs from `[cluster]` as if they had been given with the flags of the same names. */
 export function clusterFields(files: Partial<Pick<ClusterFiles, 'kubeconfig' | 'bootstrapKubeconfig'>>): GivenFields {
   const { kubeconfig, bootstrapKubeconfig } = files;
   return new Map(
@@ -92,7 +92,7 @@ export function clusterFields(files: Partial<Pick<ClusterFiles, 'kubeconfig' | '
   );
 }
 
-/** The flags of every command that have an equivalent field. */
+/** Returns the fields set by flags that every command has, if there is an equivalent field. */
 function ownSettings({ podLogs, cgroupParent, cgroupDriver }: ConfigFlags): GivenFields {
   const settings = [
     ['podLogsDir', podLogs === undefined ? undefined : resolve(podLogs), '--pod-logs'],

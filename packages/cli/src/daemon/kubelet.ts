@@ -11,12 +11,12 @@ import { type ServedKubelet, serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-/** Options of the command that are not fields of a configuration. */
+/** Options of the command that are not KubeletConfiguration fields. */
 export type KubeletFlags = {
   criApiVersion: KubeletOptions['criApiVersion'];
-  /** Whether the runtime is a Docker Engine, through a dockershim in this process. */
+  /** Whether the container runtime is a Docker Engine, with a dockershim running in this process. */
   isDocker: boolean;
-  /** The values of all flags, for `/flagz`. */
+  /** The values of all flags, as shown by `/flagz`. */
   flags: Record<string, string>;
 };
 
@@ -24,8 +24,8 @@ export type KubeletFlags = {
 const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
 
 /**
- * `podwright kubelet`: runs pods on a runtime in another process until a signal stops it. Pods keep running without it. It first waits for
- * the runtime. Resolves with the options of the stop.
+ * `podwright kubelet`: waits for a container runtime that runs in another process, and then runs pods on it until a signal stops it. Pods
+ * keep running without it. Resolves with the options of the stop request.
  */
 export async function runKubelet(settings: KubeletSettings, line: KubeletFlags): Promise<StopOptions> {
   const { criApiVersion, flags, isDocker } = line;
@@ -67,14 +67,14 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
-  // begin to end the pods now, so that another stop request can shorten their grace period
+  // start terminating the pods now, so that another stop request can shorten their grace period
   await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop(stop)]);
   await kubelet.close();
   await dockershim?.close();
   return stop;
 }
 
-/** Starts the dockershim. Its code is loaded only if the runtime is a Docker Engine. */
+/** Starts the dockershim. Its code is loaded only if the container runtime is a Docker Engine. */
 async function dockerRuntime(settings: KubeletSettings, shared: SharedParts): Promise<DockerRuntime> {
   const { startDockerRuntime } = await import('./docker-runtime.ts');
   return startDockerRuntime(settings, shared);

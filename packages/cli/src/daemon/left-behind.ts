@@ -4,7 +4,7 @@ import { errorMessage, isErrno, PRIVATE_FILE } from '@podwright/base';
 
 const fileIn = (state: string): string => join(state, 'left-behind');
 
-/** Waits for the end of a node. Writes the error about state that the node could not remove to a file for the command that stopped it. */
+/** Waits until a node has stopped. If it could not remove all of its state, writes the error to a file for the command that stopped it. */
 export async function noteLeftBehind(state: string, end: Promise<void>): Promise<void> {
   rmSync(fileIn(state), { force: true });
   try {
@@ -15,7 +15,7 @@ export async function noteLeftBehind(state: string, end: Promise<void>): Promise
   }
 }
 
-/** Reads and deletes the error that the stopped node has written; `undefined` if there is none. */
+/** Reads and deletes the error written by the stopped node. Returns `undefined` if there is none. */
 export function takeLeftBehind(state: string): string | undefined {
   try {
     const text = readFileSync(fileIn(state), 'utf8');

@@ -14,14 +14,14 @@ import { METRICS_KEPT_MS, SCRAPER_TIMEOUT_MS } from '../limits.ts';
 import type { ListenAddress } from '../settings/listen-address.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 
-/** Each scraper needs one connection. */
+/** A scraper needs only one connection. */
 const MAX_CONNECTIONS = 64;
 const MAX_HEADER_BYTES = 8 << 10;
 
-/** The metrics of a daemon. Disposing them closes the server on `metrics_address`. */
+/** A daemon's metrics. Disposing them closes the server on `metrics_address`. */
 export type OpenMetrics = AsyncDisposable & { registry: Registry };
 
-/** Creates a registry and serves it on `metrics_address`, if set. Rejects if the address cannot be used. */
+/** Creates a registry and, if `metrics_address` is set, serves it there. Rejects if the address cannot be used. */
 export async function openMetrics(config: Pick<NodeConfig, 'metrics_address' | 'log_level'>): Promise<OpenMetrics> {
   const address = config.metrics_address;
   const registry = new Registry();
@@ -31,7 +31,10 @@ export async function openMetrics(config: Pick<NodeConfig, 'metrics_address' | '
   return { registry, [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** Serves `GET /metrics` in Prometheus' text format to every client that can connect. So it contains no names of pods or images. */
+/**
+ * Serves `GET /metrics` in the Prometheus text format to any client that can connect. Therefore, it must not contain the names of pods or
+ * images.
+ */
 export class MetricsServer {
   readonly #server: Server;
   readonly #logger: Logger;
@@ -50,7 +53,7 @@ export class MetricsServer {
     this.#server.setTimeout(SCRAPER_TIMEOUT_MS);
   }
 
-  /** Returns the address with the actual port. */
+  /** Starts listening, and returns the address with the actual port. */
   async listen({ host, port }: ListenAddress): Promise<AddressInfo> {
     try {
       this.#server.listen(port, host);

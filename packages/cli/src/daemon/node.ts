@@ -18,14 +18,14 @@ import { serviceManagerOf } from './service-manager.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /**
- * How long the kernel holds back a connection to the kubelet's ports until the client sends data (TCP_DEFER_ACCEPT); the same as the
+ * How long the kernel holds back a connection to the kubelet's ports until the client sends data (TCP_DEFER_ACCEPT). It is the same as the
  * timeout for a request.
  */
 const SILENT_CLIENT_SECONDS = 10;
 
 /**
- * `podwright node`: the runtime, and a kubelet that connects to the runtime's socket like any other kubelet. With `runtime = "docker"`, a
- * dockershim replaces the runtime. Resolves with the options of the stop.
+ * `podwright node`: runs the container runtime, and a kubelet that connects to the runtime's socket like any other kubelet. With `runtime =
+ * "docker"`, a dockershim takes the place of the runtime. Resolves with the options of the stop request.
  */
 export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const { stopped, request, countBuffer } = beginDaemon(config, loadSystem());
@@ -61,7 +61,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
   if (stop.restart) markStarting(config.state); // commands wait until it answers again, also after execve(2)
-  // begin to end the pods now, so that another stop request can shorten their grace period
+  // start terminating the pods now, so that another stop request can shorten their grace period
   const [isEmpty] = await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop(stop)]);
   const hasPodsLeft = stop.endPods && !isEmpty;
   await kubelet.close();
@@ -70,11 +70,11 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   return stop;
 }
 
-/** The runtime in a node's process. */
+/** The container runtime running in a node's process. */
 type NodeRuntime = {
   place: Pick<KubeletPlace, 'runtimeEndpoint' | 'cgroupDriver' | 'cgroupRoot' | 'legacyLogs'>;
   serveStream: RuntimeHandle['serveStream'];
-  /** Whether it has no pods of any client, so that its host state can be removed. */
+  /** Whether it has no pods from any client, which means that its host state can be removed. */
   isEmpty: () => boolean;
   close: (options: { removeHostState: boolean }) => Promise<void>;
 };
@@ -86,7 +86,8 @@ async function ownRuntime(config: NodeConfig, shared: SharedParts): Promise<Node
   return {
     place: {
       runtimeEndpoint: runtime.endpoint,
-      // Also with the systemd driver: this kubelet shares the runtime's delegated cgroup, while other kubelets use slices.
+      // cgroupfs even if the runtime uses the systemd driver: this kubelet shares the runtime's delegated cgroup, while other kubelets use
+      // slices
       cgroupDriver: 'cgroupfs',
       cgroupRoot: cgroups.cgroupParent,
     },
@@ -99,7 +100,7 @@ async function ownRuntime(config: NodeConfig, shared: SharedParts): Promise<Node
   };
 }
 
-/** Starts the dockershim, from which the kubelet reads the cgroup driver, which is Docker's. */
+/** Starts the dockershim. The kubelet gets the cgroup driver from it, which is Docker's. */
 async function dockerRuntime(config: NodeConfig, shared: SharedParts): Promise<NodeRuntime> {
   const { startNodeDockershim } = await import('./docker-runtime.ts'); // loaded only if needed
   const { place, serveStream, close } = await startNodeDockershim(config, shared);
@@ -109,7 +110,7 @@ async function dockerRuntime(config: NodeConfig, shared: SharedParts): Promise<N
     isEmpty: () => false, // the Docker Engine may have containers of other programs
     close: async ({ removeHostState }) => {
       await close();
-      // the systemd driver uses slices instead, so there is nothing to remove
+      // with the systemd driver, slices are used instead, so there is nothing to remove
       if (removeHostState) await removeCgroup(await discoverCgroups(), config.cgroup_parent);
     },
   };

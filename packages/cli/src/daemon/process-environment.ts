@@ -1,4 +1,4 @@
-/** Parses the variables of an environment in the format of environ(7), `NAME=VALUE`. Other strings are left out. */
+/** Parses environment variables of the form `NAME=VALUE` (environ(7)). Other strings are ignored. */
 export function environmentOf(variables: string[]): Record<string, string> {
   return Object.fromEntries(
     variables.flatMap((variable) => {

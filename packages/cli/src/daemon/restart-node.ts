@@ -9,9 +9,9 @@ import { presumedNode, stopNode } from './ensure-node.ts';
 import { type RunningNode, startInBackground } from './running-node.ts';
 
 /**
- * Restarts the node into the installed program; its containers keep running. systemd restarts the node's unit; a node without a unit
- * executes its program again, or, if its version cannot do that, is stopped and started in the background. Rejects if no node answers
- * afterwards.
+ * Restarts the node with the installed program; its containers keep running. A node with a systemd unit is restarted by systemd. A node
+ * without one re-executes its program or, if its version does not support that, is stopped and then started in the background. Rejects if
+ * the node does not respond afterwards.
  */
 export async function restartNode(config: NodePaths, node: RunningNode): Promise<void> {
   const client = new NodeClient(config.apiSocket);
@@ -37,7 +37,7 @@ export async function startAgain(config: NodePaths, node: RunningNode): Promise<
   await waitForNode(new NodeClient(config.apiSocket), { ...node, start: undefined });
 }
 
-/** Kills the node's process if it still runs. Its containers keep running. */
+/** Kills the node's process if it is still running. The containers keep running. */
 async function endProcess({ info: { pid }, start }: RunningNode): Promise<void> {
   if (start === undefined || processStart(pid) !== start) return;
   process.kill(pid, 'SIGKILL');
@@ -52,7 +52,8 @@ async function restartUnit(unit: string): Promise<void> {
 }
 
 /**
- * Waits for a node that started after `before`. Rejects at once if the process of `before` should execute the new program but has exited.
+ * Waits for a node that was started later than `before`. If the process of `before` was supposed to execute the new program but has exited,
+ * rejects immediately.
  */
 async function waitForNode(client: NodeClient, { info: before, start, unit }: RunningNode): Promise<void> {
   const executesAgain = unit === undefined && before.localApiVersion !== undefined && start !== undefined;

@@ -7,17 +7,17 @@ import { processStart } from '../client/process-start.ts';
 import { isNoNode } from '../client/unix-http.ts';
 import { environmentOf } from './process-environment.ts';
 
-/** A node's process as it was before an upgrade, which may end it. */
+/** A node's process as it was before an upgrade, which may terminate it. */
 export type RunningNode = {
   info: NodeInfo;
-  /** The start time of its process, as `processStart` returns it. */
+  /** The process's start time, as returned by `processStart`. */
   start: string | undefined;
-  /** The systemd unit of which it is the main process. */
+  /** The systemd unit whose main process this is. */
   unit: string | undefined;
   command: { file: string; args: string[]; directory: string; environment: NodeJS.ProcessEnv };
 };
 
-/** Returns the node that answers; `undefined` if none does. */
+/** Returns the running node that serves this API socket, or `undefined` if there is none. */
 export async function findNode(client: NodeClient): Promise<RunningNode | undefined> {
   const info = await client.node().catch((error: unknown) => {
     if (isNoNode(error)) return undefined;
@@ -33,12 +33,12 @@ export async function findNode(client: NodeClient): Promise<RunningNode | undefi
 }
 
 /**
- * Returns the directory in which a shell started the process, for relative paths in its arguments; the daemon itself has left it. `/` if it
- * is unknown or gone.
+ * Returns the working directory of the shell that started the process, for relative paths in its arguments; the daemon itself has left that
+ * directory. Returns `/` if it is unknown or no longer exists.
  */
 const startDirectory = (ofShell: string | undefined) => (ofShell !== undefined && existsSync(ofShell) ? ofShell : '/');
 
-/** Returns the systemd unit of which this is the main process. A node that a user started in a session has none. */
+/** Returns the systemd unit whose main process this is. A node started by a user in a session has none. */
 async function unitOf(pid: number): Promise<string | undefined> {
   const unit = /\/([^/\n]+\.service)(?:\/|$)/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[1];
   if (unit === undefined || !isSystemdHost()) return undefined;
@@ -46,7 +46,7 @@ async function unitOf(pid: number): Promise<string | undefined> {
   return exitCode === 0 && stdout.trim() === String(pid) ? unit : undefined;
 }
 
-/** Restarts the program in the background with the earlier node's command line. */
+/** Starts the program in the background, with the command line of the earlier node. */
 export function startInBackground({ command }: RunningNode, logFile: string): void {
   const { file, args, directory, environment } = command;
   const log = openSync(logFile, 'a', PRIVATE_FILE);

@@ -8,8 +8,8 @@ import { tracingOptions } from './tracing-options.ts';
 type Settings = NodeConfig['runtime'];
 
 /**
- * Converts a node's settings to the runtime's options. In a cluster, or with another kubelet (`isLone` false), CNI plugins may be installed
- * later, so the network follows changes of the CNI directory.
+ * Converts a node's settings to container runtime options. In a cluster or with another kubelet (`isLone` is false), CNI plugins may be
+ * installed later, so the network follows changes in the CNI directory.
  */
 export function runtimeOptions(
   config: NodeConfig,
@@ -62,7 +62,7 @@ function handlerOptions(
 
 function streamingOptions(runtime: Settings): RuntimeOptions['streaming'] {
   const { streaming_address: address, streaming_port: port, streaming_cert: certificate, streaming_key: key } = runtime;
-  // the schema ensures that both or none are set
+  // the schema ensures that either both or neither of them are set
   return { address, port, tls: certificate && key ? { certificate, key } : undefined };
 }
 

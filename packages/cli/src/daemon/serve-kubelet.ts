@@ -25,7 +25,8 @@ import type { KubeletSettings } from './kubelet-settings.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /**
- * How the kubelet reaches its runtime, and the configuration and flags that its API reports. A standalone node has no KubeletConfiguration.
+ * How the kubelet reaches its container runtime, and the configuration and flags that its API reports. A standalone node has no
+ * KubeletConfiguration.
  */
 export type ServedPlace = KubeletPlace &
   Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening' | 'peerUser'> &
@@ -34,7 +35,7 @@ export type ServedPlace = KubeletPlace &
   };
 
 export type ServedKubelet = {
-  /** Like `Kubelet.endPods`. A second call can shorten the grace period. */
+  /** Like `Kubelet.endPods`. Calling it again can shorten the grace period. */
   endPods: (stop: StopOptions) => Promise<boolean>;
   unhealthyReason: () => string | undefined;
   close: () => Promise<void>;
@@ -42,7 +43,7 @@ export type ServedKubelet = {
 
 export type Serving = { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait };
 
-/** The parts of a running kubelet and its APIs. */
+/** The components of a running kubelet and its APIs. */
 export type ServedGraph = {
   cluster: ClusterConnection | undefined;
   options: KubeletOptions;
@@ -52,12 +53,12 @@ export type ServedGraph = {
   localApi: { close: () => Promise<void> };
 };
 
-/** Ends the pods, and reports whether that has begun. */
+/** Terminates the pods, and returns whether that has started. */
 type PodEnding = { isEnding: () => boolean; endPods: ServedKubelet['endPods'] };
 
 /**
- * Starts a kubelet on a runtime, with its local API and its HTTP API, and with a connection to the API server if it belongs to a
- * cluster. If one of them cannot be started, the others are closed, and the promise rejects.
+ * Starts a kubelet on a container runtime, with its local API, its HTTP API and, if it belongs to a cluster, a connection to the API
+ * server. If any of them cannot be started, the others are closed and the promise rejects.
  */
 export async function serveKubelet(config: NodeConfig, place: ServedPlace, serving: Serving): Promise<ServedKubelet> {
   const logger = createLogger({ name: 'api', level: config.log_level });
@@ -159,7 +160,7 @@ function nodeInfo(config: NodeConfig, options: KubeletOptions): LocalApiOptions[
   };
 }
 
-/** Connects to the cluster. The code for that is loaded only if the kubelet belongs to one. */
+/** Connects to the cluster, if the kubelet belongs to one. The code for that is loaded only if needed. */
 async function clusterOf(
   options: KubeletOptions,
   input: Omit<ClusterConnectionInput, 'options' | 'configuration'> & Pick<ServedPlace, 'configuration'>,
@@ -169,7 +170,7 @@ async function clusterOf(
   return (await import('./cluster.ts')).connectCluster({ options, configuration, ...rest });
 }
 
-/** Starts the kubelet when the runtime is up. Until then, `node.sock` and the healthz port report that it is down. */
+/** Starts the kubelet once the container runtime is up. Until then, `node.sock` and the healthz port report that the runtime is down. */
 async function startWhenRuntimeIsUp(
   { apiSocket: socketPath }: NodeConfig,
   options: KubeletOptions,

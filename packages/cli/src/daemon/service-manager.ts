@@ -1,13 +1,13 @@
 import { errorMessage, type Logger, PodwrightError, Timer } from '@podwright/base';
 import { runProgram } from '@podwright/host';
 
-/** Sends a message of sd_notify(3) to systemd. */
+/** Sends an sd_notify(3) message to systemd. */
 export type Notify = (message: string) => Promise<void>;
 
-/** The shortest accepted watchdog timeout: half of the timeout of upstream's kubelet. */
+/** The watchdog timeout must be longer than this: half of the timeout that upstream's kubelet uses. */
 const MIN_WATCHDOG_MS = 1000;
 
-/** Notifies the service manager that started this daemon. Does nothing if the manager requested no notifications. */
+/** Notifies the service manager that started this daemon. Does nothing if the service manager did not request notifications. */
 export class ServiceManager {
   readonly #notify: Notify | undefined;
   readonly #watchdogMs: number | undefined;
@@ -27,7 +27,7 @@ export class ServiceManager {
     this.#isReady = true;
   }
 
-  /** Notifies the watchdog twice per timeout as long as `unhealthyReason` returns nothing. A second call replaces the function. */
+  /** Notifies the watchdog twice per timeout while `unhealthyReason` returns `undefined`. Calling this again replaces the function. */
   watch(unhealthyReason: () => string | undefined): void {
     if (this.#watchdogMs === undefined) return;
     const notify = () => {
@@ -43,7 +43,7 @@ export class ServiceManager {
     this.#timer = timer;
   }
 
-  /** Ends the watchdog's notifications. `restart`: the same process executes its program again, so the service does not stop. */
+  /** Stops notifying the watchdog. `restart`: the service is not stopping, because this process will re-execute its program. */
   async stop({ restart = false }: { restart?: boolean } = {}): Promise<void> {
     this.#timer?.[Symbol.dispose]();
     await this.#send(restart ? 'STATUS=restarting' : 'STOPPING=1');
@@ -57,8 +57,8 @@ export class ServiceManager {
 }
 
 /**
- * The service manager that the environment names. Removes its variables from the environment, since OCI runtimes pass the environment on
- * to containers. Throws `invalid_argument` for an invalid watchdog timeout.
+ * Returns the service manager named in the environment. Removes its variables from the environment, because OCI runtimes pass their
+ * environment on to containers. Throws `invalid_argument` if the watchdog timeout is invalid.
  */
 export function serviceManagerOf(environment: NodeJS.ProcessEnv, logger: Logger): ServiceManager {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: microseconds, WATCHDOG_PID: pid } = environment;
@@ -75,7 +75,7 @@ export function serviceManagerOf(environment: NodeJS.ProcessEnv, logger: Logger)
   return new ServiceManager({ notify, watchdogMs, logger });
 }
 
-/** Calls systemd-notify(1), which every host with systemd has: Node.js lacks unix datagram sockets. */
+/** Calls systemd-notify(1), which exists on every host with systemd, because Node.js does not support Unix datagram sockets. */
 async function systemdNotify(socket: string, message: string): Promise<void> {
   const env = { PATH: process.env.PATH, NOTIFY_SOCKET: socket };
   const { exitCode, stderr } = await runProgram('systemd-notify', ['--no-block', ...message.split('\n')], { env });

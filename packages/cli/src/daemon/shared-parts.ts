@@ -1,5 +1,5 @@
 import type { Registry } from '@podwright/base';
 import type { Heap } from './heap.ts';
 
-/** Parts of a daemon's process that its kubelet and its runtime share. */
+/** Components that the kubelet and the container runtime in a daemon's process share. */
 export type SharedParts = Pick<Heap, 'countBuffer'> & { metrics: Registry };

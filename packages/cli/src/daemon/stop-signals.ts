@@ -2,9 +2,9 @@ import { isatty } from 'node:tty';
 import type { Logger } from '@podwright/base';
 
 /**
- * Calls `stop` at SIGTERM, SIGINT and SIGHUP, and logs the signal. Without a terminal as standard input it ignores SIGHUP, since nohup(1),
- * which replaces the input, may have started the daemon with SIGHUP ignored. Node.js resets ignored signals at its start, so the daemon
- * cannot check that.
+ * Calls `stop` on SIGTERM, SIGINT and SIGHUP, and logs the signal. SIGHUP is ignored if standard input is not a terminal, because nohup(1),
+ * which replaces standard input, may have started the daemon with SIGHUP ignored. The daemon cannot check for that, because Node.js resets
+ * ignored signals at startup.
  */
 export function onStopSignal(logger: Logger, stop: () => void, hasTerminal = isatty(0)): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)

@@ -3,19 +3,19 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage, isErrno, type Logger } from '@podwright/base';
 
-/** The kernel's limits per user id, shared by all processes of the user, including those in containers and user namespaces. */
+/** The kernel's per-user limits, which are shared by all processes of a user, including those in containers and user namespaces. */
 const SYSCTLS = ['fs.inotify.max_user_instances', 'fs.inotify.max_user_watches', 'fs.epoll.max_user_watches'];
 /**
- * The memory that the kernel charges to the cgroup for the smallest of these objects, an inotify watch (Linux 6.18). With a limit of total
- * memory divided by this, a pod's memory limit bounds its share.
+ * How much memory the kernel charges to the cgroup for the smallest of these objects, an inotify watch (Linux 6.18). If a limit is the
+ * total memory divided by this size, a pod's share of it is bounded by the pod's memory limit.
  */
 const LEAST_BYTES = 64;
-/** The largest inotify limit: the kernel stores these as 32-bit integers. */
+/** The maximum value of an inotify limit, which the kernel stores as a 32-bit integer. */
 const MOST = 2 ** 31 - 1;
 
 export type UserLimit = { sysctl: string; value: number; wanted: number };
 
-/** Reads the current limits. A limit that this kernel lacks is left out. */
+/** Reads the current limits. Limits that this kernel does not have are omitted. */
 export function readUserLimits(root = '/proc/sys', memoryBytes = totalmem()): UserLimit[] {
   const wanted = Math.min(MOST, Math.floor(memoryBytes / LEAST_BYTES));
   return SYSCTLS.flatMap((sysctl) => {
@@ -29,8 +29,8 @@ export function readUserLimits(root = '/proc/sys', memoryBytes = totalmem()): Us
 }
 
 /**
- * Raises the limits, since a pod could exhaust them: without inotify the node has to poll, and without epoll watches libuv aborts the
- * process. If this process may not change them, `podwright doctor` reports them.
+ * Raises the limits, because a pod could otherwise exhaust them: without inotify, the node has to poll, and without epoll watches, libuv
+ * aborts the process. If this process is not allowed to change them, `podwright doctor` reports them.
  */
 export function raiseUserLimits(logger: Logger, root?: string, memoryBytes?: number): void {
   for (const { sysctl, value, wanted } of readUserLimits(root, memoryBytes)) {
@@ -48,7 +48,7 @@ export function raiseUserLimits(logger: Logger, root?: string, memoryBytes?: num
 }
 
 /**
- * Returns why this process cannot watch directories, or `undefined` if it can. The node has the same user, so the limits apply to it as
+ * Returns why this process cannot watch directories, or `undefined` if it can. The node runs as the same user, so the limits apply to it as
  * well.
  */
 export function watchProblem(): string | undefined {

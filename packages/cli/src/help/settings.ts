@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** The options that select and configure a node, one a line. */
+/** Formats the options that select and configure a node, one per line. */
 export function settingsText(program: Command): string {
   const settings = program.options.filter(({ short }) => short !== '-V');
   const rows = settings.map(({ flags, description }) => ({ flags, description }));

@@ -7,10 +7,10 @@ import { TOPICS } from './topics.ts';
 /** The topic generated from the global options. */
 const SETTINGS = 'settings';
 
-/** The topics that `podwright help` accepts besides the names of commands. */
+/** The topics that `podwright help` accepts in addition to command names. */
 export const TOPIC_NAMES = [...Object.keys(TOPICS), SETTINGS];
 
-/** `podwright help [TOPIC]`: prints the help of a topic or a command, or the first page. */
+/** `podwright help [TOPIC]`: prints the help for a topic or command, or the overview if none is given. */
 export function showHelp(program: Command, topic: string | undefined): void {
   const command = program.commands.find((one) => one.name() === topic || one.aliases().includes(topic ?? ''));
   if (topic === undefined) print(program.helpInformation());

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 
-/** A bootstrap token. Its id is not secret (Kubernetes, "Authenticating with Bootstrap Tokens"). */
+/** A bootstrap token. Its ID is not secret (Kubernetes documentation, "Authenticating with Bootstrap Tokens"). */
 export type BootstrapToken = { id: string; secret: string };
 
-/** Parses `id.secret`. Throws `invalid_argument`, without the text in the message, for anything else. */
+/** Parses `id.secret`. Throws `invalid_argument` for anything else; the message does not contain the text. */
 export function parseBootstrapToken(text: string): BootstrapToken {
   const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(text) ?? [];
   if (id !== undefined && secret !== undefined) return { id, secret };
@@ -14,7 +14,7 @@ export function parseBootstrapToken(text: string): BootstrapToken {
   );
 }
 
-/** Whether a detached JWS of the content (RFC 7515, appendix F; HS256) was signed by this token. Pure. */
+/** Verifies that a detached JWS of the content (RFC 7515, appendix F; HS256) was signed with this token. Pure. */
 export function isSignedBy({ id, secret }: BootstrapToken, jws: string, content: string): boolean {
   const [head = '', payload, signature = '', ...rest] = jws.split('.');
   if (payload !== '' || rest.length > 0 || !isHeadOf(id, head)) return false;

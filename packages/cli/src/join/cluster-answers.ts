@@ -1,4 +1,4 @@
-/** The calls of a joining node to its cluster with the bootstrap token. */
+/** The requests that a joining node sends to its cluster with the bootstrap token. */
 import { PodwrightError } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import { CONFIG_MAPS, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
@@ -7,7 +7,10 @@ import { parseDocument, stringify } from 'yaml';
 type ConfigMap = KubeObject & { data?: Record<string, string> };
 type Node = KubeObject & { status?: { conditions?: { type?: string; status?: string }[] } };
 
-/** Rejects with `already_exists` if the cluster has a ready node of this name. If the token may not read nodes, the check is skipped. */
+/**
+ * Rejects with `already_exists` if the cluster already has a node of this name that is ready. The check is skipped if the token does not
+ * permit reading nodes.
+ */
 export async function refuseTakenName(client: KubeClient, name: string, signal: AbortSignal): Promise<void> {
   const node = await client.get<Node>(NODES, { name }, { signal }).catch(absent);
   const isReady = node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
@@ -19,8 +22,8 @@ export async function refuseTakenName(client: KubeClient, name: string, signal: 
 }
 
 /**
- * The cluster's KubeletConfiguration (kubeadm's ConfigMap `kubelet-config`) with `clientCAFile` set to `authoritiesFile`. `undefined` if it
- * does not exist or the token may not read it.
+ * Returns the cluster's KubeletConfiguration (kubeadm's ConfigMap `kubelet-config`), with `clientCAFile` set to `authoritiesFile`. Returns
+ * `undefined` if it does not exist or the token does not permit reading it.
  */
 export async function clusterConfiguration(
   client: KubeClient,
@@ -37,7 +40,7 @@ export async function clusterConfiguration(
   return document.toString();
 }
 
-/** Returns the KubeletConfiguration for a cluster that publishes none. */
+/** Returns the KubeletConfiguration to use if the cluster does not publish one. */
 export function leastConfiguration(authoritiesFile: string): string {
   return stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',

@@ -1,4 +1,4 @@
-/** Discovers a cluster for a joining node, as in kubeadm's token discovery. */
+/** Discovers a cluster for a node that joins it, like kubeadm's token discovery. */
 import { errorMessage, PodwrightError, sleep, withTimeout, wrapError } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import {
@@ -14,14 +14,14 @@ import { DISCOVERY_RETRY_MS } from '../limits.ts';
 import { authorityHashes } from './authority-hash.ts';
 import { type BootstrapToken, isSignedBy } from './bootstrap-token.ts';
 
-/** The cluster's API server and CA certificates, verified by the token and the hashes. */
+/** The cluster's API server and CA certificates, verified using the token and the hashes. */
 export type DiscoveredCluster = { server: string; authorities: string };
 
 export type Discovery = {
   /** `HOST:PORT` of an API server. */
   endpoint: string;
   token: BootstrapToken;
-  /** Accepted hashes of the CA's public key. If empty, only the token verifies the CA. */
+  /** Accepted hashes of the CA's public key. If there are none, the CA is verified only by the token. */
   hashes: readonly string[];
   timeoutMs: number;
 };
@@ -29,8 +29,9 @@ export type Discovery = {
 type ConfigMap = KubeObject & { data?: Record<string, string> };
 
 /**
- * Reads the ConfigMap `cluster-info` without credentials, and verifies that the token has signed it and that one of its CAs has one of the
- * hashes. Then reads it again over TLS verified by these CAs and compares.
+ * Reads the ConfigMap `cluster-info` without credentials, and verifies that it is signed with the token. If `hashes` is not empty, also
+ * verifies that one of the CAs has an accepted hash, and then reads the ConfigMap again over TLS verified by these CAs to check that it is
+ * the same.
  */
 export async function discoverCluster(discovery: Discovery): Promise<DiscoveredCluster> {
   const { token, hashes } = discovery;
@@ -51,7 +52,7 @@ export async function discoverCluster(discovery: Discovery): Promise<DiscoveredC
   );
 }
 
-/** Waits until `cluster-info` is signed with the token, which takes a moment for a new token, and returns its kubeconfig. */
+/** Waits until `cluster-info` has been signed with the token, which takes a moment if the token is new, and returns its kubeconfig. */
 async function clusterInfo({ endpoint, token, timeoutMs }: Discovery, tls: TlsOptions): Promise<string> {
   const client = createKubeClient({ server: `https://${endpoint}`, tls });
   using deadline = withTimeout(undefined, timeoutMs, `read cluster-info of ${endpoint}`);
@@ -104,7 +105,10 @@ function explained(error: unknown, endpoint: string): PodwrightError {
   return wrapError(what, error);
 }
 
-/** The cluster of a kubeconfig without users. Throws `invalid_argument` for any other text. Pure. */
+/**
+ * Returns the cluster in the kubeconfig from cluster-info, which has no users. Throws `invalid_argument` if the text is not such a
+ * kubeconfig. Pure.
+ */
 export function readClusterInfo(text: string): DiscoveredCluster {
   const what = 'read the kubeconfig in cluster-info';
   try {
@@ -121,7 +125,7 @@ export function readClusterInfo(text: string): DiscoveredCluster {
   );
 }
 
-/** A client of the cluster with the token as its credentials. The caller closes it. */
+/** Returns a client for the cluster that uses the token as its credentials. The caller must close it. */
 export function bootstrapClient(
   { server, authorities }: DiscoveredCluster,
   { id, secret }: BootstrapToken,

@@ -8,8 +8,8 @@ import type { DiscoveredCluster } from './discover-cluster.ts';
 export type JoinedCluster = { server: string; tls: Pick<TlsOptions, 'ca' | 'certificate'> };
 
 /**
- * Whether the node has already joined this cluster with its current name and a valid certificate. Throws `failed_precondition` with a fix
- * if it belongs to another cluster or has another name there. Pure.
+ * Whether the node has already joined this cluster under its current name and with a valid certificate. Throws `failed_precondition`, with
+ * advice, if it belongs to a different cluster or has a different name there. Pure.
  */
 export function isJoined(
   { server, tls }: JoinedCluster,

@@ -1,6 +1,6 @@
 import type { ApplyResult } from '@podwright/node-api';
 
-/** The result of an apply for an object, in kubectl's words. A changed pod is replaced by a new one. */
+/** Formats the result of applying an object, worded as in kubectl. A changed pod is replaced with a new one. */
 export function doneLine({ kind, namespace, name, action }: ApplyResult['objects'][number]): string {
   const label = `${kind.toLowerCase()} ${namespace === '' ? name : `${namespace}/${name}`}`;
   if (action !== 'replaced') return `${label} ${action}`;

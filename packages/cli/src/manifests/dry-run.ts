@@ -6,7 +6,7 @@ import { doneLine } from './done-line.ts';
 import { findingLine, placeFindings } from './findings.ts';
 import type { Manifests } from './read-manifests.ts';
 
-/** Prints what the node would do with manifests, and the problems that the pods would have. Returns 1 if there are problems. */
+/** Prints what the node would do with the manifests, and the problems that the pods would have. Returns exit code 1 if there are any. */
 export async function dryRun(client: NodeClient, { text, decoded }: Manifests): Promise<number> {
   const { objects, findings } = await client.apply(text, { dryRun: true }).catch((error: unknown) => {
     if (!isNoNode(error)) throw error;

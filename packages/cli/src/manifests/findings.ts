@@ -1,7 +1,7 @@
 import { type DecodedManifest, type Finding, formatFieldPath, type ManifestError } from '@podwright/kube-api';
 import { printError } from '../output/terminal-text.ts';
 
-/** A finding about manifests with its location, if known. */
+/** A finding about a manifest, with its location if known. */
 export type PlacedFinding = {
   severity: 'problem' | 'note';
   file: string;
@@ -11,13 +11,13 @@ export type PlacedFinding = {
   message: string;
 };
 
-/** The finding for an error or a skipped object of a manifest. */
+/** Returns the finding for an error in a manifest, or for an object that is skipped. */
 export function ofManifest(error: ManifestError, severity: PlacedFinding['severity']): PlacedFinding {
   const { file, line, column, path, message } = error;
   return { severity, file, line, column, field: path, message };
 }
 
-/** Adds the locations in the manifests to findings about objects and about the pods of workloads. */
+/** Adds locations in the manifests to findings about objects and about workloads' pods. */
 export function placeFindings(findings: readonly Finding[], decoded: DecodedManifest): PlacedFinding[] {
   const { objects, templates, placeOf } = decoded;
   return findings.map(({ severity, kind, namespace, name, path, message }) => {
@@ -36,7 +36,7 @@ export function placeFindings(findings: readonly Finding[], decoded: DecodedMani
   });
 }
 
-/** A finding without a location. */
+/** Returns a finding that has no location. */
 export function unplaced(severity: PlacedFinding['severity'], message: string): PlacedFinding {
   return { severity, ...NOWHERE, field: '', message };
 }
@@ -44,7 +44,7 @@ export function unplaced(severity: PlacedFinding['severity'], message: string): 
 const NOWHERE = { file: '', line: 0, column: 0 };
 type ManifestObject = DecodedManifest['objects'][number]['object'];
 
-/** The finding as a line, such as `pod.yaml:7:3: spec.nodeName: …`. */
+/** Formats a finding on one line, such as `pod.yaml:7:3: spec.nodeName: …`. */
 export function findingLine({ file, line, column, field, message }: PlacedFinding): string {
   const place = file === '' ? '' : `${file}:${line}:${column}: `;
   return `${place}${field === '' ? '' : `${field}: `}${message}`;

@@ -5,17 +5,17 @@ import type { NodeClient } from '../client/node-client.ts';
 import { isNoNode } from '../client/unix-http.ts';
 import { textOf } from './read-manifests.ts';
 
-/** An image in manifests. `onNode` is unknown if no node answers. */
+/** An image used in manifests. `onNode` is absent if no node responded. */
 export type NamedImage = { name: string; onNode?: boolean };
 
-/** Problems that pods would have. `unseen` lists the facts that could not be checked. */
+/** Problems that the pods would have. `unseen` lists what could not be checked. */
 export type Foresight = { findings: Finding[]; images: NamedImage[]; unseen: string[] };
 
 type Host = Awaited<ReturnType<typeof thisHost>>;
 
 /**
- * Finds problems that the pods of manifests and workloads would have: by a dry run of the node if it answers, or else by checks of this
- * host.
+ * Finds problems that the pods in manifests and workloads would have, using a dry run on the node or, if the node does not respond, checks
+ * of this host.
  */
 export async function foresee(
   decoded: DecodedManifest,
@@ -46,7 +46,7 @@ export async function foresee(
   }
 }
 
-/** Returns why the node was not checked; empty if none runs. */
+/** Returns why the node was not checked. Empty if no node is running. */
 function unseenOf(error: PodwrightError): string[] {
   if (isNoNode(error)) return [];
   if (errorCode(error) === 'permission_denied')
@@ -54,7 +54,7 @@ function unseenOf(error: PodwrightError): string[] {
   return [`existing objects of the node are not checked: ${error.message}`];
 }
 
-/** The image of a finding, if it is about an image. */
+/** Returns the image that a finding is about, if any. */
 function imageOf({ namespace, name, path }: Finding, pods: Pod[]): string[] {
   const [, field, index, last] = path;
   const pod = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
@@ -66,6 +66,6 @@ function imageOf({ namespace, name, path }: Finding, pods: Pod[]): string[] {
 /** Whether a finding only says that an image will be pulled; these are listed separately. */
 const isToPull = ({ severity, path }: Finding) => severity === 'note' && path.at(-1) === 'image';
 
-/** Whether a finding reports an object as missing that is in the manifests but has errors. */
+/** Whether a finding reports an object as missing that the manifests do contain, but with errors. */
 const isRefused = ({ message }: Finding, { refused }: DecodedManifest) =>
   refused.some((label) => message.startsWith(`${label} is not in these files`));

@@ -10,8 +10,8 @@ import { fetchManifest, isManifestUrl } from './manifest-url.ts';
 export type ManifestSources = { texts: ManifestText[]; problems: PodwrightError[] };
 
 /**
- * Reads manifests from files, directories (their *.yaml, *.yml and *.json in the order of names, with `recursive` also those of
- * subdirectories), http and https URLs, and `-` for standard input.
+ * Reads manifests from files, directories (their *.yaml, *.yml and *.json files in lexical order, including those in subdirectories if
+ * `recursive` is set), http and https URLs, and `-` for standard input.
  */
 export async function readSources(
   names: readonly string[],
@@ -36,7 +36,7 @@ export async function readSources(
   return sources;
 }
 
-/** The file name of standard input in messages. */
+/** The file name shown for standard input in messages. */
 const STANDARD_INPUT = '<stdin>';
 
 /** Matches names that are more likely an image than a file: a bare word, or one with a tag. */
@@ -51,7 +51,7 @@ function textOf(file: string, bytes: Uint8Array): ManifestText {
   return { file, text };
 }
 
-/** Returns the file itself, or the manifests in a directory. */
+/** Returns the file itself, or the manifest files in a directory. */
 function filesOf(name: string, recursive: boolean): string[] {
   if (name === '-') return [STANDARD_INPUT];
   return attempt(name, () => {
@@ -81,7 +81,7 @@ function manifestsIn(directory: string, recursive: boolean): string[] {
   return files;
 }
 
-/** True also for a link to a file. Links to directories are not followed, since they may form a cycle. */
+/** Also returns true for a link to a file. Links to directories are not followed, because they may form a cycle. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
@@ -111,7 +111,7 @@ function attempt<T>(name: string, read: () => T): T {
   }
 }
 
-/** Reads up to one byte more than the maximum size of a manifest, so that the decoder refuses larger ones. */
+/** Reads up to one byte more than the maximum manifest size, so that the decoder rejects files that are too large. */
 function readStart(descriptor: number): Uint8Array {
   const buffer = Buffer.alloc(MAX_MANIFEST_BYTES + 1);
   let sizeBytes = 0;

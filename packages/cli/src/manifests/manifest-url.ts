@@ -3,14 +3,14 @@ import { errorMessage, getDocument, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 import { MANIFEST_FETCH_TIMEOUT_MS } from '../limits.ts';
 
-/** Whether a manifest is fetched from a URL and not opened as a file. */
+/** Whether a manifest must be fetched from a URL rather than read from a file. */
 export function isManifestUrl(name: string): boolean {
   return /^https?:\/\//i.test(name);
 }
 
 /**
- * Fetches a manifest. Trusts the host's certificate authorities and refuses redirects from https to http. Rejects with `invalid_argument`
- * for an invalid URL, `unavailable` or `deadline_exceeded` if the fetch fails, and `resource_exhausted` if the manifest is too large.
+ * Fetches a manifest. Trusts the host's CA certificates and refuses redirects from https to http. Rejects with `invalid_argument` if the
+ * URL is invalid, `unavailable` or `deadline_exceeded` if the fetch fails, and `resource_exhausted` if the manifest is too large.
  */
 export async function fetchManifest(url: string): Promise<Uint8Array> {
   const signal = AbortSignal.timeout(MANIFEST_FETCH_TIMEOUT_MS);
@@ -56,7 +56,7 @@ function parse(url: string, first: string): URL {
   return parsed;
 }
 
-/** Removes the user and password of an invalid URL for messages. */
+/** Removes the user name and password from an invalid URL, for messages. */
 const withoutUser = (url: string) => url.replace(/\/\/[^/]*@/, '//');
 
 /** Adds the host's CA certificates to those of Node.js. */
@@ -65,7 +65,7 @@ function trustTheHost(): void {
   tls.setDefaultCACertificates([...new Set([...tls.getCACertificates('default'), ...tls.getCACertificates('system')])]);
 }
 
-/** The message of a connection error, which may contain one error per address of the host. */
+/** Returns the message of a connection error, which may contain one error for each address of the host. */
 function reason(error: unknown): string {
   const inner = error instanceof AggregateError ? error.errors[0] : error;
   const { errno, code } = inner as NodeJS.ErrnoException;

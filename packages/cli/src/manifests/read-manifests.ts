@@ -6,13 +6,13 @@ import { readSources } from './manifest-sources.ts';
 /** The options of commands that read manifests: -f, -R, --strict and -n. */
 export type ManifestOptions = { filename?: string[]; recursive?: boolean; strict?: boolean; namespace?: string };
 
-/** Identifies an object. */
+/** Identifies an object in a manifest. */
 export type ManifestObject = { kind: string; namespace: string; name: string };
 
-/** Decoded manifests. `text`, which is sent to the node, has only the accepted objects. */
+/** Decoded manifests. `text`, which is sent to the node, contains only the accepted objects. */
 export type Manifests = { text: string; objects: ManifestObject[]; decoded: DecodedManifest };
 
-/** The names of manifests on a command line. Throws `invalid_argument` if there is none. */
+/** Returns the manifest names given on the command line. Throws `invalid_argument` if there are none. */
 export function manifestNames(command: string, files: readonly string[], options: ManifestOptions): string[] {
   const names = [...files, ...(options.filename ?? [])];
   if (names.length > 0) return names;
@@ -23,8 +23,8 @@ export function manifestNames(command: string, files: readonly string[], options
 }
 
 /**
- * Reads and checks manifests, so that errors with file and line are reported before anything is started. Prints warnings about skipped
- * objects. Rejects with `invalid_argument` with all errors.
+ * Reads and validates manifests, so that errors are reported with file and line before anything is started. Prints warnings about skipped
+ * objects. Rejects with a single `invalid_argument` error that contains all errors.
  */
 export async function readManifests(names: readonly string[], options: ManifestOptions): Promise<Manifests> {
   const { texts, problems } = await readSources(names, options);
@@ -38,7 +38,7 @@ export async function readManifests(names: readonly string[], options: ManifestO
   return { text: textOf(decoded.objects.map(({ object }) => object)), objects, decoded };
 }
 
-/** The text for the node: a List of the objects. Throws `invalid_argument` if it is too large. */
+/** Builds the text that is sent to the node: a List of the objects. Throws `invalid_argument` if it is too large. */
 export function textOf(items: DecodedManifest['objects'][number]['object'][]): string {
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   if (Buffer.byteLength(text) <= MAX_MANIFEST_BYTES) return text;

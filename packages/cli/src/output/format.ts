@@ -21,7 +21,7 @@ export function parseWideFormat(value: string): OutputFormat | 'wide' {
   throw new InvalidArgumentError(`must be one of wide, ${VALUE_FORMATS.join(', ')}`);
 }
 
-/** Prints `value` as JSON or YAML, or else the result of `text`, which must be escaped already. */
+/** Prints `value` as JSON or YAML or, in other formats, the text returned by `text`, which must already be escaped. */
 export async function printAs(format: OutputFormat | 'wide', value: unknown, text: () => string): Promise<void> {
   if (format === 'text' || format === 'wide') console.log(text());
   else await printWhole(format, value);
@@ -30,7 +30,7 @@ export async function printAs(format: OutputFormat | 'wide', value: unknown, tex
 /** Prints the complete `value`. */
 export async function printWhole(format: ValueFormatName, value: unknown): Promise<void> {
   if (format === 'json') return console.log(terminalJson(value, 2));
-  // loaded late: the YAML library takes as long to load as everything else
+  // loaded lazily: loading the YAML library takes as long as loading everything else
   if (format === 'yaml') process.stdout.write((await import('./terminal-yaml.ts')).terminalYaml(value));
   else process.stdout.write((await import('./terminal-kyaml.ts')).terminalKyaml(value));
 }

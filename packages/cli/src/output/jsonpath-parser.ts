@@ -1,4 +1,4 @@
-/** The grammar of kubectl's JSONPath templates (https://kubernetes.io/docs/reference/kubectl/jsonpath/). */
+/** Parser for kubectl's JSONPath templates (https://kubernetes.io/docs/reference/kubectl/jsonpath/). */
 import { PodwrightError } from '@podwright/base';
 
 /** A part of a template: literal text, the values of a path, or a body repeated for each value. */
@@ -8,8 +8,8 @@ export type TemplatePart =
   | { type: 'range'; path: PathStep[]; body: TemplatePart[] };
 
 /**
- * One step of a path. A quoted field may itself be a path, such as `['metadata.name']`: `names` are the full names, and `paths` the paths
- * to use if no field has this name.
+ * A step of a path. A quoted field may itself be a path, such as `['metadata.name']`: `names` are the full names, and `paths` are used if
+ * there is no field of that name.
  */
 export type PathStep =
   | { type: 'fields'; names: string[]; paths?: string[][] }
@@ -19,18 +19,18 @@ export type PathStep =
   | { type: 'filter'; filter: Filter }
   | { type: 'union'; paths: PathStep[][] };
 
-/** The numbers are as written and may be negative. `single`: the slice is an index, and has no `end`. */
+/** Numbers are kept as written and may be negative. `single`: this is a single index rather than a slice, so there is no `end`. */
 export type Slice = { start?: number; end?: number; step?: number; single: boolean };
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
 export type Operand = { type: 'path'; path: PathStep[] } | { type: 'literal'; value: string | number | boolean };
-/** Without `compared`, the filter holds if `left` has a value. */
+/** If `compared` is absent, the filter matches if `left` has a value. */
 export type Filter = { left: Operand; compared?: { operator: Comparison; right: Operand } };
 
 const MAX_TEMPLATE_LENGTH = 64 << 10;
 const MAX_NESTING = 50;
 
-/** Parses a template. Throws `invalid_argument` with the position of the error. */
+/** Parses a template. Throws an `invalid_argument` error that contains the position of the problem. */
 export function parseTemplate(text: string): TemplatePart[] {
   if (text.length > MAX_TEMPLATE_LENGTH) {
     throw new PodwrightError('invalid_argument', `the template is longer than ${MAX_TEMPLATE_LENGTH} characters`);
@@ -69,7 +69,7 @@ class TemplateParser {
     return parts;
   }
 
-  /** Parses parts up to the end or the next `{end}`. */
+  /** Parses template parts up to the end of the text or the next `{end}`. */
   #parts(): TemplatePart[] {
     const parts: TemplatePart[] = [];
     while (this.#at < this.#text.length) {
@@ -83,7 +83,7 @@ class TemplateParser {
     return parts;
   }
 
-  /** Parses the content of one pair of braces. */
+  /** Parses the contents of a pair of braces. */
   #action(): TemplatePart[] {
     this.#expect(/\{\s*/y, '{');
     if (this.#take(/range(?![\w-])\s*/y) !== undefined) return [this.#range()];
@@ -109,7 +109,7 @@ class TemplateParser {
     return { type: 'range', path, body };
   }
 
-  /** Parses steps up to a match of `end`, which is not consumed. */
+  /** Parses the steps of a path until `end` matches; the match is not consumed. */
   #path(end: RegExp): PathStep[] {
     const steps: PathStep[] = [];
     while (this.#at < this.#text.length && !this.#peek(end)) steps.push(...this.#step());
@@ -128,7 +128,7 @@ class TemplateParser {
     return this.#peek(/\[/y) ? [] : this.#named();
   }
 
-  /** Parses a name after a dot. Without a name, as in `{.}`, it is the value itself. */
+  /** Parses a name that follows a dot. If there is none, as in `{.}`, it refers to the current value itself. */
   #named(): PathStep[] {
     if (this.#take(/\*/y) !== undefined) return [{ type: 'wildcard' }];
     const name = this.#take(/(?:\\.|[^\s.,[\](){}$'"=!<>|&*\\@?])+/y);
@@ -179,7 +179,7 @@ class TemplateParser {
     return { type: 'literal', value: word === 'true' ? true : word === 'false' ? false : Number(word) };
   }
 
-  /** Parses quoted text with kubectl's escapes. */
+  /** Parses quoted text, resolving kubectl's escapes. */
   #quoted(): string | undefined {
     const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r' };
     return this.#raw()?.replaceAll(/\\(.)/gs, (_, character: string) => escapes[character] ?? character);

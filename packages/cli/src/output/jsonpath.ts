@@ -9,27 +9,27 @@ import {
   type TemplatePart,
 } from './jsonpath-parser.ts';
 
-/** The maximum number of values that a path may select: repeated `{..*}` would multiply them without limit. */
+/** Maximum number of values that a path may select. Without this limit, a repeated `{..*}` would multiply them indefinitely. */
 const MAX_VALUES = 300_000;
 
-/** The value at which paths begin. With `strict`, an index out of range is an error, as in kubectl. */
+/** `current` is the value that paths start from. With `strict`, an index that is out of range is an error, as in kubectl. */
 type Scope = { current: unknown; strict: boolean; budget: { values: number } };
 
 /**
- * Renders a template as kubectl does: the values of a path are separated by spaces, maps and lists are JSON, and a path without a value is
- * empty. Throws `invalid_argument` for an invalid template and `out_of_range` for an index out of range.
+ * Renders a template like kubectl: a path's values are separated by spaces, maps and lists are rendered as JSON, and a path without values
+ * is empty. Throws `invalid_argument` if the template is invalid and `out_of_range` if an index is out of range.
  */
 export function renderJsonPath(template: string, value: unknown): string {
   const scope = { current: value, strict: true, budget: { values: MAX_VALUES } };
   return renderParts(parseTemplate(template), scope);
 }
 
-/** The values at a path. */
+/** Returns the values at a path. */
 export function valuesAt(path: PathStep[], value: unknown): unknown[] {
   return walk(path, { current: value, strict: false, budget: { values: MAX_VALUES } });
 }
 
-/** The text of a value in a template. */
+/** Formats a value for a template. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value, inOrder) : String(value);
@@ -63,7 +63,7 @@ function walk(path: PathStep[], scope: Scope): unknown[] {
   return values;
 }
 
-/** Splits a union into its members: as in kubectl, the first member of all values comes first, then the second. */
+/** Splits a union into its members. As in kubectl, the first member of all values comes first, then the second, and so on. */
 function membersOf(step: PathStep): PathStep[] {
   switch (step.type) {
     case 'fields':
@@ -94,7 +94,7 @@ function take(step: PathStep, value: unknown, scope: Scope): unknown[] {
   }
 }
 
-/** The field of this name, or else the value at the path in the name. */
+/** Returns the field of this name or, if there is none, the value at the path that the name represents. */
 function fieldOf(value: unknown, name: string, path: string[] = []): unknown[] {
   if (!isRecord(value)) return [];
   if (Object.hasOwn(value, name)) return [value[name]];
@@ -147,7 +147,7 @@ function operandValues(operand: Operand, scope: Scope): unknown[] {
   return operand.type === 'literal' ? [operand.value] : walk(operand.path, scope);
 }
 
-/** Compares two values. Values of different types are neither equal nor ordered. */
+/** Compares two values. Values of different types are never equal, and neither is less than the other. */
 function compare(a: unknown, operator: Comparison, b: unknown): boolean {
   if (typeof a !== typeof b) return operator === '!=';
   if (operator === '==') return a === b;

@@ -5,13 +5,13 @@ import { renderJsonPath } from './jsonpath.ts';
 import { type PathStep, parsePath, parseTemplate } from './jsonpath-parser.ts';
 import { escapeTerminal } from './terminal-text.ts';
 
-/** The formats of API objects for `-o`. */
+/** Output formats for API objects (`-o`). */
 export type ObjectFormat = TableFormat | { type: 'name' } | ValueFormat;
 export type TableFormat =
   | { type: 'table' }
   | { type: 'wide' }
   | { type: 'custom-columns'; columns: { title: string; path: PathStep[] }[] };
-/** Formats that need only the value. */
+/** Formats that need nothing but the value itself. */
 export type ValueFormat = { type: ValueFormatName } | { type: 'jsonpath'; template: string };
 
 /** Parses the value of `-o`. */
@@ -49,8 +49,8 @@ function parseColumn(text: string): { title: string; path: PathStep[] } {
 }
 
 /**
- * Prints a value in a format that is not a table. As in kubectl, the result of a template is printed unchanged and without a line feed. It
- * is escaped only on a terminal.
+ * Prints a value in a format other than a table. As in kubectl, the result of a template is printed unchanged, without a trailing newline.
+ * It is escaped only if it is printed on a terminal.
  */
 export async function printValue(format: ValueFormat, value: unknown): Promise<void> {
   if (format.type !== 'jsonpath') return printWhole(format.type, value);

@@ -4,7 +4,7 @@ import { wrapText } from './wrap.ts';
 /** An entry of an outline: a label, the lines of its text next to it, and indented children below. */
 export type OutlineEntry = { label: string; text?: string[]; below?: OutlineEntry[]; isProse?: true };
 
-/** An entry `Label:  text`, or none if the text is undefined or ''. */
+/** Returns an entry `Label:  text`, or none if the text is undefined or empty. */
 export function entry(label: string, text: string | number | boolean | undefined): OutlineEntry[] {
   return text === undefined || text === '' ? [] : [{ label, text: String(text).split('\n') }];
 }
@@ -14,12 +14,12 @@ export function prose(label: string, text: string | undefined): OutlineEntry[] {
   return entry(label, text).map((one) => ({ ...one, isProse: true }));
 }
 
-/** An entry with several lines, or `<none>`. */
+/** Returns an entry that has several lines, or `<none>` if there are none. */
 export function lines(label: string, text: string[]): OutlineEntry {
   return { label, text: text.length === 0 ? ['<none>'] : text };
 }
 
-/** An entry with children, or `<none>`. */
+/** Returns an entry that has children, or `<none>` if there are none. */
 export function section(label: string, below: OutlineEntry[]): OutlineEntry {
   return below.length === 0 ? { label, text: ['<none>'] } : { label, below };
 }
@@ -48,7 +48,7 @@ export function renderOutline(entries: OutlineEntry[], cells?: number, indent = 
   });
 }
 
-/** Formats a time as `kubectl describe` does: `Sun, 22 Nov 2026 12:48:40 +0000`. */
+/** Formats a time like `kubectl describe`: `Sun, 22 Nov 2026 12:48:40 +0000`. */
 export function describeTime(time: string | undefined): string | undefined {
   if (time === undefined || Number.isNaN(Date.parse(time))) return time;
   return new Date(time).toUTCString().replace('GMT', '+0000');

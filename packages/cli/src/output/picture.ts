@@ -1,13 +1,13 @@
 import { displayWidth } from './text-width.ts';
 
 /**
- * Lines at the end of a terminal that are redrawn in place. After Ctrl-Z and `fg`, when the shell has written below them, `onContinue` is
- * called, and the next drawing begins below the shell's lines.
+ * Lines at the bottom of a terminal that are redrawn in place. After Ctrl-Z and `fg`, the shell has written below them; `onContinue` is
+ * then called, and the next drawing starts below the shell's output.
  */
 export class Picture implements Disposable {
   readonly #out: NodeJS.WriteStream;
   readonly #continued: () => void;
-  /** The width of each drawn line, in cells. */
+  /** The width of each line that was drawn, in terminal cells. */
   #drawn: number[] = [];
 
   constructor(out: NodeJS.WriteStream, onContinue: () => void = () => undefined) {
@@ -30,8 +30,8 @@ export class Picture implements Disposable {
   }
 
   /**
-   * The escape sequence that erases the drawn lines. It starts at the first column, since the terminal may have echoed `^C`, and counts
-   * lines wrapped by a narrower terminal.
+   * Returns the escape sequence that erases the drawn lines. It starts at the first column, because the terminal may have echoed `^C`, and
+   * accounts for lines that wrap because the terminal has become narrower.
    */
   #erasure(): string {
     const width = this.#out.columns || 80;

@@ -2,12 +2,12 @@ import { inspect } from 'node:util';
 import { errorMessage, withSourcePositions } from '@podwright/base';
 import { printError } from './terminal-text.ts';
 
-/** Prints an error with its causes, as Node.js does, but with source positions. */
+/** Prints an error and its causes like Node.js, but with source positions. */
 export function printStack(error: unknown): void {
   printError(withSourcePositions(inspect(error)));
 }
 
-/** Makes an uncaught error end the process with exit code 1, as Node.js does. */
+/** Makes an uncaught error terminate the process with exit code 1, as Node.js does. */
 export function exitWhenUncaught(): void {
   process.on('uncaughtException', (error) => {
     printError(`podwright: ${errorMessage(error)}`);

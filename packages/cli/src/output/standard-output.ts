@@ -19,7 +19,10 @@ export function writeWholly(stream: NodeJS.WriteStream & { fd: number } = proces
   };
 }
 
-/** Ends the process when standard output fails: with 0 if its reader has exited (`podwright ps | head`), or else with 1 and an error. */
+/**
+ * Terminates the process when standard output fails: with exit code 0 if its reader has exited (`podwright ps | head`), otherwise with exit
+ * code 1 and an error.
+ */
 export function exitWhenOutputFails(): void {
   process.stdout.on('error', (error) => {
     if (isErrno(error, 'EPIPE')) process.exit(0);

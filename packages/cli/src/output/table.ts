@@ -1,10 +1,13 @@
 import { escapeLine } from './terminal-text.ts';
 import { displayWidth, fitCell } from './text-width.ts';
 
-/** A column by its title. `importance` overrides the title's default; less important columns are omitted on a narrow terminal. */
+/**
+ * A column, given by its title. `importance` overrides the default for that title; on a narrow terminal, less important columns are
+ * omitted.
+ */
 export type Column = string | { title: string; importance?: number };
 
-/** The default importance of columns; the least important is omitted first. Other columns have 5. */
+/** Default importance of columns; the least important one is omitted first. Columns that are not listed have 5. */
 const IMPORTANCE: Record<string, number> = {
   ...{ NAME: 10, POD: 10, IMAGE: 10, MESSAGE: 10, TYPE: 2, ID: 8, PART: 10, VERSION: 9, KIND: 9 },
   ...{ STATUS: 9, STATE: 9, NOTE: 9, REASON: 8, READY: 7, AGE: 6, TOOK: 6, 'LAST SEEN': 6, OBJECT: 7 },
@@ -12,14 +15,17 @@ const IMPORTANCE: Record<string, number> = {
 };
 const USUAL_IMPORTANCE = 5;
 
-/** Returns the importance of the column NAMESPACE if it is not the default: with several namespaces only NAME is more important. */
+/**
+ * Returns the importance of the NAMESPACE column if it differs from the default: if there are several namespaces, only NAME is more
+ * important.
+ */
 export function namespaceImportance(namespaces: ReadonlySet<string>): number | undefined {
   return namespaces.size > 1 ? 9.5 : undefined;
 }
 
 /**
- * The least width of a column in cells: less important columns are omitted before one is cut below it. Columns whose values users copy are
- * not cut as long as the two most important columns fit.
+ * Minimum width of a column, in cells: before a column is truncated below it, less important columns are omitted. Columns whose values
+ * users copy are not truncated as long as there is room for the two most important columns.
  */
 const USUAL_LEAST_CELLS = 16;
 const LEAST_CELLS: Record<string, number> = { MESSAGE: 24, DIRECTORY: Infinity, UID: Infinity };
@@ -28,8 +34,9 @@ const LEAST_CELLS: Record<string, number> = { MESSAGE: 24, DIRECTORY: Infinity, 
 type LaidOut = { title: string; index: number; importance: number; width: number; least: number };
 
 /**
- * Renders aligned columns with three spaces between them, as kubectl does. If `width` is too small (0 means unlimited), the gaps are
- * narrowed, then the least important columns are omitted, and then the longest cells are cut. Control characters are escaped in every cell.
+ * Renders aligned columns that are three spaces apart, as in kubectl. If `width` is too small (0 means unlimited), first the gaps are
+ * narrowed, then the least important columns are omitted, and finally the longest cells are truncated. Control characters are escaped in
+ * every cell.
  */
 export function renderTable(header: Column[], rows: string[][], width?: number): string {
   const cells = rows.map((row) => row.map(escapeLine));
@@ -61,7 +68,7 @@ function layOut(column: Column, index: number, cells: string[][]): LaidOut {
   return { title, index, importance, width, least: Math.min(width, LEAST_CELLS[title] ?? USUAL_LEAST_CELLS) };
 }
 
-/** The columns to show, with their widths and gap. The two most important are always shown. */
+/** Returns the columns to show, with their widths and the gap between them. The two most important columns are always shown. */
 function choose(columns: LaidOut[], width: number): { shown: LaidOut[]; gap: number } {
   const taken = (laid: LaidOut[], gap: number, cells: (column: LaidOut) => number) =>
     laid.reduce((sum, column) => sum + cells(column), gap * (laid.length - 1));

@@ -1,8 +1,8 @@
 import { ACTING_UNESCAPED, bigintAsNumber, inUnicodeNotation } from './terminal-text.ts';
 
 /**
- * KYAML (KEP-5295): YAML with braces and brackets and all strings in double quotes, as `kubectl -o kyaml` prints it. Control characters are
- * escaped without changing the value.
+ * Formats a value as KYAML (KEP-5295): YAML with braces, brackets and double-quoted strings, as printed by `kubectl -o kyaml`. Control
+ * characters are escaped without changing the value.
  */
 export function terminalKyaml(value: unknown): string {
   const text = rendered(JSON.parse(JSON.stringify(value, bigintAsNumber)), '');
@@ -19,7 +19,7 @@ function rendered(value: unknown, indent: string): string {
   return `{\n${lines.join('')}${indent}}`;
 }
 
-/** Renders a list. If its items are objects or lists, its brackets share their lines with the items' braces. */
+/** Renders a list. If its items are objects or lists, the list's brackets are placed on the same lines as the items' own. */
 function renderList(items: unknown[], indent: string): string {
   if (items.every((item) => typeof item === 'object' && item !== null))
     return `[${items.map((item) => rendered(item, indent)).join(', ')}]`;
@@ -27,9 +27,7 @@ function renderList(items: unknown[], indent: string): string {
   return `[\n${lines.join('')}${indent}]`;
 }
 
-/**
- * Renders a string. A text with several lines is written on several lines, each with an escaped line break at its end, which YAML ignores.
- */
+/** Renders a string. Text with line breaks is written on several lines, each ending with an escaped line break, which YAML ignores. */
 function renderString(text: string, indent: string): string {
   if (!text.includes('\n')) return JSON.stringify(text);
   const lines = text.split(/(?<=\n)/).map((line) => {

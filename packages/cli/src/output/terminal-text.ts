@@ -2,22 +2,22 @@ import { terminalWidth } from './terminal.ts';
 import { wrapText } from './wrap.ts';
 
 /**
- * Characters that a terminal interprets instead of showing them: control characters other than tab and line feed, bidirectional controls
+ * Characters that a terminal acts on instead of displaying them: control characters other than tab and line feed, bidirectional controls
  * (UAX 9), and line separators.
  */
 const ACTING = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
-/** The subset of these characters that JSON and YAML do not escape. */
+/** The subset of `ACTING` that JSON and YAML do not escape. */
 export const ACTING_UNESCAPED = /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029]/gu;
 
 /**
- * Makes untrusted text (names, and messages of containers, registries and plugins) safe for a terminal: ESC becomes `^[`, and so on. Do not
- * use it for container logs or the output of commands in containers.
+ * Makes untrusted text, such as names or messages from containers, registries and plugins, safe to print on a terminal: ESC becomes `^[`,
+ * and so on. Must not be used for container logs or for the output of commands run in containers.
  */
 export function escapeTerminal(text: string): string {
   return text.replaceAll(ACTING, inCaretNotation);
 }
 
-/** Like `escapeTerminal`, but on one line: for table cells and redrawn lines. */
+/** Like `escapeTerminal`, but puts the text on a single line, for table cells and lines that are redrawn. */
 export function escapeLine(text: string): string {
   return escapeTerminal(text.replaceAll(/[\t\n]/g, ' '));
 }
@@ -37,7 +37,7 @@ export function terminalJson(value: unknown, space?: number): string {
   return JSON.stringify(value, bigintAsNumber, space).replaceAll(ACTING_UNESCAPED, inUnicodeNotation);
 }
 
-/** A JSON replacer for bigints. */
+/** A JSON replacer that converts bigints to numbers. */
 export function bigintAsNumber(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
@@ -47,7 +47,7 @@ export function print(text: string): void {
   console.log(escapeTerminal(text));
 }
 
-/** Prints sentences, which may contain untrusted text, escaped, and wrapped on a terminal. */
+/** Prints sentences, which may contain untrusted text. They are escaped and, on a terminal, wrapped. */
 export function printProse(text: string): void {
   console.log(wrapText(escapeTerminal(text), terminalWidth()));
 }

@@ -1,12 +1,12 @@
 import { Document, visit } from 'yaml';
 import { ACTING_UNESCAPED, bigintAsNumber, inUnicodeNotation } from './terminal-text.ts';
 
-/** YAML with the same value in YAML 1.1 and 1.2, and with control characters escaped. */
+/** Formats a value as YAML that means the same in YAML 1.1 and 1.2, with control characters escaped. */
 export function terminalYaml(value: unknown): string {
   const document = new Document(JSON.parse(JSON.stringify(value, bigintAsNumber)), { compat: 'yaml-1.1' });
   visit(document, {
     Scalar: (_key, node) => {
-      // escapes work only in double quotes
+      // escape sequences are only recognized in double quotes
       if (typeof node.value === 'string' && node.value.search(ACTING_UNESCAPED) >= 0) node.type = 'QUOTE_DOUBLE';
       if (node.value === '=') node.type = 'QUOTE_DOUBLE'; // the default value of YAML 1.1, which `compat` does not handle
     },

@@ -1,13 +1,13 @@
-/** Characters with a width of two cells: UAX 11 (W and F) and emoji. */
+/** Characters that are two cells wide: UAX 11 (W and F) and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|\ufe0f/u;
-/** Characters without width: combining marks, and format characters except for the soft hyphen. */
+/** Characters that have no width: combining marks, and format characters other than the soft hyphen. */
 const INVISIBLE = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}]+$/u;
-/** A colour or style (SGR of ECMA-48). */
+/** A color or style sequence (SGR in ECMA-48). */
 const STYLE = /(\x1b\[[\d;]*m)/;
 const ASCII = /^[ -~]*$/;
 
-/** The width of a line on a terminal in cells. Colours have no width. */
+/** Returns the width of a line on a terminal, in cells. Color sequences have no width. */
 export function displayWidth(line: string): number {
   return ASCII.test(line) ? line.length : pieces(line).reduce((sum, piece) => sum + piece.width, 0);
 }
@@ -18,7 +18,9 @@ export function fit(line: string, width: number | undefined): string {
   return `${start(pieces(line), width - 1)}…`;
 }
 
-/** Like `fit`, but a name, which has neither space nor comma, is cut in the middle, since names often differ at the end. */
+/**
+ * Like `fit`, but a name, which is a cell with no spaces or commas, is truncated in the middle, because names often differ only at the end.
+ */
 export function fitCell(cell: string, width: number): string {
   if (/[ ,]/.test(cell) || displayWidth(cell) <= width) return fit(cell, width);
   const all = pieces(cell);
@@ -29,7 +31,7 @@ export function fitCell(cell: string, width: number): string {
 /** A grapheme, or a style sequence. */
 type Piece = { text: string; width: number };
 
-/** Joins as many pieces as fit, and all style sequences, so that the cut text still resets its colours. */
+/** Joins as many pieces as fit, plus all style sequences, so that the truncated text still resets its colors. */
 function start(all: Piece[], width: number, join = (text: string, piece: string) => text + piece): string {
   let text = '';
   let left = width;

@@ -1,4 +1,4 @@
-/** `1.5 MiB`; binary units, one decimal below 10. */
+/** Formats a size such as `1.5 MiB`: binary units, with one decimal below 10. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let value = bytes;
@@ -10,7 +10,7 @@ export function formatBytes(bytes: number): string {
   return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
-/** `350 ms`, `1.2 s`, `45 s`, `5m10s`, `3h20m`, `12d`. */
+/** Formats a duration: `350 ms`, `1.2 s`, `45 s`, `5m10s`, `3h20m`, `12d`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
   const seconds = durationMs / 1000;
@@ -23,7 +23,7 @@ export function formatDuration(durationMs: number): string {
   return `${Math.floor(hours / 24)}d`;
 }
 
-/** Formats the time since an RFC 3339 time, `-` if there is none. */
+/** Formats the time elapsed since an RFC 3339 timestamp, or `-` if there is none. */
 export function formatAge(since: string | undefined, nowMs: number): string {
   return since === undefined ? '-' : formatDuration(Math.max(0, nowMs - Date.parse(since)));
 }

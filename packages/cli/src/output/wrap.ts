@@ -1,13 +1,14 @@
 import { displayWidth } from './text-width.ts';
 
-/** Matches text that is never split: words, and quoted commands, which users copy. */
+/** Matches text that is never split: words, and quoted commands, because users copy them. */
 const UNBROKEN = /'podwright [^']*'\S*|\S+/g;
-/** A column that starts within this share of the width is continued below itself. */
+/** If a column starts within this share of the width, its continuation lines are aligned with its start. */
 const WIDEST_HANG = 2 / 3;
 
 /**
- * Wraps lines longer than `width` cells between words (undefined or 0: never). Text after a gap of two spaces, as in a table, is continued
- * below its beginning. Other text is continued at the indentation of the line.
+ * Wraps lines longer than `width` cells between words; if the width is undefined or 0, lines are not wrapped. If a line has gaps of two
+ * spaces, as in a table, the text after the last suitable gap continues below its own start. Other text continues at the indentation of its
+ * line.
  */
 export function wrapText(text: string, width: number | undefined): string {
   if (!width) return text;
@@ -38,7 +39,7 @@ function wrapLine(line: string, width: number): string {
   return lines.join('\n');
 }
 
-/** The index in the line at which continued lines are aligned: the start of the last column, or the indentation. */
+/** Returns the index that continuation lines are aligned with: the start of the last column, or the indentation. */
 function hangOf(line: string, width: number): number {
   const indent = line.length - line.trimStart().length;
   const gaps = [...line.matchAll(/(?<=\S) {2,}(?=\S)/g)].map(({ index, 0: gap }) => index + gap.length);

@@ -3,14 +3,14 @@ import { escapeLine } from './terminal-text.ts';
 import { displayWidth } from './text-width.ts';
 import { wrapText } from './wrap.ts';
 
-/** If the other columns leave fewer cells, the last column is put below them, indented. */
+/** If the other columns leave fewer cells than this, the last column is printed below them, indented. */
 const LEAST_BESIDE = 32;
 const INDENT = 4;
 const GAP = 2;
 
 /**
- * The header and rows of a table whose last column is text of any length. If `width` is too small (0 means unlimited), the last column is
- * wrapped and not cut.
+ * Returns the lines of a table whose last column is text of any length. If `width` is too small, the last column is wrapped rather than
+ * truncated; 0 means unlimited.
  */
 export function wrappedRows(header: Column[], rows: string[][], width?: number): string[] {
   const whole = renderTable(header, rows).split('\n');

@@ -4,7 +4,7 @@ import { LAST_INTERRUPT_MS } from '../limits.ts';
 import { tellOutputFailed } from '../output/standard-output.ts';
 import { canRedraw } from '../output/terminal.ts';
 
-/** The abort reason after Ctrl-C, another signal that ends the process, or a failure to write standard output. */
+/** The abort reason after Ctrl-C, another terminating signal, or a failure to write to standard output. */
 export class Interrupted extends Error {
   readonly exitCode: number;
 
@@ -26,15 +26,15 @@ export class TimedOut extends Error {
 }
 
 /**
- * The steps of interrupting a command. `first` aborts at the first Ctrl-C, to end gracefully, `again` at the second, to end quickly, and
- * `last` at the next one after `LAST_INTERRUPT_MS`, to stop waiting for anything. The delay is there since impatient users press Ctrl-C
- * several times.
+ * The stages of interrupting a command. `first` aborts on the first Ctrl-C and starts a graceful exit. `again` aborts on the second and
+ * speeds up the exit. `last` aborts on the next one after `LAST_INTERRUPT_MS`, and ends all waiting. The delay is there because impatient
+ * users press Ctrl-C several times.
  */
 export type Interrupts = { first: AbortSignal; again: AbortSignal; last: AbortSignal };
 
 /**
- * Handles SIGINT, SIGTERM and SIGHUP for the rest of the process, so that the command can clean up first. A failure to write standard
- * output aborts the same signals instead of exiting at once.
+ * Handles SIGINT, SIGTERM and SIGHUP for the rest of the process's life, so that the command can clean up first. A failure to write to
+ * standard output aborts the same signals instead of exiting immediately.
  */
 export function listenForInterrupts(): Interrupts {
   const [first, again, last] = [new AbortController(), new AbortController(), new AbortController()];
@@ -57,7 +57,9 @@ export function listenForInterrupts(): Interrupts {
   return { first: first.signal, again: again.signal, last: last.signal };
 }
 
-/** Aborts with `TimedOut` after `timeoutMs`, or never for `undefined`. The timer does not keep the process alive. */
+/**
+ * Returns a signal that aborts with `TimedOut` after `timeoutMs`, or never if it is `undefined`. The timer does not keep the process alive.
+ */
 export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {
   const controller = new AbortController();
   if (timeoutMs !== undefined) new Timer(() => controller.abort(new TimedOut(timeoutMs)), timeoutMs).unref();

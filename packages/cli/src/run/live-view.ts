@@ -13,9 +13,9 @@ import { describeTransfer } from './transfer-text.ts';
 /** No yellow: it is unreadable on a white background. */
 const TONES = { waiting: 'cyan', good: 'green', bad: 'red', done: 'dim' } as const;
 
-/** The shortest time between two drawings. */
+/** Minimum time between two redraws. */
 const DRAW_INTERVAL_MS = 50;
-/** The view is redrawn at once when it holds back more characters of log lines than this. */
+/** The view is redrawn immediately if more log characters than this are waiting to be written. */
 const MAX_HELD_CHARACTERS = 64 << 10;
 
 /** Shows one line per container, redrawn in place, with warnings and logs above. After `settle`, prints a line per change. */
@@ -43,7 +43,7 @@ export class TerminalView implements RunView {
     this.#pods.set(pod.metadata.uid, pod);
     this.#schedule();
     if (this.#settled) return;
-    // a line of the picture is cut to the width, so print the whole failure above it
+    // container lines are truncated to the terminal's width, so print the full failure above them
     for (const row of containerRows(pod)) if (row.failure) this.#warn(`${row.pod}/${row.container}: ${row.failure}`);
   }
 
@@ -52,7 +52,7 @@ export class TerminalView implements RunView {
     this.#schedule();
   }
 
-  /** Shows each warning once. */
+  /** Prints each warning once. */
   event(event: Event): void {
     const { type, reason, message, involvedObject } = event;
     if (this.#settled || type !== 'Warning') return this.#after.event(event);

@@ -8,45 +8,45 @@ import { logLine } from './log-text.ts';
 import { containerStatuses } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
 
-/** A longer line is split: a container may write an endless one. */
+/** Longer lines are split, because a container may write a line that never ends. */
 const MAX_LINE_BYTES = 64 << 10;
-/** How many lines are shown of the log of a container that ran before this command. */
+/** Number of log lines shown for a container that was already running before this command. */
 const OLD_LINES = 10;
 
-/** How long a node that has restarted may take to find its pods again, and the pause between the requests meanwhile. */
+/** How long to wait for a restarted node to recover its pods, and how long to pause between requests in the meantime. */
 const RESTART_MS = 10_000;
 const RESTART_PAUSE_MS = 100;
 
-/** No blue and no yellow: they are unreadable on black or on white. */
+/** No blue or yellow: they are unreadable on a black or a white background. */
 const COLOURS = ['cyan', 'magenta', 'green'] as const;
 
 export type LogFollowerOptions = {
   client: Pick<NodeClient, 'log'>;
   /** Receives each line with its prefix. */
   write: (line: string) => void;
-  /** Whether each line starts with its pod and container. */
+  /** Whether each line is prefixed with its pod and container. */
   prefixed: boolean;
-  /** The stream on which `write` shows the lines; on a terminal they are coloured and escaped. */
+  /** The stream to which `write` prints the lines. If it is a terminal, the lines are coloured and escaped. */
   stream: NodeJS.WriteStream;
   /** UIDs of pods that existed before this command: only the last lines of their logs are shown. */
   old: ReadonlySet<string>;
   signal: AbortSignal;
 };
 
-/** One attempt of a container, and the prefix of its lines. */
+/** One attempt of a container, and the prefix of its log lines. */
 type FollowedLog = { container: string; containerId: string; prefix: string };
 
-/** Which lines of a log are shown. */
+/** Selects the part of a log to show. */
 type LogStart = { tailLines?: number; sinceTime?: string; skippedLines?: number };
 
 /** Follows the logs of all attempts of all containers of the given pods. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
-  /** By container ID: resolves when the log of the attempt is shown completely. */
+  /** By container ID: resolves once the attempt's log has been shown completely. */
   readonly #attempts = new Map<string, Promise<void>>();
   /**
-   * By container: the prefix, and a promise that resolves at the end of the log being shown. The next attempt waits for it, so that
-   * attempts do not mix.
+   * By container: its prefix, and a promise that resolves at the end of the log currently being shown. The next attempt waits for it, so
+   * that the logs of two attempts are not interleaved.
    */
   readonly #containers = new Map<string, { prefix: string; shown: Promise<void> }>();
 
@@ -54,20 +54,23 @@ export class LogFollower {
     this.#options = options;
   }
 
-  /** Starts to follow the attempts in this state of the pod that are not followed yet. */
+  /** Starts following the logs of the pod's attempts that are not followed yet. */
   update(pod: Pod): void {
     for (const status of containerStatuses(pod)) {
       for (const containerId of attemptsOf(status)) this.#begin(pod, status.name, containerId);
     }
   }
 
-  /** Resolves when every followed log has ended, except for those of pods with these UIDs. */
+  /** Resolves once every followed log has ended, except for the logs of pods with these UIDs. */
   async drain(except: ReadonlySet<string> = new Set()): Promise<void> {
     const drained = [...this.#containers].filter(([key]) => !except.has(key.slice(0, key.lastIndexOf('/'))));
     await Promise.all(drained.map(([, { shown }]) => shown));
   }
 
-  /** Resolves when the logs are shown of all attempts that have ended by this state of the pod; `undefined` if there are none. */
+  /**
+   * Resolves once the logs of all attempts that have terminated according to this pod status have been shown. Returns `undefined` if there
+   * are none.
+   */
   endsShown(pod: Pod): Promise<unknown> | undefined {
     const ends = containerStatuses(pod).flatMap(({ state, lastState }) => [state.terminated, lastState.terminated]);
     const shown = ends.flatMap((end) => this.#attempts.get(end?.containerID ?? '') ?? []);
@@ -109,7 +112,7 @@ export class LogFollower {
           const why = lost !== undefined && isNoNode(error) ? lost : error;
           return write(`${log.prefix}the log cannot be read: ${escapeLine(errorMessage(why))}`);
         }
-        // the node may restart; then it still has the rest of the log
+        // the node may be restarting, in which case it still has the rest of the log
         lost = error;
         restartedAtMs = performance.now();
         from = isOld ? { sinceTime: new Date().toISOString() } : { skippedLines: progress.lines };
@@ -117,7 +120,7 @@ export class LogFollower {
     }
   }
 
-  /** Shows the lines of the log that `from` selects, and counts them in `progress`. */
+  /** Shows the part of the log selected by `from`, and counts its lines in `progress`. */
   async #follow(
     { metadata }: Pod,
     { container, containerId, prefix }: FollowedLog,
@@ -129,13 +132,13 @@ export class LogFollower {
     for await (const line of linesOf(chunks, MAX_LINE_BYTES)) {
       if (index++ < skippedLines) continue;
       progress.lines++;
-      // files and pipes get the lines unchanged, as from `kubectl logs`
+      // files and pipes get the lines unchanged, as with `kubectl logs`
       write(prefix + (stream.isTTY ? logLine(line) : line));
     }
   }
 }
 
-/** Container IDs of the attempts in a status that have a log: the previous one, then the newest. */
+/** Returns the container IDs of the attempts in a container status that have a log: the previous attempt, then the latest. */
 export function attemptsOf({ containerID, state, lastState }: ContainerStatus): string[] {
   const begun = state.running !== undefined || state.terminated !== undefined;
   const ids = [lastState.terminated?.containerID, begun ? (state.terminated?.containerID ?? containerID) : undefined];

@@ -8,15 +8,15 @@ import type { RunView } from './run-view.ts';
 export type FeedOptions = {
   client: NodeClient;
   view: RunView;
-  /** Called for each report on an image transfer. */
+  /** Called for each progress report of an image transfer. */
   onTransfer: () => void;
   signal: AbortSignal;
 };
 
-/** Reasons of warnings that the container's state also shows, with the same message. */
+/** Reasons of warning events whose message also appears in the container's state. */
 const REPEATED_BY_STATE = new Set(['Failed', 'BackOff']);
 
-/** Shows the progress of image transfers. Errors are ignored: if the node ends, the watch of the pods reports it. */
+/** Shows the progress of image transfers. Errors are ignored: if the node stops, the pod watch reports it. */
 async function showTransfers({ client, view, onTransfer, signal }: FeedOptions): Promise<void> {
   try {
     for await (const transfer of client.watchTransfers(signal)) {
@@ -29,8 +29,8 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
 }
 
 /**
- * Shows the events of the pods in `uids`; for pods in `old` only new ones. Saves the last warning about each pod in `warnings`, by UID.
- * Image transfers are requested only when an image is pulled, to save the node that work while it starts the pods.
+ * Shows the events of the pods in `uids`; for pods in `old`, only new ones. Stores each pod's last warning in `warnings`, by UID. Image
+ * transfers are not requested until an image is pulled, to spare the node that work while it is starting the pods.
  */
 export async function showEvents(feed: EventFeed): Promise<void> {
   const { signal, uids, old } = feed;
@@ -54,16 +54,16 @@ export async function showEvents(feed: EventFeed): Promise<void> {
 
 type EventFeed = FeedOptions & { uids: Set<string>; old: ReadonlySet<string>; warnings: Map<string, string> };
 
-/** `shown` resolves when the transfers are no longer shown; it is absent until an image is pulled. */
+/** `shown` resolves once transfers are no longer shown; it is absent until an image is pulled. */
 type Transfers = { shown?: Promise<void> };
 
-/** Shows the events of one connection. For pods in `known`, it shows only events since `sinceMs`. */
+/** Shows the events received over one connection. For pods in `known`, only events since `sinceMs` are shown. */
 async function showConnection(
   feed: EventFeed,
   { known, sinceMs, transfers }: { known: ReadonlySet<string>; sinceMs: number; transfers: Transfers },
 ): Promise<void> {
   const { client, view, signal, uids, warnings } = feed;
-  // a node may have thousands of events, so filter by UID if there is only one pod
+  // a node may have thousands of events, so filter by UID on the server if there is only one pod
   const only = uids.size === 1 ? [...uids][0] : undefined;
   for await (const { object } of client.watchEvents(signal, only)) {
     const { type, reason, message, involvedObject } = object;
@@ -76,5 +76,5 @@ async function showConnection(
   }
 }
 
-/** Timestamps of events have a resolution of one second. */
+/** Event timestamps have a resolution of one second. */
 const wholeSecond = (ms: number) => ms - (ms % 1000);

@@ -9,15 +9,15 @@ import { quotedLine } from './log-text.ts';
 import { containerStatuses, isWell } from './pod-end.ts';
 import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 
-/** Limits on the log lines in a paragraph. */
+/** Limits on the log lines quoted in an explanation. */
 const SHOWN_LINES = 10;
 const SHOWN_CHARACTERS = 400;
 const MAX_LINE_BYTES = 4 << 10;
 
-/** The attempt whose log shows the failure. `previous`: it is not the newest attempt of its container. */
+/** The attempt whose log shows the failure. `previous` is set if it is not the container's latest attempt. */
 export type FailureLog = { container: string; containerId: string; previous: boolean };
 
-/** The reason why a pod is not ready. `containers` are its containers that are not ready. */
+/** Why a pod is not ready. `containers` lists its containers that are not ready. */
 export type Trouble = { reason: string; containers: { name: string; state: string }[]; log: FailureLog | undefined };
 
 /** Whether something in the pod has failed. False for a pod that is still starting. */
@@ -29,14 +29,14 @@ export function isInTrouble(pod: Pod): boolean {
   return pod.status?.phase === 'Failed' || looksBad || containerStatuses(pod).some(hasFailed);
 }
 
-/** Finds out why a pod is not ready. Pure. */
+/** Determines why a pod is not ready. Pure. */
 export function troubleOf(pod: Pod): Trouble {
   const { message } = pod.status ?? {};
   const reason = podSummary(pod).status + (message ? `: ${firstLine(message)}` : '');
   const statuses = containerStatuses(pod);
   const rows = containerRows(pod);
   const amiss = rows.filter(({ tone }) => tone === 'bad' || tone === 'waiting');
-  // if all others run, the pod is not ready because a container has completed
+  // if all other containers are running, the pod is not ready because a container has completed
   const containers = (amiss.length > 0 ? amiss : rows.filter(({ tone, role }) => tone === 'done' && role === '')).map(
     ({ container, role, state }) => {
       const status = statuses.find(({ name }) => name === container);
@@ -46,7 +46,7 @@ export function troubleOf(pod: Pod): Trouble {
   return { reason, containers, log: failureLog(statuses) };
 }
 
-/** Describes how the last attempt ended, unless the current state shows it. */
+/** Describes how the last attempt terminated, unless the current state already shows it. */
 function lastEnd(status: ContainerStatus | undefined): string {
   const last = status?.lastState.terminated;
   if (last === undefined || status?.state.terminated !== undefined) return '';
@@ -54,7 +54,7 @@ function lastEnd(status: ContainerStatus | undefined): string {
   return `; last termination: ${last.reason ?? 'Terminated'} (exit code ${last.exitCode}${why})`;
 }
 
-/** Returns the log of the first container that failed, or else of the first that runs without being ready. */
+/** Returns the log of the first container that failed or, if there is none, of the first that is running but not ready. */
 function failureLog(statuses: ContainerStatus[]): FailureLog | undefined {
   for (const status of statuses) {
     const ends = [status.state.terminated, status.lastState.terminated];
@@ -70,18 +70,18 @@ function failureLog(statuses: ContainerStatus[]): FailureLog | undefined {
 
 export type ExplainOptions = {
   client: Pick<NodeClient, 'log'>;
-  /** The command line of podwright with the global options that select this node. */
+  /** The podwright command line, including the global options that select this node. */
   program: string;
   warning: string | undefined;
   keptBy: string | undefined;
   signal: AbortSignal;
-  /** The width of the terminal, at which sentences are wrapped. Commands are not, so that they can be copied. */
+  /** The terminal's width, used to wrap sentences. Commands are not wrapped, so that they can be copied. */
   width: number | undefined;
 };
 
 /**
- * A paragraph for a terminal that explains why the pod is not ready: the reason, the end of the log that shows the failure, and commands
- * for more information. `keptBy` is a command that keeps the pod, if this run removes it. `warning` is the last warning event of the pod.
+ * Explains in a paragraph for the terminal why the pod is not ready: the reason, the end of the log that shows the failure, and commands
+ * that show more. `keptBy` is a command that keeps the pod if this run would remove it. `warning` is the pod's last warning event.
  */
 export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
   const { client, program, warning, keptBy, signal, width } = options;
@@ -102,13 +102,13 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   return [wrapText([...lines, heading].join('\n'), width), ...shown].join('\n');
 }
 
-/** Whether a warning `REASON: MESSAGE` has the same content as one of the texts. */
+/** Whether a warning of the form `REASON: MESSAGE` repeats one of the texts. */
 function repeats(warning: string, texts: string[]): boolean {
   const message = warning.replace(/^\w+: (?:Error: )?/, '');
   return texts.some((text) => text.includes(message) || warning.includes(text));
 }
 
-/** Commands that show more about a pod that is kept. */
+/** Returns commands that show more about a pod that is kept. */
 function commandsFor(pod: Pod, log: FailureLog | undefined): string[] {
   const logs = `logs ${argumentsOf(pod)} -c ${log?.container}${log?.previous ? ' --previous' : ''}`;
   return [describeCommand(pod), ...(log === undefined ? [] : [logs])];
@@ -121,8 +121,8 @@ const argumentsOf = ({ metadata: { namespace, name } }: Pod) =>
 type LogSource = FailureLog & { client: Pick<NodeClient, 'log'>; signal: AbortSignal };
 
 /**
- * Reads the last lines of the failed attempt's log. If that log has been removed meanwhile, reads the newest attempt's log that is not
- * empty.
+ * Reads the last lines of the failed attempt's log. If that log has been removed in the meantime, reads the log of the latest attempt with
+ * a non-empty log.
  */
 async function failureLines(pod: Pod, source: LogSource): Promise<string[]> {
   const status = containerStatuses(pod).find(({ name }) => name === source.container);

@@ -3,14 +3,14 @@ import type { Pod } from '@podwright/kube-api';
 import type { LogFollower } from './log-follower.ts';
 import type { RunView } from './run-view.ts';
 
-/** How long a state waits for a log, which a busy node may send late. */
+/** How long showing a state is delayed to wait for a log, which a busy node may send late. */
 const LOG_WAIT_MS = 500;
 
-/** Shows the states of each pod in order. A state that reports the end of a container is shown after the container's log. */
+/** Shows each pod's states in order. A state that reports a container's termination is shown after the container's log. */
 export class OrderedStates {
   readonly #view: Pick<RunView, 'pod'>;
   readonly #logs: Pick<LogFollower, 'endsShown'> | undefined;
-  /** By pod UID: resolves when the pod's latest state is shown. */
+  /** By pod UID: resolves once the pod's latest state has been shown. */
   readonly #shown = new Map<string, Promise<void>>();
 
   constructor(view: Pick<RunView, 'pod'>, logs: Pick<LogFollower, 'endsShown'> | undefined) {
@@ -24,7 +24,7 @@ export class OrderedStates {
     this.#shown.set(uid, this.#showAfter(before, pod));
   }
 
-  /** Resolves when all states so far are shown. */
+  /** Resolves once all states received so far have been shown. */
   async caughtUp(): Promise<void> {
     await Promise.all(this.#shown.values());
   }

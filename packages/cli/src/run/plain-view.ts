@@ -5,17 +5,20 @@ import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
-/** The streams of a view: `out` gets the log lines, and `status` everything else. Without `status` only log lines are written. */
+/**
+ * The output streams of a view. Log lines are written to `out` and everything else to `status`; without `status`, only log lines are
+ * written.
+ */
 export type PlainOutput = { out: NodeJS.WritableStream; status?: NodeJS.WritableStream | undefined };
 
-/** Prints one line per change. For files, pipes and CI logs; on a terminal it shows changes after all pods are ready. */
+/** Prints one line per change. Used for files, pipes and CI logs, and on a terminal once all pods are ready. */
 export class PlainView implements RunView {
   readonly #shown = new Map<string, string>();
   readonly #startedAtMs = Date.now();
   readonly #output: PlainOutput;
   #isHeld: boolean;
 
-  /** `held`: prints no changes before `settle` is called. */
+  /** If `held` is set, no changes are printed until `settle` is called. */
   constructor(output: PlainOutput, { held = false } = {}) {
     this.#output = output;
     this.#isHeld = held;
@@ -32,8 +35,8 @@ export class PlainView implements RunView {
   }
 
   /**
-   * Prints a line for each phase and each quarter of the bytes, once per image even if the pull is repeated. Failures are not printed,
-   * because the container's state has the reason.
+   * Prints one line for each phase and for each quarter downloaded, once per image even if the pull is retried. Failures are not printed,
+   * because the container's state gives the reason.
    */
   transfer(transfer: ImageTransfer): void {
     const { reference, phase, doneBytes, totalBytes } = transfer;

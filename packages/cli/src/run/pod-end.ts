@@ -1,14 +1,14 @@
 import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 
-/** Waiting reasons that no retry fixes. */
+/** Waiting reasons that no retry can fix. */
 const NEVER_PULLED = new Set(['ErrImageNeverPull', 'InvalidImageName']);
 /** Waiting reasons after a failed pull. The message contains the gRPC code of each attempt. */
 export const PULL_FAILURES = new Set(['ErrImagePull', 'ImagePullBackOff']);
 const PULL_CODE = /\brpc error: code = (\w+) desc = /g;
-/** gRPC codes of pull failures that a retry does not fix. */
+/** gRPC codes of pull failures that a retry cannot fix. */
 const FINAL_CODES = new Set(['NotFound', 'InvalidArgument', 'Unauthenticated', 'PermissionDenied']);
 
-/** Every container's status, init containers first. */
+/** Returns the status of every container, init containers first. */
 export function containerStatuses(pod: Pod): ContainerStatus[] {
   return [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
 }
@@ -18,13 +18,13 @@ export const isEnded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' 
 export const isReady = (pod: Pod): boolean =>
   (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
-/** True for a pod that needs no explanation: it is ready or has succeeded. */
+/** Whether the pod needs no explanation because it is ready or has succeeded. */
 export const isWell = (pod: Pod): boolean =>
   pod.status?.phase === 'Succeeded' || (pod.status?.phase !== 'Failed' && isReady(pod));
 
 /**
- * True if no container of the pod runs because an image for its first start cannot be pulled and waiting would not help, although the
- * kubelet keeps trying. Pulls before a restart do not count: the image did exist once.
+ * True if none of the pod's containers are running because an image needed for a first start cannot be pulled and waiting would not help,
+ * even though the kubelet keeps retrying. Pulls before a restart do not count, because the image existed at some point.
  */
 export function lacksImage(pod: Pod): boolean {
   const statuses = containerStatuses(pod);
@@ -37,10 +37,13 @@ export function lacksImage(pod: Pod): boolean {
   });
 }
 
-/** True for a pod that has ended or can never start. */
+/** Whether the pod has terminated or can never start. */
 export const isOver = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
 
-/** True if the pod is ready or will never become ready: it has ended, or each container is ready or has ended without a later restart. */
+/**
+ * True if the pod is ready or will never become ready. The latter holds if the pod has terminated, or if each of its containers is ready or
+ * has terminated and will not be restarted.
+ */
 export function isSettled(pod: Pod, over = isOver): boolean {
   if (over(pod) || isReady(pod)) return true;
   const statuses = pod.status?.containerStatuses ?? [];
@@ -50,7 +53,7 @@ export function isSettled(pod: Pod, over = isOver): boolean {
   });
 }
 
-/** True if a settled pod cannot turn out to fail shortly after: it has ended, or each container has a probe. */
+/** True if a settled pod cannot turn out to fail shortly afterwards, because it has terminated or each of its containers has a probe. */
 export function isProven(pod: Pod, over = isOver): boolean {
   const isProbed = ({ readinessProbe, startupProbe }: Container) => (readinessProbe ?? startupProbe) !== undefined;
   return over(pod) || pod.spec.containers.every(isProbed);
@@ -61,14 +64,14 @@ function hasEndedForGood(pod: Pod, { state: { terminated } }: ContainerStatus): 
   return pod.spec.restartPolicy === 'Never' || (pod.spec.restartPolicy === 'OnFailure' && terminated.exitCode === 0);
 }
 
-/** Containers that have failed and are not restarted, while the pod keeps running. */
+/** Returns the containers that failed and will not be restarted although the pod keeps running. */
 export function lostContainers(pod: Pod): ContainerStatus[] {
   return (pod.status?.containerStatuses ?? []).filter(
     (status) => hasEndedForGood(pod, status) && status.state.terminated!.exitCode !== 0,
   );
 }
 
-/** 0 if every pod succeeded; otherwise the exit code of the first failed container, or 1 if there is none. */
+/** Returns 0 if every pod succeeded; otherwise the exit code of the first failed container, or 1 if no container failed. */
 export function exitCodeOf(pods: Pod[]): number {
   for (const pod of pods.filter((candidate) => candidate.status?.phase !== 'Succeeded')) {
     const codes = containerStatuses(pod).map(({ state }) => state.terminated?.exitCode ?? 0);

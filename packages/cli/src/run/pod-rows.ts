@@ -2,8 +2,8 @@ import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 import { containerStatuses, PULL_FAILURES } from './pod-end.ts';
 
 /**
- * The displayed state of one container. `tone` selects the colour. `failure` is the reason why it cannot start, the same for repeated
- * attempts; it is missing for a container that starts and crashes, and for a status without a message.
+ * One container's state as displayed. `tone` selects the colour. `failure` is the reason why the container cannot start, and is the same
+ * for every attempt. It is absent if the container starts but then crashes, or if the status has no message.
  */
 export type ContainerRow = {
   pod: string;
@@ -14,7 +14,7 @@ export type ContainerRow = {
   failure?: string;
 };
 
-/** The containers of the pod in start order: init containers first. */
+/** Returns the pod's containers in start order, init containers first. */
 export function containerRows(pod: Pod): ContainerRow[] {
   const statuses = containerStatuses(pod);
   const row = (container: Container, role: ContainerRow['role']): ContainerRow => ({
@@ -35,7 +35,7 @@ export function containerRows(pod: Pod): ContainerRow[] {
   ];
 }
 
-/** `name`, or `namespace/name` outside the namespace `default`. */
+/** Returns `name` for a pod in namespace `default`, otherwise `namespace/name`. */
 export function podLabel(pod: Pod): string {
   const { namespace, name } = pod.metadata;
   return namespace === 'default' ? name : `${namespace}/${name}`;
@@ -70,10 +70,12 @@ function describe(
   return { ...shown, failure: (PULL_FAILURES.has(reason) ? 'ErrImagePull' : reason) + message };
 }
 
-/** The kubelet's prefix of the last pull error during back-off. */
+/** The prefix that the kubelet adds to the last pull error during back-off. */
 const PULL_BACK_OFF = /^Back-off pulling image "[^"]*": (?:\w+: )?/;
 
-/** The error without the back-off prefix. For a pull, the image is added unless the runtime's message contains it. */
+/**
+ * Returns the error without the back-off prefix. For a pull error, adds the image unless the container runtime's message already names it.
+ */
 function waitingCause(reason: string, message: string, image: string): string {
   const error = firstLine(message).replace(PULL_BACK_OFF, '');
   return PULL_FAILURES.has(reason) && !error.includes(image) ? `${image}: ${error}` : error;
@@ -82,15 +84,15 @@ function waitingCause(reason: string, message: string, image: string): string {
 /** The prefix of a gRPC error. */
 const RPC_ERROR = /\brpc error: code = \w+ desc = /;
 
-/** A full ID of a container, sandbox or image; its first 12 digits suffice. */
+/** A full container, sandbox or image ID. Its first 12 digits are enough to identify the object. */
 const LONG_ID = /\b([0-9a-f]{12})[0-9a-f]{52}\b/g;
 
-/** A pod in the kubelet's messages: `pod=name_namespace(uid)`. */
+/** How the kubelet's messages refer to a pod: `pod=name_namespace(uid)`. */
 const POD_ID = / (?:in pod |pod=)[a-z\d.-]+_[a-z\d-]+\([\da-f-]{32,36}\)/g;
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
-/** The first line of a message with shortened IDs, without the gRPC prefix and without the pod, which the caller shows. */
+/** Returns the first line of a message with IDs shortened. The gRPC prefix is removed, and so is the pod, which the caller shows anyway. */
 export function firstLine(text: string): string {
   return text.split('\n')[0]!.replace(RPC_ERROR, '').replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
 }

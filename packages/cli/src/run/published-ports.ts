@@ -3,7 +3,7 @@ import { podLabel } from './pod-rows.ts';
 
 type Port = NonNullable<Container['ports']>[number];
 
-/** Returns a line for each host port of a pod, with a URL if the port's name or an HTTP probe shows that it serves HTTP. */
+/** Returns a line for each of the pod's host ports, with a URL if the port's name or an HTTP probe indicates that it serves HTTP. */
 export function publishedPorts(pod: Pod): string[] {
   return pod.spec.containers.flatMap((container) =>
     (container.ports ?? []).flatMap((port) =>

@@ -1,10 +1,10 @@
 import type { Pod } from '@podwright/kube-api';
 import { REMOVAL_SPARE_MS } from '../limits.ts';
 
-/** Kubernetes' default of `terminationGracePeriodSeconds`. */
+/** Kubernetes' default for `terminationGracePeriodSeconds`. */
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** How long, in ms, to wait for the removal of deleted pods. `gracePeriodSeconds` overrides the grace periods of the pods. */
+/** Returns how long to wait for deleted pods to be removed, in milliseconds. `gracePeriodSeconds` overrides the pods' own grace periods. */
 export function removalTimeoutMs(
   pods: Pod[],
   { gracePeriodSeconds, spareMs = REMOVAL_SPARE_MS }: { gracePeriodSeconds: number | undefined; spareMs?: number },

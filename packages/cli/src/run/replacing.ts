@@ -7,17 +7,17 @@ import type { AppliedObject } from './run-session.ts';
 
 export type ReplaceOptions = {
   client: Pick<NodeClient, 'apply'>;
-  /** Replace existing objects without a prompt. */
+  /** Replace existing objects without prompting. */
   force: boolean;
-  /** Whether the user can be prompted. False if standard input is a manifest. */
+  /** Whether the user can be prompted. False if the manifest is read from standard input. */
   canAsk: boolean;
-  /** Aborting it ends the wait for the answer. */
+  /** Aborts the wait for the user's answer. */
   signal: AbortSignal;
 };
 
 /**
- * Applies a manifest. Prompts before it replaces existing objects with other content. Rejects with `failed_precondition` if that is not
- * allowed.
+ * Applies a manifest. Prompts before replacing existing objects whose content differs. Rejects with `failed_precondition` if the user
+ * declines or cannot be prompted.
  */
 export async function applyWithConsent(manifest: string, options: ReplaceOptions): Promise<ApplyResult> {
   const { client, force } = options;
@@ -42,7 +42,7 @@ async function askToReplace(replaced: AppliedObject[], options: ReplaceOptions):
   throw new PodwrightError('failed_precondition', `run: ${names} not replaced; nothing was changed`);
 }
 
-/** `pod web, configmap team-a/settings`. */
+/** Lists the objects in the form `pod web, configmap team-a/settings`. */
 export function objectNames(objects: Pick<AppliedObject, 'kind' | 'namespace' | 'name'>[]): string {
   return objects
     .map(({ kind, namespace, name }) => {
@@ -52,7 +52,7 @@ export function objectNames(objects: Pick<AppliedObject, 'kind' | 'namespace' | 
     .join(', ');
 }
 
-/** Reads a line of standard input, '' at its end. */
+/** Reads a line from standard input, or '' at end of input. */
 async function readAnswer(signal: AbortSignal): Promise<string> {
   try {
     const ended = new AbortController();
@@ -68,13 +68,13 @@ async function readAnswer(signal: AbortSignal): Promise<string> {
   }
 }
 
-/** Reports the objects of a killed run that this run has adopted. `stays`: this run does not remove them at its end. */
+/** Reports the objects that this run has adopted from a killed run. `stays` is set if this run does not remove them when it exits. */
 export function reportAdopted(objects: AppliedObject[], stays: boolean): void {
   if (objects.length === 0) return;
   printError(`${objectNames(objects)}: adopted from a killed run, ${stays ? 'kept' : 'removed at exit'}`);
 }
 
-/** Reports objects that existed before and are kept. `ofRuns` has the UIDs of objects that other foreground runs will delete. */
+/** Reports objects that already existed and are kept. `ofRuns` holds the UIDs of objects that other foreground runs will delete. */
 export function reportExisting(objects: AppliedObject[], ofRuns: ReadonlySet<string>): void {
   const others = objects.filter(({ uid = '' }) => ofRuns.has(uid));
   const [unchanged, replaced] = [

@@ -5,28 +5,30 @@ import { namesInSync } from '@podwright/host';
 import { processStart } from '../client/process-start.ts';
 import type { AppliedObject } from './run-session.ts';
 
-/** The objects that a foreground `run` removes at its end. `startedNode`: it also stops the node if no other pods are left. */
+/**
+ * The objects that a foreground `run` removes when it exits. `startedNode` is set if it also stops the node once no other pods are left.
+ */
 export type RunRecord = { objects: AppliedObject[]; startedNode: boolean };
 
 type ObjectName = Pick<AppliedObject, 'kind' | 'namespace' | 'name'>;
 
-/** A record and its file. */
+/** A record and the path of its file. */
 export type LeftoverRecord = RunRecord & { path: string };
 
 /**
- * Each foreground `run` has a file `run-PID-STARTTIME.json` in the node's state directory. If the process has exited but the file exists,
- * the run was killed before it could clean up. A reboot deletes the files, since the state directory is volatile.
+ * Each foreground `run` has a file named `run-PID-STARTTIME.json` in the node's state directory. If the file exists but the process does
+ * not, the run was killed before it could clean up. The state directory is volatile, so a reboot deletes the files.
  */
 const FILE = /^run-(\d+)-(\d+)\.json$/;
 
-/** Records the objects that this process has created. Disposing the result deletes the record, unless `keep` has aborted. */
+/** Records the objects created by this process. Disposing of the result deletes the record, unless `keep` has been aborted. */
 export function recordRun(stateDirectory: string, { objects, startedNode }: RunRecord, keep?: AbortSignal): Disposable {
   const path = join(stateDirectory, `run-${process.pid}-${processStart(process.pid)}.json`);
   write(path, { objects: objects.filter(({ action }) => action === 'created'), startedNode });
   return { [Symbol.dispose]: () => keep?.aborted || rmSync(path, { force: true }) };
 }
 
-/** The records of killed runs. Unreadable records are skipped. */
+/** Returns the records of killed runs. Unreadable records are skipped. */
 export function leftoverRecords(stateDirectory: string): LeftoverRecord[] {
   return allRecords(stateDirectory).filter(({ path }) => {
     const [, pid, start] = FILE.exec(basename(path))!;
@@ -34,7 +36,7 @@ export function leftoverRecords(stateDirectory: string): LeftoverRecord[] {
   });
 }
 
-/** The records of killed and of running runs. */
+/** Returns the records of both killed and running runs. */
 export function allRecords(stateDirectory: string): LeftoverRecord[] {
   return namesInSync(stateDirectory).flatMap((name) => {
     if (!FILE.test(name)) return [];
@@ -44,17 +46,17 @@ export function allRecords(stateDirectory: string): LeftoverRecord[] {
   });
 }
 
-/** UIDs of the pods that foreground runs have created. */
+/** Returns the UIDs of the pods created by foreground runs. */
 export function uidsOfRuns(stateDirectory: string): Set<string> {
   return new Set(allRecords(stateDirectory).flatMap(({ objects }) => objects.flatMap(({ uid }) => uid ?? [])));
 }
 
-/** The applied objects after adoption. `startedNode`: a killed run had started the node, so this run stops it. */
+/** The applied objects after adoption. `startedNode` is set if a killed run had started the node, so that this run must stop it. */
 export type Adoption = { objects: AppliedObject[]; adopted: AppliedObject[]; startedNode: boolean };
 
 /**
- * Adopts unchanged objects created by a killed run: their action becomes `created`. If the pods of a record no longer exist, none of its
- * objects is adopted: a ConfigMap has no UID, so another client may have created one of the same name since.
+ * Adopts unchanged objects created by a killed run by changing their action to `created`. If none of a record's pods exist any more, none
+ * of its objects are adopted: a ConfigMap has no UID, so another client may have created one with the same name since.
  */
 export function adoptLeftovers(applied: AppliedObject[], left: RunRecord[]): Adoption {
   const unchanged = new Set(applied.filter(({ action }) => action === 'unchanged').map(keyOf));
@@ -75,13 +77,15 @@ export function dropAdopted(left: LeftoverRecord[], adopted: AppliedObject[]): v
   drop(left, (object) => keys.has(keyOf(object)));
 }
 
-/** Removes deleted objects from the records of killed runs. Objects are matched by name, since none of this name exists any more. */
+/**
+ * Removes deleted objects from the records of killed runs. Objects are matched by name, because no object with that name exists any more.
+ */
 export function dropDeleted(stateDirectory: string, deleted: ObjectName[]): void {
   const names = new Set(deleted.map(nameOf));
   drop(leftoverRecords(stateDirectory), (object) => names.has(nameOf(object)));
 }
 
-/** Removes objects from records, and deletes records that then have no pods. */
+/** Removes objects from records, and deletes records that are left without pods. */
 function drop(left: LeftoverRecord[], isDropped: (object: AppliedObject) => boolean): void {
   for (const { path, objects, startedNode } of left) {
     const others = objects.filter((object) => !isDropped(object));
@@ -94,7 +98,7 @@ const hasUid = ({ uid = '' }: AppliedObject): boolean => uid !== '';
 
 const nameOf = ({ kind, namespace, name }: ObjectName): string => `${kind} ${namespace}/${name}`;
 
-/** The key of an object. It includes the UID, so that a later pod of the same name does not match. */
+/** Identifies an object. Includes the UID, so that a later pod with the same name does not match. */
 const keyOf = ({ uid = '', ...object }: AppliedObject): string => `${nameOf(object)} ${uid}`;
 
 function write(path: string, record: RunRecord): void {

@@ -7,15 +7,17 @@ import { STEADY_MS } from '../limits.ts';
 import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 
-/** Before a pod counts as ready, it must run for this share of the time that its start took, at most `STEADY_MS`. */
+/**
+ * Before a pod counts as ready, it must have been running for this fraction of the time it took to start, but for no more than `STEADY_MS`.
+ */
 const SLOW_SHARE = 0.15;
 const NODE_ENDED = 'the node ended while its pods were running';
 
 export type AppliedObject = ApplyResult['objects'][number];
 
 /**
- * The pods of one `podwright run` with their latest states, and the times at which they became ready. Objects that existed before are
- * watched, too, but never removed.
+ * The pods of one `podwright run`, with their latest states and the times at which they became ready. Objects that existed before the run
+ * are also watched, but never removed.
  */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
@@ -39,39 +41,39 @@ export class RunSession {
     this.old = new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged' || action === 'resized')));
   }
 
-  /** By UID: how long each settled pod took to settle. */
+  /** How long each settled pod took to settle, by UID. */
   get tookMs(): Map<string, number> {
     return new Map([...this.#settledAtMs].map(([uid, atMs]) => [uid, atMs - this.#startedAtMs]));
   }
 
-  /** UIDs of the pods that were applied. */
+  /** UIDs of the applied pods. */
   get uids(): string[] {
     return uidsOf(this.#objects);
   }
 
-  /** Objects that existed before and are therefore kept. */
+  /** Objects that existed before this run and are therefore kept. */
   get existing(): AppliedObject[] {
     return this.#objects.filter(({ action }) => action !== 'created');
   }
 
-  /** Whether this run removes the pod at its end. */
+  /** Whether this run removes the pod when it exits. */
   isMade({ metadata: { uid } }: Pod): boolean {
     return this.#made.some((object) => object.uid === uid);
   }
 
-  /** Whether this run has pods to stop at its end. */
+  /** Whether this run has pods to stop when it exits. */
   get makesPods(): boolean {
     return uidsOf(this.#made).length > 0;
   }
 
-  /** Pods that another client deleted before they had ended. */
+  /** Pods that another client deleted before they terminated. */
   get deletedByOthers(): Pod[] {
     return [...this.#deletedByOthers].flatMap((uid) => this.pods.get(uid) ?? []);
   }
 
   /**
-   * Created objects that this run still owns. Pods deleted by another client are excluded: that client may have created new ones of the
-   * same name.
+   * Created objects that this run still owns. Pods deleted by another client are excluded, because that client may have created new ones
+   * with the same names.
    */
   get #made(): AppliedObject[] {
     return this.#objects.filter(
@@ -80,7 +82,10 @@ export class RunSession {
     );
   }
 
-  /** Updates the states until the signal aborts or the node stops. A node that restarts, as in an upgrade, continues with the pods. */
+  /**
+   * Updates the pod states until the signal aborts or the node stops. If the node merely restarts, as during an upgrade, watching
+   * continues.
+   */
   async watch(signal: AbortSignal): Promise<void> {
     try {
       while (!signal.aborted) await this.#watchConnection(signal);
@@ -113,8 +118,8 @@ export class RunSession {
 
   /**
    * Waits until every pod is settled or removed. Pods without probes must also stay settled for `steadyMs`: the kubelet reports them as
-   * ready as soon as their containers run, even if these fail a moment later. On a slow host they fail later, so the time grows with the
-   * time that the pod took to start.
+   * ready as soon as their containers are running, even if these fail a moment later. On a slow host they fail later, so the wait grows
+   * with the time that the pod took to start.
    */
   async settled(signal: AbortSignal, steadyMs: number): Promise<void> {
     const dueMs = (uid: string) => {
@@ -131,14 +136,14 @@ export class RunSession {
     } while (!this.uids.every((uid) => this.#is(uid, this.#isSettled) && dueMs(uid) <= 0));
   }
 
-  /** Waits until every pod has ended, can never start, or was removed. */
+  /** Waits until every pod has terminated, can never start, or was removed. */
   ended(signal: AbortSignal): Promise<void> {
     return this.#until(() => this.uids.every((uid) => this.#is(uid, this.#isOver)), signal);
   }
 
   /**
-   * Returns the exit code after the pods have ended: 0 if all succeeded, the exit code of one that failed, or 1 if one was deleted before
-   * its end.
+   * Returns the exit code once the pods have terminated: 0 if all succeeded, the exit code of one that failed, or 1 if one was deleted
+   * before it terminated.
    */
   exitCode(): number {
     const code = exitCodeOf([...this.pods.values()].filter(({ metadata: { uid } }) => !this.#deletedByOthers.has(uid)));
@@ -149,9 +154,9 @@ export class RunSession {
   /** Deletes the created objects and waits until the pods are removed. */
   async remove(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
     this.#removing = true;
-    // Pods first: a ConfigMap must exist while its containers are terminating.
+    // Delete pods first: a ConfigMap must exist while the containers that use it are terminating.
     const pods = this.#made.filter(({ kind }) => kind === 'Pod');
-    // claims are kept with their files for the next run
+    // claims and their files are kept for the next run
     const others = this.#made.filter(({ kind }) => kind !== 'Pod' && kind !== 'PersistentVolumeClaim');
     const timeoutMs = removalTimeoutMs([...this.pods.values()], { gracePeriodSeconds });
     using bound = withTimeout(signal, timeoutMs, 'wait until the pods have ended');
@@ -175,13 +180,16 @@ export class RunSession {
     }
   }
 
-  /** Marks pods that the initial list lacks as removed: they were deleted before the watch began. */
+  /** Marks pods that are missing from the initial list as removed, because they were deleted before the watch began. */
   #missing(): void {
     for (const uid of this.uids) if (!this.pods.has(uid)) this.#removed.add(uid);
     this.#wake();
   }
 
-  /** A failed pull does not end a pod that existed before: the failure may be old, and the image may exist by now. */
+  /**
+   * A failed pull does not count as terminated for a pod that existed before: the failure may be old, and the image may be available by
+   * now.
+   */
   readonly #isOver = (pod: Pod): boolean => (this.old.has(pod.metadata.uid) ? isEnded(pod) : isOver(pod));
   readonly #isSettled = (pod: Pod): boolean => isSettled(pod, this.#isOver);
 

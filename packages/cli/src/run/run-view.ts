@@ -4,20 +4,20 @@ import { renderTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
 import { podLabel } from './pod-rows.ts';
 
-/** Shows the start of pods and what happens to them later. */
+/** Shows pods starting up, and what happens to them afterwards. */
 export interface RunView {
   pod(pod: Pod): void;
   transfer(transfer: ImageTransfer): void;
   event(event: Event): void;
-  /** Shows a line unchanged, such as one of a log. */
+  /** Prints a line unchanged, such as a log line. */
   log(line: string): void;
-  /** Call it when the pods are ready or no longer watched. `table` replaces the progress of the start. */
+  /** Must be called once the pods are ready or are no longer watched. `table` replaces the startup progress. */
   settle(table?: string): void;
   /** Shows lines about the run itself, such as published ports. */
   note(lines: string[]): void;
 }
 
-/** The table of pods after the start. `tookMs` is how long each pod took to start, by UID. */
+/** Returns the table of pods that is shown once they have started. `tookMs` holds how long each pod took to start, by UID. */
 export function podTable(pods: Pod[], tookMs: Map<string, number>, width?: number): string {
   const rows = pods.map((pod) => {
     const { ready, status, restarts } = podSummary(pod);

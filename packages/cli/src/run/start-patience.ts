@@ -14,7 +14,10 @@ export class NotStarted extends Error {
   }
 }
 
-/** Whether the pod has not started yet and has a failure; the kubelet keeps trying. `warned`: there was a warning event. */
+/**
+ * Whether the pod has not started yet and something has failed, although the kubelet keeps retrying. `warned` is set if there was a warning
+ * event.
+ */
 export function failsToStart(pod: Pod, warned: boolean): boolean {
   const hasStarted = containerStatuses(pod).some(
     ({ state, lastState, restartCount }) =>
@@ -24,7 +27,8 @@ export function failsToStart(pod: Pod, warned: boolean): boolean {
 }
 
 /**
- * Ends the wait for pods that fail to start: `signal` aborts with `NotStarted` once `isStuck` has held for `patienceMs` without progress.
+ * Limits how long to wait for pods that fail to start: `signal` aborts with `NotStarted` once `isStuck` has returned true for `patienceMs`
+ * without any progress.
  */
 export class StartPatience implements Disposable {
   readonly #aborting = new AbortController();
@@ -42,7 +46,7 @@ export class StartPatience implements Disposable {
     return this.#aborting.signal;
   }
 
-  /** Restarts the waiting time. Call it at any progress, such as an image transfer. */
+  /** Resets the timer. Must be called on any progress, such as an image transfer. */
   progress(): void {
     this.#progressAtMs = Date.now();
   }

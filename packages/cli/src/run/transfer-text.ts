@@ -1,13 +1,13 @@
 import type { ImageTransfer } from '@podwright/node-api';
 import { formatBytes } from '../output/units.ts';
 
-/** The progress of a transfer, from the node's API or the CRI. */
+/** The progress of an image transfer, as reported by the node's API or over the CRI. */
 export type Transfer = Omit<ImageTransfer, 'doneBytes' | 'totalBytes'> & {
   doneBytes: number | bigint;
   totalBytes: number | bigint;
 };
 
-/** `name downloading 12 MiB of 45 MiB (3 of 5 layers)`. */
+/** Describes a transfer in the form `name downloading 12 MiB of 45 MiB (3 of 5 layers)`. */
 export function describeTransfer(transfer: Transfer): string {
   const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = transfer;
   if (phase === 'failed') return `${reference} failed: ${error}`;

@@ -9,9 +9,9 @@ export type ClusterFiles = {
   kubeletConfiguration?: string;
 };
 
-/** The files that `podwright join` writes, and the kubeconfig, which the node itself writes. */
+/** The files written by `podwright join`, and the kubeconfig, which the node writes itself. */
 export type JoinedFiles = Required<ClusterFiles> & {
-  /** The CA certificates of the cluster. */
+  /** The cluster's CA certificates. */
   authorities: string;
 };
 
@@ -26,8 +26,8 @@ export function joinedFiles(root: string): JoinedFiles {
 }
 
 /**
- * Returns the cluster's files from the settings, or else the ones of the cluster that this node has joined. `undefined` for a standalone
- * node.
+ * Returns the cluster files named by the settings or, if there are none, those of the cluster that this node has joined. Returns
+ * `undefined` for a standalone node.
  */
 export function clusterFiles({ cluster, root }: Pick<NodeConfig, 'cluster' | 'root'>): ClusterFiles | undefined {
   const {

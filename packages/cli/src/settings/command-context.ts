@@ -6,9 +6,9 @@ import { DEFAULT_FILE, DEFAULT_ROOT, DEFAULT_STATE, type NodePaths, nodePaths } 
 import { readText } from './read-text.ts';
 
 /**
- * The node's paths and settings for a command; flags override the file. Clients need only the paths, which are read without the
- * file's schema: loading that takes longer than the rest of such a command. `settings()` validates the whole file; the daemons, `check`,
- * `doctor` and commands that start a node call it. Throws the errors of `loadConfig`.
+ * Returns the node's paths and settings for a command; flags override the configuration file. Clients need only the paths, which are read
+ * without loading the file's schema, because that would take longer than the rest of the command. `settings()` validates the whole file; it
+ * is called by the daemons, `check`, `doctor` and commands that start a node. Throws the errors of `loadConfig`.
  */
 export async function commandContext(flags: ConfigFlags): Promise<CommandContext> {
   const settings = async () => (await import('./node-config.ts')).loadConfig(flags);
@@ -16,7 +16,8 @@ export async function commandContext(flags: ConfigFlags): Promise<CommandContext
 }
 
 /**
- * Returns the node's paths from the flags and the file; `undefined` if the file cannot be read or a path in it is not a non-empty string.
+ * Returns the node's paths from the flags and the configuration file. Returns `undefined` if the file cannot be read or if one of its paths
+ * is not a non-empty string.
  */
 async function plainPaths({ config, root, state }: ConfigFlags): Promise<NodePaths | undefined> {
   const given = await givenPaths(config);
@@ -29,7 +30,7 @@ async function plainPaths({ config, root, state }: ConfigFlags): Promise<NodePat
   return nodePaths({ root: rootPath, state: statePath });
 }
 
-/** Reads the values of the file without validating them; `{}` if there is no file, and `undefined` if it cannot be read. */
+/** Reads the configuration file without validating it. Returns `{}` if there is no file, and `undefined` if it cannot be read. */
 async function givenPaths(config: string | undefined): Promise<Record<string, unknown> | undefined> {
   if (config === undefined && !existsSync(DEFAULT_FILE)) return {};
   try {

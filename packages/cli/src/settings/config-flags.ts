@@ -1,5 +1,5 @@
 import { isRecord } from '@podwright/base';
-/** The flags of every command. They override the file. */
+/** Flags that every command accepts. They override the configuration file. */
 export type ConfigFlags = {
   config?: string;
   root?: string;
@@ -17,10 +17,10 @@ export type ConfigFlags = {
 } & ClusterFlags &
   DockershimFlags;
 
-/** The flags of `podwright node` for a node of a cluster. */
+/** Flags of `podwright node` for a node that is part of a cluster. */
 export type ClusterFlags = { kubeconfig?: string; bootstrapKubeconfig?: string; kubeletConfiguration?: string };
 
-/** The flags of the daemons with a dockershim, named as in upstream's kubelet before 1.24. */
+/** Flags of the daemons that include a dockershim, named as in the kubelet before 1.24. */
 export type DockershimFlags = {
   dockerEndpoint?: string;
   listen?: string;
@@ -38,7 +38,7 @@ export type DockershimFlags = {
   imagePullProgressDeadline?: string;
 };
 
-/** The path in the configuration file of the key that each flag sets. */
+/** For each flag, the path of its key in the configuration file. */
 const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   root: ['root'],
   state: ['state'],
@@ -71,7 +71,7 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   imagePullProgressDeadline: ['dockershim', 'image_pull_progress_deadline'],
 };
 
-/** Flags whose key is a whole number, a boolean, or a list, which the flag separates by commas. */
+/** Flags whose key is a whole number, a boolean, or a list. On the command line, list items are separated by commas. */
 const NUMBERS: readonly string[] = ['readySandboxes', 'networkPluginMtu', 'streamingPort'];
 const BOOLEANS: readonly string[] = ['fastPaths'];
 const LISTS: readonly string[] = ['cniBinDir'];
@@ -79,7 +79,10 @@ const LISTS: readonly string[] = ['cniBinDir'];
 type Table = Record<string, unknown>;
 type KeyValue = string | number | boolean | string[];
 
-/** Applies the flags to the content of a file. A value that should be a table but is not is kept, so that the schema refuses it. */
+/**
+ * Applies the flags to a configuration file's content. A value that should be a table but is not is left in place, so that the schema
+ * rejects it.
+ */
 export function applyFlags(content: Table, flags: ConfigFlags): Table {
   return Object.entries(KEYS).reduce((content, [flag, path]) => {
     const value = flags[flag as keyof ConfigFlags];
@@ -87,14 +90,16 @@ export function applyFlags(content: Table, flags: ConfigFlags): Table {
   }, content);
 }
 
-/** Converts a flag's value to the type of its key. An invalid number or boolean stays a string, so that the schema refuses it. */
+/**
+ * Converts a flag's value to the type of its config key. An invalid number or boolean is left as a string, so that the schema rejects it.
+ */
 function keyValueOf(flag: string, value: string): KeyValue {
   if (LISTS.includes(flag)) return value.split(',');
   if (BOOLEANS.includes(flag) && ['true', 'false'].includes(value)) return value === 'true';
   return NUMBERS.includes(flag) && /^\d+$/.test(value) ? Number(value) : value;
 }
 
-/** The flag, such as `--pod-logs`, that set the key at `path`. */
+/** Returns the flag, such as `--pod-logs`, that set the config key at `path`. */
 export function flagOf(path: readonly PropertyKey[], flags: ConfigFlags): string | undefined {
   const found = Object.entries(KEYS).find(
     ([flag, key]) => flags[flag as keyof ConfigFlags] !== undefined && key.join('.') === path.join('.'),
@@ -102,7 +107,7 @@ export function flagOf(path: readonly PropertyKey[], flags: ConfigFlags): string
   return found === undefined ? undefined : flagName(found[0]);
 }
 
-/** The flag on the command line for a name: `--pod-logs` for `podLogs`. */
+/** Converts an option name to its command-line form: `podLogs` becomes `--pod-logs`. */
 export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -1,10 +1,10 @@
 import { didYouMean } from '@podwright/base';
 import * as z from 'zod';
 
-/** A problem of a configuration: the path of the key, and the message. */
+/** A configuration error: the path of the offending key, and the message. */
 export type ConfigProblem = { path: PropertyKey[]; message: string };
 
-/** Translates zod's issues for a user who edits the file. `schema` provides the known keys. */
+/** Rewrites zod's issues for a user who edits the configuration file. `schema` provides the known keys. */
 export function configProblems(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): ConfigProblem[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
@@ -22,7 +22,7 @@ function unknownKey(key: string, known: string[]): string {
 
 const KINDS: Record<string, string> = {
   string: 'a string',
-  // every number of the configuration is a whole number
+  // all numbers in the configuration are whole numbers
   int: 'a whole number',
   number: 'a whole number',
   boolean: 'true or false',
@@ -53,7 +53,6 @@ const isSize = (origin: string) => origin === 'string' || origin === 'array';
 
 type JsonSchema = { properties?: Record<string, JsonSchema>; additionalProperties?: JsonSchema; items?: JsonSchema };
 
-/** The known keys of the table at `path`. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: JsonSchema | undefined = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema;
   for (const key of path) at = at?.properties?.[String(key)] ?? at?.additionalProperties ?? at?.items;

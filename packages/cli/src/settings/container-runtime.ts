@@ -2,21 +2,21 @@ import type { ConfigFlags } from './config-flags.ts';
 import type { ConfigProblem } from './config-problems.ts';
 
 /**
- * The runtime of a node's containers, with the values of upstream's `--container-runtime`: `docker` is a Docker Engine through a
- * dockershim in the node's process; `remote` is a CRI runtime, which the table `[runtime]` configures for `podwright node`.
+ * The container runtime of a node, with the values of upstream's `--container-runtime`: `docker` is a Docker Engine used through a
+ * dockershim in the node's process; `remote` is a CRI runtime, which for `podwright node` is configured in the table `[runtime]`.
  */
 export type ContainerRuntime = 'docker' | 'remote';
 
 type Table = Record<string, unknown>;
 
-/** Removes `runtime = "docker"`, which a file may have instead of the table `[runtime]`. */
+/** Removes `runtime = "docker"`, which a configuration file may contain instead of the table `[runtime]`. */
 export function takeContainerRuntime(content: Table): { content: Table; containerRuntime: ContainerRuntime } {
   const { runtime, ...others } = content;
   if (runtime !== 'docker') return { content, containerRuntime: 'remote' };
   return { content: others, containerRuntime: 'docker' };
 }
 
-/** Reports settings that would have no effect on a Docker Engine. */
+/** Reports settings that have no effect with a Docker Engine. */
 export function dockerProblems(content: Table, flags: ConfigFlags): ConfigProblem[] {
   const network = content.network as Table | undefined;
   const message = 'applies only to the built-in runtime, but this node has runtime = "docker"; remove it';

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { path } from './path-schema.ts';
 
-/** A unix socket, with or without `unix://`, as clients of Docker and of the CRI write it. */
+/** A Unix socket, with or without the `unix://` prefix, as accepted by Docker and CRI clients. */
 const socket = z
   .string()
   .regex(/^(unix:\/\/)?\/./, 'must be unix:// and the absolute path of a socket')
@@ -21,7 +21,7 @@ const duration = z
 
 const MAX_MTU = 65_535;
 
-/** `[dockershim]`. */
+/** The `[dockershim]` table. */
 export const DockershimSchema = z.strictObject({
   docker_endpoint: socket.default('/var/run/docker.sock'),
   listen: socket.optional(),

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_FILE } from './node-paths.ts';
 
 /**
- * Whether a command with these arguments may use fast paths at its start. The flag decides, or else `fast_paths` in the file. This is
- * called before the code that parses the command line and the configuration is loaded, so it only searches the arguments and the lines
- * before the file's first table. A wrong result affects only how long the start takes. Invalid values are reported later.
+ * Whether a command with these arguments may use fast paths when it starts. This is decided by the flag or, without one, by `fast_paths` in
+ * the configuration file. The function runs before the code that parses the command line and the configuration is loaded, so it only scans
+ * the arguments and the lines before the file's first table. A wrong result affects only how long the start takes. Invalid values are
+ * reported later.
  */
 export function usesFastStart(args: string[], defaultFile = DEFAULT_FILE): boolean {
   const flag = givenValue(args, '--fast-paths');
@@ -13,7 +14,7 @@ export function usesFastStart(args: string[], defaultFile = DEFAULT_FILE): boole
   return !/^\s*fast_paths\s*=\s*false\b/m.test(top);
 }
 
-/** Returns the value of a flag before `--`, as `--flag VALUE` or `--flag=VALUE`. */
+/** Returns the value of a flag given as `--flag VALUE` or `--flag=VALUE` before any `--`. */
 function givenValue(args: string[], flag: string): string | undefined {
   const end = args.indexOf('--');
   const own = end === -1 ? args : args.slice(0, end);

@@ -19,7 +19,7 @@ const isCollector = (endpoint: string) => {
   }
 };
 
-/** The configuration file. Every key is optional and explained in docs/configuration.md. Unknown keys are errors. */
+/** The configuration file. Every key is optional and documented in docs/configuration.md. Unknown keys are errors. */
 export const FileSchema = z.strictObject({
   root: path.default(DEFAULT_ROOT),
   state: path.default(DEFAULT_STATE),

@@ -1,14 +1,14 @@
 import { parse } from 'smol-toml';
 
-/** Longer files are not searched, since the search parses the file up to each of its lines. */
+/** Longer files are not searched, because the search parses the file once for every line. */
 const MAX_LINES = 500;
 
 /**
- * Returns the line, from 1, on which a key is set, or else the line of the innermost table of its path that the file has. `undefined` if
- * the file has none of them. `text` must be valid TOML.
+ * Returns the 1-based number of the line on which a key is set. If the key is not set, returns the line of the innermost table on its path
+ * that exists, or `undefined` if none does. `text` must be valid TOML.
  *
- * The search parses ever longer starts of the file until one contains the key. The key starts on the line after the longest valid start
- * without it. So this function needs no knowledge of TOML's syntax.
+ * The search parses longer and longer prefixes of the file until one contains the key. The key then starts on the line after the longest
+ * valid prefix without it. This way, the function needs no knowledge of TOML syntax.
  */
 export function lineOfKey(text: string, path: readonly PropertyKey[]): number | undefined {
   const lines = text.split('\n');
@@ -28,7 +28,7 @@ export function lineOfKey(text: string, path: readonly PropertyKey[]): number | 
   return found;
 }
 
-/** Returns how many elements of the path exist in the text; `undefined` if the text ends inside a value. */
+/** Returns how many elements of the path exist in the text, or `undefined` if the text ends in the middle of a value. */
 function depthIn(text: string, path: readonly PropertyKey[]): number | undefined {
   let value: unknown;
   try {

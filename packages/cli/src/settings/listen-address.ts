@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import type { z } from 'zod';
 
-/** The address of a TCP server. Port 0 is any free port. */
+/** The address that a TCP server listens on. Port 0 selects any free port. */
 export type ListenAddress = { host: string; port: number };
 
 const LOOPBACK = '127.0.0.1';
 const MAX_PORT = 65_535;
 
 /**
- * Parses `9464` (on loopback), `192.0.2.1:9464` or `[2001:db8::1]:9464`, as a transform of a zod schema. The host must be an IP address.
- * `:9464` is refused, since it means all addresses in other programs.
+ * Parses `9464` (on loopback), `192.0.2.1:9464` or `[2001:db8::1]:9464`, for use as a zod transform. The host must be an IP address.
+ * `:9464` is rejected, because other programs take it to mean all addresses.
  */
 export function parseListenAddress(text: string, context: z.RefinementCtx): ListenAddress {
   const match = /^(?:(?:\[([^\]]*)\]|([^:]*)):)?(\d{1,5})$/.exec(text);

@@ -8,33 +8,38 @@ import { DEFAULT_FILE, DEFAULT_POD_LOGS, type NodePaths, nodePaths } from './nod
 import { parseConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 
-/** The complete settings of a node. All paths are absolute. */
+/** A node's complete settings. All paths are absolute. */
 export type NodeConfig = FileSettings &
   NodePaths & {
     manifests: string;
     node_name: string;
     container_logs: string;
     container_runtime: ContainerRuntime;
-    /** The configuration file, or its default path if there is none. Relative paths of plugin packages are relative to it. */
+    /** The configuration file, or the default path if no file exists. Relative paths of plugin packages are resolved against it. */
     file: string;
   };
 
-/** The input of every command: the node's paths, its settings, and the flags that select the same node for another podwright process. */
+/**
+ * What every command receives: the node's paths, its settings, and the flags with which another podwright process selects the same node.
+ */
 export type CommandContext = { config: NodePaths; settings: () => Promise<NodeConfig>; configArgs: string[] };
 
-/** The directory in which log collectors expect links to container logs. By default, only a node with logs in `/var/log/pods` uses it. */
+/**
+ * The directory in which log collectors look for symlinks to container logs. By default it is used only by a node that keeps its logs in
+ * `/var/log/pods`.
+ */
 const HOST_CONTAINER_LOGS = '/var/log/containers';
 
 /**
- * Reads the configuration file (`--config`, or else the default path if it exists) and applies the flags. Throws `invalid_argument` with
- * the file, line, key and value of each problem and what would be valid.
+ * Reads the configuration file given by `--config`, or the default one if it exists, and applies the flags. Throws `invalid_argument`
+ * naming the file, line, key and value of each problem, and what would be valid.
  */
 export function loadConfig(flags: ConfigFlags): NodeConfig {
   const file = givenFile(flags);
   return configOfText(file === undefined ? '' : readText(file), { file, flags });
 }
 
-/** The path of the configuration file: `--config`, or else the default path if it exists. */
+/** Returns the path given by `--config`, or the default path if that file exists. */
 export function givenFile({ config }: ConfigFlags): string | undefined {
   return config !== undefined ? resolve(config) : existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined;
 }

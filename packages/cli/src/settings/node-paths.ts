@@ -3,10 +3,10 @@ import { join } from 'node:path';
 export const DEFAULT_FILE = '/etc/podwright/config.toml';
 export const DEFAULT_ROOT = '/var/lib/podwright';
 export const DEFAULT_STATE = '/run/podwright';
-/** The directory of container logs, as in upstream's kubelet. */
+/** The container log directory, as in upstream's kubelet. */
 export const DEFAULT_POD_LOGS = '/var/log/pods';
 
-/** The paths of a node that its clients need. All are absolute. */
+/** The node's paths that its clients need. All are absolute. */
 export type NodePaths = {
   root: string;
   state: string;

@@ -13,8 +13,8 @@ const MAX_VALUE_LENGTH = 60;
 const SECRET_KEYS: readonly PropertyKey[] = ['static_pod_url', 'static_pod_url_header'];
 
 /**
- * Parses the text of a configuration file and applies the flags. `file` is its name in errors. Throws `invalid_argument` with the line,
- * key and value of each problem and what would be valid.
+ * Parses the text of a configuration file and applies the flags. `file` is the name used in errors. Throws `invalid_argument` naming the
+ * line, key and value of each problem, and what would be valid.
  */
 export function parseConfig(
   text: string,
@@ -37,7 +37,7 @@ export function parseConfig(
   throw new PodwrightError('invalid_argument', `read ${lines.join('\n')}`);
 }
 
-/** `key = value`, or only the key if the value is missing, a table or secret. */
+/** Returns `key = value`, or only the key if the value is missing, secret or a table. */
 function nameAndValue({ path }: ConfigProblem, content: unknown): string {
   const name = path.map((key) => quoteKey(String(key))).join('.') || 'the file';
   const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], content);

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 
-/** A path. A relative one is resolved against the working directory. */
+/** A path. Relative paths are resolved against the working directory. */
 export const path = z
   .string()
   .min(1)
   .transform((value) => resolve(value));
 
-/** Like `path`, or '' for no path. */
+/** Like `path`, but '' is also allowed and means no path. */
 export const optionalPath = z.string().transform((value) => (value === '' ? '' : resolve(value)));

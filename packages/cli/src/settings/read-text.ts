@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { wrapError } from '@podwright/base';
 
-/** A configuration is much smaller: a larger file was named by mistake. */
+/** Configuration files are much smaller than this; a larger file must have been named by mistake. */
 const MAX_FILE_BYTES = 1 << 20;
 
-/** Throws `invalid_argument` if the file cannot be read or is too large. */
+/** Reads a text file. Throws `invalid_argument` if it cannot be read or is too large. */
 export function readText(file: string): string {
   try {
     const { size } = statSync(file);

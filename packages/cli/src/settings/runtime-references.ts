@@ -5,10 +5,10 @@ import type { RuntimeSettings } from './runtime-schema.ts';
 const SNAPSHOTTERS = ['auto', 'overlayfs', 'native'];
 const TASK_RUNTIMES = ['oci', 'shim-v2'];
 const CONTROLLERS = ['pinned', 'pause', 'shim'];
-/** Handlers that exist without configuration if their program works on the host. */
+/** Runtime handlers that exist without being configured if their program works on the host. */
 const FOUND_HANDLERS = ['crun', 'runc'];
 
-/** Reports conflicts between keys of `[runtime]`: references to unknown names, and settings that exclude each other. */
+/** Reports conflicts between keys of `[runtime]`: references to unknown names, and mutually exclusive settings. */
 export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   const plugins = Object.keys(runtime.plugins);
   const unknown = (path: PropertyKey[], value: string, known: string[]) =>
@@ -34,7 +34,7 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   ];
 }
 
-/** Reports settings of one handler that exclude each other. */
+/** Reports mutually exclusive settings of one handler. */
 function handlerProblems(handler: RuntimeSettings['handlers'][string]): ConfigProblem[] {
   const { task, program, sandbox, pause_image: image, shim } = handler;
   const problems: ConfigProblem[] = [];

@@ -38,16 +38,19 @@ const TcpSchema = z.strictObject({
   insecure: z.boolean().default(false),
 });
 
-/** No burst of pods needs more, and more would cost the kernel more than they save. */
+/** No burst of pods needs more than this, and a larger number would cost the kernel more than it saves. */
 const MAX_READY_SANDBOXES = 64;
 
-/** A value of RLIMIT_NOFILE, at most about the fs.nr_open that systemd sets. A value above the daemon's own limit is lowered. */
+/**
+ * A value for RLIMIT_NOFILE. The maximum is roughly the fs.nr_open that systemd sets. A value above the daemon's own limit is lowered to
+ * it.
+ */
 const openFiles = z
   .int()
   .min(1)
   .max(2 ** 30);
 
-/** `[runtime]`. */
+/** The `[runtime]` table. */
 export const RuntimeSchema = z
   .strictObject({
     oci_runtime: z.string().default(''),

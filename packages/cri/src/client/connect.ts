@@ -16,48 +16,53 @@ import { defaultTimeoutMs } from './deadlines.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { createCallObserver } from './observer.ts';
 
-/** Options of `connectCri`. */
+/** Options for `connectCri`. */
 export type ConnectOptions = {
   /** `unix:///path`, an absolute path, or `tcp://host:port`. */
   runtimeEndpoint: string;
-  /** Endpoint of the ImageService. If omitted, the ImageService shares the connection to `runtimeEndpoint`. */
+  /** Endpoint of the ImageService. If omitted, it shares the connection to `runtimeEndpoint`. */
   imageEndpoint?: string;
   /** TLS for `tcp://` endpoints; plaintext if omitted. */
   tls?: ClientTls;
   logger: Logger;
-  /** Registry for the call metrics, `kubelet_runtime_operations_*`. */
+  /** Registry for the `kubelet_runtime_operations_*` metrics. */
   metrics?: Registry;
-  /** Source of the current trace context, which each call sends to the runtime as `traceparent`. */
+  /** Provides the current trace context, which each call sends to the container runtime as `traceparent`. */
   tracer?: Tracer;
-  /** Deadline of ordinary calls: the kubelet's `runtimeRequestTimeout`. Default 2 min. */
+  /** Deadline of ordinary calls: the kubelet's `runtimeRequestTimeout`. Default: 2 minutes. */
   requestTimeoutMs?: number;
-  /** How long to wait for a runtime that has not started yet. Default 10 s; `Infinity` waits until `signal` aborts. */
+  /** How long to wait for a container runtime that has not started yet. Default: 10 seconds; `Infinity` waits until `signal` aborts. */
   connectTimeoutMs?: number;
-  /** `auto` (the default) uses v1, or v1alpha2 if the runtime does not serve v1. */
+  /** `auto`, the default, uses v1, or v1alpha2 if the container runtime does not serve v1. */
   apiVersion?: CriApiVersion | 'auto';
-  /** Aborts the wait for the runtime. */
+  /** Aborts the wait for the container runtime. */
   signal?: AbortSignal;
 };
 
-/** A connected CRI client. It reconnects by itself; the negotiated version does not change. */
+/** A connected CRI client. It reconnects automatically; the negotiated version does not change. */
 export type CriClient = {
   readonly runtime: ServiceClient<typeof RuntimeService>;
   readonly image: ServiceClient<typeof ImageService>;
-  /** Podwright's own service for progress, archives and cleanup of images; other runtimes return `unimplemented`. */
+  /**
+   * Podwright's own service for image transfer progress, image archives and image cleanup. Other container runtimes return `unimplemented`.
+   */
   readonly transfers: ServiceClient<typeof ImageTransfers>;
-  /** Podwright's own service for the spans that the runtime recorded for traced calls; other runtimes return `unimplemented`. */
+  /**
+   * Podwright's own service that returns the spans recorded by the container runtime for traced calls. Other container runtimes return
+   * `unimplemented`.
+   */
   readonly traces: ServiceClient<typeof Traces>;
-  /** The version of the RuntimeService in use. */
+  /** The RuntimeService version in use. */
   readonly apiVersion: CriApiVersion;
-  /** Closes the connections; running calls fail as cancelled. */
+  /** Closes the connections. In-flight calls fail as cancelled. */
   close(): void;
 };
 
 /**
  * Connects to a container runtime and negotiates the CRI version.
  *
- * Throws `invalid_argument` for an invalid endpoint, `unavailable` if no runtime answers in time, and `unimplemented` if the server is
- * not a CRI runtime.
+ * Throws `invalid_argument` for an invalid endpoint, `unavailable` if no container runtime answers in time, and `unimplemented` if the
+ * server is not a CRI runtime.
  */
 export async function connectCri(options: ConnectOptions): Promise<CriClient> {
   const observer = createCallObserver(options.logger, options.metrics);

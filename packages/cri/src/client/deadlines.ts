@@ -1,16 +1,16 @@
 import { DEFAULT_CALL_TIMEOUT_MS } from '../limits.ts';
 
-/** Requests may carry a `timeout` in seconds: how long the runtime may spend on the operation itself. */
+/** Some requests have a `timeout` in seconds, which limits how long the container runtime may spend on the operation itself. */
 type RequestTimeout = { timeout?: bigint };
 
 /**
- * Default deadline of a method in ms; `Infinity` for none (the call runs until its signal aborts). `usualMs` is the kubelet's
- * `runtimeRequestTimeout`.
+ * Returns the default deadline of a method in milliseconds, or `Infinity` for none, in which case the call runs until its signal aborts.
+ * `usualMs` is the kubelet's `runtimeRequestTimeout`.
  *
  * - `runPodSandbox` has twice the usual deadline, because it sets up a network.
- * - The `timeout` of `stopContainer`, `execSync` and `checkpointContainer` is added to the usual deadline. An `execSync` with timeout 0 is
- *   unbounded, so it has no deadline.
- * - `pullImage` and transfers have none, because their duration depends on the network. The caller watches the progress and aborts.
+ * - For `stopContainer`, `execSync` and `checkpointContainer`, the request's `timeout` is added to the usual deadline. An `execSync` with
+ *   timeout 0 is unbounded, so it has no deadline.
+ * - `pullImage` and transfers have none, because their duration depends on the network. The caller watches the progress and aborts them.
  * - Watches have none.
  */
 export function defaultTimeoutMs(

@@ -1,4 +1,4 @@
-/** Maximum number of remembered messages. Above it the oldest is forgotten, so it may be logged again before its interval ends. */
+/** Maximum number of remembered messages. Beyond that, the oldest is forgotten, so it may be logged again before its interval ends. */
 const MAX_REMEMBERED = 1000;
 
 /** Limits each distinct message to one log line per interval. */

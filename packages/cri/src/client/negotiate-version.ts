@@ -4,12 +4,12 @@ import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import { CONNECT_RETRY_MS, DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
 
-/** The endpoint to negotiate with, and the requested version. */
+/** The endpoint to negotiate with, and the requested CRI version. */
 export type Negotiation = {
   connection: Connection;
   /** The endpoint as a URL, for error messages. */
   endpoint: string;
-  /** The service to probe. A dedicated image endpoint need not serve the RuntimeService. */
+  /** The service to probe. A dedicated image endpoint may not serve the RuntimeService. */
   service: 'runtime' | 'image';
   apiVersion: CriApiVersion | 'auto';
   connectTimeoutMs: number;
@@ -17,9 +17,9 @@ export type Negotiation = {
 };
 
 /**
- * Finds the version that an endpoint serves, and waits for the endpoint to start. v1alpha2 is used only if the endpoint returns
- * `UNIMPLEMENTED` for v1. On timeout it rejects with the error of the last attempt; a final attempt that was cut short by the timeout does
- * not count.
+ * Determines the CRI version that an endpoint serves, waiting for the endpoint to start. v1alpha2 is used only if the endpoint returns
+ * `UNIMPLEMENTED` for v1. On timeout, rejects with the error of the last attempt, not counting a final attempt that was cut short by the
+ * timeout.
  */
 export async function negotiateVersion(negotiation: Negotiation): Promise<CriApiVersion> {
   const endsAtMs = Date.now() + negotiation.connectTimeoutMs;

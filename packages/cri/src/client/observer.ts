@@ -4,10 +4,12 @@ import { REPEATED_ERROR_AFTER_MS } from '../limits.ts';
 import { LogReduction } from './log-reduction.ts';
 import { operationMetrics, operationName } from './operation-metrics.ts';
 
-/** Codes that occur in ordinary operation: an object already removed, a cancelled call, an unsupported feature. */
+/** Error codes that occur in normal operation: an object has already been removed, a call was cancelled, or a feature is not supported. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set(['not_found', 'cancelled', 'unimplemented']);
 
-/** Logs failed calls, identical errors at most once a minute, and counts every call in `registry` if given. */
+/**
+ * Returns an observer that logs failed calls, identical errors at most once a minute, and counts every call in `registry` if one is given.
+ */
 export function createCallObserver(logger: Logger, registry?: Registry): CallObserver {
   const metrics = registry === undefined ? undefined : operationMetrics(registry);
   const reduction = new LogReduction(REPEATED_ERROR_AFTER_MS);

@@ -1,12 +1,12 @@
 import { Counter, Histogram, type Registry } from '@podwright/base';
 
-/** Counts CRI calls under the kubelet's metric names. */
+/** Records CRI calls under the kubelet's metric names. */
 export type OperationMetrics = { record(operation: string, seconds: number, failed: boolean): void };
 
 /** 5 ms to about 12 min, as in the kubelet. */
 const BUCKETS_SECONDS = Array.from({ length: 14 }, (_, index) => 0.005 * 2.5 ** index);
 
-/** The operation metrics of a registry; clients that share a registry share the metrics. */
+/** Returns the operation metrics of a registry. Clients that share a registry share the metrics. */
 export function operationMetrics(registry: Registry): OperationMetrics {
   const common = { labelNames: ['operation_type'] as const, registers: [registry] };
   const prefix = 'kubelet_runtime_operations';
@@ -34,7 +34,7 @@ export function operationMetrics(registry: Registry): OperationMetrics {
   };
 }
 
-/** The kubelet's name for a method: `runPodSandbox` is `run_podsandbox`. */
+/** Returns the kubelet's name for a method: `runPodSandbox` becomes `run_podsandbox`. */
 export function operationName(method: string): string {
   if (method === 'updateContainerResources') return 'update_container';
   return method.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace('pod_sandbox', 'podsandbox');

@@ -1,11 +1,11 @@
 import { PodwrightError } from '@podwright/base';
 
-/** An `invalid_argument` error; the message names the field and its value. */
+/** Builds an `invalid_argument` error whose message names the field and its value. */
 export function invalid(message: string): PodwrightError {
   return new PodwrightError('invalid_argument', message);
 }
 
-/** Rejects text with NUL bytes: the kernel ends a string at the first one, so the rest would be lost. */
+/** Rejects text that contains NUL bytes: to the kernel, a string ends at the first one, so the rest would be lost. */
 export function plainText(field: string, text: string): string {
   if (text.includes('\0')) throw invalid(`${field} ${JSON.stringify(text)} has a zero byte`);
   return text;
@@ -16,7 +16,7 @@ export function absolutePath(field: string, path: string): string {
   throw invalid(`${field} "${path}" is not an absolute path`);
 }
 
-/** Rejects an empty id in a call that succeeds if its object is missing, such as a removal. Throws `invalid_argument`. */
+/** Rejects an empty ID in a call that succeeds if its object does not exist, such as a removal. Throws `invalid_argument`. */
 export function givenId(attempted: string, id: string): string {
   if (id !== '') return id;
   throw invalid(`${attempted}: the request has no id`);
@@ -27,7 +27,7 @@ export function matchesLabels(labels: Record<string, string>, selector: Record<s
   return Object.entries(selector).every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value);
 }
 
-/** Converts to a JavaScript number between `minimum` and `maximum`. */
+/** Converts an integer field to a JavaScript number, which must be between `minimum` and `maximum`. */
 export function numberWithin(
   field: string,
   value: bigint | undefined,
@@ -38,7 +38,7 @@ export function numberWithin(
   throw invalid(`${field} ${value} is out of range`);
 }
 
-/** Converts a user or group id. Linux ids have 32 bits, and the highest value means "no id". */
+/** Converts a user or group ID. Linux IDs have 32 bits, and the highest value means "no ID". */
 export function idOf(field: string, value: bigint): number {
   if (value < 0n || value >= 0xffffffffn) throw invalid(`${field} ${value} is not an id`);
   return Number(value);

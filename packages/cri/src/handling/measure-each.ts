@@ -5,8 +5,8 @@ import { errorMessage, Limiter, type Logger } from '@podwright/base';
 const AT_ONCE = 8;
 
 /**
- * Measures each record. A record that cannot be measured is logged and omitted, so that a pod that is being removed does not prevent the
- * measurement of the others.
+ * Measures each record. A record that cannot be measured is logged and omitted, so that a pod that is being removed does not keep the
+ * others from being measured.
  */
 export async function measureEach<R extends { id: string }, T>(
   records: R[],

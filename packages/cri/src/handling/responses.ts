@@ -1,17 +1,19 @@
-/** The `info` of a verbose response: one JSON entry, which `crictl inspect` shows. Empty if the request is not verbose. */
+/**
+ * Builds the `info` map of a verbose response, which has one JSON entry, as shown by `crictl inspect`. Empty if the request is not verbose.
+ */
 export function verboseInfo(verbose: boolean, details: () => object, name = 'info'): Record<string, string> {
   return verbose ? { [name]: JSON.stringify(details()) } : {};
 }
 
-/** Maximum number of records in one message of a streamed list. */
+/** Maximum number of records per message of a streamed list. */
 const PAGE_SIZE = 100;
 /**
- * Estimated size in bytes at which a page is sent. Even if the estimate is half the real size, a page stays far below the 16 MiB that
- * clients accept.
+ * Estimated page size in bytes at which a page is sent. Even if the estimate is only half the real size, a page stays far below the 16 MiB
+ * that clients accept.
  */
 const PAGE_BYTES = 1 << 20;
 
-/** Splits the items into pages. There is at least one page: an empty list yields an empty one. */
+/** Splits the items into pages. An empty list yields one empty page, so there is always at least one. */
 export function* pages<T>(items: T[]): Generator<T[]> {
   yield items.slice(0, PAGE_SIZE);
   for (let start = PAGE_SIZE; start < items.length; start += PAGE_SIZE) yield items.slice(start, start + PAGE_SIZE);
@@ -42,7 +44,7 @@ export async function* messagePages<R, M>(
   }
 }
 
-/** Estimates the size of a message by its JSON, which is longer than the wire format. */
+/** Estimates a message's size from its JSON, which is longer than the wire format. */
 function lengthOf(message: unknown): number {
   const text = JSON.stringify(message, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   return Buffer.byteLength(text);

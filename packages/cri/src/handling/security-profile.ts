@@ -1,13 +1,16 @@
 import { type SecurityProfile as CriProfile, SecurityProfile_ProfileType as ProfileType } from '../messages.ts';
 import { invalid } from './field-checks.ts';
 
-/** A seccomp or AppArmor profile. `ref` is a file's path, or the name of a loaded profile. */
+/** A seccomp or AppArmor profile. `ref` is the path of a file, or the name of a loaded profile. */
 export type SecurityProfileChoice =
   | { type: 'runtime-default' }
   | { type: 'unconfined' }
   | { type: 'localhost'; ref: string };
 
-/** Reads the profile, or the deprecated string field (`runtime/default`, `unconfined`, `localhost/NAME`); undefined if both are empty. */
+/**
+ * Reads the security profile, or the deprecated string field (`runtime/default`, `unconfined`, `localhost/NAME`). Returns `undefined` if
+ * both are empty.
+ */
 export function securityProfile(
   field: string,
   profile: CriProfile | undefined,

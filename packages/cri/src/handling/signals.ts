@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import { Signal } from '../messages.ts';
 
-/** The name of a CRI signal as image configs spell it (`SIGRTMIN+3`); '' for the runtime's default. */
+/** Returns a CRI signal's name as spelled in image configs (`SIGRTMIN+3`), or '' for the container runtime's default. */
 export function signalName(signal: Signal): string {
   if (signal === Signal.RUNTIME_DEFAULT) return '';
   const name = Signal[signal];
@@ -11,10 +11,10 @@ export function signalName(signal: Signal): string {
   return name.replace('PLUS', '+').replace('MINUS', '-');
 }
 
-/** Older signal names of libc, and their current names. */
+/** Legacy libc signal names, and their current names. */
 const SAME: Record<string, string> = { SIGCLD: 'SIGCHLD', SIGIOT: 'SIGABRT' };
 
-/** The CRI value of a signal, given by its name as image configs spell it, or by the number of a real-time signal. */
+/** Returns the CRI value of a signal, given by its name as spelled in image configs, or by the number of a real-time signal. */
 export function criSignal(name: string): Signal {
   const number = Number(name);
   if (Number.isInteger(number)) return realTimeSignal(number);

@@ -19,7 +19,7 @@ export type MeasuredContainer = {
   use: {
     cgroup: CgroupStats;
     nanoCores: number | undefined;
-    /** Usage of the writable layer. `isPartial`: not everything was counted, so the values are lower bounds. */
+    /** Usage of the writable layer. With `isPartial`, not everything was counted, so the values are lower bounds. */
     layer: { sizeBytes: number; inodes: number; atMs: number; isPartial?: boolean } | undefined;
   };
   /** Mount point of the file system that contains the layer. */
@@ -37,8 +37,8 @@ const toNanoseconds = (milliseconds: number) => BigInt(Math.round(milliseconds *
 const count = (value: number | undefined) => (value === undefined ? undefined : { value: BigInt(Math.round(value)) });
 
 /**
- * Converts a container's usage to a CRI message. `inodes_used` is omitted for a layer that was only partly counted, because its walk took
- * too long or its files moved: the CRI has no other way to mark the bytes as a lower bound.
+ * Converts a container's usage to a CRI message. `inodes_used` is omitted for a layer that was only partly counted, because walking it took
+ * too long or its files moved. The CRI has no other way to mark the byte count as a lower bound.
  */
 export function containerStatsMessage({
   attributes,
@@ -126,7 +126,7 @@ function swapUsage(
   return { timestamp, swapUsageBytes: count(swapBytes), swapAvailableBytes: count(available) };
 }
 
-/** The kernel's pressure stall information; absent if the kernel does not report it. */
+/** Converts the kernel's pressure stall information. Returns `undefined` if the kernel does not report it. */
 function psi(pressure: PressureStats | undefined): Psi {
   if (pressure === undefined) return undefined;
   const data = ({ avg10, avg60, avg300, totalMicroseconds }: NonNullable<PressureStats['some']>) => ({

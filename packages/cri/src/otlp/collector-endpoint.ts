@@ -1,19 +1,19 @@
 import { PodwrightError } from '@podwright/base';
 import type { Endpoint } from '@podwright/grpc';
 
-/** The destination of spans: OTLP over HTTP in JSON, or over gRPC. */
+/** Where spans are sent: to an OTLP/HTTP endpoint (JSON) or an OTLP/gRPC endpoint. */
 export type CollectorEndpoint = { kind: 'http'; url: URL } | { kind: 'grpc'; endpoint: Endpoint };
 
-/** Default port of the OpenTelemetry collector for OTLP over gRPC. */
+/** The OpenTelemetry collector's default port for OTLP/gRPC. */
 const GRPC_PORT = 4317;
 
-/** Default path of OTLP over HTTP for traces (OTLP 1.5, "OTLP/HTTP Request"). */
+/** The default path for traces in OTLP/HTTP (OTLP 1.5, "OTLP/HTTP Request"). */
 const TRACES_PATH = '/v1/traces';
 
 /**
- * Parses an endpoint. `http://HOST:PORT[/PATH]` and `https://…` mean OTLP over HTTP. The forms of KubeletConfiguration's
- * `tracing.endpoint`, which are `HOST:PORT`, `dns:///HOST:PORT` and `unix:///PATH`, mean OTLP over gRPC without TLS. Throws
- * `invalid_argument` for anything else.
+ * Parses a collector endpoint. `http://HOST:PORT[/PATH]` and `https://…` select OTLP/HTTP. The forms allowed in KubeletConfiguration's
+ * `tracing.endpoint`, which are `HOST:PORT`, `dns:///HOST:PORT` and `unix:///PATH`, select OTLP/gRPC without TLS. Throws `invalid_argument`
+ * for anything else.
  */
 export function parseCollectorEndpoint(text: string): CollectorEndpoint {
   const fail = (why: string) =>

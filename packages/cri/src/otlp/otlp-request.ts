@@ -1,13 +1,18 @@
 import { type Span, VERSION } from '@podwright/base';
 
-/** Attributes of the program that emits the spans, by OpenTelemetry's semantic conventions (`service.name`, `host.name`). */
+/**
+ * Attributes of the program that emits the spans, named according to OpenTelemetry's semantic conventions (`service.name`, `host.name`).
+ */
 export type SpanResource = Record<string, string>;
 
-/** `SPAN_KIND_INTERNAL`, `SPAN_KIND_SERVER`, `STATUS_CODE_ERROR` of OTLP's trace.proto. */
+/** `SPAN_KIND_INTERNAL`, `SPAN_KIND_SERVER` and `STATUS_CODE_ERROR` from OTLP's trace.proto. */
 const KIND = { internal: 1, server: 2 };
 const STATUS_ERROR = 2;
 
-/** Encodes an `ExportTraceServiceRequest` as JSON. `encodeId` encodes trace and span ids: OTLP's JSON uses hex, protobuf's base64. */
+/**
+ * Encodes an `ExportTraceServiceRequest` as JSON. `encodeId` encodes trace and span IDs: in OTLP's JSON they are hexadecimal, in protobuf's
+ * base64.
+ */
 export function otlpRequest(spans: readonly Span[], resource: SpanResource, encodeId: (hex: string) => string) {
   const scope = { name: 'podwright', version: VERSION };
   const scopeSpans = [{ scope, spans: spans.map((span) => otlpSpan(span, encodeId)) }];
@@ -34,8 +39,8 @@ function keyValues(texts: Record<string, string>) {
 }
 
 /**
- * Converts ms to ns as a decimal string, OTLP's JSON form of 64-bit integers. A double of this magnitude is precise to a quarter of a
- * microsecond.
+ * Converts milliseconds to nanoseconds as a decimal string, which is how OTLP's JSON represents 64-bit integers. A double of this magnitude
+ * is accurate to a quarter of a microsecond.
  */
 function nanoseconds(ms: number): string {
   return `${Math.floor(ms)}${String(Math.floor((ms % 1) * 1e6)).padStart(6, '0')}`;

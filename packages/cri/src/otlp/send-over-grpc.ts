@@ -7,7 +7,7 @@ import {
 } from '../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
 import { otlpRequest, type SpanResource } from './otlp-request.ts';
 
-/** Creates a client that sends spans to a collector as OTLP over gRPC, without TLS like the upstream kubelet. */
+/** Creates a client that sends spans to a collector over OTLP/gRPC. Like the upstream kubelet, it does not use TLS. */
 export function grpcCollector(endpoint: Endpoint) {
   const observer = { started: () => () => undefined };
   const connection = new Connection(endpoint, { observer });

@@ -3,10 +3,10 @@ import { PodwrightError, type Span } from '@podwright/base';
 import { MAX_ANSWER_HEAD_BYTES } from '../limits.ts';
 import { otlpRequest, type SpanResource } from './otlp-request.ts';
 
-/** HTTP statuses after which the same request may succeed later (OTLP 1.5, "Retryable Response Codes"). */
+/** HTTP status codes after which the same request may succeed later (OTLP 1.5, "Retryable Response Codes"). */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
-/** Sends spans as OTLP over HTTP, in JSON. Throws `invalid_argument` if a retry cannot succeed, `unavailable` otherwise. */
+/** Sends spans over OTLP/HTTP as JSON. Throws `invalid_argument` if a retry cannot succeed, otherwise `unavailable`. */
 export async function sendOverHttp(
   url: URL,
   { spans, resource, signal }: { spans: readonly Span[]; resource: SpanResource; signal: AbortSignal },
@@ -14,7 +14,7 @@ export async function sendOverHttp(
   const body = JSON.stringify(otlpRequest(spans, resource, (hex) => hex));
   const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest;
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  // as lenient as Go's client: bare LF, folded fields, many fields
+  // as lenient as Go's HTTP client: accept bare LFs, folded header fields, and many of them
   const lenient = { insecureHTTPParser: true, maxHeaderSize: MAX_ANSWER_HEAD_BYTES };
   const call = request(url, { method: 'POST', headers, signal, ...lenient });
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

@@ -7,13 +7,13 @@ import type { SpanResource } from './otlp-request.ts';
 export type SpanExporter = {
   /** Queues the span if its trace is sampled; ignores it otherwise. Never throws. */
   add(span: Span): void;
-  /** Decides whether to sample a trace that starts now. */
+  /** Decides whether to sample a trace that is starting. */
   samples(): boolean;
-  /** Sends the queued spans, for a bounded time. */
+  /** Sends the queued spans, but only for a limited time. */
   close(): Promise<void>;
 };
 
-/** Sends nothing. */
+/** Discards all spans. */
 export const noSpanExporter: SpanExporter = {
   add: () => undefined,
   samples: () => false,
@@ -26,8 +26,8 @@ type Collector = {
 };
 
 /**
- * Creates an exporter for one process. The code for sending is loaded with the first span. With an empty endpoint it discards all spans.
- * Throws `invalid_argument` for an invalid endpoint.
+ * Creates an exporter for one process. The code that sends spans is loaded with the first span. With an empty endpoint, all spans are
+ * discarded. Throws `invalid_argument` for an invalid endpoint.
  */
 export function createSpanExporter(
   { endpoint, samplingRatePerMillion }: TracingOptions = { endpoint: '', samplingRatePerMillion: 0 },
@@ -46,7 +46,7 @@ export function createSpanExporter(
 
 type QueueOptions = { endpoint: CollectorEndpoint; resource: SpanResource; logger: Logger };
 
-/** Queue of spans, which are sent one batch at a time. A batch that fails with a retryable error is sent again later. */
+/** Queues spans and sends them one batch at a time. A batch that fails with a retryable error is sent again later. */
 class SpanQueue {
   readonly #options: QueueOptions;
   readonly #spans: Span[] = [];
@@ -92,7 +92,7 @@ class SpanQueue {
     this.#timer.unref();
   }
 
-  /** Sends the next batch. Returns whether it has left the queue: sent, or dropped because a retry cannot succeed. */
+  /** Sends the next batch. Returns whether it has left the queue, either because it was sent or because it was dropped as not retryable. */
   async #send(): Promise<boolean> {
     const { endpoint, resource, logger } = this.#options;
     const spans = this.#spans.slice(0, SPAN_BATCH);

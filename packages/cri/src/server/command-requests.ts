@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Maximum output in the response of ExecSync: the 16 MiB of a CRI message, less a reserve for the other fields. */
+/** Maximum output in an ExecSync response: the 16 MiB limit of a CRI message, minus a reserve for the other fields. */
 export const MAX_EXEC_OUTPUT_BYTES = (16 << 20) - 1024;
 
 /** Throws `invalid_argument` for an empty command. */
@@ -8,7 +8,7 @@ export function requireCommand(command: string[]): void {
   if (command.length === 0) throw new PodwrightError('invalid_argument', 'exec: the command is empty');
 }
 
-/** Throws `invalid_argument` for an impossible combination of streams, or for none. `attempted` prefixes the message. */
+/** Throws `invalid_argument` if no stream, or an impossible combination of streams, is requested. `attempted` prefixes the message. */
 export function requireStreams(
   attempted: string,
   { tty, stdin, stdout, stderr }: { tty: boolean; stdin: boolean; stdout: boolean; stderr: boolean },

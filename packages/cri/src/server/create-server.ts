@@ -9,17 +9,17 @@ import { packageOf, servedIn } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import type { ImageHandlers, RuntimeHandlers } from './handlers.ts';
 
-/** Options of `createCriServer`. */
+/** Options for `createCriServer`. */
 export type CriServerOptions = ServeOptions & {
   handlers: { runtime: Partial<RuntimeHandlers>; image: Partial<ImageHandlers> };
-  /** Additional services on the same socket, from `handleService`. */
+  /** Additional services on the same socket, each created by `handleService`. */
   extraServices?: HandledService[];
 };
 
 /**
- * Listens, and serves RuntimeService and ImageService in v1 and v1alpha2, with reflection and health.
+ * Listens on a socket and serves the RuntimeService and ImageService in v1 and v1alpha2, together with reflection and health checks.
  *
- * Throws `already_exists` if a running process listens on the socket; a stale socket is replaced.
+ * Throws `already_exists` if a running process is listening on the socket. A stale socket is replaced.
  */
 export function createCriServer(options: CriServerOptions): Promise<ListeningServer> {
   const { handlers, extraServices = [] } = options;

@@ -3,7 +3,7 @@ import type { ServiceHandlers } from '@podwright/grpc';
 import type { Traces } from '../gen/podwright/v1/traces_pb.js';
 import { MAX_REQUESTED_TRACES } from '../limits.ts';
 
-/** Handlers of podwright.v1.Traces, which returns the spans recorded for traced calls. */
+/** Creates the handlers for podwright.v1.Traces, which returns the spans recorded for traced calls. */
 export function traces(store: Pick<SpanStore, 'spans'>, tracer: Pick<Tracer, 'open'>): ServiceHandlers<typeof Traces> {
   return {
     listSpans: async ({ traceIds }) => {
@@ -18,7 +18,7 @@ export function traces(store: Pick<SpanStore, 'spans'>, tracer: Pick<Tracer, 'op
   };
 }
 
-/** Converts a span. A span that has not ended yet has an `endMs` of 0. */
+/** Converts a span to a message. A span that has not ended yet has an `endMs` of 0. */
 function spanMessage({ traceId, spanId, parentId = '', name, startMs, endMs = 0, error = '' }: OpenOrEnded) {
   return { traceId, spanId, parentId, name, startMs, endMs, error };
 }

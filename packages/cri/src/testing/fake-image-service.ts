@@ -4,7 +4,7 @@ import { type Image, ImageSchema } from '../messages.ts';
 import type { ImageHandlers } from '../server/handlers.ts';
 import type { FakeStore } from './fake-store.ts';
 
-/** The ImageService of a fake runtime; `inRegistry` decides whether an image can be pulled. */
+/** The ImageService of a fake container runtime. `inRegistry` decides whether an image can be pulled. */
 export function fakeImageService(store: FakeStore, inRegistry: (name: string) => boolean): Partial<ImageHandlers> {
   const find = (name: string) => store.images.get(name) ?? [...store.images.values()].find(({ id }) => id === name);
   return {
@@ -38,7 +38,7 @@ export function fakeImageService(store: FakeStore, inRegistry: (name: string) =>
   };
 }
 
-/** Creates an image with this name, and with an id derived from the name. */
+/** Creates an image with this name and an ID derived from it. */
 export function fakeImage(name: string): Image {
   const id = `sha256:${Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64)}`;
   return create(ImageSchema, { id, repoTags: [name], size: 1_000_000n, spec: { image: name } });

@@ -9,7 +9,7 @@ import {
 import type { RuntimeHandlers } from '../server/handlers.ts';
 import { containerStatus, type FakeStore, sandboxStatus } from './fake-store.ts';
 
-/** The result of a command in a container. */
+/** Runs a fake command in a container and returns its result. */
 export type FakeExec = (request: ExecSyncRequest) => { exitCode: number; stdout?: string; stderr?: string };
 
 const { CONTAINER_CREATED_EVENT, CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT, CONTAINER_DELETED_EVENT } =
@@ -19,7 +19,7 @@ const { CONTAINER_CREATED_EVENT, CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVEN
 const TERMINATED = { exitCode: 143 };
 const KILLED = { exitCode: 137 };
 
-/** The RuntimeService of a fake runtime. Stopping or removing a missing object succeeds, as the CRI requires. */
+/** The RuntimeService of a fake container runtime. Stopping or removing a nonexistent object succeeds, as the CRI requires. */
 export function fakeRuntimeService(store: FakeStore, exec: FakeExec): Partial<RuntimeHandlers> {
   return { ...nodeHandlers(), ...sandboxHandlers(store), ...containerHandlers(store, exec), ...eventHandlers(store) };
 }

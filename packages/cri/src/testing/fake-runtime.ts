@@ -13,24 +13,24 @@ export type CriMethod = keyof RuntimeHandlers | keyof ImageHandlers;
 
 /** A fault to inject into the calls of a method. */
 export type Fault = {
-  /** Delay of the call in ms; an abort of the call ends it early. */
+  /** How long to delay the call, in milliseconds. The delay ends early if the call is aborted. */
   delayMs?: number;
   /** The error with which the call rejects. */
   error?: Error;
-  /** With `before` (the default) the call has no effect; with `after` it takes effect and only its response is lost. */
+  /** With `before`, the default, the call has no effect. With `after`, it takes effect and only its response is lost. */
   when?: 'before' | 'after';
-  /** Number of affected calls; all if omitted. */
+  /** How many calls are affected; all if omitted. */
   times?: number;
 };
 
-/** A call received by the fake runtime. */
+/** A call received by the fake container runtime. */
 export type FakeCall = { method: CriMethod; request: object };
 
 type Handler = (request: object, context: Pick<CallContext, 'signal'>) => unknown;
 
 /**
- * A container runtime in memory, for tests of its clients: sandboxes and containers change state as the CRI specifies and publish events,
- * but no process runs. Containers exit when a test calls `exitContainer`.
+ * An in-memory container runtime for testing its clients: sandboxes and containers change state and publish events as the CRI specifies,
+ * but no processes run. A container exits when the test calls `exitContainer`.
  *
  * Use `client` in the same process, or pass `handlers` to `createCriServer`.
  */
@@ -38,15 +38,15 @@ export class FakeRuntime {
   readonly #store: FakeStore;
   readonly #faults = new Map<CriMethod, Fault>();
   readonly handlers: { runtime: Partial<RuntimeHandlers>; image: Partial<ImageHandlers> };
-  /** Calls the handlers without a socket. */
+  /** A client that calls the handlers without a socket. */
   readonly client: CriClient;
-  /** Every call, in order. */
   readonly calls: FakeCall[] = [];
 
   /**
-   * `images` exist from the start. Others can be pulled if `inRegistry` returns true (by default all can). `exec` handles ExecSync; by
-   * default every command succeeds without output. `now` returns ms since the epoch. With `sharesMessages`, client and handlers share
-   * message objects instead of exchanging copies as over a socket; copying takes most of a call's time.
+   * `images` exist from the start. Others can be pulled if `inRegistry` returns true, which it does for all images by default. `exec`
+   * handles ExecSync; by default every command succeeds without output. `now` returns milliseconds since the epoch. With `sharesMessages`,
+   * client and handlers share message objects instead of exchanging copies as they would over a socket; the copying accounts for most of a
+   * call's time.
    */
   constructor(
     options: {
@@ -73,7 +73,7 @@ export class FakeRuntime {
     };
   }
 
-  /** Injects a fault into the calls of `method` from now on; replaces an earlier fault of the method. */
+  /** Injects a fault into future calls of `method`. Replaces any earlier fault for the method. */
   inject(method: CriMethod, fault: Fault): void {
     this.#faults.set(method, fault);
   }
@@ -86,13 +86,13 @@ export class FakeRuntime {
     return [...this.#store.containers.values()];
   }
 
-  /** The newest container with that name, or the container with that id. Throws `not_found`. */
+  /** Returns the latest container with that name, or the container with that ID. Throws `not_found` if there is none. */
   containerNamed(name: string): FakeContainer {
     const found = this.containers.findLast(({ config }) => config.metadata?.name === name);
     return found ?? this.#store.container(name);
   }
 
-  /** Ends the process of a running container. */
+  /** Makes the process of a running container exit. */
   exitContainer(id: string, how: { exitCode: number; reason?: string; message?: string }): void {
     this.#store.exit(this.#store.container(id), how, ContainerEventType.CONTAINER_STOPPED_EVENT);
   }
@@ -128,10 +128,10 @@ export class FakeRuntime {
   }
 }
 
-/** Passes a message to the other side of the call. */
+/** Delivers a message to the other side of a call. */
 type Deliver = (schema: DescMessage, fields: object) => object;
 
-/** A client that calls handlers in the same process. */
+/** Creates a client that calls handlers in the same process. */
 function directClient(service: TypedService, handlers: object, deliver: Deliver): object {
   const byName = handlers as Record<string, Handler | undefined>;
   return Object.fromEntries(
@@ -169,12 +169,12 @@ function directStream(method: DescMethod, handler: Handler | undefined, deliver:
   };
 }
 
-/** Returns the message itself, with defaults for omitted fields. */
+/** Returns the message itself, with omitted fields set to their defaults. */
 function asMessage(schema: DescMessage, fields: object): object {
   return create(schema, fields as Record<string, unknown>);
 }
 
-/** Returns a copy that shares nothing with the original, as the peer of a socket would receive it. */
+/** Returns a copy that shares nothing with the original, as if received over a socket. */
 function overTheWire(schema: DescMessage, fields: object): object {
   return fromBinary(schema, toBinary(schema, create(schema, fields as Record<string, unknown>)));
 }

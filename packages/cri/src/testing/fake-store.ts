@@ -21,7 +21,7 @@ import {
   PodSandboxStatusSchema,
 } from '../messages.ts';
 
-/** A sandbox of the fake runtime. */
+/** A sandbox in the fake container runtime. */
 export type FakeSandbox = {
   id: string;
   config: PodSandboxConfig;
@@ -31,7 +31,7 @@ export type FakeSandbox = {
   ip: string;
 };
 
-/** A container of the fake runtime. `exitCode` and `finishedAt` are valid once it has exited. */
+/** A container in the fake container runtime. `exitCode` and `finishedAt` are valid once it has exited. */
 export type FakeContainer = {
   id: string;
   sandboxId: string;
@@ -46,7 +46,7 @@ export type FakeContainer = {
   message: string;
 };
 
-/** The state of a fake runtime, and its events. */
+/** The state of a fake container runtime, and its events. */
 export class FakeStore {
   readonly sandboxes = new Map<string, FakeSandbox>();
   readonly containers = new Map<string, FakeContainer>();
@@ -63,7 +63,7 @@ export class FakeStore {
     return `${kind}-${++this.#lastId}`;
   }
 
-  /** The current time in the CRI's unit: ns since the epoch. */
+  /** Returns the current time in the CRI's unit, nanoseconds since the epoch. */
   nowNs(): bigint {
     return BigInt(this.#now()) * 1_000_000n;
   }
@@ -84,7 +84,7 @@ export class FakeStore {
     return [...this.containers.values()].filter((container) => container.sandboxId === sandboxId);
   }
 
-  /** Ends a running container; has no effect on a container in another state. */
+  /** Makes a running container exit. Has no effect on a container in any other state. */
   exit(
     container: FakeContainer,
     how: { exitCode: number; reason?: string; message?: string },
@@ -99,7 +99,7 @@ export class FakeStore {
     this.publish(container.id, container.sandboxId, type);
   }
 
-  /** Publishes an event for a container, or for a sandbox under its own id. */
+  /** Publishes an event for a container, or for a sandbox if its own ID is passed as the container ID. */
   publish(containerId: string, sandboxId: string, containerEventType: ContainerEventType): void {
     const sandbox = this.sandboxes.get(sandboxId);
     this.events.publish(
@@ -144,7 +144,7 @@ export class FakeStore {
   }
 }
 
-/** Converts a sandbox to the message of PodSandboxStatus. */
+/** Converts a sandbox to its PodSandboxStatus message. */
 export function sandboxStatus(sandbox: FakeSandbox): PodSandboxStatus {
   const { id, config, state, createdAt, ip, runtimeHandler } = sandbox;
   const { metadata, labels, annotations, linux } = config;
@@ -155,7 +155,7 @@ export function sandboxStatus(sandbox: FakeSandbox): PodSandboxStatus {
   });
 }
 
-/** Converts a container to the message of ContainerStatus. */
+/** Converts a container to its ContainerStatus message. */
 export function containerStatus(container: FakeContainer): ContainerStatus {
   const { config, imageId, sandboxId: _, ...own } = container;
   const { metadata, image, labels, annotations, mounts, logPath } = config;

@@ -7,20 +7,20 @@ import { decodeCheckpoint, encodeCheckpoint, type SandboxCheckpoint } from './ch
 
 const SUFFIX = '.json';
 
-/** Whether the text is a complete container id, and so safe as part of a path. */
+/** Whether the text is a full container ID, and thus safe to use in a path. */
 export function isSandboxId(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
 /**
- * Checkpoints of sandboxes on disk: for each a file, and a directory for further files. A corrupt checkpoint is logged with its path and
- * removed.
+ * Stores sandbox checkpoints on disk. Each sandbox has a checkpoint file, and a directory for other files. A corrupt checkpoint is logged
+ * with its path and removed.
  */
 export class CheckpointStore {
   readonly #directory: string;
   readonly #logger: Logger;
 
-  /** Creates the directory. */
+  /** Creates `directory` if needed. */
   constructor(directory: string, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
@@ -32,7 +32,7 @@ export class CheckpointStore {
     await writeFileDurable(this.#path(id), encodeCheckpoint(checkpoint));
   }
 
-  /** The checkpoint; `undefined` if there is none or it is corrupt. */
+  /** Returns the checkpoint, or `undefined` if there is none or it is corrupt. */
   async read(id: string): Promise<SandboxCheckpoint | undefined> {
     if (!isSandboxId(id)) return undefined;
     const path = this.#path(id);
@@ -47,19 +47,19 @@ export class CheckpointStore {
     }
   }
 
-  /** Path of the directory for the sandbox's files. The caller creates it. */
+  /** Returns the path of the directory for the sandbox's files. The caller must create it. */
   filesOf(id: string): string {
     return this.#path(id).slice(0, -SUFFIX.length);
   }
 
-  /** Removes the files and then the checkpoint. Succeeds if there are none. */
+  /** Removes the sandbox's files and then its checkpoint. Succeeds if there are none. */
   async remove(id: string): Promise<void> {
     if (!isSandboxId(id)) return;
     await rm(this.filesOf(id), { recursive: true, force: true });
     await rm(this.#path(id), { force: true });
   }
 
-  /** Ids of the sandboxes that have a checkpoint (readable or not) or files. */
+  /** Returns the IDs of the sandboxes that have files or a checkpoint, whether readable or not. */
   async ids(): Promise<string[]> {
     const names = await namesIn(this.#directory);
     return [...new Set(names.map((name) => basename(name, SUFFIX)))].filter(isSandboxId);

@@ -26,12 +26,12 @@ export type SandboxCheckpoint = z.infer<typeof dataSchema>;
 
 const fileSchema = z.object({ version: z.literal(1), checksum: z.string(), data: z.record(z.string(), z.unknown()) });
 
-/** Encodes a checkpoint as the text of its file. */
+/** Encodes a checkpoint as the content of its file. */
 export function encodeCheckpoint(checkpoint: SandboxCheckpoint): string {
   return JSON.stringify({ version: 1, checksum: checksumOf(checkpoint), data: checkpoint });
 }
 
-/** Decodes a checkpoint from the text of its file. Throws `data_loss` if the text is truncated, altered or not a checkpoint. */
+/** Decodes a checkpoint from the content of its file. Throws `data_loss` if it is truncated, altered or not a checkpoint. */
 export function decodeCheckpoint(text: string): SandboxCheckpoint {
   let file: z.infer<typeof fileSchema>;
   try {
@@ -47,7 +47,6 @@ export function decodeCheckpoint(text: string): SandboxCheckpoint {
   throw new PodwrightError('data_loss', `data.${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** SHA-256 of the data as serialized in the file. */
 function checksumOf(data: object): string {
   return createHash('sha256').update(JSON.stringify(data)).digest('hex');
 }

@@ -21,12 +21,12 @@ import { createRecovered } from './create-recovered.ts';
 import { oomScoreOf } from './resources.ts';
 import { seccompProfilePath } from './security.ts';
 
-/** Minor version of the API that CDI devices need: 1.44 (Docker Engine 25). */
+/** Minor version of the Engine API required for CDI devices: 1.44 (Docker Engine 25). */
 const CDI_API_MINOR = 44;
 
 /**
  * CreateContainer: creates the container but does not start its process. Calls for the same name are serialized, so that a retry finds the
- * container of the earlier call.
+ * container created by the earlier call.
  */
 export function containerCreate(services: ContainerServices): RuntimeHandlers['createContainer'] {
   const { engine, logger, failpoint } = services;
@@ -62,14 +62,14 @@ function checked({ config, sandboxConfig }: CreateContainerRequest): {
   return { config, sandboxConfig };
 }
 
-/** The Engine's name for the container. The pod's part comes from the sandbox's name, not from the request. */
+/** Returns the container's name in the Engine. The pod's part is taken from the sandbox's name rather than from the request. */
 function nameOf({ metadata }: ContainerConfig, sandbox: ContainerInspection): string {
   const { podName, namespace, uid } = parseName(sandbox.Name)!;
   const { name, attempt } = metadata!;
   return formatName({ name, attempt, podName, namespace, uid });
 }
 
-/** Rejects a target container (pid mode TARGET) that belongs to another pod, because this pod would see its processes and their secrets. */
+/** Rejects a target container (PID mode TARGET) that belongs to another pod, because this pod would see its processes and their secrets. */
 async function checkTarget(
   { engine }: ContainerServices,
   { linux }: ContainerConfig,
@@ -82,7 +82,7 @@ async function checkTarget(
   throw invalid(`${call.attempted}: the container ${target.Id} of namespaceOptions.targetId is of another pod`);
 }
 
-/** Gathers the inputs of the container's spec. Requests the Engine's version and info only if the spec depends on them. */
+/** Gathers the inputs for the container's spec. Requests the Engine's version and info only if the spec depends on them. */
 async function specSources(
   { facts, filesOf }: ContainerServices,
   { linux, CDIDevices }: ContainerConfig,
@@ -111,7 +111,7 @@ async function specSources(
   };
 }
 
-/** The directory of the pod's network files. They are written again if they were lost with an earlier root directory. */
+/** Returns the directory of the pod's network files. Files that were lost together with an earlier root directory are written again. */
 async function networkFiles(
   filesOf: ContainerServices['filesOf'],
   { sandbox, sandboxConfig }: Pick<SpecSources, 'sandboxConfig'> & { sandbox: ContainerInspection },
@@ -127,7 +127,7 @@ function hasCdi({ ApiVersion }: EngineVersion): boolean {
   return major === 1 && (minor ?? 0) >= CDI_API_MINOR;
 }
 
-/** Creates missing host paths as directories, as containerd does. The Engine would reject them. */
+/** Creates missing host paths as directories, as containerd does. The Engine would reject the mounts otherwise. */
 async function makeHostPaths({ mounts }: ContainerConfig): Promise<void> {
   for (const { hostPath } of mounts) {
     try {

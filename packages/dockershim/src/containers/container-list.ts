@@ -18,12 +18,12 @@ import { givenMarks } from './details.ts';
 type Listed = MessageInitShape<typeof ContainerSchema>;
 type Needs = Pick<ContainerServices, 'engine'>;
 
-/** ListContainers: one filtered request to the Engine, or none while the cached list is valid. */
+/** ListContainers: makes one filtered request to the Engine, or none while the cached list is valid. */
 export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
   return async ({ filter }, { signal }) => ({ containers: await select(services, filter, signal) });
 }
 
-/** StreamContainers: the same list, split into several messages. */
+/** StreamContainers: returns the same list, split into several messages. */
 export function containerStream(services: Needs): RuntimeHandlers['streamContainers'] {
   return async function* ({ filter }, { signal }) {
     const found = await select(services, filter, signal);
@@ -40,8 +40,8 @@ async function select({ engine }: Needs, filter: CriFilter | undefined, signal: 
 }
 
 /**
- * The part of the filter that the Engine supports; `undefined` if no container can match. The Engine treats ids as patterns, so `matches`
- * checks them again.
+ * Returns the part of the filter that the Engine supports, or `undefined` if no container can match. The Engine treats IDs as patterns, so
+ * `matches` checks them again.
  */
 function engineFilter(filter: CriFilter | undefined): ContainerFilter | undefined {
   const label = [`${TYPE_LABEL}=${CONTAINER_TYPE}`];
@@ -49,7 +49,7 @@ function engineFilter(filter: CriFilter | undefined): ContainerFilter | undefine
   const { id, podSandboxId, state, labelSelector } = filter;
   const isId = (text: string) => /^[0-9a-f]*$/.test(text);
   if (!isId(id) || !isId(podSandboxId)) return undefined;
-  // the Engine compares only whole label values, so `matches` checks a prefix of a sandbox id
+  // the Engine compares only complete label values, so a sandbox ID prefix is checked by `matches`
   if (podSandboxId.length === FULL_ID_LENGTH) label.push(`${SANDBOX_ID_LABEL}=${podSandboxId}`);
   label.push(...Object.entries(labelSelector).map(([name, value]) => `${name}=${value}`));
   const status = state === undefined ? undefined : engineStates(state.state);
@@ -57,7 +57,7 @@ function engineFilter(filter: CriFilter | undefined): ContainerFilter | undefine
   return { label, ...(id !== '' && { id: [id] }), ...(status !== undefined && { status }) };
 }
 
-/** Length in hexadecimal digits of a complete container id. */
+/** Length of a full container ID in hexadecimal digits. */
 const FULL_ID_LENGTH = 64;
 
 function matches({ id = '', podSandboxId = '', labels = {} }: Listed, filter: CriFilter | undefined): boolean {
@@ -66,7 +66,7 @@ function matches({ id = '', podSandboxId = '', labels = {} }: Listed, filter: Cr
   return matchesLabels(labels, filter.labelSelector);
 }
 
-/** Converts a list entry of the Engine to one of ListContainers. */
+/** Converts an entry of the Engine's container list to one of ListContainers. */
 function listedContainer(container: ContainerSummary): Listed {
   const { labels, annotations, userSpecifiedImage } = givenMarks(container.Labels);
   const { name, attempt } = container.Names.map(parseName).find((one) => one !== undefined)!;

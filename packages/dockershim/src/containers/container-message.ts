@@ -15,7 +15,7 @@ const DEFAULT_STOP_SIGNAL = 'SIGTERM';
 
 type Status = MessageInitShape<typeof ContainerStatusSchema>;
 
-/** Converts a container of a dockershim to a ContainerStatus. `image` is `undefined` if the image has been removed. */
+/** Converts a container created by a dockershim to a ContainerStatus. `image` is `undefined` if the image has been removed. */
 export function criContainerStatus(container: ContainerInspection, image: ImageNames | undefined): Status {
   const { Config, Image } = container;
   const { labels, annotations, userSpecifiedImage } = givenMarks(Config.Labels);
@@ -50,8 +50,8 @@ function mountsOf({ Mounts, Config }: ContainerInspection): Status['mounts'] {
 }
 
 /**
- * The image reference in the form of upstream's dockershim: `docker-pullable://` and a digest or, if the image has none, `docker://` and
- * the image id.
+ * Returns the image reference in the format of upstream's dockershim: `docker-pullable://` and a digest or, if the image has none,
+ * `docker://` and the image ID.
  */
 function pullableReference(id: string, { imageName, image }: { imageName: string; image: ImageNames | undefined }) {
   const repository = imageName.replace(/:[^/:]*$/, '');
@@ -68,9 +68,9 @@ function stateFields(container: ContainerInspection) {
   if (phase !== 'exited') return fields;
   const finishedAt = nanoseconds(State.FinishedAt);
   const end = { exitCode: State.ExitCode, message: State.Error, reason: endReason(State) };
-  // a container that never ran is reported as started and finished at its creation
+  // a container that never ran is reported as started and finished at its creation time
   if (finishedAt === 0n) return { ...fields, ...end, startedAt: createdAt, finishedAt: createdAt };
-  // the Engine records the start when containerd reports it, which may be after the end of a short process
+  // the Engine records the start time when containerd reports it, which may be after a short-lived process has exited
   return { ...fields, ...end, finishedAt, ...(fields.startedAt > finishedAt && { startedAt: finishedAt }) };
 }
 
@@ -80,7 +80,7 @@ function endReason({ FinishedAt, OOMKilled, ExitCode }: ContainerInspection['Sta
   return ExitCode === 0 ? 'Completed' : 'Error';
 }
 
-/** The user, if user and group are numeric. Names are looked up in the image's files, and the Engine does not report the result. */
+/** Returns the user, if user and group are numeric. Names are looked up in the image's files, and the Engine does not report the result. */
 function userOf({ Config, HostConfig }: ContainerInspection): Status['user'] {
   const match = /^(\d{1,10}):(\d{1,10})$/.exec(Config.User);
   if (match === null) return undefined;

@@ -1,10 +1,10 @@
 import { ContainerState } from '@podwright/cri';
 import type { ContainerInspection, ContainerSummary } from '../engine/engine-types.ts';
 
-/** The phase of a container's life cycle. */
+/** A phase of a container's lifecycle. */
 export type ContainerPhase = 'created' | 'running' | 'exited';
 
-/** The Engine's states for each phase. A paused or restarting container counts as running; a container that is being removed does not. */
+/** The Engine states that belong to each phase. A paused or restarting container counts as running; one that is being removed does not. */
 const WORDS: Record<ContainerPhase, string[]> = {
   created: ['created'],
   running: ['running', 'paused', 'restarting'],
@@ -17,7 +17,7 @@ const STATES: Record<ContainerPhase, ContainerState> = {
   exited: ContainerState.CONTAINER_EXITED,
 };
 
-/** The phase of an inspected container. A container that could not be started has an exit code, and counts as exited. */
+/** Returns the phase of an inspected container. A container that could not be started has an exit code and counts as exited. */
 export function phaseOf({ State }: Pick<ContainerInspection, 'State'>): ContainerPhase {
   if (State.Running) return 'running';
   return State.Status === 'created' && State.ExitCode === 0 ? 'created' : 'exited';
@@ -25,13 +25,15 @@ export function phaseOf({ State }: Pick<ContainerInspection, 'State'>): Containe
 
 export const stateOfPhase = (phase: ContainerPhase): ContainerState => STATES[phase];
 
-/** The CRI state for a list entry. Lists have no exit codes, so a container that could not be started is reported as created. */
+/**
+ * Returns the CRI state for a list entry. Lists do not contain exit codes, so a container that could not be started is reported as created.
+ */
 export function listedState({ State }: Pick<ContainerSummary, 'State'>): ContainerState {
   const phase = (['created', 'running', 'exited'] as const).find((one) => WORDS[one].includes(State));
   return phase === undefined ? ContainerState.CONTAINER_UNKNOWN : STATES[phase];
 }
 
-/** The Engine's states for a CRI state; empty for CONTAINER_UNKNOWN. */
+/** Returns the Engine states for a CRI state; empty for CONTAINER_UNKNOWN. */
 export function engineStates(state: ContainerState): string[] {
   const phase = (['created', 'running', 'exited'] as const).find((one) => STATES[one] === state);
   return phase === undefined ? [] : WORDS[phase];

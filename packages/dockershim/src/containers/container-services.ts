@@ -1,15 +1,17 @@
 import type { EngineInfo, EngineVersion } from '../engine/engine-types.ts';
 import type { DockershimServices } from '../services.ts';
 
-/** The Engine's version and info, cached if possible, because `GET /info` costs the Engine more than creating a container. */
+/**
+ * Provides the Engine's version and info, from a cache if possible, because `GET /info` costs the Engine more than creating a container.
+ */
 export type EngineFactsSource = {
   info(signal?: AbortSignal): Promise<EngineInfo>;
   version(signal?: AbortSignal): Promise<EngineVersion>;
 };
 
-/** Dependencies of the CRI calls for containers. */
+/** Dependencies of the container-related CRI calls. */
 export type ContainerServices = Pick<DockershimServices, 'engine' | 'logger' | 'failpoint'> & {
   facts: EngineFactsSource;
-  /** Returns the directory of `hostname`, `hosts` and `resolv.conf` of a sandbox whose network the Engine does not set up. */
+  /** Returns the directory that holds `hostname`, `hosts` and `resolv.conf` of a sandbox whose network is not set up by the Engine. */
   filesOf: (sandboxId: string) => string;
 };

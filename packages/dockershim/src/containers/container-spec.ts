@@ -28,23 +28,23 @@ import { dockerResources } from './resources.ts';
 import { type SecurityFacts, securityConfig, userOf } from './security.ts';
 import { unsupported } from './unsupported.ts';
 
-/** Inputs of a container's spec in addition to its configuration. */
+/** Inputs for a container's spec besides its configuration. */
 export type SpecSources = {
   sandboxConfig: PodSandboxConfig;
-  /** The container of the sandbox, whose namespaces and host settings the pod's containers share. */
+  /** The sandbox's container, whose namespaces and host settings are shared by the pod's containers. */
   sandbox: Pick<ContainerInspection, 'Id' | 'HostConfig'>;
-  /** Directory of the pod's `hosts` and `resolv.conf`, if the Engine does not write them. */
+  /** Directory of the pod's `hosts` and `resolv.conf`, unless the Engine writes them. */
   networkFiles?: string;
   security: SecurityFacts;
   /** The requested `oom_score_adj`, or the nearest value that this process is allowed to set. */
   oomScoreAdj: number;
-  /** Whether the Engine supports devices of the Container Device Interface (API 1.44). */
+  /** Whether the Engine supports Container Device Interface devices (API 1.44). */
   hasCdi: boolean;
 };
 
 /**
- * Converts a container's configuration to the Engine's spec. Throws `invalid_argument` if it is contradictory or malformed, `unimplemented`
- * if Docker has no equivalent, and `failed_precondition` if this Engine or host does not support it.
+ * Converts a container's configuration to the Engine's container spec. Throws `invalid_argument` if it is contradictory or malformed,
+ * `unimplemented` if Docker has no equivalent, and `failed_precondition` if this Engine or host does not support it.
  */
 export function containerSpec(config: ContainerConfig, sources: SpecSources): ContainerSpec {
   const { stdin, stdinOnce, tty } = config;
@@ -60,7 +60,7 @@ export function containerSpec(config: ContainerConfig, sources: SpecSources): Co
     OpenStdin: stdin,
     StdinOnce: stdinOnce,
     Env: config.envs.map(variable),
-    // an empty list selects the image's own
+    // an empty list selects the image's own entrypoint or command
     ...(config.command.length > 0 && { Entrypoint: words('command', config.command) }),
     ...(config.args.length > 0 && { Cmd: words('args', config.args) }),
     ...(config.workingDir !== '' && { WorkingDir: absolutePath('workingDir', config.workingDir) }),
@@ -93,8 +93,8 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
 }
 
 /**
- * The requested mounts. The volumes of a pod with its own SELinux label are relabelled; a label assigned by Docker would restrict them to
- * one container.
+ * Returns the requested mounts. If the pod has an SELinux label of its own, its volumes are relabelled; a label assigned by Docker would
+ * restrict them to one container.
  */
 function ownMounts({ mounts, linux }: ContainerConfig, { security }: SpecSources): LabelledMount[] {
   const isLabelled = linux?.securityContext?.selinuxOptions !== undefined && hasSecurity(security.options, 'selinux');
@@ -102,8 +102,8 @@ function ownMounts({ mounts, linux }: ContainerConfig, { security }: SpecSources
 }
 
 /**
- * Mounts of the pod's network files. All containers of the pod share the files, so they get the shared SELinux label, as the Engine's own
- * files do.
+ * Returns the mounts of the pod's network files. They are shared by all containers of the pod, so they get the shared SELinux label, like
+ * the files that the Engine itself writes.
  */
 function networkFiles({ mounts, linux }: ContainerConfig, sources: SpecSources): LabelledMount[] {
   const { networkFiles: directory, security } = sources;
@@ -117,7 +117,7 @@ function networkFiles({ mounts, linux }: ContainerConfig, sources: SpecSources):
   }));
 }
 
-/** Rejects settings of the container that its sandbox does not allow. */
+/** Rejects container settings that are not allowed by the sandbox. */
 function checkPod({ linux }: ContainerConfig, { sandbox, sandboxConfig }: SpecSources): void {
   const own = linux?.securityContext;
   const pod = sandboxConfig.linux?.securityContext;
@@ -143,7 +143,7 @@ function labelsOf(config: ContainerConfig, { sandbox, sandboxConfig }: SpecSourc
   });
 }
 
-/** The log path that the client expects; '' for none. Rejects a path outside the pod's log directory. */
+/** Returns the log path that the client expects, or '' for none. Rejects a path outside the pod's log directory. */
 function logPathOf(directory: string, path: string): string {
   if (directory === '' || path === '') return '';
   const whole = posix.join(plainText('logDirectory', directory), plainText('logPath', path));

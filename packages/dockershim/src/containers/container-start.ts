@@ -8,8 +8,8 @@ import { phaseOf } from './container-phase.ts';
 import type { ContainerServices } from './container-services.ts';
 
 /**
- * StartContainer: starts the process of a created container; succeeds if it already runs. The log is linked before the start, so that the
- * client does not miss its first line. If the process cannot be started, the container exits with the message of the OCI runtime.
+ * StartContainer: starts the process of a created container. Succeeds if it is already running. The log is symlinked before the start, so
+ * that the client does not miss its first line. If the process cannot be started, the container exits with the OCI runtime's error message.
  */
 export function containerStart(services: ContainerServices): RuntimeHandlers['startContainer'] {
   const { engine, failpoint } = services;
@@ -31,7 +31,7 @@ export function containerStart(services: ContainerServices): RuntimeHandlers['st
   };
 }
 
-/** Links the CRI log path to the Engine's log file, if the container has both. */
+/** Creates a symlink from the CRI log path to the Engine's log file, if the container has both. */
 export async function linkContainerLog(
   { facts }: Pick<ContainerServices, 'facts'>,
   container: ContainerInspection,

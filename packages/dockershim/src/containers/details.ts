@@ -3,10 +3,10 @@ import * as z from 'zod';
 import { criMarks, DETAILS_LABEL, type Marks } from '../labels/labels.ts';
 
 const detailsSchema = z.object({
-  /** Keys of the client's labels and annotations, to distinguish them from the image's labels, which the Engine merges in. */
+  /** Keys of the client's labels and annotations, to distinguish these from the image's labels, which the Engine merges in. */
   labels: z.array(z.string()),
   annotations: z.array(z.string()),
-  /** The image as the pod's manifest names it. */
+  /** The image as named in the pod's manifest. */
   userImage: z.string().optional(),
 });
 
@@ -19,7 +19,7 @@ export function formatDetails({ labels, annotations, image }: ContainerConfig): 
   return JSON.stringify(details satisfies Details);
 }
 
-/** Decodes the details label; `undefined` if it is malformed, or if another dockershim created the container. */
+/** Decodes the details label. Returns `undefined` if it is malformed or if the container was created by another dockershim. */
 function parseDetails(dockerLabels: Record<string, string>): Details | undefined {
   const text = dockerLabels[DETAILS_LABEL];
   if (text === undefined) return undefined;
@@ -30,7 +30,7 @@ function parseDetails(dockerLabels: Record<string, string>): Details | undefined
   }
 }
 
-/** The client's labels and annotations without those of the image, and the image as the pod's manifest names it. */
+/** Returns the client's labels and annotations without those of the image, and the image as named in the pod's manifest. */
 export function givenMarks(dockerLabels: Record<string, string>): Marks & Pick<ImageSpec, 'userSpecifiedImage'> {
   const { labels, annotations } = criMarks(dockerLabels);
   const details = parseDetails(dockerLabels);

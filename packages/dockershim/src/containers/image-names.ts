@@ -3,10 +3,10 @@ import type { ImageInspection } from '../engine/engine-images.ts';
 import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { IMAGE_NAMES_CACHE_MS } from '../limits.ts';
 
-/** Tags and digests of an image. */
+/** An image's tags and digests. */
 export type ImageNames = Pick<ImageInspection, 'RepoTags' | 'RepoDigests'>;
 
-/** Names of images by image id. They are cached only for a short time, because images gain and lose names. */
+/** Caches image names by image ID. They are kept only briefly, because images gain and lose names. */
 export class ImageNameCache {
   readonly #images: Engine['images'];
   readonly #cache = new Map<string, { atMs: number; names: ImageNames | undefined }>();
@@ -15,7 +15,7 @@ export class ImageNameCache {
     this.#images = images;
   }
 
-  /** The names of an image; `undefined` if the image was removed, which its containers may survive. */
+  /** Returns the names of an image, or `undefined` if the image was removed. Its containers may still exist. */
   async find(id: string, signal: AbortSignal): Promise<ImageNames | undefined> {
     const oldestMs = performance.now() - IMAGE_NAMES_CACHE_MS;
     for (const [key, { atMs }] of this.#cache) if (atMs < oldestMs) this.#cache.delete(key);

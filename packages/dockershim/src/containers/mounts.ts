@@ -4,8 +4,8 @@ import type { HostConfig } from '../engine/engine-types.ts';
 import { unsupported } from './unsupported.ts';
 
 /**
- * The Engine's value for each mount propagation. With '' Docker chooses: private, or slave for a source above Docker's own root, where it
- * rejects anything else.
+ * The Engine's value for each mount propagation. With '', Docker chooses: private, or slave for a source above Docker's root directory, for
+ * which it rejects anything else.
  */
 const PROPAGATIONS: Record<MountPropagation, string> = {
   [MountPropagation.PROPAGATION_PRIVATE]: '',
@@ -13,7 +13,7 @@ const PROPAGATIONS: Record<MountPropagation, string> = {
   [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'rshared',
 };
 
-/** The CRI's value for a mount propagation reported by the Engine. */
+/** Returns the CRI value for a mount propagation reported by the Engine. */
 export function criPropagation(propagation: string): MountPropagation {
   if (propagation === 'rshared' || propagation === 'shared') return MountPropagation.PROPAGATION_BIDIRECTIONAL;
   if (propagation === 'rslave' || propagation === 'slave') return MountPropagation.PROPAGATION_HOST_TO_CONTAINER;
@@ -21,12 +21,12 @@ export function criPropagation(propagation: string): MountPropagation {
 }
 
 /**
- * A mount, and how the Engine relabels its source for SELinux: `Z` with the label of this container, `z` with a label that all containers
- * share. If omitted, the source keeps its label.
+ * A mount, and how the Engine relabels its source for SELinux: `Z` uses this container's label, `z` a label shared by all containers. If
+ * omitted, the source keeps its label.
  */
 export type LabelledMount = { mount: Mount; label?: 'Z' | 'z' };
 
-/** Converts mounts to the Engine's configuration. Only `Binds` can be relabelled, and their paths cannot contain a colon. */
+/** Converts mounts to the Engine's configuration. Only `Binds` support relabelling, but their paths cannot contain a colon. */
 export function mountConfig(mounts: LabelledMount[]): Pick<HostConfig, 'Mounts' | 'Binds'> {
   for (const { mount } of mounts) checkMount(mount);
   const binds = mounts.flatMap(({ mount, label }) => (label === undefined ? [] : [bindOf(mount, label)]));
@@ -74,7 +74,7 @@ function checkMount(mount: Mount): void {
     );
 }
 
-/** Converts devices of the host. Empty permissions mean `rwm`. */
+/** Converts host devices to the Engine's configuration. Empty permissions mean `rwm`. */
 export function deviceConfig(devices: Device[]): NonNullable<HostConfig['Devices']> {
   return devices.map(({ hostPath, containerPath, permissions }) => {
     const path = absolutePath('devices.hostPath', hostPath);

@@ -14,22 +14,22 @@ import { unsupported } from './unsupported.ts';
 
 type Security = LinuxContainerSecurityContext;
 
-/** Facts about the host on which a container's security options depend. */
+/** Facts about the host that determine a container's security options. */
 export type SecurityFacts = {
   /** The Engine's `SecurityOptions`, such as `name=apparmor`. */
   options: readonly string[];
-  /** Text of the seccomp profile, if the request names a file: the Engine accepts no paths. */
+  /** Content of the seccomp profile, if the request names a file. The Engine does not accept paths. */
   seccompProfile?: string;
 };
 
-/** Path of the requested seccomp profile; `undefined` if the profile is not a file. */
+/** Returns the path of the requested seccomp profile, or `undefined` if the profile is not a file. */
 export function seccompProfilePath(security: Security | undefined): string | undefined {
   const profile = seccompOf(security);
   if (profile.type !== 'localhost' || security?.privileged) return undefined;
   return absolutePath('seccomp: localhostRef', profile.ref);
 }
 
-/** The user as `USER` or `USER:GROUP`, by id or name; '' for the image's user. */
+/** Returns the user as `USER` or `USER:GROUP`, by ID or name, or '' for the image's user. */
 export function userOf(security: Security | undefined): string {
   const name = plainText('runAsUsername', security?.runAsUsername ?? '');
   if (name.includes(':')) throw invalid(`runAsUsername "${name}" has a colon`);
@@ -40,7 +40,7 @@ export function userOf(security: Security | undefined): string {
   return `${user}:${idOf('runAsGroup', runAsGroup.value)}`;
 }
 
-/** Converts the privileges of a container to the Engine's configuration. */
+/** Converts a container's privileges to the Engine's configuration. */
 export function securityConfig(security: Security | undefined, facts: SecurityFacts): Partial<HostConfig> {
   checkAmbient(security);
   checkGroupsPolicy(security);
@@ -56,8 +56,8 @@ export function securityConfig(security: Security | undefined, facts: SecurityFa
 }
 
 /**
- * The requested masked and read-only paths. An empty list masks nothing. Without a security context, and for a privileged container,
- * Docker's defaults apply.
+ * Returns the requested masked and read-only paths. An empty list masks nothing. Docker's defaults apply if there is no security context or
+ * the container is privileged.
  */
 function hiddenPaths(security: Security | undefined): Pick<HostConfig, 'MaskedPaths' | 'ReadonlyPaths'> {
   if (security === undefined || security.privileged) return {};
@@ -81,7 +81,7 @@ function seccompOf(security: Security | undefined) {
   return securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath) ?? unconfined;
 }
 
-/** Seccomp options. None selects the Engine's default profile; a privileged container runs without a profile. */
+/** Returns the seccomp options. An empty list selects the Engine's default profile; a privileged container runs without a profile. */
 function seccompOptions(security: Security | undefined, { seccompProfile }: SecurityFacts): string[] {
   const profile = seccompOf(security);
   if (profile.type === 'runtime-default' || security?.privileged) return [];
@@ -103,8 +103,8 @@ function checkAmbient(security: Security | undefined): void {
 }
 
 /**
- * Docker adds the groups that the image's /etc/group gives the user only if no group is requested. So Strict needs a runAsGroup. With
- * Merge, a runAsGroup loses the image's groups; that is accepted, because otherwise every pod with a runAsGroup would fail.
+ * Docker adds the supplementary groups from the image's /etc/group only if no group is requested. Therefore Strict requires a runAsGroup.
+ * With Merge, a runAsGroup loses the image's groups; this is accepted, because otherwise every pod with a runAsGroup would fail.
  */
 function checkGroupsPolicy(security: Security | undefined): void {
   const policy = security?.supplementalGroupsPolicy ?? SupplementalGroupsPolicy.Merge;

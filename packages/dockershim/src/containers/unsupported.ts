@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The error for a CRI feature that Docker does not have. `what` is a noun phrase, such as `an image as a volume`. */
+/** Builds the error for a CRI feature that Docker lacks. `what` is a noun phrase, such as `an image as a volume`. */
 export function unsupported(what: string): PodwrightError {
   return new PodwrightError('unimplemented', `Docker cannot give a container ${what}`);
 }

@@ -6,8 +6,8 @@ import type { ContainerSummary } from './engine-types.ts';
 type CachedList = { found: ContainerSummary[]; change: string; atMs: number };
 
 /**
- * Events that invalidate cached lists (Docker Engine API, "Monitor events"): those of containers, and of images, because lists contain
- * image names. Events of execs do not invalidate lists.
+ * Events that invalidate cached lists (Docker Engine API, "Monitor events"): container events, and image events, because lists contain
+ * image names. Exec events do not invalidate lists.
  */
 const CHANGES = {
   container: ['create', 'start', 'die', 'destroy', 'pause', 'unpause', 'rename', 'update'],
@@ -15,14 +15,14 @@ const CHANGES = {
 };
 
 /**
- * Caches lists of containers, because a list is the slowest part of a call. A list is cached for some seconds, as long as the event stream
- * is open and reports no change, and this process itself changes nothing.
+ * Caches container lists, because fetching a list is the slowest part of a call. A list is cached for a few seconds, provided that the
+ * event stream is open and reports no change, and that this process itself changes nothing.
  */
 export class ContainerLists {
   readonly #http: EngineHttp;
   readonly #containers: EngineContainers;
   readonly #cache = new Map<string, CachedList>();
-  /** Incremented by each event, and when an event stream starts. */
+  /** Incremented on each event, and whenever an event stream starts. */
   #events = 0;
   #isFollowing = false;
   #isClosed = false;
@@ -34,7 +34,7 @@ export class ContainerLists {
     this.#containers = containers;
   }
 
-  /** Like `EngineContainers.list`, but all callers share the result. */
+  /** Like `EngineContainers.list`, but the result is shared by all callers. */
   async list(filter: ContainerFilter, signal?: AbortSignal): Promise<readonly ContainerSummary[]> {
     this.#follow();
     const key = JSON.stringify(filter);
@@ -55,7 +55,10 @@ export class ContainerLists {
     this.#stop?.abort();
   }
 
-  /** A token that stays the same while nothing changes; `undefined` while changes would go unnoticed. */
+  /**
+   * Returns a token that stays the same until a container or image changes, or `undefined` if changes would currently be missed, because
+   * the event stream is not open or this process is making a change.
+   */
   #change(): string | undefined {
     const { changes, isChanging } = this.#http;
     return this.#isFollowing && !isChanging ? `${changes} ${this.#events}` : undefined;
@@ -72,7 +75,7 @@ export class ContainerLists {
     this.#idle = setTimeout(() => this.#stop?.abort(), LISTS_FOLLOWED_MS).unref();
     if (this.#stop !== undefined) return;
     this.#stop = new AbortController();
-    // without the stream every list is requested from the Engine, and the next list tries to open the stream again
+    // without the stream, every list is requested from the Engine; the next list tries to reopen the stream
     void this.#read(this.#stop.signal)
       .catch(() => undefined)
       .finally(() => {
@@ -83,7 +86,7 @@ export class ContainerLists {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    // `since` covers the events between the head of the Engine's response and its subscription
+    // `since` covers the events between the Engine's response headers and its event subscription
     const since = (Date.now() / 1000).toFixed(6);
     const filters = { type: Object.keys(CHANGES), event: Object.values(CHANGES).flat() };
     const query = { filters: JSON.stringify(filters), since };

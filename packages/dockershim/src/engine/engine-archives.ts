@@ -8,7 +8,7 @@ import type { EngineCall, EngineHttp } from './engine-http.ts';
 const line = z.object({ stream: z.string().optional(), error: z.string().optional() });
 const removal = z.array(z.object({ Untagged: z.string().optional(), Deleted: z.string().optional() }));
 
-/** Archives of images in Docker's format, and tags. */
+/** Image archives in Docker's format, and image tags. */
 export class EngineArchives {
   readonly #http: EngineHttp;
 
@@ -16,13 +16,13 @@ export class EngineArchives {
     this.#http = http;
   }
 
-  /** Loads the images of an archive, and yields the Engine's progress messages. */
+  /** Loads the images in an archive, and yields the Engine's progress messages. */
   async *load(archive: Readable, signal?: AbortSignal): AsyncGenerator<z.infer<typeof line>> {
     const call = { what: 'load images', method: 'POST', path: '/images/load', query: { quiet: true } } as const;
     yield* this.#take({ ...call, archive, signal });
   }
 
-  /** Creates an image whose only layer is the archive. `change` is a Dockerfile instruction. */
+  /** Creates an image whose only layer is the given archive. `change` is a Dockerfile instruction. */
   async import(
     archive: Readable,
     { name, tag, change }: { name: string; tag: string; change: string },
@@ -31,19 +31,19 @@ export class EngineArchives {
     const query = { fromSrc: '-', repo: name, tag, changes: change };
     const call = { what: `make image ${name}`, method: 'POST', path: '/images/create', query } as const;
     using bound = withTimeout(signal, CALL_TIMEOUT_MS, call.what); // the archive is small
-    // the Engine reports errors after a status code of success
+    // the Engine reports errors even after it has sent a success status code
     for await (const { error } of this.#take({ ...call, archive, signal: bound }))
       if (error !== undefined) throw engineError(call.what, 500, error);
   }
 
-  /** Saves these images to one archive. The caller must read or destroy it. */
+  /** Saves these images to one archive, which the caller must read or destroy. */
   async save(references: readonly string[], signal?: AbortSignal): Promise<Readable> {
     const names = references.map((name) => `names=${encodeURIComponent(name)}`).join('&');
     const path = `/images/get?${names}`;
     return await this.#http.stream({ what: `save ${references.join(', ')}`, method: 'GET', path, signal });
   }
 
-  /** Gives an image another name, `REPOSITORY:TAG`. */
+  /** Adds the name `REPOSITORY:TAG` to an image. */
   async tag(id: string, { repository, tag }: { repository: string; tag: string }, signal?: AbortSignal): Promise<void> {
     const path = `/images/${encodeURIComponent(id)}/tag`;
     await this.#http.done({ what: `tag image ${id}`, method: 'POST', path, query: { repo: repository, tag }, signal });
@@ -56,7 +56,7 @@ export class EngineArchives {
       if (text.trim() !== '') yield parseLine(call.what, text);
   }
 
-  /** Removes a name of an image. Returns whether the image was deleted with it. */
+  /** Removes a name from an image. Returns whether this also deleted the image. */
   async untag(reference: string, signal?: AbortSignal): Promise<boolean> {
     const path = `/images/${encodeURIComponent(reference)}`;
     const call = { what: `untag ${reference}`, method: 'DELETE', path, signal } as const;
@@ -72,5 +72,5 @@ function parseLine(what: string, text: string): z.infer<typeof line> {
   }
 }
 
-/** The Engine responds only after it has read the archive, which may have many gigabytes. */
+/** The Engine responds only after it has read the archive, which may be many gigabytes in size. */
 const ARCHIVE_TIMEOUT_MS = 3_600_000;

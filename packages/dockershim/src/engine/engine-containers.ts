@@ -10,10 +10,13 @@ import {
   containerListSchema,
 } from './engine-types.ts';
 
-/** Filter of a list. A container must have all of the labels (`key=value` or `key`), and one each of the ids, names and statuses. */
+/**
+ * Container list filter. A container must have all of the labels (`key=value` or `key`), and match one of the IDs, one of the names, and
+ * one of the statuses.
+ */
 export type ContainerFilter = { label?: string[]; id?: string[]; name?: string[]; status?: string[] };
 
-/** Selects a part of a log. `tail` is a number of lines or `all`; `since` is in seconds since 1970. */
+/** Selects a part of a log. `tail` is a number of lines or `all`; `since` is in seconds since the epoch. */
 type EngineLogQuery = {
   stdout: boolean;
   stderr: boolean;
@@ -25,7 +28,7 @@ type EngineLogQuery = {
 
 const created = z.object({ Id: z.string(), Warnings: z.array(z.string()).nullish() });
 
-/** Containers of the Engine, by id or name. Calls throw `not_found`, conflicts (`isConflict`) and the errors of `EngineHttp`. */
+/** The Engine's containers, by ID or name. Calls throw `not_found`, conflicts (`isConflict`) and the errors of `EngineHttp`. */
 export class EngineContainers {
   readonly #http: EngineHttp;
 
@@ -33,7 +36,7 @@ export class EngineContainers {
     this.#http = http;
   }
 
-  /** Creates a container and returns its id. Fails with a conflict if another container has the name. */
+  /** Creates a container and returns its ID. Fails with a conflict if the name is used by another container. */
   async create(name: string, spec: ContainerSpec, signal?: AbortSignal): Promise<string> {
     const call = { what: `create container ${name}`, method: 'POST', path: '/containers/create' } as const;
     const answer = await this.#http.json({ ...call, query: { name }, body: spec, signal }, (value) =>
@@ -42,12 +45,15 @@ export class EngineContainers {
     return answer.Id;
   }
 
-  /** Starts a container; succeeds if it already runs. */
+  /** Starts a container. Succeeds if it is already running. */
   async start(id: string, signal?: AbortSignal): Promise<void> {
     await this.#http.done({ what: `start container ${id}`, method: 'POST', path: pathOf(id, 'start'), signal });
   }
 
-  /** Sends the stop signal and kills the container after the grace period, in whole seconds; succeeds if it has exited. */
+  /**
+   * Sends the stop signal, and kills the container after the grace period, which is in whole seconds. Succeeds if the container has already
+   * exited.
+   */
   async stop(id: string, graceSeconds: number, signal?: AbortSignal): Promise<void> {
     await this.#http.done({
       ...{ what: `stop container ${id}`, method: 'POST', path: pathOf(id, 'stop'), query: { t: graceSeconds }, signal },
@@ -55,13 +61,13 @@ export class EngineContainers {
     });
   }
 
-  /** Sends a signal, such as `SIGKILL`. Fails with a conflict if the container does not run. */
+  /** Sends a signal, such as `SIGKILL`. Fails with a conflict if the container is not running. */
   async kill(id: string, name: string, signal?: AbortSignal): Promise<void> {
     const query = { signal: name };
     await this.#http.done({ what: `kill container ${id}`, method: 'POST', path: pathOf(id, 'kill'), query, signal });
   }
 
-  /** Removes a container with its anonymous volumes; kills it if it runs. */
+  /** Removes a container and its anonymous volumes. Kills it if it is running. */
   async remove(id: string, signal?: AbortSignal): Promise<void> {
     const query = { v: true, force: true };
     await this.#http.done({ what: `remove container ${id}`, method: 'DELETE', path: pathOf(id), query, signal });
@@ -72,20 +78,20 @@ export class EngineContainers {
     return await this.#http.json(call, (value) => containerInspectionSchema.parse(value));
   }
 
-  /** All containers that match the filter, running or not. */
+  /** Returns all containers that match the filter, running or not. */
   async list(filter: ContainerFilter, signal?: AbortSignal): Promise<ContainerSummary[]> {
     const query = { all: true, filters: JSON.stringify(filter) };
     const call = { what: 'list containers', method: 'GET', path: '/containers/json', query, signal } as const;
     return await this.#http.json(call, (value) => containerListSchema.parse(value));
   }
 
-  /** Changes limits of a container, whether it runs or not. */
+  /** Changes a container's limits, whether it is running or not. */
   async update(id: string, resources: ContainerResources, signal?: AbortSignal): Promise<void> {
     const call = { what: `update container ${id}`, method: 'POST', path: pathOf(id, 'update') } as const;
     await this.#http.done({ ...call, body: resources, signal });
   }
 
-  /** A container's log, in frames unless it has a terminal. Leaving the loop over it closes it. */
+  /** Returns a container's log, framed unless the container has a terminal. Leaving the iteration closes the stream. */
   async logs(id: string, query: EngineLogQuery, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const path = pathOf(id, 'logs');
     return await this.#http.stream({ what: `read the log of container ${id}`, method: 'GET', path, query, signal });
@@ -103,12 +109,12 @@ export class EngineContainers {
   }
 }
 
-/** Additional time for the Engine to kill a container after the grace period of a stop. */
+/** Extra time that the Engine has to kill a container after the grace period of a stop. */
 const STOP_MARGIN_SECONDS = 120;
 
 /**
- * The path of a container's request. Throws `not_found` for a text that is neither an id nor a name, such as `..`, which would change the
- * path.
+ * Returns the path of a container request. Throws `not_found` for text that is neither an ID nor a name, such as `..`, which would lead to
+ * a different path.
  */
 function pathOf(id: string, verb?: string): string {
   if (!/^[a-zA-Z0-9][\w.-]*$/.test(id)) throw new PodwrightError('not_found', `no such container: ${id}`);

@@ -3,7 +3,7 @@ import { codeOfHttpStatus, PodwrightError } from '@podwright/base';
 /** Matches the Engine's message for a full disk (errno(3), ENOSPC and EDQUOT), with status 500 or within a response. */
 export const FULL_DISK = /no space left on device|disk quota exceeded/;
 
-/** An error response of the Engine, with its HTTP status code. */
+/** An error response from the Engine, with its HTTP status code. */
 export class EngineError extends PodwrightError {
   readonly statusCode: number;
 
@@ -14,12 +14,14 @@ export class EngineError extends PodwrightError {
   }
 }
 
-/** The error for a response whose body is `{"message": …}` or text. `what` names the call, such as `create container NAME`. */
+/** Builds the error for a response whose body is `{"message": …}` or text. `what` names the call, such as `create container NAME`. */
 export function engineError(what: string, statusCode: number, body: string): EngineError {
   return new EngineError(statusCode, `${what}: ${messageOf(body) || `the Docker Engine answered ${statusCode}`}`);
 }
 
-/** Whether the Engine rejected a call with a conflict: another container has the name, or the container is in the wrong state. */
+/**
+ * Whether the Engine rejected a call with a conflict, because the name is used by another container or the container is in the wrong state.
+ */
 export function isConflict(error: unknown): error is EngineError {
   return error instanceof EngineError && error.statusCode === 409;
 }
@@ -29,7 +31,7 @@ function messageOf(body: string): string {
     const answer: unknown = JSON.parse(body);
     if (typeof answer === 'object' && answer !== null && 'message' in answer) return String(answer.message).trim();
   } catch {
-    // plain text, for example of a proxy
+    // plain text, for example from a proxy
   }
   return body.trim();
 }

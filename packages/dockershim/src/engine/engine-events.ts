@@ -3,17 +3,17 @@ import * as z from 'zod';
 import { MAX_EVENT_BYTES } from '../limits.ts';
 import type { EngineHttp } from './engine-http.ts';
 
-/** The followed actions of containers (Docker Engine API, "Monitor events"). */
+/** The container actions to follow (Docker Engine API, "Monitor events"). */
 const ACTIONS = ['create', 'start', 'die', 'destroy'] as const;
 
 const eventSchema = z.object({
   Action: z.enum(ACTIONS),
-  /** Nanoseconds since 1970. As a JavaScript number it is exact to the microsecond. */
+  /** Nanoseconds since the epoch. As a JavaScript number it is exact only to the microsecond. */
   timeNano: z.number(),
   Actor: z.object({ ID: z.string(), Attributes: z.record(z.string(), z.string()) }),
 });
 
-/** An event of a container. `attributes` has its labels, and its name under `name`. */
+/** A container event. `attributes` contains the container's labels, and its name under the key `name`. */
 export type EngineEvent = {
   id: string;
   action: (typeof ACTIONS)[number];
@@ -21,12 +21,12 @@ export type EngineEvent = {
   attributes: Record<string, string>;
 };
 
-/** An open stream of events. */
+/** An open event stream. */
 export type EngineEventStream = AsyncIterable<EngineEvent>;
 
 /**
- * Events of containers with this label since `sinceMs`: first the past events that the Engine still has in memory (a few hundred), then new
- * ones as they happen. The stream ends with the Engine or when `signal` aborts. Malformed lines are skipped.
+ * Yields the events of containers with this label since `sinceMs`: first the past events that the Engine still has in memory (a few
+ * hundred), then new ones as they occur. The stream ends when the Engine stops or `signal` aborts. Malformed lines are skipped.
  */
 export async function followEvents(
   http: EngineHttp,
@@ -51,7 +51,7 @@ async function* parsedEvents(chunks: AsyncIterable<Buffer>, what: string): Async
   }
 }
 
-/** Parses one line of the stream; `undefined` if it is malformed or reports another action. */
+/** Parses one line of the event stream. Returns `undefined` if it is malformed or reports some other action. */
 export function parseEvent(line: string): EngineEvent | undefined {
   let value: unknown;
   try {

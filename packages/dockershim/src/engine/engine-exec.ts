@@ -24,7 +24,7 @@ const inspection = z.object({
     .transform((pid) => pid ?? 0),
 });
 
-/** The state of a command. The exit code is set once the command has exited; the process id on the host is 0 until it has started. */
+/** The state of an exec. The exit code is set once the command has exited; the PID on the host is 0 until the command has started. */
 export type ExecInspection = z.infer<typeof inspection>;
 
 /** Execs, and the streams of execs and containers. */
@@ -35,7 +35,7 @@ export class EngineExec {
     this.#http = http;
   }
 
-  /** Creates an exec in a container and returns its id. */
+  /** Creates an exec in a container and returns the exec's ID. */
   async create(containerId: string, spec: ExecSpec, signal?: AbortSignal): Promise<string> {
     const path = `/containers/${encodeURIComponent(containerId)}/exec`;
     const call = {
@@ -49,7 +49,7 @@ export class EngineExec {
     return (await this.#http.json(call, (value) => created.parse(value))).Id;
   }
 
-  /** Starts an exec. The connection carries its output and, unframed, its input. */
+  /** Starts an exec. The connection carries its output and its unframed input. */
   async start(execId: string, tty: boolean, signal?: AbortSignal): Promise<HijackedConnection> {
     const path = `/exec/${execId}/start`;
     return await this.#http.hijack({
@@ -62,14 +62,14 @@ export class EngineExec {
     return await this.#http.json(call, (value) => inspection.parse(value));
   }
 
-  /** Sets the size of the exec's terminal, in characters. Fails before the command runs. */
+  /** Sets the size of the exec's terminal, in characters. Fails if the command is not running yet. */
   async resize(execId: string, size: { columns: number; rows: number }, signal?: AbortSignal): Promise<void> {
     const query = { w: size.columns, h: size.rows };
     const call = { what: "resize a command's terminal", method: 'POST', path: `/exec/${execId}/resize` } as const;
     await this.#http.done({ ...call, query, changesNothing: true, signal });
   }
 
-  /** Connects to the streams of a container's own process, from now on. */
+  /** Attaches to the streams of a container's main process. Earlier output is not included. */
   async attach(
     containerId: string,
     streams: { stdin: boolean; stdout: boolean; stderr: boolean },
@@ -83,9 +83,9 @@ export class EngineExec {
 }
 
 /**
- * Detach sequence of a session on a terminal. The Engine always has one, and delays input that may be its start. This sequence cannot be
- * typed, because its bytes never occur in UTF-8. It is percent-encoded as part of a query.
+ * The detach sequence for attach sessions on a terminal. The Engine always has one, and delays input that may be the start of it. This
+ * sequence cannot be typed, because its bytes never occur in UTF-8. It is percent-encoded for use in a query string.
  */
 const ATTACH_DETACH_KEYS = '%FF,%FE,%FF,%FD,%FF,%FE,%FF,%FC';
-/** Detach sequence of execs, for which the Engine accepts only names of control characters. */
+/** The detach sequence for execs, for which the Engine accepts only names of control characters. */
 const EXEC_DETACH_KEYS = 'ctrl-^,ctrl-@,ctrl-_,ctrl-^,ctrl-@,ctrl-^,ctrl-_,ctrl-^';

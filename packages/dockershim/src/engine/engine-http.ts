@@ -5,12 +5,12 @@ import { gatherBytes, isErrno, PodwrightError, withTimeout, wrapError } from '@p
 import { CALL_TIMEOUT_MS, IDLE_SOCKETS, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from '../limits.ts';
 import { engineError } from './engine-error.ts';
 
-/** A call to the Engine's API. */
+/** A call to the Engine API. */
 export type EngineCall = {
   /** Prefix of error messages, such as `start container NAME`. */
   what: string;
   method: 'GET' | 'POST' | 'DELETE';
-  /** Path after the API version, such as `/containers/json`, with encoded ids and names. */
+  /** Path after the API version, such as `/containers/json`, with IDs and names percent-encoded. */
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
   /** Body to send as JSON. */
@@ -18,24 +18,27 @@ export type EngineCall = {
   /** Body to send unchanged: a tar archive. */
   archive?: Readable;
   headers?: Record<string, string>;
-  /** Marks a call that is not a GET but changes nothing that lists contain, so that `changes` does not count it. */
+  /** Marks a call that is not a GET but does not change anything contained in lists, so that `changes` does not count it. */
   changesNothing?: boolean;
   signal?: AbortSignal;
-  /** Timeout for the head of the response or, in `json` and `done`, for the whole response. Default 2 min. */
+  /** Timeout for the response headers or, in `json` and `done`, for the whole response. Default: 2 minutes. */
   timeoutMs?: number;
-  /** Omits the API version from the path, which every Engine accepts, to negotiate the version. */
+  /** Omits the API version from the path in order to negotiate the version. Every Engine accepts such a path. */
   isUnversioned?: boolean;
 };
 
 /** Decodes a response. Throws if it does not have the expected shape. */
 export type Decoder<T> = (value: unknown) => T;
 
-/** A connection that carries a container's streams after the HTTP upgrade. `head` has the bytes received with the response's head. */
+/**
+ * A connection that carries a container's streams after an HTTP upgrade. `head` contains the bytes received along with the response
+ * headers.
+ */
 export type HijackedConnection = { socket: Socket; head: Buffer };
 
 /**
- * HTTP over the Engine's unix socket. Calls throw `unavailable` if the Engine does not respond, otherwise the Engine's message with a code
- * by its HTTP status.
+ * HTTP client for the Engine's Unix socket. Calls throw `unavailable` if the Engine does not respond; otherwise errors have the Engine's
+ * message and a code derived from the HTTP status.
  */
 export class EngineHttp {
   readonly #socketPath: string;
@@ -51,12 +54,12 @@ export class EngineHttp {
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
   }
 
-  /** A counter that increases at the start and at the end of each call that may change something. */
+  /** A counter that is incremented at the start and at the end of each call that may change something. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Whether a call that may change something is running. */
+  /** Whether a call that may change something is in flight. */
   get isChanging(): boolean {
     return this.#changing > 0;
   }
@@ -77,13 +80,13 @@ export class EngineHttp {
     }
   }
 
-  /** Makes a call and ignores the body of its response. */
+  /** Makes a call and ignores the response body. */
   async done(call: EngineCall): Promise<void> {
     using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
     await this.#whole(await this.#answer({ ...call, signal }), call.what);
   }
 
-  /** Makes a call and returns its response as a stream, which the caller must read or destroy. `signal` ends it. */
+  /** Makes a call and returns its response as a stream, which the caller must read or destroy. Aborting `signal` ends the stream. */
   async stream(call: EngineCall): Promise<IncomingMessage> {
     const head = new AbortController();
     using bound = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
@@ -93,8 +96,8 @@ export class EngineHttp {
   }
 
   /**
-   * Makes a call that upgrades the connection to raw bytes (`Upgrade: tcp`). Only the request is written to the connection; without `body`
-   * it has none. Ending the socket's writable side ends the container's input, while the output continues.
+   * Makes a call that upgrades the connection to a raw byte stream (`Upgrade: tcp`). Only the request is written to the connection; it has
+   * no body unless `body` is given. Ending the socket's writable side closes the container's input, while the output continues.
    */
   async hijack(call: EngineCall): Promise<HijackedConnection> {
     using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
@@ -133,7 +136,7 @@ export class EngineHttp {
     outgoing.on('response', resolve);
     call.archive?.once('error', (error) => reject(wrapError(`${call.what}: read the archive`, error)));
     outgoing.on('error', (error) => {
-      // the Engine has been restarted since the socket was last used
+      // the Engine was restarted after the socket was last used
       const isStale = outgoing.reusedSocket && isErrno(error, 'ECONNRESET') && !call.signal?.aborted;
       if (isStale && call.method === 'GET' && !isAgain) resolve(this.#head(call, true));
       else reject(this.#explain(call.what, call.signal, error));
@@ -187,7 +190,7 @@ export class EngineHttp {
   #explain(what: string, signal: AbortSignal | undefined, error: Error): PodwrightError {
     if (signal?.aborted) {
       const { reason } = signal;
-      // the message of this call's timeout already names the call
+      // the timeout message of this call already names the call
       return reason instanceof PodwrightError && reason.message.startsWith(what) ? reason : wrapError(what, reason);
     }
     if (isErrno(error, 'EACCES')) return wrapError(`${what}: open ${this.#socketPath}`, error, 'permission_denied');
@@ -197,8 +200,8 @@ export class EngineHttp {
 }
 
 /**
- * Whether the status is a success. Redirections are failures, because they are not followed. 304 means that the container is already in the
- * requested state.
+ * Whether the status code means success. Redirects are failures, because they are not followed. 304 means that the container is already in
+ * the requested state.
  */
 function isSuccess({ statusCode = 500 }: IncomingMessage): boolean {
   return statusCode < 300 || statusCode === 304;

@@ -11,7 +11,7 @@ const names = z
 const summary = z.object({ Id: z.string(), RepoTags: names, RepoDigests: names, Size: z.number() });
 export type ImageSummary = z.infer<typeof summary>;
 
-/** Response of `GET /images/NAME/json`. Other properties of the configuration are passed through to verbose output. */
+/** Response of `GET /images/NAME/json`. Other configuration properties are passed through to verbose output. */
 const inspection = z.object({
   ...summary.shape,
   Created: z.string().nullish(),
@@ -23,14 +23,14 @@ const inspection = z.object({
 });
 export type ImageInspection = z.infer<typeof inspection>;
 
-/** An entry of `GET /images/NAME/history`, which lists the newest first. `Created` is in seconds since 1970. */
+/** An entry of `GET /images/NAME/history`, which lists the newest layer first. `Created` is in seconds since the epoch. */
 const step = z.object({ Created: z.number(), CreatedBy: z.string(), Comment: z.string(), Size: z.number() });
 export type ImageStep = z.infer<typeof step>;
 
-/** An image to pull: a name as Docker shows it, and a tag or digest. `auth` is the value of the header `X-Registry-Auth`. */
+/** An image to pull, given by its name as shown by Docker, and a tag or digest. `auth` is the value of the `X-Registry-Auth` header. */
 export type ImagePull = { name: string; version: string; auth?: string; headTimeoutMs: number };
 
-/** Images of the Engine, by id or name. Calls throw `not_found` and the errors of `EngineHttp`. */
+/** The Engine's images, by ID or name. Calls throw `not_found` and the errors of `EngineHttp`. */
 export class EngineImages {
   readonly #http: EngineHttp;
 
@@ -58,12 +58,12 @@ export class EngineImages {
     return await this.#http.json(call, (value) => z.array(step).parse(value ?? []));
   }
 
-  /** Removes one name of an image, and the image with its last name. Fails with a conflict if a container uses the image. */
+  /** Removes a name from an image, and the image itself along with its last name. Fails with a conflict if a container uses the image. */
   async remove(reference: string, signal?: AbortSignal): Promise<void> {
     await this.#http.done({ what: `remove image ${reference}`, method: 'DELETE', path: pathOf(reference), signal });
   }
 
-  /** Starts a pull. The response is its progress, one line of JSON per step; destroying the response cancels the pull. */
+  /** Starts a pull. The response body reports the progress, one JSON line per step. Destroying the response cancels the pull. */
   async pull({ name, version, auth, headTimeoutMs }: ImagePull, signal: AbortSignal): Promise<IncomingMessage> {
     return await this.#http.stream({
       ...{ what: `pull image ${name}`, method: 'POST', path: '/images/create', signal, timeoutMs: headTimeoutMs },

@@ -1,9 +1,9 @@
-/** Go's zero time, for an event that has not happened. */
+/** Go's zero time, which stands for an event that has not occurred. */
 const NEVER = '0001-01-01T00:00:00Z';
 
 /**
- * Converts a time of the Engine (RFC 3339, up to nine digits of a second) to nanoseconds since 1970; 0 for the zero time or a malformed
- * one.
+ * Converts a time from the Engine (RFC 3339 with up to nine fractional digits) to nanoseconds since the epoch. Returns 0 if it is the zero
+ * time or malformed.
  */
 export function nanoseconds(text: string): bigint {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/.exec(text);

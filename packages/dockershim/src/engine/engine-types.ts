@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * The fields of the Engine's responses that are used (Docker Engine API 1.41). Others are dropped. Go writes an empty list or map as null,
- * so null means empty.
+ * The fields used from the Engine's responses (Docker Engine API 1.41); all others are dropped. Go encodes an empty list or map as null, so
+ * null means empty.
  */
 const text = z
   .string()
@@ -39,7 +39,7 @@ export const engineInfoSchema = z.object({
 });
 export type EngineInfo = z.infer<typeof engineInfoSchema>;
 
-/** An entry of `GET /containers/json`. `Created` is in seconds since 1970; `State` is a word such as `running`. */
+/** An entry of `GET /containers/json`. `Created` is in seconds since the epoch; `State` is a word such as `running`. */
 export const containerSummarySchema = z.object({
   Id: z.string(),
   Names: list(z.string()),
@@ -52,7 +52,7 @@ export const containerSummarySchema = z.object({
 export type ContainerSummary = z.infer<typeof containerSummarySchema>;
 export const containerListSchema = list(containerSummarySchema);
 
-/** Response of `GET /containers/ID/json`. Times are RFC 3339 with nanoseconds; `0001-01-01T00:00:00Z` means never. */
+/** Response of `GET /containers/ID/json`. Times are in RFC 3339 format with nanoseconds; `0001-01-01T00:00:00Z` means never. */
 export const containerInspectionSchema = z.object({
   Id: z.string(),
   Name: text,
@@ -110,10 +110,10 @@ export const containerInspectionSchema = z.object({
 });
 export type ContainerInspection = z.infer<typeof containerInspectionSchema>;
 
-/** The fields of `POST /containers/create` that are sent. Sizes are in bytes; CPU times have the units of the kernel's cgroup files. */
+/** The fields that are sent in `POST /containers/create`. Sizes are in bytes; CPU times use the units of the kernel's cgroup files. */
 export type ContainerSpec = {
   Hostname?: string;
-  /** Makes the Engine create a network namespace without setting it up, and write no `hosts` and `resolv.conf`. */
+  /** Makes the Engine create a network namespace without setting it up, and without writing `hosts` and `resolv.conf`. */
   NetworkDisabled?: boolean;
   User?: string;
   Tty?: boolean;
@@ -127,7 +127,7 @@ export type ContainerSpec = {
   Labels: Record<string, string>;
   ExposedPorts?: Record<string, object>;
   StopSignal?: string;
-  /** `NONE` disables the image's health check, each run of which would be an exec. */
+  /** `NONE` disables the image's health check, which would otherwise be run as an exec each time. */
   Healthcheck?: { Test: string[] };
   HostConfig: HostConfig;
 };
@@ -169,7 +169,7 @@ export type HostConfig = {
   OomScoreAdj?: number;
 } & ContainerResources;
 
-/** Limits for a creation or an update. Omitted limits stay unchanged. */
+/** Limits for creating or updating a container. Omitted limits are left unchanged. */
 export type ContainerResources = {
   CpuPeriod?: number;
   CpuQuota?: number;

@@ -8,7 +8,7 @@ import { EngineHttp } from './engine-http.ts';
 import { EngineImages } from './engine-images.ts';
 import { type EngineInfo, type EngineVersion, engineInfoSchema, engineVersionSchema } from './engine-types.ts';
 
-/** Preferred API version, which Engine 20.10 (December 2020) introduced. */
+/** Preferred API version, introduced by Engine 20.10 (December 2020). */
 const API_VERSION = '1.41';
 
 /** A Docker Engine. */
@@ -53,13 +53,15 @@ export class Engine {
   }
 }
 
-/** The Engine on a unix socket, which need not exist yet. The caller must first call `version`, which negotiates the API version. */
+/**
+ * Returns the Engine on a Unix socket, which need not exist yet. The caller must first call `version`, which negotiates the API version.
+ */
 export function engineAt(socketPath: string): Engine {
   return new Engine(new EngineHttp(socketPath, API_VERSION));
 }
 
 /**
- * Connects to the Engine on a unix socket and negotiates the API version. Throws `unavailable` if the Engine does not respond, and
+ * Connects to the Engine on a Unix socket and negotiates the API version. Throws `unavailable` if the Engine does not respond, and
  * `failed_precondition` if it is too old.
  */
 export async function connectEngine(socketPath: string, signal?: AbortSignal): Promise<Engine> {
@@ -73,7 +75,7 @@ export async function connectEngine(socketPath: string, signal?: AbortSignal): P
   }
 }
 
-/** The API version to use: 1.41, or the lowest one that a newer Engine still supports. */
+/** Returns the API version to use: 1.41, or the lowest version still supported by an Engine that no longer supports 1.41. */
 export function spokenVersion({ Version, ApiVersion, MinAPIVersion = API_VERSION }: EngineVersion): string {
   if (compareVersions(ApiVersion, API_VERSION) < 0) {
     throw new PodwrightError(

@@ -1,19 +1,20 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 
-/** Length of a frame's head: stream number, three zeros, and the payload's length, big-endian (Engine API, "Attach to a container"). */
+/** Length of a frame header: stream number, three zero bytes, and the big-endian payload length (Engine API, "Attach to a container"). */
 const HEAD_BYTES = 8;
 
 const STDERR = 2;
-/** Stream number of an error message of the Engine, which then sends nothing more. */
+/** Stream number of an error message from the Engine, which sends nothing after it. */
 const SYSTEM_ERROR = 3;
 
 /** A container's output streams. */
 export type OutputStreams = { stdout: Readable; stderr: Readable };
 
 /**
- * Splits the frames in which the Engine sends the output of a container without a terminal. Both streams end or fail with the source; a
- * slow reader pauses the source. Payloads are passed on as they arrive, so the length in a frame's head allocates no memory.
+ * Demultiplexes the frames in which the Engine sends the output of a container without a terminal. Both streams end or fail when the source
+ * does; a slow reader pauses the source. Payloads are passed on as they arrive, so the payload length in a frame header never causes an
+ * allocation.
  */
 export function splitFrames(source: Readable, head: Buffer): OutputStreams {
   const streams = { stdout: new PassThrough(), stderr: new PassThrough() };

@@ -5,8 +5,8 @@ import { isConflict } from './engine-error.ts';
 import { unlessNotFound } from './unless-not-found.ts';
 
 /**
- * Removes a container; kills it first if it runs. If another client is removing it, waits for that. Succeeds if the container does not
- * exist.
+ * Removes a container, killing it first if it is running. If another client is already removing it, waits for that to finish. Succeeds if
+ * the container does not exist.
  */
 export async function removeContainer(
   { containers }: Pick<Engine, 'containers'>,

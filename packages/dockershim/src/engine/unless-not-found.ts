@@ -1,6 +1,6 @@
 import { isNotFound } from '@podwright/base';
 
-/** The promise's value, or `undefined` if it rejects with `not_found`. */
+/** Resolves to the promise's value, or to `undefined` if it rejects with `not_found`. */
 export async function unlessNotFound<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

@@ -5,7 +5,7 @@ import { PodEventSource } from './event-source.ts';
 import type { PodEventKind } from './pod-events.ts';
 import { PodSnapshots, type StatusVerbs } from './pod-snapshots.ts';
 
-/** CRI calls that report events which the Engine lacks. */
+/** CRI calls that report events which the Engine does not send. */
 type ReportingVerbs = Pick<RuntimeHandlers, 'runPodSandbox' | 'startContainer'>;
 
 const TYPES: Record<PodEventKind, ContainerEventType> = {
@@ -16,10 +16,10 @@ const TYPES: Record<PodEventKind, ContainerEventType> = {
 };
 
 /**
- * GetContainerEvents: events of sandboxes and containers from now on, even across restarts of the Engine. Each event includes the statuses
- * of its pod, which `verbs` read at the time of the event or a little later, so that the kubelet need not request them. If a client reads
- * too slowly, its stream fails with `resource_exhausted`. The returned RunPodSandbox and StartContainer add events that the Engine lacks: a
- * sandbox is ready (it has its network), and a container could not be started.
+ * GetContainerEvents: streams the sandbox and container events from now on, even across Engine restarts. Each event includes the statuses
+ * of its pod, which `verbs` read at the time of the event or slightly later, so that the kubelet need not request them. If a client reads
+ * too slowly, its stream fails with `resource_exhausted`. The returned RunPodSandbox and StartContainer handlers add the events that the
+ * Engine does not send: that a sandbox is ready (its network is set up), and that a container could not be started.
  */
 export function eventHandlers(
   { engine, logger }: Pick<DockershimServices, 'engine' | 'logger'>,
@@ -58,7 +58,7 @@ function reportingVerbs({ runPodSandbox, startContainer }: ReportingVerbs, sourc
       try {
         return await startContainer(request, context);
       } catch (error) {
-        // an Engine that has not responded may have started the container, and then sends the event itself
+        // an Engine that did not respond may have started the container, in which case it sends the event itself
         if (errorCode(error) !== 'unavailable' && !context.signal.aborted)
           source.report(request.containerId, 'stopped');
         throw error;

@@ -6,8 +6,8 @@ import { EVENTS_RETRY } from '../limits.ts';
 import { isNews, type KnownContainer, knownContainers, missedEvents, type PodEvent, podEventOf } from './pod-events.ts';
 
 /**
- * Events of the pods of an Engine, for any number of subscribers. Follows the Engine only while it has subscribers. After the connection
- * was lost, it derives the missed events from a list, because a restarted Engine has lost its past events.
+ * Provides the pod events of an Engine to any number of subscribers. Follows the Engine only while there are subscribers. After the
+ * connection was lost, it derives the missed events from a container list, because a restarted Engine no longer has its past events.
  */
 export class PodEventSource {
   readonly #engine: Pick<Engine, 'http' | 'containers'>;
@@ -22,7 +22,10 @@ export class PodEventSource {
     this.#logger = logger;
   }
 
-  /** Events from this call on, until the signal aborts. Events that occur before the Engine is reached are delivered once it is. */
+  /**
+   * Subscribes to the events from this call on, until the signal aborts. Events that occur before the Engine is reached are delivered once
+   * it is.
+   */
   subscribe(signal: AbortSignal): Subscription<PodEvent> {
     const subscription = this.#broadcast.subscribe(signal);
     if (signal.aborted) return subscription;
@@ -35,7 +38,7 @@ export class PodEventSource {
     return subscription;
   }
 
-  /** Publishes an event that the Engine does not send. Has no effect for a container that the Engine has not reported. */
+  /** Publishes an event that the Engine does not send. Has no effect if the Engine has not reported the container. */
   report(id: string, kind: PodEvent['kind']): void {
     const known = this.#known?.get(id);
     if (known !== undefined) this.#broadcast.publish({ id, sandboxId: known.sandboxId, kind, atMs: Date.now() });
@@ -63,7 +66,7 @@ export class PodEventSource {
     }
   }
 
-  /** Follows one connection until it ends. */
+  /** Follows the events over one connection until it ends. */
   async #follow(watch: Watch, signal: AbortSignal): Promise<void> {
     const connection = new AbortController();
     const fromMs = watch.sinceMs;
@@ -73,7 +76,7 @@ export class PodEventSource {
       const listedAtMs = await this.#catchUp(watch, both);
       for await (const event of events) {
         if (event.atMs < fromMs) continue;
-        // the order of simultaneous events is undefined
+        // simultaneous events may arrive in any order
         watch.sinceMs = Math.max(watch.sinceMs, event.atMs);
         const podEvent = podEventOf(event);
         if (podEvent === undefined) continue;
@@ -85,8 +88,8 @@ export class PodEventSource {
   }
 
   /**
-   * Publishes the events that were missed, derived from a list. Returns the time before which the list may already contain events of the
-   * stream.
+   * Publishes the missed events, which it derives from a container list. Returns the time of the list: it may already reflect events of the
+   * stream that occurred before this time. Returns 0 for the first list.
    */
   async #catchUp(watch: Watch, signal: AbortSignal): Promise<number> {
     const atMs = Date.now();
@@ -106,5 +109,5 @@ export class PodEventSource {
   }
 }
 
-/** State of following the Engine; `known` is `undefined` before the first list. */
+/** State kept while following the Engine. `known` is `undefined` before the first container list. */
 type Watch = { sinceMs: number; known: Map<string, KnownContainer> | undefined };

@@ -5,7 +5,7 @@ import { isOurs } from '../labels/ownership.ts';
 
 export type PodEventKind = 'created' | 'started' | 'stopped' | 'deleted';
 
-/** An event of a sandbox or of one of its containers. `atMs` is the time since 1970. */
+/** An event of a sandbox or of one of its containers. `atMs` is in milliseconds since the epoch. */
 export type PodEvent = { id: string; sandboxId: string; kind: PodEventKind; atMs: number };
 
 /** The last observed state of a sandbox or container. */
@@ -18,13 +18,13 @@ const KINDS: Record<EngineEvent['action'], PodEventKind> = {
   destroy: 'deleted',
 };
 
-/** Converts an event of the Engine; `undefined` for a foreign container. */
+/** Converts an event from the Engine. Returns `undefined` for a container that does not belong to a dockershim. */
 export function podEventOf({ id, action, atMs, attributes }: EngineEvent): PodEvent | undefined {
   const sandboxId = sandboxOf(id, { names: [attributes.name ?? ''], labels: attributes });
   return sandboxId === undefined ? undefined : { id, sandboxId, kind: KINDS[action], atMs };
 }
 
-/** The sandboxes in a list and their containers, by id. */
+/** Returns the sandboxes in a container list and their containers, by ID. */
 export function knownContainers(list: ContainerSummary[]): Map<string, KnownContainer> {
   const known = new Map<string, KnownContainer>();
   for (const { Id, Names, Labels, State } of list) {
@@ -39,14 +39,14 @@ function kindOf(state: string): KnownContainer['kind'] {
   return ['exited', 'dead', 'removing'].includes(state) ? 'stopped' : 'started';
 }
 
-/** The id of the sandbox: that of the container itself, or that of the sandbox to which it belongs. */
+/** Returns the ID of a container's sandbox, which for a sandbox's own container is the container's ID. */
 function sandboxOf(id: string, marked: { names: string[]; labels: Record<string, string> }): string | undefined {
   const type = marked.labels[TYPE_LABEL];
   if (type === SANDBOX_TYPE) return isOurs(SANDBOX_TYPE, marked) ? id : undefined;
   return isOurs(CONTAINER_TYPE, marked) ? marked.labels[SANDBOX_ID_LABEL] : undefined;
 }
 
-/** The events between two lists. A container that was created and removed in between goes unnoticed. */
+/** Derives the events that occurred between two lists. A container that was created and removed in between goes unnoticed. */
 export function missedEvents(
   before: ReadonlyMap<string, KnownContainer>,
   now: ReadonlyMap<string, KnownContainer>,
@@ -67,7 +67,8 @@ export function missedEvents(
 const ORDER: PodEventKind[] = ['created', 'started', 'stopped'];
 
 /**
- * Whether an event from before the list is not in the list yet: for a while the Engine lists a container as running after it has exited.
+ * Whether an event that occurred before the list was fetched is missing from the list. This happens because the Engine lists a container as
+ * running for a while after it has exited.
  */
 export function isNews(listed: ReadonlyMap<string, KnownContainer>, { id, kind }: PodEvent): boolean {
   const was = listed.get(id)?.kind;

@@ -18,16 +18,16 @@ type Event = MessageInitShape<typeof ContainerEventResponseSchema>;
 /** The statuses of a sandbox and its containers. */
 export type PodSnapshot = Pick<Event, 'podSandboxStatus' | 'containersStatuses'>;
 
-/** The CRI calls that return these statuses. */
+/** The CRI calls that return the statuses of a sandbox and its containers. */
 export type StatusVerbs = Pick<RuntimeHandlers, 'podSandboxStatus' | 'containerStatus'>;
 
 /** Error codes of calls while the Engine is unreachable or does not respond. */
 const AWAY = ['unavailable', 'deadline_exceeded'];
 
-/** Maximum number of pods whose last snapshot is cached, for events from before the snapshot was taken. */
+/** Maximum number of pods for which the last snapshot is cached. It is used for events that occurred before it was taken. */
 const MAX_CACHED = 64;
 
-/** Reads the statuses of pods for their events. */
+/** Reads the pod statuses that are included in events. */
 export class PodSnapshots {
   readonly #engine: Pick<Engine, 'containers'>;
   readonly #verbs: StatusVerbs;
@@ -39,13 +39,13 @@ export class PodSnapshots {
   }
 
   /**
-   * The pod's statuses at `sinceMs` (since 1970) or later. Waits while the Engine is unreachable, because an event without statuses would
-   * mean that the pod was removed.
+   * Returns the pod's statuses as of `sinceMs` (in milliseconds since the epoch) or later. Waits while the Engine is unreachable, because
+   * an event without statuses would mean that the pod was removed.
    */
   async take(sandboxId: string, sinceMs: number, context: CallContext): Promise<PodSnapshot> {
     const cached = this.#cached.get(sandboxId);
     const takenAtMs = Date.now();
-    // a snapshot from the future was taken before the clock was set back
+    // a snapshot dated in the future was taken before the clock was set back
     if (cached !== undefined && cached.takenAtMs > sinceMs && cached.takenAtMs <= takenAtMs) return cached.snapshot;
     const snapshot = await this.#untilAnswered(sandboxId, context);
     this.#cached.delete(sandboxId);

@@ -13,18 +13,18 @@ import { formatReference, type ImageReference, parseReference } from './referenc
 
 type Needs = Pick<DockershimServices, 'engine' | 'options' | 'logger'>;
 
-/** Static programs of the host that can be the pause process: with these arguments, they wait for signals and reap orphans. */
+/** Static programs on the host that can serve as the pause process: with these arguments, they wait for signals and reap orphans. */
 const PAUSES = [
   { program: 'catatonit', args: ['-P'] },
   { program: 'busybox', args: ['sleep', '2147483647'] },
 ];
 
-/** Second name of a locally built image, which shows its origin. */
+/** A second name given to a locally built image, to show where it came from. */
 const MADE_NAME = 'podwright.local/pause';
 
 /**
- * Returns a function that ensures that a sandbox image is present. It pulls the image with the credentials of the host's root or, if no
- * registry answers, builds it under the same name from the host's catatonit or busybox. Simultaneous calls for the same image share the
+ * Returns a function that ensures that a sandbox image is present. It pulls the image with the credentials of the host's root user or, if
+ * no registry answers, builds it under the same name from the host's catatonit or busybox. Concurrent calls for the same image share the
  * work.
  */
 export function imageEnsurer(
@@ -61,12 +61,12 @@ async function ensureImage(services: Needs, wanted: Wanted, signal: AbortSignal)
   }
 }
 
-/** Whether the image may be built after this error of a pull: not if a registry has rejected the image's name or the credentials. */
+/** Whether the image may be built after this pull error. It must not be if a registry has rejected the image's name or the credentials. */
 function mayBeBuilt(error: unknown): boolean {
   return ['unavailable', 'deadline_exceeded', 'unknown'].includes(errorCode(error));
 }
 
-/** Pulls the image with each of the host's matching credentials until one succeeds. */
+/** Pulls the image, trying each of the host's matching credentials until one succeeds. */
 async function pull(services: Needs, { reference, home }: Wanted, signal: AbortSignal): Promise<void> {
   const known = await hostCredentials(join(home, '.docker/config.json'), reference.name);
   let failure: unknown;
@@ -81,7 +81,7 @@ async function pull(services: Needs, { reference, home }: Wanted, signal: AbortS
   throw failure;
 }
 
-/** Builds the image, and returns the host's path of the program in it. */
+/** Builds the image and returns the host path of the program that it contains. */
 async function makeImage(
   { engine }: Needs,
   { name, tag }: { name: string; tag: string },

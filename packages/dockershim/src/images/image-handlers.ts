@@ -11,7 +11,7 @@ import { formatReference, isMeant, parseReference } from './reference.ts';
 type Needs = Pick<DockershimServices, 'engine' | 'options'>;
 type Verbs = 'listImages' | 'imageStatus' | 'pullImage' | 'removeImage' | 'imageFsInfo';
 
-/** CRI calls for images. */
+/** The CRI's image calls. */
 export function imageHandlers(services: Needs): Pick<ImageHandlers, Verbs> {
   return {
     listImages: listImages(services),
@@ -22,7 +22,7 @@ export function imageHandlers(services: Needs): Pick<ImageHandlers, Verbs> {
   };
 }
 
-/** ListImages: all images, or the one that the filter names. */
+/** ListImages: returns all images, or the one named by the filter. */
 function listImages({ engine, options }: Needs): ImageHandlers['listImages'] {
   return async ({ filter }, { signal }) => {
     const reference = filter?.image?.image ?? '';
@@ -32,7 +32,7 @@ function listImages({ engine, options }: Needs): ImageHandlers['listImages'] {
   };
 }
 
-/** ImageStatus: for a missing image the response is empty, which is not an error. */
+/** ImageStatus: for a nonexistent image it returns an empty response, which is not an error. */
 function imageStatus({ engine, options }: Needs): ImageHandlers['imageStatus'] {
   return async ({ image, verbose }, { signal }) => {
     const found = await findImage(engine, given(image, 'image status'), signal);
@@ -43,7 +43,7 @@ function imageStatus({ engine, options }: Needs): ImageHandlers['imageStatus'] {
   };
 }
 
-/** PullImage: returns the image's id, as in ImageStatus. */
+/** PullImage: returns the image's ID, as ImageStatus does. */
 function pull(services: Needs): ImageHandlers['pullImage'] {
   return async ({ image, auth }, { signal }) => {
     const reference = parseReference(given(image, 'pull image'));
@@ -58,7 +58,7 @@ function removeImage({ engine }: Needs): ImageHandlers['removeImage'] {
     const found = await findImage(engine, reference, signal);
     if (found === undefined) return {};
     const names = namesOf(found);
-    // an image with only digests is removed by its id, which removes all of its digests
+    // an image that has only digests is removed by its ID, which removes all of its digests
     for (const name of names.repoTags.length > 0 ? names.repoTags : [found.Id]) await remove(engine, name, signal);
     if (await stillThere(engine, found.Id, signal)) await remove(engine, found.Id, signal);
     return {};
@@ -77,8 +77,8 @@ async function remove({ images }: Needs['engine'], name: string, signal: AbortSi
 }
 
 /**
- * ImageFsInfo: the file system of Docker's root. A layer is counted once for each image that shares it, because exact sizes would take the
- * Engine seconds. Writable layers are in the statistics of containers.
+ * ImageFsInfo: reports the file system of Docker's root directory. A layer is counted once for each image that shares it, because computing
+ * exact sizes would take the Engine seconds. Writable layers are reported in the container statistics.
  */
 function imageFsInfo({ engine }: Needs): ImageHandlers['imageFsInfo'] {
   return async (_request, { signal }) => {
@@ -94,7 +94,7 @@ function imageFsInfo({ engine }: Needs): ImageHandlers['imageFsInfo'] {
   };
 }
 
-/** Finds the image for a reference or an id; `undefined` if it does not exist. */
+/** Finds an image by reference or ID. Returns `undefined` if it does not exist. */
 async function findImage(
   { images }: Needs['engine'],
   reference: string,
@@ -104,13 +104,13 @@ async function findImage(
   return found !== undefined && isMeant(reference, found) ? found : undefined;
 }
 
-/** Removes the tag from a reference with both tag and digest, which the Engine would reject. */
+/** Removes the tag from a reference that has both a tag and a digest, because the Engine would reject it. */
 function asEngineHasIt(reference: string): string {
   return reference.includes('@') ? formatReference(parseReference(reference)) : reference;
 }
 
 function nothingIfMissing(error: unknown): undefined {
-  // "unrecognized image ID": another call has removed the image meanwhile
+  // "unrecognized image ID": another call has removed the image in the meantime
   if (!isNotFound(error) && !/unrecognized image ID/.test(errorMessage(error))) throw error;
 }
 
@@ -133,13 +133,13 @@ function criImage(
   };
 }
 
-/** The names of an image, without the Engine's placeholder `<none>:<none>`. */
+/** Returns an image's names, without the Engine's placeholder `<none>:<none>`. */
 function namesOf({ RepoTags, RepoDigests }: ImageSummary): { repoTags: string[]; repoDigests: string[] } {
   const isReal = (name: string) => !name.includes('<none>');
   return { repoTags: RepoTags.filter(isReal), repoDigests: RepoDigests.filter(isReal) };
 }
 
-/** The image's `USER`, as a number or a name; neither if the image sets none, which means root. */
+/** Returns the image's `USER` as a number or a name, or neither if the image does not set one, which means root. */
 function imageUser(user: string): { uid?: { value: bigint }; username?: string } {
   const name = user.split(':')[0] ?? '';
   return /^\d{1,10}$/.test(name) ? { uid: { value: BigInt(name) } } : { username: name };

@@ -1,6 +1,6 @@
 import type { ImageInspection, ImageStep } from '../engine/engine-images.ts';
 
-/** Properties of a configuration that the OCI specification defines; Docker has more. */
+/** Config properties defined by the OCI specification. Docker has more. */
 const CONFIG = [
   'User',
   'ExposedPorts',

@@ -1,6 +1,6 @@
 const BLOCK_BYTES = 512;
 
-/** Offsets of header fields, in bytes (POSIX.1, "ustar Interchange Format"). */
+/** Byte offsets of the tar header fields (POSIX.1, "ustar Interchange Format"). */
 const NAME = 0;
 const MODE = 100;
 const SIZE = 124;
@@ -9,7 +9,7 @@ const CHECKSUM = 148;
 const TYPE = 156;
 const MAGIC = 257;
 
-/** Creates a tar archive of one world-executable file. It is deterministic: the same file yields the same archive. */
+/** Creates a tar archive that contains one world-executable file. The result is deterministic: the same file yields the same archive. */
 export function oneFileArchive(name: string, contents: Buffer): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES);
   header.write(name, NAME);
@@ -18,7 +18,7 @@ export function oneFileArchive(name: string, contents: Buffer): Buffer {
   header.write('00000000000\0', TIME);
   header.write('0', TYPE);
   header.write('ustar\x0000', MAGIC);
-  // for the checksum, its own field counts as blanks
+  // in the checksum calculation, the checksum field itself counts as blanks
   header.write(' '.repeat(8), CHECKSUM);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, CHECKSUM);

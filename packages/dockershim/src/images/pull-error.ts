@@ -5,7 +5,7 @@ import { PullRefusal } from './pull-progress.ts';
 /** Prefix by which kubelets recognize that the registry is unavailable (cri-api, pkg/errors). */
 const REGISTRY_UNAVAILABLE = 'RegistryUnavailable';
 
-/** Error codes by words of the message: the Engine reports most errors of registries as its own, without their status. */
+/** Error codes by the wording of the message. The Engine reports most registry errors as its own, without the registry's status. */
 const WORDS: [ErrorCode, RegExp][] = [
   ['resource_exhausted', FULL_DISK],
   [
@@ -20,10 +20,10 @@ const WORDS: [ErrorCode, RegExp][] = [
   ],
 ];
 
-/** Statuses of registries that are down. They often come from a proxy, with HTML instead of a message. */
+/** Status codes of registries that are down. The response often comes from a proxy and contains HTML instead of a message. */
 const UNAVAILABLE_STATUSES = [502, 503, 504];
 
-/** Classifies an error of a pull by its message. Other errors are returned unchanged. */
+/** Classifies a pull error by its message. Other errors are returned unchanged. */
 export function pullError(reference: string, error: unknown): unknown {
   if (!(error instanceof PullRefusal) && !isOfRegistry(error)) return error;
   const said = errorMessage(error).replace(/^pull image [^ ]+: /, '');
@@ -33,7 +33,10 @@ export function pullError(reference: string, error: unknown): unknown {
   return new PodwrightError(code, code === 'unavailable' ? `${REGISTRY_UNAVAILABLE}: ${message}` : message);
 }
 
-/** Whether an error comes from the registry: the Engine uses these statuses for such errors, and other statuses for faults of the call. */
+/**
+ * Whether an error comes from the registry. The Engine uses these status codes for registry errors, and others for errors in the call
+ * itself.
+ */
 function isOfRegistry(error: unknown): error is EngineError {
   return error instanceof EngineError && [403, 404, 500].includes(error.statusCode);
 }

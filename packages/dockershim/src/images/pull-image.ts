@@ -8,8 +8,8 @@ import { type RegistryCredentials, registryAuth } from './registry-auth.ts';
 type Needs = Pick<DockershimServices, 'engine' | 'options'>;
 
 /**
- * Pulls an image and returns its id. `signal` cancels the pull. Throws `deadline_exceeded` after too long without progress, `not_found`,
- * `unauthenticated`, `permission_denied`, `unavailable` (the registry or the Engine), and `unknown`.
+ * Pulls an image and returns its ID. `signal` cancels the pull. Throws `deadline_exceeded` after too long without progress, `not_found`,
+ * `unauthenticated`, `permission_denied`, `unavailable` (for the registry or the Engine) or `unknown`.
  */
 export async function pullImage(
   { engine, options }: Needs,
@@ -50,7 +50,7 @@ class StallTimer implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Restarts the timer; with `isOff`, stops it until the next call. */
+  /** Restarts the timer. With `isOff`, stops it until the next call instead. */
   restart(isOff: boolean): void {
     this.#timer?.[Symbol.dispose]();
     if (isOff) return;

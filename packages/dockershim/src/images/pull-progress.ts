@@ -9,7 +9,7 @@ const lineSchema = z.object({
   errorDetail: z.object({ code: z.number().optional() }).optional(),
 });
 
-/** The error of a pull that the registry or the Engine reports. `statusCode` is that of the registry, if known. */
+/** The error of a failed pull, as reported by the registry or the Engine. `statusCode` is that of the registry, if known. */
 export class PullRefusal extends Error {
   readonly statusCode: number | undefined;
 
@@ -19,13 +19,13 @@ export class PullRefusal extends Error {
   }
 }
 
-/** Status of a layer that is being unpacked. Meanwhile the Engine may report no progress, if the layer is large or the disk slow. */
+/** Status of a layer that is being unpacked. During this time the Engine may report no progress, if the layer is large or the disk slow. */
 const UNPACKING = 'Extracting';
 const UNPACKED = 'Pull complete';
 
 /**
- * Reads the progress of a pull to its end. Calls `onGain` with each line that differs from the line before, and with whether a layer is
- * being unpacked. Throws `PullRefusal`, `internal` for malformed progress, and the errors of the connection.
+ * Reads the progress of a pull until it ends. Calls `onGain` for each line that differs from the previous one, passing whether a layer is
+ * being unpacked. Throws `PullRefusal`, `internal` for malformed progress, or a connection error.
  */
 export async function readProgress(
   chunks: AsyncIterable<Buffer>,

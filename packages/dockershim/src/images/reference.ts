@@ -1,12 +1,15 @@
 import { PodwrightError } from '@podwright/base';
 
-/** An image reference: a name as Docker shows it, without `docker.io/` and `library/`, and a tag or digest. */
+/** An image reference: the name as shown by Docker, without `docker.io/` and `library/`, and a tag or digest. */
 export type ImageReference = { name: string; version: { tag: string } | { digest: string } };
 
 const HUB = /^(?:(?:index\.)?docker\.io\/)/;
 const NAME = /^(?:[a-zA-Z0-9.-]+(?::\d{1,5})?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*$/;
 
-/** Parses a reference. Ignores a tag next to a digest; without either, the tag is `latest`. Throws `invalid_argument`. */
+/**
+ * Parses an image reference. If it has both a tag and a digest, the tag is ignored; if it has neither, the tag is `latest`. Throws
+ * `invalid_argument`.
+ */
 export function parseReference(text: string): ImageReference {
   const match = /^(.+?)(?::([\w][\w.-]{0,127}))?(?:@([a-z0-9]+:[0-9a-f]{32,128}))?$/.exec(text);
   const [, full = '', tag = 'latest', digest] = match ?? [];
@@ -15,7 +18,7 @@ export function parseReference(text: string): ImageReference {
   return { name: familiarName(full), version: digest === undefined ? { tag } : { digest } };
 }
 
-/** The reference as the Engine lists it: `NAME:TAG` or `NAME@DIGEST`. */
+/** Formats the reference as listed by the Engine: `NAME:TAG` or `NAME@DIGEST`. */
 export function formatReference({ name, version }: ImageReference): string {
   return 'tag' in version ? `${name}:${version.tag}` : `${name}@${version.digest}`;
 }
@@ -27,12 +30,12 @@ function familiarName(full: string): string {
     : full;
 }
 
-/** Minimum number of hexadecimal digits for a prefix of an id. A shorter text is a name. */
+/** Minimum number of hexadecimal digits in an ID prefix. Shorter text is taken as a name. */
 const MIN_ID_DIGITS = 12;
 
 /**
- * Whether an image that the Engine found for a text really has this name or id. The Engine also treats a name as a prefix of an id, so it
- * would find for `cafe` any image whose id starts with these digits.
+ * Whether an image found by the Engine really has the requested name or ID. The Engine also treats a name as an ID prefix, so for `cafe` it
+ * would find any image whose ID starts with these digits.
  */
 export function isMeant(
   text: string,

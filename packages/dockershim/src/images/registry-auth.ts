@@ -1,4 +1,4 @@
-/** Registry credentials (CRI AuthConfig). Empty fields are ignored. `auth` is `username:password` in base64. */
+/** Registry credentials (CRI AuthConfig). Empty fields are ignored. `auth` is `username:password`, base64-encoded. */
 export type RegistryCredentials = {
   username?: string;
   password?: string;
@@ -9,8 +9,8 @@ export type RegistryCredentials = {
 };
 
 /**
- * Encodes credentials as the value of the Engine's header `X-Registry-Auth` (Docker Engine API, "Authentication"); `undefined` if there are
- * none.
+ * Encodes credentials as the value of the Engine's `X-Registry-Auth` header (Docker Engine API, "Authentication"). Returns `undefined` if
+ * there are none.
  */
 export function registryAuth(credentials: RegistryCredentials = {}): string | undefined {
   const { auth = '', serverAddress, identityToken, registryToken } = credentials;

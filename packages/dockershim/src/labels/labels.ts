@@ -1,32 +1,32 @@
-/** Type of a dockershim's container. The labels are the same as in upstream's dockershim, so that either can take over from the other. */
+/**
+ * The type of a container created by a dockershim. The labels are the same as in upstream's dockershim, so that either can adopt the
+ * other's containers.
+ */
 export const TYPE_LABEL = 'io.kubernetes.docker.type';
 export const SANDBOX_TYPE = 'podsandbox';
 export const CONTAINER_TYPE = 'container';
-/** The id of the sandbox to which a container belongs. */
+/** The ID of the sandbox to which a container belongs. */
 export const SANDBOX_ID_LABEL = 'io.kubernetes.sandbox.id';
-/** CRI log path of the container. */
+/** The container's CRI log path. */
 export const LOG_PATH_LABEL = 'io.kubernetes.container.logpath';
-/** A label of the kubelet. On a sandbox, the dockershim sets it to `POD`. */
+/** A label set by the kubelet. On a sandbox, the dockershim sets it to `POD`. */
 export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 const ANNOTATION_PREFIX = 'annotation.';
-/** A label of this dockershim only: JSON with state for which neither Docker nor the labels above have a field. */
+/** A label used only by this dockershim. Its value is JSON, and holds state for which neither Docker nor the labels above have a field. */
 export const DETAILS_LABEL = 'io.podwright.details';
 
 const INTERNAL = new Set([TYPE_LABEL, SANDBOX_ID_LABEL, LOG_PATH_LABEL, DETAILS_LABEL]);
 
 export type Marks = { labels: Record<string, string>; annotations: Record<string, string> };
 
-/**
- * Encodes the CRI's labels and annotations as labels of the Engine. Drops a label of the client that collides with an internal label or
- * with an annotation.
- */
+/** Encodes CRI labels and annotations as Engine labels. Drops client labels that collide with an internal label or with an annotation. */
 export function dockerLabels({ labels, annotations }: Marks, own: Record<string, string>): Record<string, string> {
   const prefixed = Object.entries(annotations).map(([key, value]) => [ANNOTATION_PREFIX + key, value]);
   const given = Object.entries(labels).filter(([key]) => !INTERNAL.has(key));
   return { ...Object.fromEntries(given), ...Object.fromEntries(prefixed), ...own };
 }
 
-/** Decodes the CRI's labels and annotations from labels of the Engine. */
+/** Decodes CRI labels and annotations from Engine labels. */
 export function criMarks(dockerLabels: Record<string, string>): Marks {
   const marks: Marks = { labels: {}, annotations: {} };
   const isSandbox = dockerLabels[TYPE_LABEL] === SANDBOX_TYPE;

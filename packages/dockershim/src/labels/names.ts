@@ -1,12 +1,14 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The part NAME in the name of a sandbox's container. */
+/** The NAME part in the name of a sandbox's container. */
 export const SANDBOX_CONTAINER_NAME = 'POD';
 
-/** Metadata in a container's name: `k8s_NAME_POD_NAMESPACE_UID_ATTEMPT`, the scheme of upstream's dockershim. */
+/** Metadata encoded in a container's name: `k8s_NAME_POD_NAMESPACE_UID_ATTEMPT`, the scheme of upstream's dockershim. */
 export type ContainerName = { name: string; podName: string; namespace: string; uid: string; attempt: number };
 
-/** Encodes the Engine's name for a container. Such names are unique, so a pod cannot have two containers of the same name and attempt. */
+/**
+ * Formats the container name used in the Engine. Such names are unique, so a pod cannot have two containers with the same name and attempt.
+ */
 export function formatName({ name, podName, namespace, uid, attempt }: ContainerName): string {
   const parts = [name, podName, namespace, uid];
   const bad = parts.find((part) => !/^[a-zA-Z0-9.-]+$/.test(part));
@@ -19,7 +21,10 @@ export function formatName({ name, podName, namespace, uid, attempt }: Container
   return ['k8s', ...parts, attempt].join('_');
 }
 
-/** Decodes a name, with or without the Engine's leading slash and the suffix that avoids a conflict; `undefined` for a foreign name. */
+/**
+ * Decodes a container name, with or without the Engine's leading slash and the suffix that avoids a conflict. Returns `undefined` for the
+ * name of any other container.
+ */
 export function parseName(text: string): ContainerName | undefined {
   const match = /^\/?k8s_([^_]+)_([^_]+)_([^_]+)_([^_]+)_(\d{1,10})(?:_[0-9a-f]{1,16})?$/.exec(text);
   if (match === null) return undefined;

@@ -8,7 +8,7 @@ type Wanted = { type: ContainerType; id: string };
 type Call = { attempted: string; signal: AbortSignal };
 
 /**
- * Inspects a container by its id or a unique prefix of it. Throws `not_found` if it does not exist, does not belong to a dockershim, or was
+ * Inspects a container by its ID or a unique prefix of it. Throws `not_found` if it does not exist, does not belong to a dockershim, or was
  * found by its name, which the Engine also accepts. `attempted` prefixes the message.
  */
 export async function inspectOwn(
@@ -22,7 +22,7 @@ export async function inspectOwn(
   return container;
 }
 
-/** Like `inspectOwn`, but throws `failed_precondition` if the container does not run. */
+/** Like `inspectOwn`, but throws `failed_precondition` if the container is not running. */
 export async function requireRunning(
   engine: Pick<Engine, 'containers'>,
   wanted: Wanted,

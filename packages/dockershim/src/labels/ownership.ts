@@ -2,15 +2,15 @@ import { PodwrightError } from '@podwright/base';
 import { type CONTAINER_TYPE, type SANDBOX_TYPE, TYPE_LABEL } from './labels.ts';
 import { parseName, SANDBOX_CONTAINER_NAME } from './names.ts';
 
-/** The types of a dockershim's containers. */
+/** The types of containers that a dockershim creates. */
 export type ContainerType = typeof SANDBOX_TYPE | typeof CONTAINER_TYPE;
 
-/** Names (with or without a leading slash) and labels of any container of the Engine. */
+/** The names (with or without a leading slash) and labels of any container in the Engine. */
 export type MarkedContainer = { names: string[]; labels: Record<string, string> };
 
 /**
- * Whether a container of the Engine belongs to a dockershim and has this type. Label and name must both match: any client of the Engine can
- * set the same labels, so labels alone do not prove that the container may be changed.
+ * Whether a container in the Engine belongs to a dockershim and is of this type. Both label and name must match: any client of the Engine
+ * can set the same labels, so labels alone do not prove that the container may be modified.
  */
 export function isOurs(type: ContainerType, { names, labels }: MarkedContainer): boolean {
   if (labels[TYPE_LABEL] !== type) return false;

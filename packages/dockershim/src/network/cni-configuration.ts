@@ -6,7 +6,7 @@ import { namesIn, writeFileAtomic } from '@podwright/host';
 import { MAX_TEMPLATE_BYTES } from '../limits.ts';
 import { renderTemplate, type TemplateValues } from './configuration-template.ts';
 
-/** Suffix that a template has after the file name of its configuration. */
+/** Suffix appended to a configuration file's name to form the name of its template. */
 const TEMPLATE_SUFFIX = '.template';
 
 type Rejected = { path: string; reason: string };
@@ -15,8 +15,8 @@ type Rejected = { path: string; reason: string };
 type Choice = { list: NetworkList; path: string } | { rejected: Rejected[] };
 
 /**
- * The default network: the first configuration in a directory that is valid and whose plugins are installed. The directory is read each
- * time, so that a change takes effect immediately. The choice is logged when it changes.
+ * Determines the default network, which is the first configuration in a directory that is valid and whose plugins are installed. The
+ * directory is read every time, so that changes take effect immediately. The choice is logged whenever it changes.
  */
 export class CniConfiguration {
   readonly #directory: string;
@@ -30,7 +30,10 @@ export class CniConfiguration {
     this.#logger = logger;
   }
 
-  /** The default network. Throws `failed_precondition` with every file that was tried and the reason why it cannot be used. */
+  /**
+   * Returns the default network. If there is none, throws `failed_precondition` listing every file that was tried and why it cannot be
+   * used.
+   */
   async require(): Promise<NetworkList> {
     const choice = await this.#choose();
     if ('list' in choice) return choice.list;
@@ -42,13 +45,13 @@ export class CniConfiguration {
     );
   }
 
-  /** The default network; `undefined` if there is none. */
+  /** Returns the default network, or `undefined` if there is none. */
   async find(): Promise<NetworkList | undefined> {
     const choice = await this.#choose();
     return 'list' in choice ? choice.list : undefined;
   }
 
-  /** Renders each template in the directory (`NAME.conflist.template` to `NAME.conflist`), and writes the result if it has changed. */
+  /** Renders each template in the directory (`NAME.conflist.template` to `NAME.conflist`), and writes those results that have changed. */
   async renderTemplates(values: TemplateValues): Promise<void> {
     const names = (await namesIn(this.#directory)).filter((name) => /\.(conf|conflist|json)\.template$/.test(name));
     for (const name of names.sort()) {

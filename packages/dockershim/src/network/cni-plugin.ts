@@ -29,19 +29,21 @@ import type {
 import { PodNamespaces } from './pod-namespace.ts';
 
 export type CniPluginOptions = {
-  /** `cacheDir` must be persistent: its subdirectory `attachments` holds the records of attachments. */
+  /** `cacheDir` must be persistent: its `attachments` subdirectory holds the attachment records. */
   network: { confDir: string; binDirs: string[]; cacheDir: string };
   logger: Logger;
-  /** Timeouts of plugins. */
   deadlines?: Partial<CniDeadlines>;
 };
 
 type TearDown = Parameters<NetworkPlugin['tearDownPod']>[0];
 
-/** A path that is never a namespace. With an empty path, the path in the record would be used, whose process id may be reused by now. */
+/**
+ * A path that is never a network namespace. If the path were empty, the path in the record would be used, but its PID may have been reused
+ * by now.
+ */
 const NO_NAMESPACE = '/proc/0/ns/net';
 
-/** Capabilities by the name that plugins declare. */
+/** Network capabilities, by the name that plugins declare. */
 const CAPABILITIES: Record<string, NetworkCapability> = {
   bandwidth: 'shaping',
   portMappings: 'portMappings',
@@ -52,7 +54,7 @@ const CAPABILITIES: Record<string, NetworkCapability> = {
 /** Plugins whose configuration accepts an `mtu`. */
 const TAKES_MTU = new Set(['bridge', 'ptp', 'macvlan', 'ipvlan']);
 
-/** The network plugin `cni`, which attaches pods by the host's CNI configuration. */
+/** The `cni` network plugin, which attaches pods according to the host's CNI configuration. */
 export class CniPlugin implements NetworkPlugin {
   readonly name = 'cni';
   readonly dockerNetworkMode = 'none';
@@ -108,7 +110,7 @@ export class CniPlugin implements NetworkPlugin {
   ): Promise<PodNetworkStatus | undefined> {
     const recorded = this.#recorded(sandboxId);
     if (recorded !== undefined) return { ips: recorded };
-    // the pod may have been set up by another dockershim
+    // the pod may have been set up by a different dockershim
     if (netnsPath === undefined || !(await isNamespace(netnsPath))) return undefined;
     const ips = await this.#namespaces.addresses(netnsPath).catch(() => []);
     return ips.length === 0 ? undefined : { ips };
@@ -144,8 +146,7 @@ export class CniPlugin implements NetworkPlugin {
   }
 
   /**
-   * Tears down the network with the configuration in the sandbox's record. If there is no record, uses the current configuration to be
-   * safe.
+   * Tears down the network using the configuration in the sandbox's record or, if there is none, the current configuration as a precaution.
    */
   async #tearDown(setup: TearDown, signal: AbortSignal): Promise<void> {
     const { sandboxId } = setup.pod;
@@ -175,7 +176,7 @@ export class CniPlugin implements NetworkPlugin {
     }
   }
 
-  /** The current network. Throws if there is none, or if it needs a pod CIDR and none is set. */
+  /** Returns the current network. Throws if there is none, or if it needs a pod CIDR that is not set yet. */
   async #default(): Promise<NetworkList> {
     const list = await this.#configuration.require();
     const taken = list.plugins.flatMap(({ capabilities }) => capabilities);
@@ -214,7 +215,7 @@ export class CniPlugin implements NetworkPlugin {
   }
 }
 
-/** Timeout of STATUS: the CRI client calls Status every few seconds, and must not wait longer. */
+/** Timeout of STATUS. The CRI client calls Status every few seconds and must not be kept waiting any longer. */
 const STATUS_TIMEOUT_MS = 10_000;
 
 const keyOf = ({ namespace, name, sandboxId }: NetworkPod): string =>

@@ -1,14 +1,14 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Values of the placeholders of a network configuration template. */
+/** Values for the placeholders in a network configuration template. */
 export type TemplateValues = { podCidrs: string[]; mtu: number; nonMasqueradeCidr: string };
 
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
 /**
- * Renders a network configuration template. `{{.PodCIDR}}` becomes the node's first pod subnet, `{{.PodCIDRRanges}}` all of them in the
- * form of host-local's `ranges`; `{{.MTU}}` and `{{.NonMasqueradeCIDR}}` become the settings. Returns `undefined` if a subnet is needed and
- * none is known yet. Throws `invalid_argument` for any other placeholder.
+ * Renders a network configuration template. `{{.PodCIDR}}` is replaced by the node's first pod subnet, `{{.PodCIDRRanges}}` by all of them
+ * in the format of host-local's `ranges`, and `{{.MTU}}` and `{{.NonMasqueradeCIDR}}` by the settings. Returns `undefined` if a subnet is
+ * needed but none is known yet. Throws `invalid_argument` for any other placeholder.
  */
 export function renderTemplate(
   template: string,

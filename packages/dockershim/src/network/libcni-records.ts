@@ -21,8 +21,8 @@ const record = z.object({
 });
 
 /**
- * Results that the libcni of another dockershim has cached, in the directory `results` of the CNI cache. For a pod that was taken over,
- * they are the only source of its host ports, without which `portmap` would not remove its rules.
+ * Results cached by the libcni of another dockershim, in the `results` directory of the CNI cache. For an adopted pod, they are the only
+ * source of its host ports, without which `portmap` would not remove its rules.
  */
 export class LibcniRecords {
   readonly #directory: string;
@@ -33,20 +33,22 @@ export class LibcniRecords {
     this.#logger = logger;
   }
 
-  /** The host ports of a sandbox; empty if there is no record. */
+  /** Returns a sandbox's host ports; empty if there is no record. */
   async ports(sandboxId: string): Promise<PortMapping[]> {
     const records = await Promise.all((await this.#paths(sandboxId)).map((path) => this.#read(path)));
     const ports = records.map((found) => found?.capabilityArgs?.portMappings ?? []);
-    // the records of all networks contain the same ports
+    // the records of all of a sandbox's networks contain the same ports
     return (ports.find(({ length }) => length > 0) ?? []).map(portMapping);
   }
 
-  /** Removes the records. Must be called after the network has been removed. */
+  /** Removes a sandbox's records. Must be called after the network has been removed. */
   async remove(sandboxId: string): Promise<void> {
     await Promise.all((await this.#paths(sandboxId)).map((path) => rm(path, { force: true })));
   }
 
-  /** Paths of a sandbox's records, `NETWORK-SANDBOX-INTERFACE`. The loopback network also has one, with the same interface name. */
+  /**
+   * Returns the paths of a sandbox's records, `NETWORK-SANDBOX-INTERFACE`. The loopback network also has one, with the same interface name.
+   */
   async #paths(sandboxId: string): Promise<string[]> {
     const names = await namesIn(this.#directory);
     return names.filter((name) => name.endsWith(`-${sandboxId}-eth0`)).map((name) => join(this.#directory, name));

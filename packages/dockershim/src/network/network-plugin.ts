@@ -1,12 +1,12 @@
 import type { DNSConfig, PortMapping } from '@podwright/cri';
 
-/** How a pod can reach itself through the address of its service (the kubelet's `hairpinMode`). */
+/** How a pod can reach itself through its Service's address (the kubelet's `hairpinMode`). */
 export type HairpinMode = 'hairpin-veth' | 'promiscuous-bridge' | 'none';
 
-/** Optional features of a plugin. `shaping` limits the bandwidth by the pod's annotations. */
+/** Optional features of a network plugin. `shaping` limits the bandwidth according to the pod's annotations. */
 export type NetworkCapability = 'shaping' | 'portMappings' | 'ipRanges' | 'dns';
 
-/** Identity of a pod, and of the sandbox whose network namespace is attached. */
+/** Identifies a pod, and the sandbox whose network namespace is attached. */
 export type NetworkPod = { namespace: string; name: string; uid: string; sandboxId: string };
 
 /** Parameters for setting up a pod's network. `netnsPath` is the sandbox's network namespace. */
@@ -19,18 +19,18 @@ export type NetworkSetup = {
   cgroupParent?: string;
 };
 
-/** Addresses of a pod; the first is the primary one. */
+/** The addresses of a pod. The first is the primary one. */
 export type PodNetworkStatus = { ips: string[] };
 
-/** A change of the node's configuration. */
+/** A change in the node's network configuration. */
 export type NetworkEvent = { name: 'POD_CIDR_CHANGE'; podCidr: string };
 
-/** Settings of the node, passed to `init`. An `mtu` of 0 means the plugin's default. */
+/** The node's settings passed to `init`. An `mtu` of 0 means the plugin's default. */
 export type NetworkPluginSettings = { hairpinMode: HairpinMode; nonMasqueradeCidr: string; mtu: number };
 
 /**
- * The network of pods on a Docker Engine, modelled on the kubelet's former network plugins. Calls for the same pod are serialized.
- * `tearDownPod` may be called any number of times, even if `setUpPod` never finished or the namespace no longer exists.
+ * Sets up the network of pods on a Docker Engine, modelled on the kubelet's former network plugins. Calls for the same pod are serialized.
+ * `tearDownPod` may be called any number of times, even if `setUpPod` never finished or the network namespace no longer exists.
  */
 export interface NetworkPlugin {
   /** `cni`, or `none` for Docker's own bridge. */
@@ -45,8 +45,8 @@ export interface NetworkPlugin {
     setup: Omit<NetworkSetup, 'netnsPath' | 'annotations'> & { netnsPath?: string },
     signal: AbortSignal,
   ): Promise<void>;
-  /** `undefined` if the pod has no network, or if its namespace no longer exists. */
+  /** Resolves to `undefined` if the pod has no network or its network namespace no longer exists. */
   podNetworkStatus(pod: NetworkPod, netnsPath: string | undefined): Promise<PodNetworkStatus | undefined>;
-  /** Throws an error with a message for users if pods cannot be set up now. */
+  /** Throws an error with a user-facing message if pods cannot currently be set up. */
   status(signal?: AbortSignal): Promise<void>;
 }

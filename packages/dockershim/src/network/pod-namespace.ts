@@ -14,10 +14,10 @@ import {
 } from '@podwright/system';
 import type { HairpinMode } from './network-plugin.ts';
 
-/** Name of a pod's interface in Kubernetes. */
+/** The name of a pod's network interface in Kubernetes. */
 const INTERFACE_NAME = 'eth0';
 
-/** Netlink operations in the network namespaces of pods. */
+/** Performs netlink operations in the pods' network namespaces. */
 export class PodNamespaces {
   readonly #dependencies: { system: System; logger: Logger };
   readonly #sockets = new NetlinkSockets();
@@ -32,7 +32,7 @@ export class PodNamespaces {
     withNetworkNamespace(this.#dependencies, netnsPath, () => system.bringInterfaceUp('lo'));
   }
 
-  /** Addresses of a pod's interface, IPv4 first. Throws `not_found` if there is no such interface. */
+  /** Returns the addresses of a pod's interface, IPv4 first. Throws `not_found` if there is no such interface. */
   async addresses(netnsPath: string): Promise<string[]> {
     const [[link], answers] = (await this.#inside(netnsPath, [getLink(INTERFACE_NAME), listAddresses()])) as [
       [Parameters<typeof decodeLink>[0]],
@@ -45,8 +45,8 @@ export class PodNamespaces {
   }
 
   /**
-   * Lets a pod reach itself through its own service: `hairpin-veth` sets hairpin mode on the bridge port, `promiscuous-bridge` sets
-   * promiscuous mode on the bridge. Has no effect if the pod is not on a bridge.
+   * Lets a pod reach itself through its own Service: `hairpin-veth` enables hairpin mode on the bridge port, `promiscuous-bridge` enables
+   * promiscuous mode on the bridge. Has no effect if the pod is not attached to a bridge.
    */
   async setHairpin(netnsPath: string, mode: HairpinMode): Promise<void> {
     if (mode === 'none') return;

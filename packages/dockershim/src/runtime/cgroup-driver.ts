@@ -2,7 +2,10 @@ import { PodwrightError } from '@podwright/base';
 import type { CgroupDriver } from '@podwright/host';
 import type { EngineInfo } from '../engine/engine-types.ts';
 
-/** The Engine's cgroup driver. Throws `failed_precondition` if it is unknown, or if the kubelet is configured with another one. */
+/**
+ * Returns the Engine's cgroup driver. Throws `failed_precondition` if it is unknown, or if the kubelet is configured to use a different
+ * one.
+ */
 export function cgroupDriverOf(
   { CgroupDriver: reported }: Pick<EngineInfo, 'CgroupDriver'>,
   wanted?: CgroupDriver,

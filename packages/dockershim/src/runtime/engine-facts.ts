@@ -2,7 +2,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { EngineInfo, EngineVersion } from '../engine/engine-types.ts';
 import { FACTS_CACHE_MS } from '../limits.ts';
 
-/** The Engine's version and info, cached for a minute. Errors are those of `Engine`. */
+/** Provides the Engine's version and info, cached for a minute. Throws the errors of `Engine`. */
 export class EngineFacts {
   readonly #engine: Engine;
   #version: Cached<EngineVersion> | undefined;
@@ -12,7 +12,7 @@ export class EngineFacts {
     this.#engine = engine;
   }
 
-  /** The version, at most a minute old. If the Engine is unreachable, the last version that it reported. */
+  /** Returns the version, at most a minute old or, if the Engine is unreachable, the last one that it reported. */
   async version(signal?: AbortSignal): Promise<EngineVersion> {
     const known = fresh(this.#version);
     if (known !== undefined) return known;
@@ -38,7 +38,7 @@ export class EngineFacts {
     return value;
   }
 
-  /** The last info that the Engine reported, however old. */
+  /** The last info reported by the Engine, however old. */
   get lastInfo(): EngineInfo | undefined {
     return this.#info?.value;
   }

@@ -22,8 +22,9 @@ export class LegacyLogs {
   }
 
   /**
-   * A container's log as text; `undefined` for the driver json-file, whose log is linked to the CRI log path. With `follow`, it ends with
-   * the container. Throws `not_found`, `unavailable`, and the Engine's error for a driver that cannot be read.
+   * Returns a container's log as text, or `undefined` for the json-file driver, whose log is symlinked to the CRI log path. With `follow`,
+   * the log ends when the container exits. Throws `not_found`, `unavailable`, or the Engine's error if the log driver does not support
+   * reading.
    */
   async read(id: string, query: LegacyLogQuery, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined> {
     const attempted = `read the log of container ${id}`;
@@ -34,13 +35,13 @@ export class LegacyLogs {
   }
 }
 
-/** The text of both streams, in the order in which the Engine sends it. */
+/** Yields the text of both streams in the order in which the Engine sends it. */
 async function* payloads(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const frames = new FrameReader();
   for await (const chunk of output) for (const { bytes } of frames.take(chunk)) yield bytes;
 }
 
-/** Converts the query to the Engine's, whose times are in seconds since 1970, with fractions. */
+/** Converts the query to the Engine's format, in which times are fractional seconds since the epoch. */
 function engineQuery({ follow = false, tailLines, sinceMs, timestamps = false, stream }: LegacyLogQuery) {
   return {
     stdout: stream !== 'stderr',

@@ -6,17 +6,17 @@ import type { DockershimServices } from '../services.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { EngineFacts } from './engine-facts.ts';
 
-/** Version of the kubelet's runtime API in the response of Version; always 0.1.0. */
+/** The kubelet's runtime API version in the Version response, which is always 0.1.0. */
 const KUBELET_API_VERSION = '0.1.0';
 
 type Verbs = 'version' | 'status' | 'runtimeConfig' | 'updateRuntimeConfig';
 type Needs = Pick<DockershimServices, 'network' | 'options'> & {
   facts: EngineFacts;
-  /** Resolves when pods can be created, or rejects with the error of the startup. */
+  /** Resolves once pods can be created, or rejects with the startup error. */
   whenStarted: (signal: AbortSignal) => Promise<void>;
 };
 
-/** CRI calls about the runtime itself. */
+/** CRI calls about the container runtime itself. */
 export function runtimeHandlers(needs: Needs): Pick<RuntimeHandlers, Verbs> {
   const { network, options, facts } = needs;
   return {
@@ -39,7 +39,7 @@ export function runtimeHandlers(needs: Needs): Pick<RuntimeHandlers, Verbs> {
   };
 }
 
-/** Status: whether the Engine responds, and whether the network plugin can set up pods. */
+/** Status: reports whether the Engine responds, and whether the network plugin can set up pods. */
 function status({ network, options, facts, whenStarted }: Needs): RuntimeHandlers['status'] {
   return async ({ verbose }, { signal }) => {
     const engine = facts.read(signal).then(async (version) => {
@@ -69,7 +69,7 @@ function status({ network, options, facts, whenStarted }: Needs): RuntimeHandler
   };
 }
 
-/** Settings of the Engine that help to diagnose problems with pods. */
+/** Returns Engine settings that help diagnose problems with pods. */
 function engineDetails(info: EngineInfo | undefined): object {
   if (info === undefined) return {};
   const { CgroupDriver: cgroupDriver, CgroupVersion: cgroupVersion, LoggingDriver: logDriver } = info;
@@ -87,7 +87,10 @@ function condition(type: string, result: PromiseSettledResult<unknown>, reason: 
   return { type, status: false, reason, message: `docker: ${errorMessage(result.reason)}` };
 }
 
-/** The Engine's OCI runtimes, with '' for its default, and without the features that API 1.41 cannot request. */
+/**
+ * Returns the Engine's OCI runtimes as runtime handlers, with '' for its default one, and without features that cannot be requested through
+ * API 1.41.
+ */
 function handlersOf(info: EngineInfo | undefined) {
   if (info === undefined) return [];
   const features = { recursiveReadOnlyMounts: false, userNamespaces: false };

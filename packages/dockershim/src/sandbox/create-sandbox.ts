@@ -7,12 +7,12 @@ import { rollBack } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 
-/** Maximum number of attempts to create a sandbox. The first ones may fail because the image is missing or the name is taken. */
+/** Maximum number of attempts to create a sandbox. Attempts may fail because the image is missing or the name is taken. */
 const MOST_TRIES = 4;
 
 /**
- * Creates a sandbox's container and returns its id. Pulls the image if it is missing, and removes a dead sandbox that has the name. Throws
- * `already_exists` if a running sandbox has the name.
+ * Creates a sandbox's container and returns its ID. Pulls the image if it is missing, and removes a dead sandbox that occupies the name.
+ * Throws `already_exists` if the name belongs to a running sandbox.
  */
 export async function createSandbox(
   dependencies: SandboxDependencies,
@@ -34,7 +34,7 @@ export async function createSandbox(
   }
 }
 
-/** The id of the container that has the name, from the Engine's conflict error. */
+/** Extracts the ID of the container that has the name from the Engine's conflict error. */
 export function holderOfName(error: unknown): string | undefined {
   if (!isConflict(error)) return undefined;
   return /already in use by container "?([0-9a-f]{12,64})"?/.exec(error.message)?.[1];
@@ -45,8 +45,8 @@ function isMissingImage(error: unknown): boolean {
 }
 
 /**
- * Frees a name and returns it. Returns the name with a suffix if it belongs to a foreign container, or to one that no longer exists (an
- * Engine that was killed may not release names).
+ * Frees a name and returns it. If the name belongs to another client's container or to a container that no longer exists (an Engine that
+ * was killed may not release names), returns the name with a suffix instead.
  */
 async function freeName(
   dependencies: SandboxDependencies,

@@ -3,10 +3,10 @@ import { NamespaceMode, type PodSandboxConfig } from '@podwright/cri';
 import type { EngineInfo } from '../engine/engine-types.ts';
 import { asksAppArmor, hasSecurity } from './security-options.ts';
 
-/** Runtime handler that selects the Engine's default runtime, as in upstream's dockershim. */
+/** The runtime handler that selects the Engine's default OCI runtime, as in upstream's dockershim. */
 const DEFAULT_HANDLER = 'docker';
 
-/** The Engine's runtime for a handler; `undefined` for the default one. */
+/** Returns the Engine's OCI runtime for a runtime handler, or `undefined` for the default one. */
 export function runtimeOf(handler: string): string | undefined {
   return handler === '' || handler === DEFAULT_HANDLER ? undefined : handler;
 }
@@ -30,8 +30,7 @@ export function requireAbilities(info: EngineInfo, { linux }: PodSandboxConfig, 
 }
 
 /**
- * Throws `failed_precondition` if the pod requests a user namespace of its own: the Engine can map users only for all containers or for
- * none.
+ * Throws `failed_precondition` if the pod requests its own user namespace: the Engine can map users only for all containers or for none.
  */
 export function refuseOwnUsers({ linux }: PodSandboxConfig): void {
   const mode = linux?.securityContext?.namespaceOptions?.usernsOptions?.mode ?? NamespaceMode.NODE;

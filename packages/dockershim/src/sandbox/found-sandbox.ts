@@ -6,7 +6,7 @@ import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 import { netnsPathOf } from './sandbox-netns.ts';
 
-/** A sandbox as its container and its checkpoint describe it. Either or both may be missing. */
+/** A sandbox as described by its container and its checkpoint, either or both of which may be missing. */
 export type FoundSandbox = {
   id: string;
   /** `undefined` if there is no container, or if it belongs to another client. */
@@ -17,7 +17,7 @@ export type FoundSandbox = {
   netnsPath: string | undefined;
 };
 
-/** Looks up a sandbox in Docker, by its id or a prefix of it, and among the checkpoints. */
+/** Looks up a sandbox in Docker, by its ID or a prefix of it, and among the checkpoints. */
 export async function findSandbox(
   { services, checkpoints }: Pick<SandboxDependencies, 'services' | 'checkpoints'>,
   wanted: string,
@@ -26,7 +26,7 @@ export async function findSandbox(
   const inspected =
     wanted === '' ? undefined : await unlessNotFound(services.engine.containers.inspect(wanted, signal));
   const identity = inspected && sandboxIdentity({ names: [inspected.Name], labels: inspected.Config.Labels });
-  // the Engine also finds containers by their names
+  // the Engine also finds containers by name
   const container = identity !== undefined && inspected?.Id.startsWith(wanted) ? inspected : undefined;
   const id = container?.Id ?? wanted;
   const checkpoint = await checkpoints.read(id);

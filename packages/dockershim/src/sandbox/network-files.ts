@@ -5,10 +5,10 @@ import type { DNSConfig, PodSandboxConfig } from '@podwright/cri';
 import { readPodResolvConf } from '@podwright/host';
 import { resolvConf } from './resolv-conf.ts';
 
-/** Container paths of the files with host names and DNS settings. */
+/** In-container paths of the files with the host names and DNS settings. */
 const NETWORK_FILES = ['/etc/hostname', '/etc/hosts', '/etc/resolv.conf'];
 
-/** Entries of `hosts` for loopback and link-local addresses, as the Engine writes them for a container without a network. */
+/** Entries in `hosts` for loopback and link-local addresses, as written by the Engine for a container without a network. */
 const HOSTS = [
   '127.0.0.1\tlocalhost',
   '::1\tlocalhost ip6-localhost ip6-loopback',
@@ -19,8 +19,8 @@ const HOSTS = [
 ];
 
 /**
- * Writes `hostname`, `hosts` and `resolv.conf` for a pod whose network the Engine does not set up, because the Engine then writes none of
- * them. A pod without DNS settings of its own gets those of the host. Existing files are kept.
+ * Writes `hostname`, `hosts` and `resolv.conf` for a pod whose network is not set up by the Engine, because the Engine then writes none of
+ * them. A pod without DNS settings of its own gets the host's. Existing files are kept.
  */
 export async function writeNetworkFiles(
   directory: string,
@@ -44,12 +44,12 @@ export async function writeNetworkFiles(
   }
 }
 
-/** Host name and DNS settings of a pod. As in the Engine, the host name defaults to the start of the sandbox's id. */
+/** Returns a pod's host name and DNS settings. As in the Engine, the host name defaults to the first digits of the sandbox ID. */
 export function networkNames(sandboxId: string, { hostname, dnsConfig: dns }: PodSandboxConfig) {
   return { hostname: hostname || sandboxId.slice(0, 12), dns };
 }
 
-/** Mounts of the pod's network files, except on paths where the container has mounts of its own. */
+/** Returns the mounts of the pod's network files, except where the container has a mount of its own. */
 export function networkFileMounts(
   directory: string,
   taken: readonly string[],

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** Number of the bit of CAP_SYS_RESOURCE (linux/capability.h). */
+/** Bit number of CAP_SYS_RESOURCE (linux/capability.h). */
 const CAP_SYS_RESOURCE = 24n;
 
 /**
- * The `oom_score_adj` for a container: the requested value or, without CAP_SYS_RESOURCE, at least that of this process, because runc would
- * fail to set a lower one. That assumes that the Engine runs with the same value, as it does if both run in one container.
+ * Returns the `oom_score_adj` for a container. Without CAP_SYS_RESOURCE, the requested value is raised to at least that of this process,
+ * because runc would fail to set a lower one. This assumes that the Engine runs with the same value, as it does if both run in the same
+ * container.
  */
 export function allowedOomScoreAdj(wanted: number): number {
   const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';

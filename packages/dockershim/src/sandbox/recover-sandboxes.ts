@@ -8,17 +8,17 @@ import { detach, killContainer, rollBack } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 
-/** Action of the startup for an existing sandbox. */
+/** What to do with an existing sandbox at startup. */
 export type Recovery =
-  /** Remove it: it was never completed, and has no containers. */
+  /** Remove it: its creation was never completed, and it contains no containers. */
   | 'roll back'
-  /** Kill it: it has containers but no network. The client then stops and removes its containers. */
+  /** Kill it: it contains containers but has no network. The client then stops and removes its containers. */
   | 'end'
   | 'keep';
 
 /**
- * Cleans up sandboxes that an earlier process left half created or half removed, before calls are served. Failures are logged; the client's
- * calls and the next start try again. Throws if the Engine does not respond.
+ * Cleans up sandboxes that an earlier process left half-created or half-removed, before any call is served. Failures are logged, and
+ * retried by the client's calls and the next startup. Throws if the Engine does not respond.
  */
 export async function recoverSandboxes(dependencies: SandboxDependencies, signal: AbortSignal): Promise<void> {
   const { services, checkpoints } = dependencies;
@@ -48,7 +48,7 @@ async function recoverOne(
   await attempt(dependencies, Id, () => (recovery === 'end' ? killContainer(engine, Id) : rollBack(dependencies, Id)));
 }
 
-/** Whether the sandbox's network is set up; `undefined` if the sandbox does not use this plugin. */
+/** Whether the sandbox's network is set up, or `undefined` if the sandbox does not use this network plugin. */
 async function hasNetworkOf(
   network: SandboxDependencies['services']['network'],
   sandboxId: string,
@@ -60,7 +60,7 @@ async function hasNetworkOf(
   return (await network.podNetworkStatus({ name, namespace, uid, sandboxId }, undefined)) !== undefined;
 }
 
-/** Decides what to do with a sandbox; `state` is the Engine's. An exited sandbox is kept until the client removes it. */
+/** Decides what to do with a sandbox. `state` is its state in the Engine. An exited sandbox is kept until the client removes it. */
 export function recoveryOf(sandbox: { state: string; hasNetwork: boolean; isOccupied: boolean }): Recovery {
   const { state, hasNetwork, isOccupied } = sandbox;
   if (state === 'created') return isOccupied ? 'keep' : 'roll back';
@@ -69,8 +69,8 @@ export function recoveryOf(sandbox: { state: string; hasNetwork: boolean; isOccu
 }
 
 /**
- * Removes the network of a sandbox that has a checkpoint but no container of its own. Removes the checkpoint too, unless there are
- * containers in the sandbox: the client then removes the sandbox with them.
+ * Removes the network of a sandbox that has a checkpoint but no longer a container of its own. Also removes the checkpoint, unless the
+ * sandbox still contains containers: in that case the client removes the sandbox together with them.
  */
 async function recoverOrphan(dependencies: SandboxDependencies, id: string, isOccupied: boolean): Promise<void> {
   const { logger } = dependencies.services;

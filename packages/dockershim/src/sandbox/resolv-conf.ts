@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { PodwrightError, wrapError } from '@podwright/base';
 import type { DNSConfig } from '@podwright/cri';
 
-/** Formats a pod's DNS settings as `resolv.conf` (resolv.conf(5)), in the order of the Engine. */
+/** Formats a pod's DNS settings as `resolv.conf` (resolv.conf(5)), in the same order as the Engine. */
 export function resolvConf({
   servers,
   searches,
@@ -15,8 +15,8 @@ export function resolvConf({
 }
 
 /**
- * Writes the `resolv.conf` that the Engine mounts into all containers of a pod; in place, because it is bind-mounted. The Engine received
- * the same settings when it created the sandbox, so it does not overwrite the file with different content.
+ * Writes the `resolv.conf` that the Engine mounts into all of a pod's containers. It is written in place, because it is bind-mounted. The
+ * Engine was given the same settings when it created the sandbox, so it does not overwrite the file with different content.
  */
 export async function rewriteResolvConf(path: string, dns: DNSConfig): Promise<void> {
   const text = resolvConf(dns);

@@ -7,7 +7,7 @@ import { type FoundSandbox, findSandbox } from './found-sandbox.ts';
 import { networkFacts } from './sandbox-checkpoint.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 
-/** Kills a container; succeeds if it does not run. */
+/** Kills a container. Succeeds if it is not running. */
 export async function killContainer({ containers }: Engine, id: string, signal?: AbortSignal): Promise<void> {
   await containers.kill(id, 'SIGKILL', signal).catch((error: unknown) => {
     if (!isNotFound(error) && !isConflict(error)) throw error;
@@ -35,7 +35,7 @@ export async function detach(
 }
 
 /**
- * Removes a half created sandbox: its network, its container and, last, its checkpoint, with which the next start finds the rest if this
+ * Removes a half-created sandbox: its network, its container and, last, its checkpoint, which lets the next start find the rest if this
  * fails. Leaves other containers alone.
  */
 export async function rollBack(dependencies: SandboxDependencies, id: string): Promise<void> {

@@ -22,7 +22,7 @@ export function checkpointOf(
   };
 }
 
-/** The network parameters in a checkpoint. If there is none, ports, DNS and cgroup are unknown. */
+/** Returns the network parameters from a checkpoint. Without one, the ports, DNS settings and cgroup are unknown. */
 export function networkFacts(
   checkpoint: SandboxCheckpoint | undefined,
 ): Pick<NetworkSetup, 'portMappings' | 'dns' | 'cgroupParent'> {

@@ -2,17 +2,17 @@ import { KeyedLock } from '@podwright/base';
 import type { CheckpointStore } from '../checkpoints/checkpoint-store.ts';
 import type { DockershimServices } from '../services.ts';
 
-/** Dependencies and shared in-memory state of the CRI calls for sandboxes. */
+/** Dependencies and shared in-memory state of the sandbox-related CRI calls. */
 export type SandboxDependencies = {
   services: DockershimServices;
   checkpoints: CheckpointStore;
   /** Pulls or builds a sandbox image if it is missing. */
   ensureImage: (reference: string, signal: AbortSignal) => Promise<void>;
-  /** Removes a container in a sandbox, and the link to its log. */
+  /** Removes a container in a sandbox, and the symlink to its log. */
   removeContainer: (id: string, signal: AbortSignal) => Promise<void>;
   /** Serializes RunPodSandbox calls for the same sandbox name, so that a retry waits until the earlier call has been rolled back. */
   names: KeyedLock;
-  /** Sandboxes that are being created or could not be rolled back. They are not ready, even if their container runs. */
+  /** Sandboxes that are being created or could not be rolled back. They do not count as ready, even if their container is running. */
   unfinished: Set<string>;
   /** Sandboxes whose network this process has already removed. */
   detached: Set<string>;

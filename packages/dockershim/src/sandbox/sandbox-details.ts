@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DETAILS_LABEL } from '../labels/labels.ts';
 
-/** Fields of a sandbox that Docker does not store; they are in its details label. `createdAtNs` is in nanoseconds since 1970. */
+/** Fields of a sandbox that Docker does not store. They are kept in its details label. `createdAtNs` is in nanoseconds since the epoch. */
 export type SandboxDetails = { createdAtNs: bigint; runtimeHandler: string };
 
 const schema = z.object({ createdAtNs: z.string().regex(/^\d{1,19}$/), runtimeHandler: z.string().max(256) });
@@ -10,7 +10,7 @@ export function encodeDetails({ createdAtNs, runtimeHandler }: SandboxDetails): 
   return { [DETAILS_LABEL]: JSON.stringify({ createdAtNs: String(createdAtNs), runtimeHandler }) };
 }
 
-/** Decodes the details label; `undefined` if it is malformed, or if another dockershim created the sandbox. */
+/** Decodes the details label. Returns `undefined` if it is malformed or if the sandbox was created by another dockershim. */
 export function decodeDetails(labels: Record<string, string>): SandboxDetails | undefined {
   try {
     const { createdAtNs, runtimeHandler } = schema.parse(JSON.parse(labels[DETAILS_LABEL] ?? ''));

@@ -7,7 +7,7 @@ import { sandboxStatus } from './sandbox-status.ts';
 import { sandboxStop } from './sandbox-stop.ts';
 import { sandboxUpdate } from './sandbox-update.ts';
 
-/** CRI calls for sandboxes. */
+/** The CRI's sandbox calls. */
 export function sandboxHandlers(dependencies: SandboxDependencies) {
   return {
     runPodSandbox: sandboxRun(dependencies),

@@ -7,7 +7,7 @@ import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { decodeDetails } from './sandbox-details.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 
-/** A sandbox as lists and statuses show it. */
+/** A sandbox as it appears in lists and statuses. */
 type Sandbox = {
   id: string;
   metadata: { name: string; namespace: string; uid: string; attempt: number };
@@ -19,8 +19,8 @@ type Sandbox = {
 };
 
 /**
- * ListPodSandbox: the sandboxes in one list of the Engine, and the checkpoints whose container is gone. The latter are listed as not ready,
- * so that the client removes them.
+ * ListPodSandbox: returns the sandboxes in a single list from the Engine, and the checkpoints whose container is gone. The latter are
+ * listed as not ready, so that the client removes them.
  */
 export function sandboxList(dependencies: SandboxDependencies): RuntimeHandlers['listPodSandbox'] {
   return async ({ filter }, { signal }) => {
@@ -41,7 +41,8 @@ export function sandboxList(dependencies: SandboxDependencies): RuntimeHandlers[
 }
 
 /**
- * The Engine's part of the filter. It must not exclude a sandbox that has a checkpoint, which would then seem to have lost its container.
+ * Returns the part of the filter that is passed to the Engine. It must not exclude a sandbox that has a checkpoint, because that sandbox
+ * would then seem to have lost its container.
  */
 export function engineFilter(filter: PodSandboxFilter | undefined): ContainerFilter {
   const type = `${TYPE_LABEL}=${SANDBOX_TYPE}`;
@@ -53,7 +54,7 @@ export function engineFilter(filter: PodSandboxFilter | undefined): ContainerFil
 const idOf = (filter: PodSandboxFilter | undefined): ContainerFilter =>
   filter === undefined || !/^[0-9a-f]+$/.test(filter.id) ? {} : { id: [filter.id] };
 
-/** The list entry of a sandbox's container; `undefined` for a foreign one. */
+/** Returns the list entry for a sandbox's container, or `undefined` for any other container. */
 export function listedSandbox(container: ContainerSummary, unfinished: ReadonlySet<string>): Sandbox | undefined {
   const { Id, Labels, Names, State, Created } = container;
   const identity = sandboxIdentity({ names: Names, labels: Labels });
@@ -70,7 +71,7 @@ export function listedSandbox(container: ContainerSummary, unfinished: ReadonlyS
   };
 }
 
-/** The list entry of a sandbox without a container. It has only the kubelet's standard labels. */
+/** Returns the list entry for a sandbox whose container is gone. It has only the kubelet's standard labels. */
 export function checkpointedSandbox(id: string, checkpoint: SandboxCheckpoint): Sandbox {
   const { name, namespace, uid, createdAtMs } = checkpoint;
   return {
@@ -86,7 +87,7 @@ export function checkpointedSandbox(id: string, checkpoint: SandboxCheckpoint): 
   };
 }
 
-/** Copies the CRI's metadata without other fields. */
+/** Copies only the fields of the CRI's sandbox metadata. */
 export function metadataOf(pod: Sandbox['metadata']): Sandbox['metadata'] {
   const { name, namespace, uid, attempt } = pod;
   return { name, namespace, uid, attempt };

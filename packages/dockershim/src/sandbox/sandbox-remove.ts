@@ -6,7 +6,7 @@ import { detach, dropState } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { allOf, containersOf } from './sandbox-stop.ts';
 
-/** RemovePodSandbox: removes the containers, then the sandbox, and the checkpoint last. Succeeds if the sandbox does not exist. */
+/** RemovePodSandbox: removes the containers, then the sandbox, and finally the checkpoint. Succeeds if the sandbox does not exist. */
 export function sandboxRemove(dependencies: SandboxDependencies): RuntimeHandlers['removePodSandbox'] {
   return async ({ podSandboxId }, { signal }) => {
     const { services, checkpoints } = dependencies;

@@ -17,7 +17,7 @@ type Wanted = { config: PodSandboxConfig; name: string; spec: ContainerSpec; cre
 
 /**
  * RunPodSandbox: creates a container that holds the pod's namespaces, in five steps: create it (pulling the image if needed), write the
- * checkpoint, start it, write `resolv.conf`, set up the network. If a step fails, the earlier ones are rolled back.
+ * checkpoint, start it, write `resolv.conf`, and set up the network. If a step fails, the preceding ones are rolled back.
  */
 export function sandboxRun(dependencies: SandboxDependencies): RuntimeHandlers['runPodSandbox'] {
   return async ({ config, runtimeHandler }, { signal }) => {

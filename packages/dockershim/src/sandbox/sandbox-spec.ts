@@ -18,33 +18,33 @@ import { CONTAINER_NAME_LABEL, dockerLabels, SANDBOX_TYPE, TYPE_LABEL } from '..
 import { formatName, SANDBOX_CONTAINER_NAME } from '../labels/names.ts';
 import { encodeDetails, type SandboxDetails } from './sandbox-details.ts';
 
-/** The kubelet's OOM score for a sandbox: it is killed after the containers of pods, but before the Engine and the kubelet. */
+/** The kubelet's `oom_score_adj` for a sandbox: it is killed after the pods' containers, but before the Engine and the kubelet. */
 export const SANDBOX_OOM_SCORE_ADJ = -998;
-/** Size of /dev/shm, which all containers of the pod share. Docker's default. */
+/** Size of /dev/shm, which is shared by all containers of the pod. The same as Docker's default. */
 const SHM_BYTES = 64 << 20;
-/** The kernel's minimum, enough for a pause process, which only waits. */
+/** The kernel's minimum, which is enough for a pause process that only waits. */
 const SANDBOX_CPU_SHARES = 2;
 
-/** Inputs of a sandbox's spec in addition to the CRI's configuration. */
+/** Inputs for a sandbox's spec besides the CRI configuration. */
 export type SandboxSpecInput = {
   image: string;
   details: SandboxDetails;
-  /** Name of the Engine's runtime. Default: the Engine's default runtime. */
+  /** Name of the Engine's OCI runtime. Default: the Engine's default one. */
   runtime?: string;
-  /** Network mode of the network plugin, for a pod that is not on the host's network. */
+  /** The network plugin's network mode, used unless the pod is on the host network. */
   networkMode: string;
   oomScoreAdj: number;
-  /** Values for the Engine's `SecurityOpt`, with the text of profile files. */
+  /** Values for the Engine's `SecurityOpt`, with the contents of profile files inlined. */
   securityOptions: string[];
 };
 
-/** A sandbox's metadata. Throws `invalid_argument` if it is missing. */
+/** Returns a sandbox's metadata. Throws `invalid_argument` if it is missing. */
 export function requireMetadata(config: PodSandboxConfig | undefined): PodSandboxMetadata {
   if (config?.metadata === undefined) throw invalid('the sandbox configuration has no metadata');
   return config.metadata;
 }
 
-/** The Engine's name for a sandbox. Throws `invalid_argument` for metadata that Docker does not allow in names. */
+/** Returns a sandbox's name in the Engine. Throws `invalid_argument` for metadata that Docker does not allow in names. */
 export function sandboxName({ name, namespace, uid, attempt }: PodSandboxMetadata): string {
   return formatName({ name: SANDBOX_CONTAINER_NAME, podName: name, namespace, uid, attempt });
 }
@@ -53,7 +53,7 @@ export function isHostNetwork(config: PodSandboxConfig): boolean {
   return config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
 }
 
-/** The spec of a sandbox's container. Throws `invalid_argument` for a malformed request. */
+/** Builds the spec of a sandbox's container. Throws `invalid_argument` for a malformed request. */
 export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): ContainerSpec {
   const security = config.linux?.securityContext;
   const own = { [TYPE_LABEL]: SANDBOX_TYPE, [CONTAINER_NAME_LABEL]: SANDBOX_CONTAINER_NAME };
@@ -61,7 +61,7 @@ export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): 
   return {
     Image: input.image,
     ...(config.hostname !== '' && { Hostname: config.hostname }),
-    // NetworkDisabled, because connecting to the network `none` would double the time of a start
+    // NetworkDisabled, because connecting the container to Docker's `none` network would double its start time
     ...(input.networkMode === 'none' && !isHostNetwork(config) && { NetworkDisabled: true }),
     ...(user !== undefined && { User: user }),
     Labels: dockerLabels(config, { ...own, ...encodeDetails(input.details) }),
@@ -85,7 +85,8 @@ export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): 
 }
 
 /**
- * The namespaces of the sandbox's container, which holds the pod's network and IPC namespaces, and the PID namespace if the pod shares it.
+ * Returns the namespaces of the sandbox's container, which holds the pod's network and IPC namespaces and, if the pod shares it, its PID
+ * namespace.
  */
 function namespacesOf(config: PodSandboxConfig, networkMode: string): HostConfig {
   const security = config.linux?.securityContext;
@@ -98,7 +99,7 @@ function namespacesOf(config: PodSandboxConfig, networkMode: string): HostConfig
     NetworkMode: isHostNetwork(config) ? 'host' : networkMode,
     IpcMode: ipc === NamespaceMode.NODE ? 'host' : 'shareable',
     ...(pid === NamespaceMode.NODE && { PidMode: 'host' }),
-    // an Engine with userns-remap rejects privileged containers and host namespaces unless UsernsMode is `host`
+    // with userns-remap, the Engine rejects privileged containers and host namespaces unless UsernsMode is `host`
     ...(isOnHost && { UsernsMode: 'host' }),
   };
 }
@@ -127,14 +128,14 @@ function dnsOf(dns: DNSConfig | undefined): HostConfig {
   return { Dns: dns.servers, DnsSearch: dns.searches, DnsOptions: dns.options };
 }
 
-/** The pod's cgroup. The Engine's systemd driver expects the name of a slice, its cgroupfs driver a path. */
+/** Returns the pod's cgroup. The Engine expects a slice name with the systemd cgroup driver, and a path with cgroupfs. */
 function cgroupOf({ linux }: PodSandboxConfig): HostConfig {
   const parent = linux?.cgroupParent ?? '';
   if (parent === '') return {};
   return { CgroupParent: dockerCgroupParent(parent) };
 }
 
-/** Converts a pod's cgroup to the form that the Engine expects. Throws `invalid_argument` for a path with `..`. */
+/** Converts a pod's cgroup to the format expected by the Engine. Throws `invalid_argument` for a path that contains `..`. */
 export function dockerCgroupParent(parent: string): string {
   if (parent.split('/').includes('..') || parent.includes('\0')) throw invalid(`cgroupParent "${parent}" has ".."`);
   return parent.endsWith('.slice') ? basename(parent) : parent;

@@ -17,7 +17,9 @@ import { checkpointedSandbox, metadataOf } from './sandbox-list.ts';
 
 type Status = MessageInitShape<typeof PodSandboxStatusSchema>;
 
-/** PodSandboxStatus: combines the state in Docker, the network plugin and the checkpoint. A sandbox without a container is not ready. */
+/**
+ * PodSandboxStatus: combines the state from Docker, the network plugin and the checkpoint. A sandbox whose container is gone is not ready.
+ */
 export function sandboxStatus(dependencies: SandboxDependencies): RuntimeHandlers['podSandboxStatus'] {
   return async ({ podSandboxId, verbose }, { signal }) => {
     const found = await findSandbox(dependencies, podSandboxId, signal);
@@ -71,7 +73,10 @@ async function withContainer(
   };
 }
 
-/** The addresses that the plugin reports, or else those on Docker's own bridge. Empty for a pod on the host's network. */
+/**
+ * Returns the addresses reported by the network plugin or, if there are none, those on Docker's own bridge. Empty for a pod on the host
+ * network.
+ */
 async function addressesOf(
   network: SandboxDependencies['services']['network'],
   { pod, hostNetwork, netnsPath }: FoundSandbox,

@@ -19,7 +19,8 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
     const ended = containersOf(dependencies, found.id, signal).then((ids) =>
       allOf(ids.map((id) => killContainer(engine, id, signal))),
     );
-    // the sandbox is killed even if its network could not be removed in time; a retry of the removal does without its process
+    // The sandbox is killed even if its network could not be removed in time. A later attempt to remove the network does not need the
+    // sandbox's process.
     const detached = detach(dependencies, found, signal).then(() => failpoint('sandbox-stop/network-down'));
     const results = await Promise.allSettled([ended, detached]);
     const own = found.container === undefined ? Promise.resolve() : killContainer(engine, found.id);
@@ -30,7 +31,7 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
   };
 }
 
-/** Ids of the containers in a sandbox. Ignores foreign containers. */
+/** Returns the IDs of the containers in a sandbox. Ignores containers that were not created by a dockershim. */
 export async function containersOf(
   { services }: Pick<SandboxDependencies, 'services'>,
   sandboxId: FoundSandbox['id'],
@@ -42,12 +43,12 @@ export async function containersOf(
     .map(({ Id }) => Id);
 }
 
-/** Waits for all promises, and then throws their errors as one. */
+/** Waits for all promises, then throws their errors combined into one. */
 export async function allOf(work: Promise<unknown>[]): Promise<void> {
   throwAll('', await Promise.allSettled(work));
 }
 
-/** Throws all errors as one, with the code of the first. */
+/** Throws all errors combined into one, with the code of the first. */
 export function throwAll(attempted: string, results: PromiseSettledResult<unknown>[]): void {
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   const [first] = failures;

@@ -9,26 +9,26 @@ import { readSeccompProfile } from './seccomp-profile.ts';
 
 type Security = LinuxSandboxSecurityContext | undefined;
 
-/** The Engine's `label=` options for the requested parts of an SELinux label. */
+/** Returns the Engine's `label=` options for those parts of an SELinux label that are requested. */
 export function selinuxOptions(options: SELinuxOption | undefined): string[] {
   const { user = '', role = '', type = '', level = '' } = options ?? {};
   const parts = Object.entries({ user, role, type, level }).filter(([, value]) => value !== '');
   return parts.map(([name, value]) => `label=${name}:${plainText(`selinuxOptions.${name}`, value)}`);
 }
 
-/** Whether the Engine's `SecurityOptions` include this feature: `apparmor`, `selinux`, `seccomp`. */
+/** Whether the Engine's `SecurityOptions` include this feature: `apparmor`, `selinux` or `seccomp`. */
 export function hasSecurity(options: readonly string[], name: string): boolean {
   return options.some((option) => option.split(',').includes(`name=${name}`));
 }
 
-/** Whether the sandbox requests an AppArmor profile of the host, which an Engine without AppArmor would ignore. */
+/** Whether the sandbox requests an AppArmor profile loaded on the host, which an Engine without AppArmor would ignore. */
 export function asksAppArmor(security: Security): boolean {
   return apparmorOf(security)?.type === 'localhost';
 }
 
 /**
- * The `SecurityOpt` of a sandbox; for omitted settings the Engine's defaults apply. Reads the file of a seccomp profile, because the Engine
- * expects its text. Throws `invalid_argument`.
+ * Returns the `SecurityOpt` of a sandbox. The Engine's defaults apply to omitted settings. Reads seccomp profile files, because the Engine
+ * expects their content. Throws `invalid_argument`.
  */
 export async function sandboxSecurityOptions(security: Security): Promise<string[]> {
   const apparmor = apparmorOf(security);
@@ -44,7 +44,7 @@ export async function sandboxSecurityOptions(security: Security): Promise<string
 
 const apparmorOf = (security: Security) => securityProfile('apparmor', security?.apparmor, undefined);
 
-/** Seccomp options. A privileged sandbox runs without a profile. */
+/** Returns the seccomp options. A privileged sandbox runs without a profile. */
 async function seccompOptions(security: Security): Promise<string[]> {
   const profile = securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath);
   if (profile === undefined || profile.type === 'runtime-default' || security?.privileged) return [];

@@ -2,8 +2,8 @@
 const CONTROLLERS = ['memory', 'cpu', 'pids', ''];
 
 /**
- * Finds the path of a cgroup, relative to the root of its hierarchy, in the text of /proc/PID/cgroup (cgroups(7)): in the hierarchy of a v1
- * controller if the text has one, otherwise in v2.
+ * Extracts a cgroup's path, relative to the root of its hierarchy, from the content of /proc/PID/cgroup (cgroups(7)). The path is that in
+ * the hierarchy of a v1 controller if there is one, otherwise that in v2.
  */
 export function cgroupPathIn(text: string): string | undefined {
   const lines = text.split('\n').flatMap((line) => {
@@ -18,8 +18,8 @@ export function cgroupPathIn(text: string): string | undefined {
 }
 
 /**
- * The cgroup of a container, given that of one of its processes, which may be below it; `undefined` if the path does not contain the
- * container's id.
+ * Returns a container's cgroup, given the cgroup of one of its processes, which may be a descendant. Returns `undefined` if the path does
+ * not contain the container's ID.
  */
 export function containerCgroup(path: string, containerId: string): string | undefined {
   const at = path.indexOf(containerId);

@@ -2,23 +2,29 @@ import { lstat, opendir } from 'node:fs/promises';
 import { isErrno, Limiter, sleep } from '@podwright/base';
 import { MAX_LAYER_FILES } from '../limits.ts';
 
-/** Size of a container's writable layer. */
+/** The size of a container's writable layer. */
 export type LayerSize = { sizeBytes: number; inodes: number; atMs: number };
 
-/** How long a size is cached: measuring it means walking the layer. */
+/** How long a size is cached. Measuring it means walking the layer. */
 const CACHE_MS = 60_000;
-/** How long a caller waits for a first measurement. Most layers take less. */
+/** How long a caller waits for a layer's first measurement. Most layers take less. */
 const PATIENCE_MS = 500;
-/** Maximum number of layers that are measured at once. More would slow down other disk access. */
+/** Maximum number of layers measured concurrently. More would slow down other disk access. */
 const AT_ONCE = 2;
 
-/** Sizes of writable layers. Each layer is measured at most once a minute, in the background. Callers wait only for a first size. */
+/**
+ * Measures the sizes of writable layers. Each layer is measured at most once a minute, in the background. Callers wait only for the first
+ * measurement.
+ */
 export class LayerSizes {
   readonly #known = new Map<string, LayerSize>();
   readonly #measuring = new Map<string, Promise<void>>();
   readonly #limiter = new Limiter(AT_ONCE);
 
-  /** The last size of the directory; `undefined` if there is none and the first measurement takes more than half a second. */
+  /**
+   * Returns the last measured size of the directory, or `undefined` if there is none and the first measurement takes more than half a
+   * second.
+   */
   async of(directory: string): Promise<LayerSize | undefined> {
     const known = this.#known.get(directory);
     const ageMs = known === undefined ? Number.POSITIVE_INFINITY : Date.now() - known.atMs;
@@ -49,8 +55,8 @@ export class LayerSizes {
 }
 
 /**
- * Measures the disk usage of a tree; hard links count once. Skips files after the first million, files that are removed or replaced
- * meanwhile, and files whose path is too long.
+ * Measures the disk usage of a directory tree; hard links are counted once. Skips files after the first million, files that are removed or
+ * replaced in the meantime, and files whose path is too long.
  */
 export async function measureTree(top: string): Promise<{ sizeBytes: number; inodes: number }> {
   const total = { sizeBytes: 0, inodes: 0 };
@@ -74,7 +80,7 @@ export async function measureTree(top: string): Promise<{ sizeBytes: number; ino
   return total;
 }
 
-/** Unit of `blocks` in stat(2). */
+/** The unit of `blocks` in stat(2). */
 const BLOCK_BYTES = 512;
 
 function rethrow(error: unknown): never {

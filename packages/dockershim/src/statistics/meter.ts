@@ -18,10 +18,10 @@ import type { DockershimServices } from '../services.ts';
 import { LayerSizes } from './layer-sizes.ts';
 import { type RunningContainer, RunningContainers } from './running-containers.ts';
 
-/** Dependencies of statistics. `cgroups` is the host's hierarchy. */
+/** Dependencies of the statistics calls. `cgroups` is the host's cgroup hierarchy. */
 export type StatisticsServices = Pick<DockershimServices, 'engine' | 'logger'> & { cgroups: CgroupHierarchy };
 
-/** Path from a layer, `ROOT/DRIVER/ID/diff`, to Docker's root. */
+/** Relative path from a layer, `ROOT/DRIVER/ID/diff`, to Docker's root directory. */
 const LAYERS_ROOT = '../../..';
 
 /** Measures the usage of sandboxes and containers. Only running ones have usage. */
@@ -40,7 +40,7 @@ export class Meter {
     };
   }
 
-  /** All running containers of this type. Ignores foreign containers. */
+  /** Returns all running containers of this type. Ignores containers that were not created by a dockershim. */
   async running(type: ContainerType, signal: AbortSignal): Promise<ContainerSummary[]> {
     const filter = { label: [`${TYPE_LABEL}=${type}`], status: ['running'] };
     const found = await this.#services.engine.containers.list(filter, signal);
@@ -50,7 +50,7 @@ export class Meter {
     return ours;
   }
 
-  /** The container with this id or prefix of an id, whether it runs or not. Throws `not_found`. */
+  /** Returns the container with this ID or ID prefix, whether it is running or not. Throws `not_found`. */
   async one(type: ContainerType, id: string, signal: AbortSignal): Promise<ContainerSummary> {
     const filter = { label: [`${TYPE_LABEL}=${type}`], id: [id] };
     const found = await this.#services.engine.containers.list(filter, signal);
@@ -73,7 +73,7 @@ export class Meter {
     };
   }
 
-  /** Measures a sandbox. `containers` are the running containers of all sandboxes. */
+  /** Measures a sandbox. `containers` holds the running containers of all sandboxes. */
   async ofSandbox(
     summary: ContainerSummary,
     containers: ContainerSummary[],
@@ -83,7 +83,7 @@ export class Meter {
     const { podName: name, namespace, uid, attempt } = nameOf(summary);
     const sandbox = await this.#known[SANDBOX_TYPE].of(id, signal);
     const own = containers.filter(({ Labels }) => Labels[SANDBOX_ID_LABEL] === id);
-    // a sandbox without a cgroup of the pod is in Docker's own cgroup, next to other containers
+    // a sandbox without a pod cgroup is in Docker's own cgroup, alongside other containers
     const hasOwnCgroup = sandbox !== undefined && sandbox.cgroupParent !== '';
     const cgroup = hasOwnCgroup ? this.#read(posix.dirname(sandbox.cgroup)) : undefined;
     const nanoCores = cgroup && this.#cpu.nanoCores(id, cgroup);
@@ -94,7 +94,7 @@ export class Meter {
     };
   }
 
-  /** Measures each of them. Failed measurements are omitted. */
+  /** Measures each of the containers. Failed measurements are omitted. */
   each<T>(summaries: ContainerSummary[], measure: (summary: ContainerSummary) => Promise<T>): Promise<T[]> {
     const named = summaries.map((summary) => ({ id: summary.Id, summary }));
     return measureEach(named, this.#services, ({ summary }) => measure(summary));
@@ -109,7 +109,7 @@ function nameOf({ Names }: ContainerSummary): ContainerName {
   return Names.flatMap((text) => parseName(text) ?? [])[0]!;
 }
 
-/** The kernel's counters for the sandbox's interfaces; empty for a sandbox on the host's network. */
+/** Reads the kernel's counters for the sandbox's network interfaces; empty for a sandbox on the host network. */
 async function interfacesOf(sandbox: RunningContainer | undefined): Promise<InterfaceUse[]> {
   if (sandbox === undefined || sandbox.isInHostNetwork) return [];
   const text = await readFile(`/proc/${sandbox.pid}/net/dev`, 'utf8').catch(() => '');

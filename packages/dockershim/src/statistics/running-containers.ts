@@ -4,19 +4,19 @@ import type { EngineContainers } from '../engine/engine-containers.ts';
 import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { cgroupPathIn, containerCgroup } from './cgroup-path.ts';
 
-/** Properties of a container that do not change while it runs. */
+/** Properties of a container that do not change while it is running. */
 export type RunningContainer = {
-  /** Process id, on the host, of the container's first process. */
+  /** The PID, on the host, of the container's first process. */
   pid: number;
   cgroup: string;
   /** The Engine's `CgroupParent`; '' for Docker's default. */
   cgroupParent: string;
   isInHostNetwork: boolean;
-  /** Directory of the container's writable layer; unknown with some storage drivers. */
+  /** The directory of the container's writable layer; `undefined` with some storage drivers. */
   layer: string | undefined;
 };
 
-/** Caches properties of running containers. A container is inspected once, as long as its first process exists. */
+/** Caches the properties of running containers. A container is inspected only once while its first process exists. */
 export class RunningContainers {
   readonly #containers: Pick<EngineContainers, 'inspect'>;
   readonly #known = new Map<string, RunningContainer>();
@@ -25,7 +25,7 @@ export class RunningContainers {
     this.#containers = containers;
   }
 
-  /** The properties; `undefined` for a container that does not run, or whose processes are not on this host. */
+  /** Returns a container's properties, or `undefined` if it is not running or its processes are not on this host. */
   async of(id: string, signal?: AbortSignal): Promise<RunningContainer | undefined> {
     const known = this.#known.get(id);
     if (known !== undefined && isInCgroup(known.pid, known.cgroup)) return known;

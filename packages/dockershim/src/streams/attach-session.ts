@@ -4,7 +4,7 @@ import type { ContainerInspection } from '../engine/engine-types.ts';
 import { engineStreams } from './engine-streams.ts';
 import { remoteStreams, resizer } from './remote-streams.ts';
 
-/** Attaches a client to a container's own process, which continues to run when the client disconnects. */
+/** Attaches a client to a container's main process, which keeps running after the client disconnects. */
 export async function attachSession(
   { exec, containers }: Pick<Engine, 'exec' | 'containers'>,
   { Id: id, Config: { Tty: tty = false, OpenStdin, StdinOnce = false } }: ContainerInspection,

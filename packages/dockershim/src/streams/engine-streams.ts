@@ -4,31 +4,30 @@ import { PassThrough, type Readable, Writable } from 'node:stream';
 import type { HijackedConnection } from '../engine/engine-http.ts';
 import { splitFrames } from '../engine/output-frames.ts';
 
-/** The standard streams of a process, over an upgraded connection to the Engine. */
+/** A process's standard streams, carried over an upgraded connection to the Engine. */
 export type EngineStreams = {
   stdin: Writable;
   stdout: Readable;
-  /** Absent with a terminal. */
+  /** Absent if the process has a terminal. */
   stderr: Readable | undefined;
-  /** Resolves when the Engine has sent all output, or with the error that broke the connection. */
+  /** Resolves to `undefined` once the Engine has sent all output, or to the error that broke the connection. */
   over: Promise<Error | undefined>;
-  /** Closes the connection. */
   close: () => void;
 };
 
 /**
- * Splits a connection into its streams. `endsInput`: whether the end of `stdin` ends the process's input. It must not for an input that
- * stays open across clients, because the Engine would then close the output too. A terminal has no end of input.
+ * Demultiplexes a connection into its streams. `endsInput` is set if the end of `stdin` ends the process's input. It must be false for an
+ * input that stays open across clients, because the Engine would then close the output as well. A terminal's input has no end.
  */
 export function engineStreams(
   { socket, head }: HijackedConnection,
   { tty, endsInput }: { tty: boolean; endsInput: boolean },
 ): EngineStreams {
   const outputs = tty ? { stdout: rawOutput(socket, head), stderr: undefined } : splitFrames(socket, head);
-  // readers find out about a broken connection from `over`
+  // readers learn about a broken connection from `over`
   outputs.stdout.on('error', () => undefined);
   outputs.stderr?.on('error', () => undefined);
-  // the Engine only shuts down its own direction, and then reads no more input
+  // the Engine shuts down only its own direction, and does not read any input after that
   socket.once('end', () => socket.destroy());
   const over = once(socket, 'close').then(
     () => undefined,

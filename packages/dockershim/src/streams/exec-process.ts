@@ -4,20 +4,20 @@ import { isInCgroup, killProcessTrees, readProcess } from '@podwright/system';
 import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
 import { CALL_TIMEOUT_MS } from '../limits.ts';
 
-/** First and maximum interval between inspections of a command. */
+/** Initial and maximum interval between inspections of an exec. */
 const FIRST_LOOK_MS = 2;
 const LAST_LOOK_MS = 500;
 
 /**
- * A command's first process: its id and, if it was seen alive, its start time, which distinguishes it from a later process with the same
- * id.
+ * The first process of an exec: its PID and, if it was seen alive, its start time, which distinguishes it from a later process with the
+ * same PID.
  */
 type KnownProcess = { pid: number; startTicks: number | undefined };
 
-/** How a command ended. `hasRun` is false if it could not be started. */
+/** How an exec ended. `hasRun` is false if its command could not be started. */
 export type ExecEnd = { exitCode: number; hasRun: boolean };
 
-/** A command that the Engine has started in a container. */
+/** A command that the Engine is running in a container. */
 export class ExecProcess {
   readonly #exec: EngineExec;
   readonly #containerId: string;
@@ -30,7 +30,7 @@ export class ExecProcess {
     this.#execId = execId;
   }
 
-  /** Waits until the command runs or has exited (true), or could not be started (false). */
+  /** Waits until the command is running or has exited, and returns true. Returns false if it could not be started. */
   async started(): Promise<boolean> {
     using signal = withTimeout(undefined, CALL_TIMEOUT_MS, 'start a command');
     const found = await this.#until(({ Pid, ExitCode }) => Pid > 0 || ExitCode !== undefined, signal);
@@ -45,8 +45,8 @@ export class ExecProcess {
   }
 
   /**
-   * Kills the command and its descendants, even if only processes of its session remain. The Engine has no call for that, so this kills the
-   * processes directly, if they are on this host and in the container. Never rejects.
+   * Kills the command and its descendants, even if only processes of its session remain. The Engine has no API for this, so the processes
+   * are killed directly, provided that they are on this host and in the container. Never rejects.
    */
   async kill(): Promise<void> {
     try {
@@ -65,7 +65,7 @@ export class ExecProcess {
   }
 
   /**
-   * Whether the command's process, or another process of its session, exists. The kernel does not reuse the id while the session exists.
+   * Whether the command's process, or any other process of its session, exists. The kernel does not reuse the PID while the session exists.
    */
   async #isLeft({ pid, startTicks }: KnownProcess): Promise<boolean> {
     const leader = readProcess(pid);
@@ -74,7 +74,10 @@ export class ExecProcess {
     return (await findProcesses(isOfSession)).length > 0;
   }
 
-  /** Whether a process is in the container's cgroup. Docker names cgroups `ID` with cgroupfs and `docker-ID.scope` with systemd. */
+  /**
+   * Whether a process is in the container's cgroup. Docker names the cgroup `ID` with the cgroupfs driver, and `docker-ID.scope` with
+   * systemd.
+   */
   #hasInContainer(pid: number): boolean {
     return isInCgroup(pid, this.#containerId) || isInCgroup(pid, `${this.#containerId}.scope`);
   }

@@ -4,7 +4,10 @@ import { fitExecOutput, MAX_EXEC_OUTPUT_BYTES } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
 import { abandon, type StartedExec, startExec } from './exec-session.ts';
 
-/** How long a caller waits for the kill after the timeout. A kill takes noticeable time only if the Engine does not respond. */
+/**
+ * How long a caller waits for the command to be killed after the timeout. Killing takes noticeable time only if the Engine does not
+ * respond.
+ */
 const MAX_KILL_MS = 2000;
 
 /** A `timeoutSeconds` of 0 means no timeout. */
@@ -13,8 +16,8 @@ export type SyncCommand = { containerId: string; command: string[]; timeoutSecon
 export type SyncResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /**
- * Runs a command until it ends. Kills it at its timeout (`deadline_exceeded`) and when the caller cancels. Throws `unknown`, with the OCI
- * runtime's reason, if the command cannot be started.
+ * Runs a command until it exits. Kills it when its timeout expires (`deadline_exceeded`) or the caller cancels. If the command cannot be
+ * started, throws `unknown` with the OCI runtime's reason.
  */
 export async function execSync(
   engine: Pick<Engine, 'exec'>,

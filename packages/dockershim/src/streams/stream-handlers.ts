@@ -8,7 +8,7 @@ import { attachSession } from './attach-session.ts';
 import { execSession } from './exec-session.ts';
 import { execSync } from './exec-sync.ts';
 
-/** Dependencies of streams. `dial` connects to a port in the network namespace at a path. */
+/** Dependencies of the streaming calls. `dial` connects to a port in the network namespace at the given path. */
 export type StreamServices = Pick<DockershimServices, 'engine'> & { server: StreamingServer; dial: PortDialer };
 
 type Needs = Pick<StreamServices, 'engine'>;
@@ -37,7 +37,7 @@ function exec({ engine, server }: StreamServices): RuntimeHandlers['exec'] {
   };
 }
 
-/** ExecSync. `timeout` is in seconds; 0 means none. */
+/** ExecSync: `timeout` is in seconds; 0 means no timeout. */
 function execInContainer({ engine }: Needs): RuntimeHandlers['execSync'] {
   return async ({ containerId, cmd, timeout }, { signal }) => {
     const { Id } = await runningContainer(engine, containerId, { verb: 'exec in', signal });
@@ -55,7 +55,7 @@ function attach({ engine, server }: StreamServices): RuntimeHandlers['attach'] {
   };
 }
 
-/** PortForward: connects from within the network namespace of the sandbox, which is the host's for a pod on the host's network. */
+/** PortForward: connects from within the sandbox's network namespace, which for a pod on the host network is the host's. */
 function portForward({ engine, server, dial }: StreamServices): RuntimeHandlers['portForward'] {
   return async ({ podSandboxId: id, port: ports }, { signal }) => {
     const attempted = `forward ports of sandbox ${id}`;

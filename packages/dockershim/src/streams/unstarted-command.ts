@@ -2,17 +2,17 @@ import { gatherBytes, PodwrightError } from '@podwright/base';
 import { MAX_ERROR_BYTES } from '../limits.ts';
 import type { EngineStreams } from './engine-streams.ts';
 
-/** Exit codes of shells for a command that does not exist, and for one that cannot be executed (POSIX.1, 2.8.2). */
+/** Exit codes that shells use for a command that does not exist and for one that cannot be executed (POSIX.1, 2.8.2). */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 /**
- * Why a command could not be started, and the exit code that a shell would report for it. The Engine writes the reason in place of the
+ * Why a command could not be started, and the exit code that a shell would report for it. The Engine sends the reason in place of the
  * command's output.
  */
 export type UnstartedCommand = { reason: string; exitCode: number };
 
-/** Reads the reason from the output. */
+/** Reads the reason from the Engine's output. */
 export async function unstartedCommand({ stdout }: EngineStreams): Promise<UnstartedCommand> {
   const tooLong = () => new PodwrightError('resource_exhausted', 'the reason is too long');
   const said = await gatherBytes(stdout, MAX_ERROR_BYTES, tooLong).catch((error: Error) => error.message);
@@ -20,7 +20,7 @@ export async function unstartedCommand({ stdout }: EngineStreams): Promise<Unsta
   return { reason, exitCode: exitCodeOf(reason) };
 }
 
-/** The exit code for the message of the OCI runtime. Docker 20.10 itself reports 126 in both cases. */
+/** Derives the exit code from the OCI runtime's message. Docker 20.10 itself reports 126 in both cases. */
 export function exitCodeOf(reason: string): number {
   return /executable file not found|no such file or directory/i.test(reason) ? NOT_FOUND : NOT_EXECUTABLE;
 }

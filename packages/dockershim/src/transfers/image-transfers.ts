@@ -12,7 +12,7 @@ import { FULL_DISK } from '../engine/engine-error.ts';
 
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 
-/** podwright.v1.ImageTransfers without the calls that an Engine cannot serve: progress of other clients' pulls, and cleanup. */
+/** podwright.v1.ImageTransfers without the calls that the Engine cannot serve: the progress of other clients' pulls, and cleanup. */
 export function imageTransfers({ archives }: Pick<Engine, 'archives'>): Pick<Handlers, 'load' | 'save' | 'untag'> {
   return {
     load: async function* ({ path, name }, { signal }) {
@@ -56,7 +56,7 @@ async function load(
   return images;
 }
 
-/** The error of a failed load. Docker 20.10 supports only its own format, and for OCI archives reports missing files. */
+/** Builds the error for a failed load. Docker 20.10 supports only its own format, and reports missing files for OCI archives. */
 function notLoaded(path: string, error: string): PodwrightError {
   const hint = /no such file/.test(error)
     ? '; OCI archives need Docker 25 or later: skopeo copy oci-archive:FILE docker-archive:OTHER:NAME converts one for this Engine'
@@ -65,7 +65,7 @@ function notLoaded(path: string, error: string): PodwrightError {
   return new PodwrightError(code, `load images from ${path}: ${error}${hint}`);
 }
 
-/** Gives a name to the only image of an archive. */
+/** Assigns a name to the only image in an archive. */
 async function giveName(
   archives: EngineArchives,
   { images, name }: { images: Loaded[]; name: string },
@@ -82,7 +82,7 @@ async function giveName(
   image.references = [...image.references, `${repository}:${tag}`];
 }
 
-/** Saves images to a file, which appears or is replaced once the archive is complete. */
+/** Saves images to a file. The file is created or replaced only once the archive is complete. */
 async function save(
   archives: EngineArchives,
   { references, path }: { references: string[]; path: string },

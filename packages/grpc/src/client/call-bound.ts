@@ -4,7 +4,7 @@ import type { CallTimes } from './call-times.ts';
 type BoundOptions = { signal: AbortSignal | undefined; timeoutMs: number; times: CallTimes };
 
 /**
- * Ends a call before its response arrives: when the caller's signal aborts, or at the deadline. It creates no timer and no signal of its
+ * Ends a call before its response arrives, either when the caller's signal aborts or at the deadline. It creates no timer or signal of its
  * own.
  */
 export class CallBound implements Disposable {
@@ -16,7 +16,7 @@ export class CallBound implements Disposable {
   /** Called when the signal or the deadline ends the call. */
   onOver: () => void = () => undefined;
 
-  /** Throws the reason of a signal that has already aborted. `name` is the method's name, for error messages. */
+  /** Throws the signal's reason if it has already been aborted. `name` is the method name used in error messages. */
   constructor(name: string, { signal, timeoutMs, times }: BoundOptions) {
     signal?.throwIfAborted();
     this.timeoutMs = timeoutMs;
@@ -32,12 +32,12 @@ export class CallBound implements Disposable {
     return this.#over !== undefined;
   }
 
-  /** The signal's reason, or a `deadline_exceeded` error. */
+  /** The signal's abort reason, or a `deadline_exceeded` error. */
   get reason(): unknown {
     return this.#over?.reason;
   }
 
-  /** Settles with the promise, or rejects with `reason` if the call ends first. */
+  /** Settles with the promise, or rejects with `reason` if the call is ended first. */
   async race<T>(promise: Promise<T>): Promise<T> {
     const over = Promise.withResolvers<never>();
     this.onOver = () => over.reject(this.reason);

@@ -4,7 +4,7 @@ import type { Http2Stream } from '../http2/http2-stream.ts';
 
 import type { Session } from './session.ts';
 
-/** Error codes for responses that are not gRPC, by HTTP status ("HTTP to gRPC Status Code Mapping" in gRPC's documentation). */
+/** Error codes for responses that are not gRPC, by HTTP status ("HTTP to gRPC Status Code Mapping" in the gRPC documentation). */
 const HTTP_CODES: Record<number, ErrorCode> = {
   400: 'internal',
   401: 'unauthenticated',
@@ -16,7 +16,7 @@ const HTTP_CODES: Record<number, ErrorCode> = {
   504: 'unavailable',
 };
 
-/** Error codes for streams that the server has reset, by HTTP/2 error code ("Errors" in gRPC's PROTOCOL-HTTP2.md). */
+/** Error codes for streams reset by the server, by HTTP/2 error code ("Errors" in gRPC's PROTOCOL-HTTP2.md). */
 const RESET_CODES: Record<number, ErrorCode> = {
   [END_CODE.refusedStream]: 'unavailable',
   [END_CODE.cancel]: 'cancelled',
@@ -24,7 +24,7 @@ const RESET_CODES: Record<number, ErrorCode> = {
   [END_CODE.inadequateSecurity]: 'permission_denied',
 };
 
-/** The result of a call: the server's status, a response that this client rejects, or a stream that ended without a status. */
+/** The outcome of a call: the server's status, a response rejected by this client, or a stream that ended without a status. */
 export class CallOutcome {
   readonly #stream: Http2Stream;
   readonly #session: Session;
@@ -48,17 +48,17 @@ export class CallOutcome {
     });
   }
 
-  /** Resolves when the server has ended the stream, or either side has reset it. */
+  /** Resolves once the server has ended the stream or either side has reset it. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Whether the result of the call is already known, even if its stream is still open or is reset later. */
+  /** Whether the outcome of the call is already known, even if its stream is still open or is reset later. */
   get isDecided(): boolean {
     return this.#status !== undefined || this.#refusal !== undefined;
   }
 
-  /** Whether the server has certainly not processed the call ("Transparent Retries" in gRPC's A6). Valid once the call has ended. */
+  /** Whether the server is known not to have processed the call ("Transparent Retries" in gRPC's A6). Valid once the call has ended. */
   get isUnprocessed(): boolean {
     if (this.#isAnswered || this.isDecided) return false;
     return this.#stream.closeCode === END_CODE.refusedStream || this.#session.hasPassedOver(this.#stream);
@@ -70,8 +70,8 @@ export class CallOutcome {
   }
 
   /**
-   * Ends the stream on this side immediately, even if the server is not reading; the server receives the reset when it reads again. A
-   * status that has already been received remains the result of the call.
+   * Ends the stream on this side immediately, even if the server is not reading; the server receives the reset the next time it reads. A
+   * status that has already been received remains the outcome of the call.
    */
   cut(): void {
     this.#stream.cut();
@@ -84,8 +84,8 @@ export class CallOutcome {
   }
 
   /**
-   * The error of the call: the server's, unchanged, or `lost()` if the connection was lost; `undefined` for success. Valid once the call
-   * has ended.
+   * Returns the call's error: the server's, unchanged, or `lost()` if the connection was lost. Returns `undefined` if the call succeeded.
+   * Valid once the call has ended.
    */
   error(lost: () => PodwrightError): PodwrightError | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
@@ -117,13 +117,13 @@ export class CallOutcome {
 }
 
 function errorOfStatus(code: number, message: string): PodwrightError {
-  // containerd 2.2 has no handler for UpdatePodSandboxResources, and only the message of its error shows that
+  // containerd 2.2 has no handler for UpdatePodSandboxResources, which is evident only from its error message
   if (errorCodeOfStatus(code) === 'unknown' && /\bnot implemented$/.test(message))
     return new PodwrightError('unimplemented', message);
   return new PodwrightError(errorCodeOfStatus(code), message);
 }
 
-/** Decodes percent-encoded UTF-8; an invalid encoding is returned unchanged. */
+/** Decodes percent-encoded UTF-8. Text with an invalid encoding is returned unchanged. */
 function decoded(message: string): string {
   try {
     return decodeURIComponent(message);

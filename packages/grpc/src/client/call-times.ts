@@ -3,15 +3,15 @@ import { Timer } from '@podwright/base';
 type Deadline = { dueMs: number; onOver: () => void };
 
 /**
- * Deadlines of calls. Calls with the same duration share one timer, which is rescheduled when it fires rather than with each call. In
+ * Manages call deadlines. Calls with the same duration share one timer, which is rescheduled when it fires rather than for each call. In
  * Node.js, creating a timer that is the only one with its duration costs more than everything else about a deadline. The timers do not keep
  * the process alive.
  */
 export class CallTimes {
-  /** Deadlines of running calls by duration; each set is in the order of expiry. */
+  /** Deadlines of in-flight calls, by duration. Each set is in order of expiry. */
   readonly #deadlines = new Map<number, Set<Deadline>>();
 
-  /** Calls `onOver` after `durationMs`. The returned function cancels that. */
+  /** Calls `onOver` after `durationMs`, unless the returned function is called first to cancel it. */
   begin(durationMs: number, onOver: () => void): () => void {
     const deadlines = this.#deadlines.get(durationMs) ?? new Set();
     const deadline = { dueMs: performance.now() + durationMs, onOver };

@@ -5,40 +5,40 @@ import { type Endpoint, formatEndpoint } from '../endpoint.ts';
 import { RequestHeads } from './request-heads.ts';
 import { Session } from './session.ts';
 
-/** Certificates of a TLS connection, in PEM. A client certificate needs both `certificate` and `key`. */
+/** Certificates for a TLS connection, in PEM format. A client certificate requires both `certificate` and `key`. */
 export type ClientTls = { ca?: Buffer; certificate?: Buffer; key?: Buffer };
 
 /**
- * The HTTP/2 connection to one endpoint. The first call opens it; a call that finds the connection lost reopens it. Concurrent calls share
- * one attempt. The connection does not keep the process alive while no call is running.
+ * The HTTP/2 connection to an endpoint. It is opened by the first call, and reopened by a call that finds it lost. Concurrent calls share
+ * one connection attempt. The connection does not keep the process alive while no call is in flight.
  */
 export class Channel {
-  /** Encoder of the request headers of its calls. */
+  /** Encodes the request headers of this channel's calls. */
   readonly heads: RequestHeads;
   readonly #endpoint: Endpoint;
   readonly #context: SecureContext | undefined;
   #connecting: Promise<Session> | undefined;
   #session: Session | undefined;
   /**
-   * All sessions that have not ended, including the one that is being opened and sessions that only finish their running calls after a
+   * All sessions that have not ended. They include one that is being opened, and those that only finish their in-flight calls after a
    * GOAWAY.
    */
   readonly #sessions = new Set<Session>();
   #isClosed = false;
 
-  /** Throws for certificates that cannot be parsed. */
+  /** Throws if a certificate cannot be parsed. */
   constructor(endpoint: Endpoint, tls?: ClientTls) {
     this.#endpoint = endpoint;
     this.#context = tls && createSecureContext({ ca: tls.ca, cert: tls.certificate, key: tls.key });
     this.heads = new RequestHeads({ scheme: tls === undefined ? 'http' : 'https', authority: authorityOf(endpoint) });
   }
 
-  /** The open connection, if it accepts new calls. */
+  /** The open session, if it accepts new calls. */
   get usable(): Session | undefined {
     return !this.#isClosed && this.#session?.isUsable ? this.#session : undefined;
   }
 
-  /** Rejects with `unavailable` if no server listens, and with `cancelled` after `close`. */
+  /** Returns the open session, or opens one. Rejects with `unavailable` if no server is listening, and with `cancelled` after `close`. */
   async session(): Promise<Session> {
     if (this.#isClosed) throw closed();
     if (this.usable !== undefined) return this.usable;
@@ -48,12 +48,12 @@ export class Channel {
     return await this.#connecting;
   }
 
-  /** The error of a call whose stream was closed before the server ended it. */
+  /** Returns the error of a call whose stream was closed before the server ended it. */
   failure(session: Session): PodwrightError {
     return this.#isClosed ? closed() : session.failure();
   }
 
-  /** Ends all calls, including calls that wait for a connection. */
+  /** Ends all calls, including those waiting for a connection. */
   close(): void {
     this.#isClosed = true;
     for (const session of this.#sessions) session.destroy();
@@ -79,7 +79,7 @@ export class Channel {
     if (this.#endpoint.kind === 'unix') return connectSocket({ path: this.#endpoint.path, onread });
     const { host, port } = this.#endpoint;
     if (this.#context === undefined) return connectSocket({ host, port, onread, noDelay: true });
-    // SNI: a server with several names has one certificate per name
+    // SNI: a server with several names has a certificate for each name
     const name = isIP(host) === 0 ? { servername: host } : {};
     const how = { host, port, ...name, onread, secureContext: this.#context, ALPNProtocols: ['h2'] };
     return connectTls(how).setNoDelay(true);

@@ -12,13 +12,13 @@ import { CallTimes } from './call-times.ts';
 import { Channel, type ClientTls } from './channel.ts';
 import type { Session } from './session.ts';
 
-/** Options of one call. */
+/** Options for a single call. */
 export type CallOptions = {
-  /** Cancels the call; it then rejects with the signal's reason. */
+  /** Cancels the call, which then rejects with the signal's abort reason. */
   signal?: AbortSignal;
-  /** Deadline of the call, instead of its method's default; `Infinity` for none. */
+  /** Deadline of the call in milliseconds, overriding its method's default; `Infinity` for none. */
   timeoutMs?: number;
-  /** Decodes the response of a unary call, instead of its method's decoder. */
+  /** Decodes the response of a unary call, overriding its method's decoder. */
   decode?: (bytes: Buffer) => Message;
 };
 
@@ -33,7 +33,10 @@ export type Call = {
 export type ConnectionOptions = {
   observer: CallObserver;
   tls?: ClientTls;
-  /** Default deadline in ms of a call, by the method's local name and the request; `Infinity` for none. Default 2 min. */
+  /**
+   * Returns a call's default deadline in milliseconds, given the method's local name and the request; `Infinity` for none. Default: 2
+   * minutes.
+   */
   timeoutOf?: (method: string, request: object) => number;
   tracer?: Tracer;
   maxReceiveBytes?: number;
@@ -43,8 +46,8 @@ export type ConnectionOptions = {
 type Begun = { outcome: CallOutcome; session: Session };
 
 /**
- * A gRPC client of one endpoint (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). The first call opens the connection; a
- * call that finds it lost reopens it.
+ * A gRPC client for one endpoint (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). The connection is opened by the first
+ * call, and reopened by a call that finds it lost.
  */
 export class Connection {
   readonly #channel: Channel;
@@ -60,7 +63,6 @@ export class Connection {
     this.#channel.close();
   }
 
-  /** Makes a unary call. */
   async unary(call: Call): Promise<Message> {
     const done = this.#options.observer.started(call.name);
     try {
@@ -73,7 +75,7 @@ export class Connection {
     }
   }
 
-  /** Makes a server-streaming call. The call starts immediately; leaving the loop over its responses early cancels it. */
+  /** Makes a server-streaming call. The call starts immediately. Leaving the iteration over its responses early cancels it. */
   serverStream(call: Call): AsyncIterable<Message> {
     const done = this.#options.observer.started(call.name);
     const unread = new UnreadBytes();
@@ -136,7 +138,10 @@ export class Connection {
     return decoded(call.options?.decode ?? call.method.responseDeserialize, bytes);
   }
 
-  /** Retries once if the server has certainly not processed the call, for example because its GOAWAY crossed the request. */
+  /**
+   * Sends the request and returns the response. Retries once if the server is known not to have processed the call, for example because its
+   * GOAWAY crossed the request.
+   */
   async #exchange(call: Call, bound: CallBound, isRepeated = false): Promise<Buffer> {
     const answer = new OnlyMessage(this.#options.maxReceiveBytes);
     const begun = await this.#begin(call, bound, (bytes, outcome) => answer.add(bytes, outcome));
@@ -187,7 +192,7 @@ function decoded(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {
   }
 }
 
-/** Collects the only message of a unary response. */
+/** Collects the single message of a unary response. */
 class OnlyMessage {
   readonly #reader: MessageReader;
   readonly #messages: Buffer[] = [];
@@ -208,7 +213,7 @@ class OnlyMessage {
     }
   }
 
-  /** Throws `unimplemented` for a response without a message. */
+  /** Returns the message. Throws `unimplemented` if the response contains none. */
   message(): Buffer {
     const [message] = this.#messages;
     if (message === undefined) throw new PodwrightError('unimplemented', 'an answer without a message');

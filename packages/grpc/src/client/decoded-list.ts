@@ -2,8 +2,8 @@ import { create, type DescMessage, fromBinary, type MessageShape } from '@bufbui
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 
 /**
- * A decoded item: its encoded bytes, the range of its map entries in them, the message, and the number of the last response that contained
- * it.
+ * A decoded item: its encoded bytes, the range of its map entries within them, the message, and the number of the last response that
+ * contained it.
  */
 type Known<E extends DescMessage> = {
   bytes: Buffer;
@@ -12,15 +12,15 @@ type Known<E extends DescMessage> = {
   round: number;
 };
 
-/** Range of an item's bytes in a response. */
+/** The range of an item's bytes within a response. */
 type Range = { begin: number; end: number };
 
 /**
- * Creates a decoder of list responses, for `CallOptions.decode`. An item that is unchanged since the previous response, even at another
- * position, is not decoded again: the decoder returns the same message object. If no item has changed, it returns the same list object,
- * whatever the order of the items. So callers must not modify messages. Items are identified by their ids, which are their first field.
- * Maps, such as labels and annotations, are compared only by their encoded length: a container keeps the maps that it was created with, and
- * Go runtimes encode map entries in a different order each time.
+ * Creates a decoder for list responses, to be passed as `CallOptions.decode`. An item that is unchanged since the previous response, even
+ * at another position, is not decoded again: the decoder returns the same message object. If no item has changed, it returns the same list
+ * object, whatever the order of the items. Callers must therefore not modify messages. Items are identified by their ID, which is their
+ * first field. Maps, such as labels and annotations, are compared only by their encoded length: a container keeps the maps that it was
+ * created with, and container runtimes written in Go encode map entries in a different order each time.
  */
 export function decodedList<L extends DescMessage, E extends DescMessage>({
   list,
@@ -36,7 +36,7 @@ export function decodedList<L extends DescMessage, E extends DescMessage>({
     const before = last.known.get(idAt(bytes, range));
     return before !== undefined && isSame(before, bytes, range) ? before : undefined;
   };
-  /** Whether all items are unchanged and distinct. Allocates nothing for an unchanged list. */
+  /** Whether all items are unchanged and distinct. Allocates nothing if the list is unchanged. */
   const isSameList = (bytes: Buffer, ranges: Range[]) => {
     round++;
     return (
@@ -70,7 +70,7 @@ export function decodedList<L extends DescMessage, E extends DescMessage>({
   };
 }
 
-/** The encoded id field (tag, length and value) as text. */
+/** Returns the encoded ID field (tag, length and value) as text. */
 function idAt(bytes: Buffer, { begin, end }: Range): string {
   return bytes.toString('latin1', begin, Math.min(end, begin + 2 + (bytes[begin + 1] ?? 0)));
 }
@@ -82,8 +82,8 @@ function isSame<E extends DescMessage>({ bytes, maps }: Known<E>, list: Buffer, 
 }
 
 /**
- * The range from the first map entry to the last. If the item has no maps, or if another field is between the entries, an empty range at
- * the end.
+ * Returns the range from the first map entry to the last. Returns an empty range at the end if the item has no maps, or if another field
+ * lies between the entries.
  */
 function mapsOf({ fields }: DescMessage, bytes: Buffer): Known<DescMessage>['maps'] {
   const numbers = new Set(fields.filter(({ fieldKind }) => fieldKind === 'map').map(({ number }) => number));
@@ -101,7 +101,7 @@ function mapsOf({ fields }: DescMessage, bytes: Buffer): Known<DescMessage>['map
   return found;
 }
 
-/** The ranges of the elements of a repeated message field. Other fields are skipped. */
+/** Returns the ranges of the elements of a repeated message field. Other fields are skipped. */
 function rangesOf(bytes: Buffer, field: number): Range[] {
   const ranges: Range[] = [];
   const reader = new BinaryReader(bytes);

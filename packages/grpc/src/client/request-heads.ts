@@ -2,20 +2,20 @@ import { formatTraceparent, TRACEPARENT, type TraceContext } from '@podwright/ba
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import type { HeaderField } from '../http2/static-table.ts';
 
-/** Maximum value of the `grpc-timeout` header, which has at most eight digits. */
+/** Maximum value of the `grpc-timeout` header, which is limited to eight digits. */
 const MOST_TIMEOUT_MS = 99_999_999;
 
 /** Encodes the request headers of calls to one endpoint ("Requests" in gRPC's PROTOCOL-HTTP2.md). */
 export class RequestHeads {
   readonly #target: { scheme: string; authority: string };
-  /** The last header block of each method, by path. It is usually reusable, because most calls of a method have the same timeout. */
+  /** The last header block of each method, by path. It can usually be reused, because most calls of a method have the same timeout. */
   readonly #last = new Map<string, { timeoutMs: number; head: Buffer }>();
 
   constructor(target: { scheme: string; authority: string }) {
     this.#target = target;
   }
 
-  /** Returns the header block of a call. `context` is the trace of which the call is a part, if any. */
+  /** Returns the header block for a call. `context` is the trace context of the call, if it is part of a trace. */
   of(path: string, timeoutMs: number, context: TraceContext | undefined): Buffer {
     const last = this.#last.get(path);
     const { head } = last?.timeoutMs === timeoutMs ? last : this.#make(path, timeoutMs);

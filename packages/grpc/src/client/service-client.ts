@@ -6,9 +6,9 @@ type Input<M extends { input: DescMessage }> = MessageInitShape<M['input']>;
 type Output<M extends { output: DescMessage }> = MessageShape<M['output']>;
 
 /**
- * A service as an object of functions. A unary method returns a promise of the response. A server stream starts when its function is
- * called; it ends when the caller leaves the loop over it or when its signal aborts, so the caller must do one or the other. Errors are
- * `PodwrightError`s with the server's code and message, or the signal's reason.
+ * A service as an object of functions. A unary method returns a promise for the response. A server stream starts when its function is
+ * called. It ends when the caller leaves the iteration over it or aborts its signal, so the caller must do one or the other. Errors are
+ * `PodwrightError`s with the server's code and message, or the signal's abort reason.
  */
 export type ServiceClient<S extends TypedService> = {
   readonly [K in keyof S['method']]: S['method'][K] extends { methodKind: 'unary' }
@@ -18,7 +18,7 @@ export type ServiceClient<S extends TypedService> = {
       : never;
 };
 
-/** Binds every method of the service to the connection. `packageName` replaces the service's own package. */
+/** Binds all methods of the service to the connection. `packageName` replaces the service's own package name. */
 export function createServiceClient<S extends TypedService>(
   service: S,
   connection: Connection,

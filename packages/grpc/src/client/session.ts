@@ -8,19 +8,19 @@ import type { Http2Stream, StreamListener } from '../http2/http2-stream.ts';
 import { settingsFrame } from '../http2/peer-settings.ts';
 import { HTTP2_CONNECT_TIMEOUT_MS } from '../limits.ts';
 
-/** The peer of a session. `name` appears in error messages; `dial` opens a socket with the given `onread` option. */
+/** The server to which a session connects. `name` is used in error messages; `dial` opens a socket with the given `onread` option. */
 export type SessionTarget = { name: string; dial: (onread: OnReadOpts) => Socket };
 
 const READ_BYTES = 65_536;
 /** Receive window of a stream. A list of hundreds of containers fits in it, so the server need not wait for window updates. */
 const WINDOW_BYTES = 1 << 20;
-/** Error messages arrive in headers and may be long. */
+/** Maximum size of a response's header list. gRPC error messages arrive in headers and may be long. */
 const MAX_HEADER_LIST_BYTES = 1 << 20;
 
 /**
- * One HTTP/2 connection of a client. It keeps the process alive while it is connecting and while a call is running on it.
+ * A single HTTP/2 client connection. It keeps the process alive while it is connecting and while a call is in flight.
  *
- * This is an HTTP/2 implementation of its own: gRPC needs little of HTTP/2, and node:http2 takes nearly twice the processor time per call.
+ * This is a custom HTTP/2 implementation: gRPC needs little of HTTP/2, and node:http2 takes nearly twice the CPU time per call.
  */
 export class Session {
   readonly #target: SessionTarget;
@@ -31,7 +31,7 @@ export class Session {
   /** Calls, with their requests, that wait until the server accepts another stream. */
   readonly #waiting = new Map<Http2Stream, { head: Buffer; body: Buffer }>();
   #nextStreamId = 1;
-  /** The last stream that the server processes, from its GOAWAY; `Infinity` until a GOAWAY is received. */
+  /** The last stream that the server will process, according to its GOAWAY; `Infinity` until a GOAWAY is received. */
   #lastStreamId = Number.POSITIVE_INFINITY;
   #isDestroyed = false;
   /** The error that ended the connection. */
@@ -59,7 +59,7 @@ export class Session {
     ignoreFailure(this.#connected.promise, 'calls that wait for the connection receive the error');
   }
 
-  /** Whether new calls may start on it. */
+  /** Whether new calls can be started on this session. */
   get isUsable(): boolean {
     return !this.#isDestroyed && this.#lastStreamId === Number.POSITIVE_INFINITY && this.#nextStreamId < MOST_STREAM_ID;
   }
@@ -69,8 +69,8 @@ export class Session {
   }
 
   /**
-   * Resolves when the server has sent its settings, which must be its first frame (RFC 9113, 3.4). Rejects with `unavailable` on timeout,
-   * or if no server listens.
+   * Resolves once the server has sent its settings, which must be its first frame (RFC 9113, 3.4). Rejects with `unavailable` on timeout or
+   * if no server is listening.
    */
   async connected(): Promise<void> {
     const late = setTimeout(
@@ -87,7 +87,7 @@ export class Session {
     if (this.#calls === 0) this.#socket.unref();
   }
 
-  /** Starts a call with the given header block and complete body. Throws `unavailable` if the connection has been lost meanwhile. */
+  /** Starts a call with the given header block and complete body. Throws `unavailable` if the connection has been lost in the meantime. */
   begin(request: { head: Buffer; body: Buffer }, listener: StreamListener): Http2Stream {
     if (!this.isUsable) throw this.failure();
     if (this.#calls === 0) this.#socket.ref();
@@ -97,12 +97,12 @@ export class Session {
     return stream;
   }
 
-  /** Whether the server's GOAWAY excludes this closed stream, so that the server has not processed it. */
+  /** Whether this closed stream is beyond the last one in the server's GOAWAY, so that the server has not processed it. */
   hasPassedOver({ id }: Http2Stream): boolean {
     return this.#lastStreamId < (id === 0 ? Number.POSITIVE_INFINITY : id);
   }
 
-  /** The error of a call whose stream was closed before the server ended it. */
+  /** Returns the error of a call whose stream was closed before the server ended it. */
   failure(): PodwrightError {
     const what = `the connection to ${this.#target.name} was lost`;
     if (this.#error === undefined) return new PodwrightError('unavailable', what);
@@ -138,7 +138,7 @@ export class Session {
       stream?.receiveHeaders(fields, endsStream);
       if (endsStream && stream !== undefined && stream.closeCode === undefined) this.#connection.endByPeer(stream);
     },
-    /** Called when the server has ended its side of the stream, perhaps before it has read the whole request. */
+    /** Called when the server has ended its side of the stream, possibly before reading the whole request. */
     onEnd: (stream: Http2Stream) => {
       if (stream.unsent.length > 0) stream.cut(END_CODE.noError);
       else this.#connection.end(stream, END_CODE.noError);
@@ -197,7 +197,9 @@ export class Session {
   }
 }
 
-/** Unwraps the error of a host name with several addresses to that of the first address. */
+/**
+ * If a host name with several addresses could not be reached, returns the error for the first address. Other errors are returned unchanged.
+ */
 function reasonOf(error: unknown): unknown {
   return error instanceof AggregateError ? error.errors[0] : error;
 }

@@ -1,4 +1,4 @@
-/** HTTP/2 error codes, with which streams and connections end (RFC 9113, 7). */
+/** HTTP/2 error codes, with which streams and connections are closed (RFC 9113, 7). */
 import { errorCode, PodwrightError } from '@podwright/base';
 
 /** The error codes that this implementation checks or sends. */
@@ -15,19 +15,19 @@ export const END_CODE = {
   inadequateSecurity: 12,
 } as const;
 
-/** The error for a violation of HTTP/2 by the peer. The peer receives `endCode`. */
+/** Builds the error for an HTTP/2 protocol violation by the peer. `endCode` is sent to the peer. */
 export function broken(what: string, endCode: number = END_CODE.protocolError): PodwrightError {
   return Object.assign(new PodwrightError('invalid_argument', `HTTP/2: ${what}`), { endCode });
 }
 
-/** The error for a violation of HPACK by the peer. */
+/** Builds the error for an HPACK violation by the peer. */
 export function undecodable(what: string): PodwrightError {
   return Object.assign(new PodwrightError('invalid_argument', `hpack: ${what}`), {
     endCode: END_CODE.compressionError,
   });
 }
 
-/** The HTTP/2 error code to send for the error that ends the connection. */
+/** Returns the HTTP/2 error code to send when a connection is closed because of this error. */
 export function endCodeOf(error: unknown): number {
   if (errorCode(error) === 'resource_exhausted') return END_CODE.enhanceYourCalm;
   return (error as { endCode?: number }).endCode ?? END_CODE.internalError;

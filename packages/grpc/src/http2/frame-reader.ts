@@ -5,7 +5,7 @@ import { FRAME_HEADER_BYTES, type FrameHeader, MAX_FRAME_BYTES, parseFrameHeader
 /** Splits the bytes received from a peer into frames. */
 export class FrameReader {
   readonly #onFrame: (header: FrameHeader, payload: Buffer) => void;
-  /** The received part of an incomplete frame, whose length has been checked. */
+  /** The part of an incomplete frame received so far. The frame's length has already been checked. */
   readonly #begun = new BoundedBytes(Number.POSITIVE_INFINITY);
 
   /** `onFrame` must not retain the payload after it returns. */

@@ -6,9 +6,9 @@ import { MAX_UNREAD_ANSWERS } from '../limits.ts';
 export class FrameWriter {
   readonly #socket: Duplex;
   readonly #onFlood: (error: PodwrightError) => void;
-  /** Number of acknowledgements that the peer has not read. */
+  /** Number of acknowledgements that the peer has not read yet. */
   #unreadAnswers = 0;
-  /** Acknowledgements queued by `together`; undefined outside of it. */
+  /** Acknowledgements queued while `together` is running; otherwise `undefined`. */
   #answers: Buffer[] | undefined;
 
   /** `onDrain` is called when the socket accepts data again, `onFlood` when the peer leaves too many acknowledgements unread. */
@@ -21,13 +21,14 @@ export class FrameWriter {
     });
   }
 
-  /** Whether the owner should hold back data until the peer has read more. */
+  /** Whether data should be held back until the peer has read more. */
   get isBlocked(): boolean {
     return this.#socket.writableNeedDrain;
   }
 
   /**
-   * Writes a frame, given in pieces, in one write. Queued acknowledgements are written first, because this frame may depend on one of them.
+   * Writes a frame, passed in pieces, in a single write. Queued acknowledgements are written before it, because the frame may depend on one
+   * of them.
    */
   write(...pieces: Buffer[]): void {
     const before = this.#answers?.splice(0) ?? [];
@@ -38,7 +39,7 @@ export class FrameWriter {
     this.#socket.uncork();
   }
 
-  /** Runs `work`, and then writes the acknowledgements that it has queued in one piece, even if it throws. */
+  /** Runs `work`, then writes the acknowledgements that it queued in a single write, even if it throws. */
   together(work: () => void): void {
     const answers: Buffer[] = [];
     this.#answers = answers;
@@ -50,7 +51,10 @@ export class FrameWriter {
     }
   }
 
-  /** Writes or queues an acknowledgement of a frame of the peer. The number of acknowledgements that a peer may leave unread is bounded. */
+  /**
+   * Writes or queues an acknowledgement of one of the peer's frames. The number of acknowledgements that a peer may leave unread is
+   * limited.
+   */
   answer(frame: Buffer): void {
     if (this.#answers === undefined) this.#writeAnswers([frame]);
     else this.#answers.push(frame);

@@ -6,9 +6,9 @@ export const CLIENT_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'l
 
 export const FRAME_HEADER_BYTES = 9;
 
-/** Default maximum payload that a peer may send (SETTINGS_MAX_FRAME_SIZE). */
+/** Default maximum payload size that a peer may send (SETTINGS_MAX_FRAME_SIZE). */
 export const MAX_FRAME_BYTES = 16_384;
-/** Highest permitted value of SETTINGS_MAX_FRAME_SIZE. */
+/** Highest allowed value of SETTINGS_MAX_FRAME_SIZE. */
 export const MOST_FRAME_BYTES = 2 ** 24 - 1;
 
 /** Initial and maximum flow-control window of a stream or connection (RFC 9113, 6.9). */
@@ -35,7 +35,7 @@ export const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, pr
 /** The fields of a frame header. */
 export type FrameHeader = { length: number; type: number; flags: number; streamId: number };
 
-/** Header of an outgoing frame, without the length, which is that of the payload. */
+/** The header of an outgoing frame. It has no length, which is taken from the payload. */
 type SentHeader = Pick<FrameHeader, 'type'> & Partial<Omit<FrameHeader, 'length'>>;
 /** A buffer, and the position in it at which the next frame is written. */
 type Position = { bytes: Buffer; at: number };
@@ -87,8 +87,8 @@ export const endsHeaders = ({ flags }: FrameHeader): boolean => (flags & FLAG.en
 export const endsStream = ({ flags }: FrameHeader): boolean => (flags & FLAG.endStream) !== 0;
 
 /**
- * Returns the payload of a DATA or HEADERS frame (data, or a fragment of a header block) without padding and priority; `undefined` for
- * invalid padding.
+ * Returns the payload of a DATA or HEADERS frame (data or a header block fragment) without padding and priority fields. Returns `undefined`
+ * if the padding is invalid.
  */
 export function unpadded({ type, flags }: FrameHeader, payload: Buffer): Buffer | undefined {
   const padded = (flags & FLAG.padded) !== 0;
@@ -97,10 +97,10 @@ export function unpadded({ type, flags }: FrameHeader, payload: Buffer): Buffer 
   return start <= end ? payload.subarray(start, end) : undefined;
 }
 
-/** Length in bytes of data with its frame headers. */
+/** Returns the length of data in bytes, including its frame headers. */
 export const framedLength = (bytes: number): number => bytes + FRAME_HEADER_BYTES * Math.ceil(bytes / MAX_FRAME_BYTES);
 
-/** Length in bytes of a header block with its frame headers. */
+/** Returns the length of a header block in bytes, including its frame headers. */
 export const headersLength = (block: Buffer): number => Math.max(FRAME_HEADER_BYTES, framedLength(block.length));
 
 /** Writes a header block as a HEADERS frame and, if needed, CONTINUATION frames; returns the position of the next frame. */
@@ -119,14 +119,14 @@ export function putHeaders(
   return next;
 }
 
-/** Encodes a header block in frames. */
+/** Encodes a header block as frames. */
 export function headersFrames(block: Buffer, options: { streamId: number; endStream: boolean }): Buffer {
   const bytes = Buffer.allocUnsafe(headersLength(block));
   putHeaders({ bytes, at: 0 }, block, options);
   return bytes;
 }
 
-/** Constraints on each frame type (RFC 9113, 6): its payload length, and whether it belongs to a stream. */
+/** Constraints on each frame type (RFC 9113, 6): its payload length, and whether it must belong to a stream. */
 const SHAPES: readonly { bytes?: number; isOfStream: boolean | undefined }[] = [
   { isOfStream: true },
   { isOfStream: true },
@@ -139,7 +139,7 @@ const SHAPES: readonly { bytes?: number; isOfStream: boolean | undefined }[] = [
   { isOfStream: undefined, bytes: 4 },
   { isOfStream: true },
 ];
-/** Minimum payload of a GOAWAY frame; debug data may follow. */
+/** Minimum payload size of a GOAWAY frame. Debug data may follow. */
 const LEAST_GOAWAY_BYTES = 8;
 
 /** Throws `invalid_argument` for a frame that violates the constraints on its type. Unknown types are not checked. */

@@ -4,15 +4,15 @@ import { endsHeaders, endsStream, FRAME_TYPE, type FrameHeader, MAX_FRAME_BYTES,
 import { HpackDecoder } from './hpack-decoder.ts';
 import type { HeaderField } from './static-table.ts';
 
-/** Default size of the decoder's dynamic table (SETTINGS_HEADER_TABLE_SIZE). */
+/** Default size of the HPACK decoder's dynamic table (SETTINGS_HEADER_TABLE_SIZE). */
 const TABLE_BYTES = 4096;
 /** Number of additional frames allowed per header block, because CONTINUATION frames may be empty. */
 const MORE_FRAMES = 16;
 
-/** A decoded header block of a stream. */
+/** The decoded header block of a stream. */
 export type Headers = { streamId: number; fields: HeaderField[]; endsStream: boolean };
 
-/** Assembles and decodes the header blocks that a peer sends. */
+/** Assembles and decodes the header blocks sent by a peer. */
 export class HeaderBlocks {
   readonly #decoder: HpackDecoder;
   readonly #bytes: BoundedBytes;
@@ -27,8 +27,8 @@ export class HeaderBlocks {
   }
 
   /**
-   * Must be called with every received frame. Returns the header block that the frame completes, if any. Throws `invalid_argument` for a
-   * violation of HTTP/2, and `resource_exhausted` for a header block that is too large; the connection cannot be used afterwards.
+   * Must be called with every received frame. Returns the header block completed by the frame, if any. Throws `invalid_argument` for a
+   * protocol violation, and `resource_exhausted` for a header block that is too large. The connection must not be used after an error.
    */
   take(header: FrameHeader, payload: Buffer): Headers | undefined {
     const isContinuation = header.type === FRAME_TYPE.continuation;

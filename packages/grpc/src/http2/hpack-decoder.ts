@@ -3,19 +3,20 @@ import { undecodable } from './end-codes.ts';
 import { decodeHuffman } from './huffman.ts';
 import { type HeaderField, STATIC_TABLE } from './static-table.ts';
 
-/** Overhead of each entry in a table or list, added to the bytes of its name and value (RFC 7541, 4.1). */
+/** Overhead of each table or list entry, added to the size of its name and value (RFC 7541, 4.1). */
 const ENTRY_OVERHEAD_BYTES = 32;
 
-/** Bounds on the memory that a peer can use, in bytes as RFC 7541 (4.1) counts them. */
+/** Limits on the memory that a peer can consume, in bytes as counted by RFC 7541 (4.1). */
 export type HpackLimits = { tableBytes: number; listBytes: number };
 
 /**
- * The HPACK decoder for one direction of a connection (RFC 7541). Header blocks depend on earlier ones, so it must decode all of them, in
- * order. Throws `invalid_argument` for a violation of HPACK and `resource_exhausted` above its limits; it cannot be used afterwards.
+ * An HPACK decoder for one direction of a connection (RFC 7541). Header blocks depend on earlier ones, so it must decode all of them, in
+ * order. Throws `invalid_argument` for an HPACK violation, and `resource_exhausted` if a limit is exceeded. The decoder must not be used
+ * after an error.
  */
 export class HpackDecoder {
   readonly #limits: HpackLimits;
-  /** Dynamic table; the newest entry is first. */
+  /** The dynamic table, newest entry first. */
   readonly #dynamic: HeaderField[] = [];
   #dynamicBytes = 0;
   #capacityBytes: number;
@@ -45,7 +46,7 @@ export class HpackDecoder {
     return fields;
   }
 
-  /** Reads one representation (RFC 7541, 6): a field, or nothing for a table size update. */
+  /** Reads one representation (RFC 7541, 6), which is a field or a table size update. Returns `undefined` for the latter. */
   #readField(reader: BlockReader, atStart: boolean): HeaderField | undefined {
     const first = reader.peek();
     if (first & 0x80) return this.#entry(reader.integer(7));
@@ -94,8 +95,8 @@ function sizeOf([name, value]: HeaderField): number {
 }
 
 /**
- * Maximum number of octets after the prefix of an integer. Integers are indexes and lengths, so four suffice for every value within the
- * limits.
+ * Maximum number of octets that follow the prefix of an integer. Integers are indexes and lengths, so four are enough for any value within
+ * the limits.
  */
 const MAX_INTEGER_OCTETS = 4;
 

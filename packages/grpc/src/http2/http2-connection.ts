@@ -21,13 +21,16 @@ import { Http2Stream, type StreamListener } from './http2-stream.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { Sending } from './sending.ts';
 
-/** The behavior in which a connection's client and server sides differ. */
+/** What differs between the client and server sides of a connection. */
 export type ConnectionRole = {
-  /** Whether the stream id has never been used. */
+  /** Whether the stream ID has never been used. */
   isIdle: (streamId: number) => boolean;
   /** Called for headers and for trailers. */
   onHeaders: (headers: Headers) => void;
-  /** `onEnd`: the peer has ended its side of an open stream. `onSendEnd`: everything on this side of a stream has been sent. */
+  /**
+   * `onEnd` is called when the peer has ended its side of an open stream, and `onSendEnd` when everything on this side of a stream has been
+   * sent.
+   */
   onEnd?: (stream: Http2Stream) => void;
   onSendEnd?: (stream: Http2Stream) => void;
   /** Called when the peer has reset an open stream. */
@@ -36,16 +39,16 @@ export type ConnectionRole = {
   onClosed: (stream: Http2Stream) => void;
   onSettings?: () => void;
   onGoAway?: (lastStreamId: number, code: number) => void;
-  /** Called when the peer has violated HTTP/2. The owner must then close the connection. */
+  /** Called when the peer has violated the protocol. The owner must then close the connection. */
   onBroken: (error: unknown) => void;
 };
 
-/** Limits on the peer: the receive window of each stream and of the connection, and the maximum header list. */
+/** Limits imposed on the peer: the receive windows of each stream and of the connection, and the maximum header list size. */
 export type ConnectionLimits = { streamWindowBytes: number; windowBytes: number; headerListBytes: number };
 
-/** The part of an HTTP/2 connection (RFC 9113) that client and server share: frames, flow control and acknowledgements. */
+/** The part of an HTTP/2 connection (RFC 9113) that is common to clients and servers: frames, flow control and acknowledgements. */
 export class Http2Connection {
-  /** Open streams by id. */
+  /** Open streams, by ID. */
   readonly streams = new Map<number, Http2Stream>();
   readonly peer = new PeerSettings();
   readonly #role: ConnectionRole;
@@ -85,12 +88,12 @@ export class Http2Connection {
     }
   }
 
-  /** Writes frames that do not acknowledge the peer's; acknowledgements are bounded separately (`FrameWriter.answer`). */
+  /** Writes frames that are not acknowledgements. Those are limited separately (see `FrameWriter.answer`). */
   write(frames: Buffer): void {
     if (!this.#isClosed) this.#writer.write(frames);
   }
 
-  /** Creates a stream that is not open yet. */
+  /** Creates a stream without opening it. */
   stream(listener?: StreamListener): Http2Stream {
     const stream = new Http2Stream(this.#host, this.#limits.streamWindowBytes);
     stream.listener = listener;
@@ -110,7 +113,7 @@ export class Http2Connection {
     this.#writer.answer(numberFrame({ type: FRAME_TYPE.resetStream, streamId }, code));
   }
 
-  /** Closes a stream on this side, without a frame to the peer. */
+  /** Closes a stream on this side without notifying the peer. */
   end(stream: Http2Stream, code: number): void {
     this.streams.delete(stream.id);
     this.#sending.forget(stream);
@@ -118,13 +121,13 @@ export class Http2Connection {
     if (!this.#isClosed) this.#role.onClosed(stream);
   }
 
-  /** Handles the end of the peer's side of a stream. */
+  /** Handles the peer ending its side of a stream. */
   endByPeer(stream: Http2Stream): void {
     stream.receiveEnd();
     this.#role.onEnd?.(stream);
   }
 
-  /** Widens the connection's receive window to its full size, as the initial window of HTTP/2 is smaller. */
+  /** Increases the connection's receive window to its full size, because HTTP/2's initial window is smaller. */
   widen(): void {
     const bytes = this.#limits.windowBytes - this.#receiveWindowBytes;
     if (bytes === 0 || this.#isClosed) return;
@@ -132,7 +135,7 @@ export class Http2Connection {
     this.#grant(0, bytes);
   }
 
-  /** Closes all streams. Nothing is read or sent afterwards. */
+  /** Closes all streams. Nothing is read or sent after that. */
   close(): void {
     this.#isClosed = true;
     const open = [...this.streams.values()];
@@ -185,14 +188,14 @@ export class Http2Connection {
     this.#writer.answer(frame({ type, flags: FLAG.ack }, payload));
   }
 
-  /** The open stream with this id; `undefined` if it is closed. Throws if it was never opened. */
+  /** Returns the open stream with this ID, or `undefined` if it has been closed. Throws if it was never opened. */
   #known(streamId: number): Http2Stream | undefined {
     const stream = this.streams.get(streamId);
     if (stream === undefined && this.#role.isIdle(streamId)) throw broken(`nothing has begun stream ${streamId}`);
     return stream;
   }
 
-  /** Late data for a closed stream also counts towards the connection's window. */
+  /** Handles received data. Data that arrives late for a closed stream also counts towards the connection's window. */
   #receiveData(header: FrameHeader, payload: Buffer): void {
     const data = unpadded(header, payload);
     if (data === undefined) throw broken('padding longer than its frame');

@@ -1,33 +1,33 @@
 import { END_CODE } from './end-codes.ts';
 import type { HeaderField } from './static-table.ts';
 
-/** Callbacks of a stream. */
+/** Callbacks for a stream. */
 export type StreamListener = {
-  /** Called with received headers; with `isLast`, they end the peer's side. */
+  /** Called with received headers. `isLast` is set if they end the peer's side. */
   onHeaders?: (fields: readonly HeaderField[], isLast: boolean) => void;
-  /** Called with received bytes, which are valid until it returns. The owner calls `take` when it has consumed them. */
+  /** Called with received bytes, which are valid only until it returns. The owner must call `take` once it has consumed them. */
   onData: (bytes: Buffer) => void;
   /** Called when the peer has ended its side. */
   onEnd?: () => void;
-  /** Called when all pending data has been sent, so that the owner may send more. */
+  /** Called when all pending data has been sent, which allows the owner to send more. */
   onSent?: () => void;
   /** Called last, when both sides have ended or the stream was reset. */
   onClose: () => void;
 };
 
-/** The operations that a stream needs of its connection. */
+/** The operations that a stream requires from its connection. */
 export type StreamHost = {
   /** Sends the stream's pending data. */
   send: (stream: Http2Stream) => void;
-  /** Sends a reset of the stream to the peer. */
+  /** Sends the peer a reset of the stream. */
   reset: (stream: Http2Stream, code: number) => void;
-  /** Widens the stream's receive window at the peer. */
+  /** Increases the receive window that the peer may use for the stream. */
   grant: (stream: Http2Stream, bytes: number) => void;
 };
 
-/** Data to send on a stream, in the order of the fields. */
+/** Data to send on a stream. The fields are sent in this order. */
 export type Outgoing = {
-  /** Header block. */
+  /** Header block of the response or request. */
   head?: Buffer;
   data?: Buffer;
   /** Header block that ends this side of the stream. */
@@ -38,14 +38,14 @@ export type Outgoing = {
 
 const NOTHING = Buffer.alloc(0);
 
-/** An HTTP/2 stream (RFC 9113, 5), of a client or a server. */
+/** An HTTP/2 stream (RFC 9113, 5), used by both clients and servers. */
 export class Http2Stream {
   readonly #host: StreamHost;
   readonly #windowBytes: number;
   listener: StreamListener | undefined;
   /** 0 until the stream is opened. */
   id = 0;
-  /** Pending data to send. Flow control applies to `unsent` only. */
+  /** Data waiting to be sent. Flow control applies only to `unsent`. */
   head: Buffer | undefined;
   unsent: Buffer = NOTHING;
   trailers: Buffer | undefined;
@@ -65,7 +65,9 @@ export class Http2Stream {
     this.#receiveWindowBytes = windowBytes;
   }
 
-  /** The error code with which either side closed the stream; NO_ERROR if both sides have ended. `undefined` while it is open. */
+  /**
+   * The error code with which either side closed the stream, or NO_ERROR if both sides have ended. `undefined` while the stream is open.
+   */
   get closeCode(): number | undefined {
     return this.#closeCode;
   }
@@ -74,7 +76,7 @@ export class Http2Stream {
     return this.unsent.length;
   }
 
-  /** Queues more data and sends it as far as the windows permit; does nothing on a closed stream. */
+  /** Queues more data and sends as much as the windows permit. Does nothing on a closed stream. */
   send({ head = this.head, data, trailers = this.trailers, isLast = this.isLast }: Outgoing): void {
     if (this.#closeCode !== undefined) return;
     this.head = head;
@@ -84,7 +86,7 @@ export class Http2Stream {
     this.#host.send(this);
   }
 
-  /** Called by the connection when it has sent the head, `bytes` of the data and, if no data remains, the trailers. */
+  /** Called by the connection when it has sent the head, `bytes` bytes of the data and, if no data remains, the trailers. */
   sent(bytes: number): void {
     this.head = undefined;
     this.sendWindowBytes -= bytes;
@@ -129,7 +131,7 @@ export class Http2Stream {
     this.listener?.onEnd?.();
   }
 
-  /** Marks the stream as closed, without a frame to the peer. */
+  /** Marks the stream as closed without notifying the peer. */
   close(code: number): void {
     if (this.#closeCode !== undefined) return;
     this.#closeCode = code;

@@ -11,10 +11,10 @@ const CODE_LENGTHS =
   'kmkkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmn' +
   'qqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrq';
 
-/** EOS has the last code, 30 ones; it must not appear in a string. */
+/** EOS has the last code, which is 30 ones. It must not appear in a string. */
 const MAX_LENGTH = 30;
 
-/** All codes of one length: the first code as a number, and the encoded bytes in order. */
+/** All codes of one length: the first code as a number, and the bytes that they encode, in order. */
 type Group = { first: number; bytes: number[] };
 
 const groups = canonicalGroups();

@@ -18,7 +18,7 @@ const SETTING = {
 } as const;
 const SETTING_BYTES = 6;
 
-/** Encodes a SETTINGS frame with these settings; the others keep their defaults. */
+/** Encodes a SETTINGS frame with these settings. All others keep their defaults. */
 export function settingsFrame(settings: Partial<Record<keyof typeof SETTING, number>>): Buffer {
   const pairs = Object.entries(settings) as [keyof typeof SETTING, number][];
   const payload = Buffer.alloc(pairs.length * SETTING_BYTES);
@@ -29,7 +29,7 @@ export function settingsFrame(settings: Partial<Record<keyof typeof SETTING, num
   return frame({ type: FRAME_TYPE.settings }, payload);
 }
 
-/** The peer's settings, initially HTTP/2's defaults. */
+/** The peer's settings, which initially are HTTP/2's defaults. */
 export class PeerSettings {
   /** SETTINGS_MAX_CONCURRENT_STREAMS. */
   maxStreams = Number.POSITIVE_INFINITY;

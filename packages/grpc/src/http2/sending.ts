@@ -15,9 +15,12 @@ import type { Http2Stream } from './http2-stream.ts';
 
 /** Maximum number of bytes sent for one stream before the other streams have their turn. */
 const TURN_BYTES = 16 * MAX_FRAME_BYTES;
-/** Maximum length of data that is copied next to its frame headers, which is faster than a separate write. */
+/** Maximum size of data that is copied next to its frame headers, which is faster than a separate write. */
 const MOST_COPIED_BYTES = 2048;
-/** Table size update before the first header block: this encoder uses no dynamic table, whatever size the peer permits (RFC 7541, 6.3). */
+/**
+ * Table size update sent before the first header block: this encoder does not use a dynamic table, whatever size the peer permits (RFC
+ * 7541, 6.3).
+ */
 const NO_DYNAMIC_TABLE = Buffer.of(0x20);
 
 /**
@@ -43,7 +46,7 @@ export class Sending {
     this.flush();
   }
 
-  /** Changes the send window of a stream by `bytes`, which may be negative. Throws `invalid_argument` above the maximum window. */
+  /** Changes a stream's send window by `bytes`, which may be negative. Throws `invalid_argument` if this exceeds the maximum window. */
   widenStream(stream: Http2Stream, bytes: number): void {
     stream.sendWindowBytes += bytes;
     if (stream.sendWindowBytes > MOST_WINDOW_BYTES) throw tooWide();
@@ -52,7 +55,7 @@ export class Sending {
     if (this.#windowBytes > 0) this.flush();
   }
 
-  /** Widens the send window of the connection. */
+  /** Increases the connection's send window. */
   widen(bytes: number): void {
     this.#windowBytes += bytes;
     if (this.#windowBytes > MOST_WINDOW_BYTES) throw tooWide();
@@ -64,7 +67,7 @@ export class Sending {
     this.#waiting.delete(stream);
   }
 
-  /** Sends as much as possible now, taking the streams in turn. */
+  /** Sends as much as is currently possible, taking turns between streams. */
   flush(): void {
     for (const stream of this.#waiting) {
       if (this.#writer.isBlocked) return;
@@ -85,7 +88,7 @@ export class Sending {
     else stream.listener?.onSent?.();
   }
 
-  /** Writes the head of a stream, `size` bytes of its data and, if no data remains, the trailers. */
+  /** Writes a stream's head, `size` bytes of its data and, if no data remains, its trailers. */
   #write(stream: Http2Stream, size: number): void {
     const { unsent, trailers, id: streamId } = stream;
     const head = this.#headOf(stream);

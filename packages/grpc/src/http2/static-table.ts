@@ -1,7 +1,7 @@
 /** A header field: name and value. Each character stands for one byte. */
 export type HeaderField = readonly [name: string, value: string];
 
-/** The static table of HPACK (RFC 7541, Appendix A). Its first entry has index 1. */
+/** HPACK's static table (RFC 7541, Appendix A). Its first entry has index 1. */
 export const STATIC_TABLE: readonly HeaderField[] = [
   [':authority', ''],
   [':method', 'GET'],

@@ -1,6 +1,6 @@
 import { BoundedBytes } from '@podwright/base';
 
-/** Received bytes of a streaming response that its reader has not consumed. The stream's receive window bounds them. */
+/** Received bytes of a streaming response that its reader has not consumed yet. Their number is limited by the stream's receive window. */
 export class UnreadBytes {
   #bytes = none();
   #isWhole = false;
@@ -12,13 +12,13 @@ export class UnreadBytes {
     this.#news.resolve();
   }
 
-  /** Marks the end: no more bytes follow. */
+  /** Marks the end of the response. No more bytes may be added. */
   end(): void {
     this.#isWhole = true;
     this.#news.resolve();
   }
 
-  /** Waits for bytes and returns all that have been received since the last call; `undefined` at the end. */
+  /** Waits for bytes and returns all that were received since the last call, or `undefined` at the end. */
   async next(): Promise<Buffer | undefined> {
     while (this.#bytes.sizeBytes === 0 && !this.#isWhole) {
       await this.#news.promise;

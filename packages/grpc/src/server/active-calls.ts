@@ -3,8 +3,8 @@ import { CLIENT_CLOCK_AHEAD_MS } from '../limits.ts';
 import type { GrpcCall } from './grpc-call.ts';
 
 /**
- * A running call. When it is given up (its client disconnected, its deadline passed, or the server closes), its signal aborts and its races
- * reject. That never happens after `end`, which must be called once the call has been answered.
+ * An in-flight call. When it is abandoned (because its client disconnected, its deadline passed, or the server is closing), its signal
+ * aborts and its races reject. This never happens after `end`, which must be called once the call has been answered.
  */
 export class ActiveCall {
   readonly streaming: boolean;
@@ -27,7 +27,10 @@ export class ActiveCall {
     return this.#controller.signal;
   }
 
-  /** Settles with the promise, or rejects with the reason if the call is given up first. Like `raceAbort`, but without the signal. */
+  /**
+   * Settles with the promise, or rejects with the abort reason if the call is abandoned first. Like `raceAbort`, but without creating the
+   * signal.
+   */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#reason !== undefined) reject(this.#reason);
@@ -43,11 +46,11 @@ export class ActiveCall {
   }
 }
 
-/** The running calls of a server, which it ends when it closes. */
+/** The in-flight calls of a server, which are ended when the server closes. */
 export class ActiveCalls {
   readonly #calls = new Set<ActiveCall>();
 
-  /** Registers a call when it starts. */
+  /** Registers a call that is starting. */
   begin(call: Pick<GrpcCall, 'timeoutMs' | 'onClosed'>, { streaming }: { streaming: boolean }): ActiveCall {
     const { timeoutMs } = call;
     const lose = (reason: () => PodwrightError) => {
@@ -67,7 +70,7 @@ export class ActiveCalls {
     return active;
   }
 
-  /** Gives up all calls, or only the streams, which would never end by themselves. */
+  /** Abandons all calls, or only the streams, which would never end on their own. */
   abort(which: 'streams' | 'all', reason: PodwrightError): void {
     for (const active of this.#calls) if (which === 'all' || active.streaming) active.giveUp(reason);
   }

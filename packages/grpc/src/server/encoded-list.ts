@@ -2,21 +2,21 @@ import { create, type DescMessage, type MessageInitShape, type MessageShape, toB
 import { BinaryWriter, type WireType } from '@bufbuild/protobuf/wire';
 import { withPrefix } from '../message-reader.ts';
 
-/** The wire type LEN (protobuf.dev, "Encoding"). */
+/** The LEN wire type (protobuf.dev, "Encoding"). */
 const LENGTH_DELIMITED: WireType.LengthDelimited = 2;
 
-/** Property of a response that holds its encoding. */
+/** The property of a response that holds its encoded bytes. */
 const SENT = Symbol('sent');
 
-/** The encoding of a response that `encodedList` has built; undefined for any other response. */
+/** Returns the encoded bytes of a response built by `encodedList`, or `undefined` for any other response. */
 export function sentBytes(response: object): Buffer | undefined {
   return (response as { [SENT]?: Buffer })[SENT];
 }
 
 /**
- * Creates a function that builds list responses: `convert` turns each record into a message of the type `element`. Each record is encoded
- * once, so records must be immutable. For the same records as in the previous call the same response is returned. A response carries only
- * encoded bytes; its fields are empty.
+ * Creates a function that builds list responses. `convert` turns each record into a message of type `element`. Each record is encoded only
+ * once, so records must be immutable. If the records are the same as in the previous call, the same response is returned. A response holds
+ * only encoded bytes; its fields are empty.
  */
 export function encodedList<R extends object, L extends DescMessage, E extends DescMessage>(
   { list, element }: { list: L; element: E },

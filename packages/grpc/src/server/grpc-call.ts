@@ -5,7 +5,7 @@ import type { HeaderField } from '../http2/static-table.ts';
 import { UnreadBytes } from '../http2/unread-bytes.ts';
 import { MessageReader } from '../message-reader.ts';
 
-/** Maximum length in characters of a status message, which is sent in a header. Longer ones are truncated. */
+/** Maximum length of a status message in characters, because it is sent in a header. Longer messages are truncated. */
 const MAX_DETAILS = 4096;
 
 /** The units of the `grpc-timeout` header, in ms. */
@@ -50,7 +50,7 @@ export class GrpcCall implements StreamListener {
     stream.listener = this;
   }
 
-  /** The value of a request header; the first value if the header is repeated. */
+  /** Returns the value of a request header, which is the first one if the header is repeated. */
   header(name: string): string | undefined {
     for (const field of this.#fields) if (field[0] === name) return field[1];
     return undefined;
@@ -70,7 +70,7 @@ export class GrpcCall implements StreamListener {
     this.#closeListeners.push(listener);
   }
 
-  /** Reads the only request of a call. Rejects with `unimplemented` if the client sends none or several. */
+  /** Reads the single request of a call. Rejects with `unimplemented` if the client sends none or more than one. */
   request(): Promise<Buffer> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const reader = new MessageReader();
@@ -95,7 +95,7 @@ export class GrpcCall implements StreamListener {
     return promise;
   }
 
-  /** The requests of a streaming call. */
+  /** Yields the requests of a streaming call. */
   async *requests(): AsyncGenerator<Buffer> {
     const reader = new MessageReader();
     const unread = new UnreadBytes();
@@ -106,7 +106,7 @@ export class GrpcCall implements StreamListener {
     }
   }
 
-  /** Answers with one response. The buffer includes the prefix and must not be modified afterwards. */
+  /** Ends the call with a single response. The buffer includes the prefix and must not be modified afterwards. */
   reply(response: Buffer): void {
     this.#stream.send({ head: HEAD, data: response, trailers: SUCCESS });
   }
@@ -158,7 +158,7 @@ export class GrpcCall implements StreamListener {
   }
 }
 
-/** The response headers that report a failed call. */
+/** Returns the response headers that report a failed call. */
 function errorStatus(error: unknown): HeaderField[] {
   const message = errorMessage(error).toWellFormed();
   const details = message.length > MAX_DETAILS ? `${message.slice(0, MAX_DETAILS).toWellFormed()}…` : message;

@@ -34,7 +34,7 @@ export class GrpcServer {
     this.#add((listener) => new NodeSession(session, listener));
   }
 
-  /** Sends GOAWAY to all clients; connections close after their last call. */
+  /** Sends GOAWAY to all clients. Connections close once their in-flight calls have finished. */
   retire(): void {
     for (const session of this.#sessions) session.retire();
   }

@@ -4,8 +4,8 @@ import type { ServiceDefinitionOptions, TypedService } from '../service-definiti
 /** The context of a call. */
 export type CallContext = {
   /**
-   * Aborts when the client no longer waits for the response: the client disconnected (reason `cancelled`), its deadline passed
-   * (`deadline_exceeded`), or the server closes (`unavailable`). The signal never aborts after the handler has answered.
+   * Aborts when the client is no longer waiting for the response: it disconnected (reason `cancelled`), its deadline passed
+   * (`deadline_exceeded`), or the server is closing (`unavailable`). The signal never aborts after the handler has answered.
    */
   readonly signal: AbortSignal;
   /** The service name that the client called, such as `runtime.v1alpha2.RuntimeService`. */
@@ -18,8 +18,8 @@ type Request<M extends { input: DescMessage }> = MessageShape<M['input']>;
 type Response<M extends { output: DescMessage }> = MessageInitShape<M['output']>;
 
 /**
- * One function per method: unary methods return a promise of the response's fields, server streams an async iterable of them. A thrown
- * `PodwrightError` is sent to the client with its code and message; other errors become `UNKNOWN`.
+ * One function per method: a unary method returns a promise for the fields of the response, a server stream an async iterable of them. A
+ * thrown `PodwrightError` is sent to the client with its code and message; any other error becomes `UNKNOWN`.
  */
 export type ServiceHandlers<S extends TypedService> = {
   readonly [K in keyof S['method']]: S['method'][K] extends { methodKind: 'unary' }
@@ -28,8 +28,8 @@ export type ServiceHandlers<S extends TypedService> = {
 };
 
 /**
- * A service with its handlers. Methods without a handler return `UNIMPLEMENTED`. `definition` replaces the service's package, or limits its
- * methods.
+ * A service with its handlers. Methods without a handler return `UNIMPLEMENTED`. `definition` overrides the service's package or restricts
+ * its methods.
  */
 export type HandledService = {
   service: TypedService;

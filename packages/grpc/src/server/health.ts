@@ -2,11 +2,11 @@ import { PodwrightError, raceAbort } from '@podwright/base';
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from '../gen/grpc/health/v1/health_pb.js';
 import { type HandledService, handleService } from './handlers.ts';
 
-/** The health service of a server, and a function that reports the server as closing. */
+/** A server's health service, and a function that makes it report the server as closing. */
 export type HealthService = { service: HandledService; stopServing(): void };
 
 /**
- * Creates a health service that reports the server and each of `services` (full names, with package) as serving until `stopServing` is
+ * Creates a health service that reports the server and each of `services` (by fully qualified name) as serving until `stopServing` is
  * called.
  */
 export function createHealthService(services: readonly string[]): HealthService {

@@ -9,19 +9,19 @@ import type { GrpcServer } from './grpc-server.ts';
 import { NODE_SESSION_BOUNDS } from './node-session.ts';
 
 /**
- * A TCP listener. With `clientCa` (PEM) only clients with a certificate of that CA may connect. Without `tls` the connection is plaintext
- * and every client that reaches the address may connect.
+ * A TCP listener. With `clientCa` (PEM), only clients with a certificate issued by that CA may connect. Without `tls`, the connection is in
+ * plaintext, and any client that can reach the address may connect.
  */
 export type TcpOptions = {
   address: string;
-  /** 0 selects a free port. */
+  /** Port 0 selects any free port. */
   port: number;
   tls?: { certificate: Buffer; key: Buffer; clientCa?: Buffer };
 };
 
-/** The listening sockets of a server, and its open connections. */
+/** A server's listening sockets and open connections. */
 export class Listeners {
-  /** URL of the unix socket. */
+  /** URL of the Unix socket. */
   readonly endpoint: string;
   readonly tcpPort: number | undefined;
   readonly #servers: Server[];
@@ -38,9 +38,9 @@ export class Listeners {
   }
 
   /**
-   * Listens on the unix socket and, if configured, on TCP. Connections of the unix socket are served with this package's own HTTP/2, those
-   * over TCP with node:http2: over TCP every client sends an `:authority` that node:http2 accepts, and calls are too rare for its cost to
-   * matter.
+   * Listens on the Unix socket and, if configured, on TCP. Connections over the Unix socket are served by this package's own HTTP/2
+   * implementation, those over TCP by node:http2: every TCP client sends an `:authority` that node:http2 accepts, and TCP calls are too
+   * rare for its cost to matter.
    */
   static async open(
     options: { socket: string; mode?: number; tcp?: TcpOptions; logger: Logger },
@@ -74,7 +74,7 @@ export class Listeners {
     await this.#socketFile.remove();
   }
 
-  /** Resolves once every connection is closed, or after `graceMs`. */
+  /** Resolves once all connections are closed, or after `graceMs`. */
   async drained(graceMs: number): Promise<void> {
     const timeout = AbortSignal.timeout(graceMs);
     for (const socket of this.#connections) {
@@ -83,7 +83,6 @@ export class Listeners {
     }
   }
 
-  /** Destroys every connection that is still open. */
   destroyConnections(): void {
     for (const socket of this.#connections) socket.destroy();
   }
@@ -95,7 +94,7 @@ function socketPath(socket: string): string {
   throw new PodwrightError('invalid_argument', `socket ${socket}: expected the path of a unix socket`);
 }
 
-/** Logs a connection that could not be accepted, for example because too many files are open. The server continues. */
+/** Logs that a connection could not be accepted, for example because too many files are open. The server keeps running. */
 function logAcceptError(logger: Logger, error: Error): void {
   logger.error({ error: errorMessage(error) }, 'accept a connection');
 }
@@ -122,7 +121,7 @@ async function listenTcp(
   }
 }
 
-/** Bounds the connections whose TLS handshake is incomplete, so that they cannot use up all connections. */
+/** Limits the number of connections whose TLS handshake is incomplete, so that they cannot use up all connections. */
 function limitWaiting(listener: Http2Server): void {
   const waiting = new Map<string, Socket>();
   // no two open connections to a listener have the same client address and port
@@ -141,7 +140,7 @@ function limitWaiting(listener: Http2Server): void {
   listener.on('secureConnection', (socket: Socket) => waiting.delete(nameOf(socket)));
 }
 
-/** Creates the HTTP/2 server, with TLS if configured. Throws for invalid certificates and keys. */
+/** Creates the HTTP/2 server, with TLS if configured. Throws if a certificate or key is invalid. */
 async function createHttp2Server(tls: TcpOptions['tls']): Promise<Http2Server> {
   const { createServer, createSecureServer } = await import('node:http2');
   if (tls === undefined) return createServer(NODE_SESSION_BOUNDS);

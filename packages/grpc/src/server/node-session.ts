@@ -13,8 +13,8 @@ import { NodeStream } from './node-stream.ts';
 import { HEADER_LIST_BYTES, type SessionListener } from './session.ts';
 
 /**
- * Bounds on connections that node:http2 serves, the same as those of `ServerSession`. `maxSessionMemory` counts unsent responses too; its
- * default of 10 MB would make a session refuse calls while it sends one large response.
+ * Limits for connections served by node:http2, the same as those of `ServerSession`. `maxSessionMemory` also counts unsent responses; with
+ * its default of 10 MB, a session would refuse calls while sending one large response.
  */
 export const NODE_SESSION_BOUNDS: ServerOptions = {
   settings: { maxConcurrentStreams: MAX_CALLS, maxHeaderListSize: HEADER_LIST_BYTES },
@@ -55,12 +55,12 @@ export class NodeSession {
     });
   }
 
-  /** Sends GOAWAY; the connection closes after its last call. */
+  /** Sends GOAWAY. The connection closes once its in-flight calls have finished. */
   retire(): void {
     if (!this.#session.closed) this.#session.close();
   }
 
-  /** Starts the idle timer: a client without calls receives GOAWAY when it expires, and its connection is closed. */
+  /** Starts the idle timer. If the client has no calls when it expires, it is sent a GOAWAY and its connection is closed. */
   #waitIdle(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -70,7 +70,8 @@ export class NodeSession {
 }
 
 /**
- * Size of a header list as RFC 7541 (4.1) counts it. node:http2 applies its own bound only to clients that have acknowledged its settings.
+ * Returns the size of a header list as counted by RFC 7541 (4.1). node:http2 applies its own limit only to clients that have acknowledged
+ * its settings.
  */
 function sizeOf(fields: readonly HeaderField[]): number {
   return fields.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);

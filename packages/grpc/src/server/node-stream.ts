@@ -4,13 +4,13 @@ import { HpackDecoder } from '../http2/hpack-decoder.ts';
 import type { Outgoing, StreamListener } from '../http2/http2-stream.ts';
 import type { CallStream } from './grpc-call.ts';
 
-/** The stream of a call on a node:http2 connection. */
+/** The stream of a call on a connection served by node:http2. */
 export class NodeStream implements CallStream {
   listener: StreamListener | undefined;
   readonly #stream: ServerHttp2Stream;
-  /** Number of received bytes that the owner has not consumed. */
+  /** Number of received bytes that have not been consumed yet. */
   #untakenBytes = 0;
-  /** Whether the response is complete, so that the rest of the request is discarded. */
+  /** Whether the response is complete, in which case the rest of the request is discarded. */
   #isAnswered = false;
 
   constructor(stream: ServerHttp2Stream) {
@@ -61,8 +61,8 @@ export class NodeStream implements CallStream {
   }
 
   /**
-   * Resets the stream if its response has been sent completely: a reset would discard frames that node:http2 has not sent. Otherwise the
-   * next received data calls this again.
+   * Resets the stream if its response has been sent completely, because a reset would discard frames that node:http2 has not sent yet.
+   * Otherwise this is called again when more data is received.
    */
   #cut(): void {
     const stream = this.#stream;
@@ -70,7 +70,7 @@ export class NodeStream implements CallStream {
   }
 }
 
-/** Decodes a header block of `encodeLiterals` for node:http2. */
+/** Decodes a header block created by `encodeLiterals`, for use with node:http2. */
 function fieldsIn(block: Buffer): Record<string, string> {
   const decoder = new HpackDecoder({ tableBytes: 0, listBytes: Number.POSITIVE_INFINITY });
   return Object.fromEntries(decoder.decode(block));

@@ -13,13 +13,13 @@ import {
 import { MAX_KNOWN_STACKS } from '../limits.ts';
 import { redactedJson } from './redact.ts';
 
-/** A call that the server is handling; `request` is set once it has been decoded. */
+/** A call that the server is handling. `request` is set once the request has been decoded. */
 export type ObservedCall = { service: string; method: DescMethod; request: Message | undefined };
 
-/** Observes every call of a server. `started` returns a callback for its end, which takes the error of a failed call. */
+/** Observes every call of a server. `started` returns a callback to be invoked when the call ends, with the error if it failed. */
 export type ServerObserver = { started(call: ObservedCall): (error?: unknown) => void };
 
-/** Codes of failures caused by the server rather than by its client. */
+/** Codes of failures that are the fault of the server rather than of its client. */
 const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'unknown',
   'internal',
@@ -29,8 +29,8 @@ const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Logs calls, and counts and times them in `registry`. Every call is logged at debug level. Failed ones are logged again at info, or at
- * warn if the server is at fault; cancelled ones at debug.
+ * Returns an observer that logs calls, and counts and times them in `registry`. Every call is logged at debug level. Failed calls are
+ * logged again: at warn if the server is at fault, at debug if they were cancelled, and otherwise at info.
  */
 export function createServerObserver(logger: Logger, registry?: Registry): ServerObserver {
   const metrics = registry === undefined ? undefined : serverMetrics(registry);
@@ -62,8 +62,8 @@ function logFailure(logger: Logger, fields: object, error: unknown): void {
 }
 
 /**
- * The stack trace of an unexpected error. Its source positions are resolved only when the line is written: reading the source maps takes a
- * tenth of a second, so the results are cached in `known`.
+ * Returns the stack trace of an unexpected error. Its source positions are resolved only when the log line is written: reading the source
+ * maps takes a tenth of a second, so the results are cached in `known`.
  */
 function stackOf(error: unknown, known: Map<string, string>): object | undefined {
   if (error instanceof PodwrightError || !(error instanceof Error)) return undefined;
@@ -78,12 +78,12 @@ function stackOf(error: unknown, known: Map<string, string>): object | undefined
   };
 }
 
-/** The request for the log, converted to JSON only if the line is written. */
+/** Returns the request for the log. It is converted to JSON only if the log line is written. */
 function lazyRequest({ method, request }: ObservedCall): object | undefined {
   return request === undefined ? undefined : { toJSON: () => redactedJson(method.input, request) };
 }
 
-/** Metrics under the names of Go's gRPC servers, but with this project's error codes, in lower case. */
+/** Creates metrics with the names used by Go's gRPC servers, but with this project's error codes, in lower case. */
 function serverMetrics(registry: Registry) {
   const labelNames = ['grpc_service', 'grpc_method'] as const;
   const registers = [registry];

@@ -4,7 +4,7 @@ const PSEUDO = [':method', ':scheme', ':path', ':authority'];
 const NEEDED = PSEUDO.slice(0, 3);
 
 /**
- * Whether the header fields form a valid request (RFC 9113, 8.2 and 8.3). `:authority` is not checked: on a unix socket, Go clients before
+ * Whether the header fields form a valid request (RFC 9113, 8.2 and 8.3). `:authority` is not checked: on a Unix socket, Go clients before
  * 2023 send the socket's path or an empty value, and this server does not use it.
  */
 export function isRequest(fields: readonly HeaderField[]): boolean {

@@ -2,14 +2,14 @@ import { PodwrightError } from '@podwright/base';
 import { MAX_RESETS, RESETS_PER_SECOND } from '../limits.ts';
 
 /**
- * Bounds how many calls a client may reset. Each has already started work, and a client that resets its calls immediately never reaches the
- * bound on concurrent calls (CVE-2023-44487).
+ * Limits how many calls a client may reset. Each reset call has already started work, and a client that resets its calls immediately never
+ * reaches the limit on concurrent calls (CVE-2023-44487).
  */
 export class ResetBudget {
   #spent = 0;
   #atMs = performance.now();
 
-  /** Counts one reset. Throws `resource_exhausted` above the bound. */
+  /** Counts one reset. Throws `resource_exhausted` if the limit is exceeded. */
   spend(): void {
     const nowMs = performance.now();
     this.#spent = Math.max(0, this.#spent - ((nowMs - this.#atMs) / 1000) * RESETS_PER_SECOND) + 1;

@@ -17,7 +17,7 @@ import type { AnswerCall } from './grpc-server.ts';
 import type { CallContext } from './handlers.ts';
 import type { ObservedCall, ServerObserver } from './observer.ts';
 
-/** A served method: the wire name of its service, and its handler. */
+/** A served method: the fully qualified name of its service, and its handler. */
 export type ServedMethod = {
   service: string;
   method: DescMethod;
@@ -28,7 +28,7 @@ export type ServedMethod = {
   tracer: Tracer | undefined;
 };
 
-/** Answers a unary method. */
+/** Returns a function that answers calls of a unary method. */
 export function serveUnary(served: ServedMethod): AnswerCall {
   return (call) => {
     void answer(served, call, async (request, context, active) => {
@@ -40,7 +40,7 @@ export function serveUnary(served: ServedMethod): AnswerCall {
   };
 }
 
-/** Answers a server-streaming method. */
+/** Returns a function that answers calls of a server-streaming method. */
 export function serveStream(served: ServedMethod): AnswerCall {
   return (call) => {
     void answer(served, call, async (request, context) => {
@@ -52,7 +52,7 @@ export function serveStream(served: ServedMethod): AnswerCall {
   };
 }
 
-/** Reads the request, runs `work` with its context, reports the result to the observer, and only then ends the call. */
+/** Reads the request, runs `work` with its context, and reports the result to the observer before ending the call. */
 async function answer(
   { service, method, calls, observer }: ServedMethod,
   call: GrpcCall,
@@ -85,7 +85,7 @@ function contextOf(active: ActiveCall, { service, method }: Pick<ServedMethod, '
   };
 }
 
-/** Handles a call, within a span if the client sent a trace context. Without one the check costs almost nothing. */
+/** Handles a call, within a span if the client sent a trace context. If it did not, the check costs almost nothing. */
 function traced<T>({ service, method, tracer }: ServedMethod, call: GrpcCall, handle: () => Promise<T>): Promise<T> {
   const parent = parseTraceparent(call.header(TRACEPARENT));
   if (tracer === undefined || parent === undefined) return handle();
@@ -98,14 +98,13 @@ function handlerOf({ service, method, handler }: ServedMethod): NonNullable<Serv
   throw unimplemented(method, service);
 }
 
-/** The error of a method without a handler. */
+/** Builds the error for a method without a handler. */
 export function unimplemented(method: DescMethod, service = method.parent.typeName): PodwrightError {
   return new PodwrightError('unimplemented', `method ${method.name} of ${service} is not implemented`);
 }
 
 /**
- * Sends the responses as fast as the client reads them. Stops immediately when the signal aborts, even while it waits for the next
- * response.
+ * Sends the responses as fast as the client reads them. Stops immediately when the signal aborts, even while waiting for the next response.
  */
 async function sendAll(
   responses: AsyncIterable<object>,
@@ -131,7 +130,7 @@ function decode(schema: DescMessage, bytes: Uint8Array): Message {
   }
 }
 
-/** Encodes a response with its prefix. */
+/** Encodes a response, including its prefix. */
 function encode(schema: DescMessage, fields: object): Buffer {
   const bytes = sentBytes(fields) ?? withPrefix(encodeFields(schema, fields));
   const sizeBytes = bytes.length - PREFIX_BYTES;

@@ -11,16 +11,16 @@ import { reflectionMethods } from './reflection.ts';
 import { type ServedMethod, serveStream, serveUnary } from './serve-method.ts';
 import type { ServedService } from './served-files.ts';
 
-/** Options of `serveServices`. */
+/** Options for `serveServices`. */
 export type ServeOptions = {
-  /** Path of the unix socket. */
+  /** Path of the Unix socket. */
   socket: string;
-  /** Permissions of the socket. Default 0600. */
+  /** Permissions of the socket. Default: 0600. */
   mode?: number;
   /** An additional TCP listener. */
   tcp?: TcpOptions;
   logger: Logger;
-  /** Registry for the call metrics, `grpc_server_*`. */
+  /** Registry for the `grpc_server_*` metrics. */
   metrics?: Registry;
   /** Records a span for each call that carries a trace context (`traceparent`). */
   tracer?: Tracer;
@@ -28,21 +28,20 @@ export type ServeOptions = {
 
 /** A listening server. */
 export type ListeningServer = {
-  /** URL of the unix socket: `unix://` and its path. */
+  /** URL of the Unix socket, `unix://` followed by its path. */
   readonly endpoint: string;
-  /** Port of the TCP listener, if there is one. */
   readonly tcpPort: number | undefined;
   /**
-   * Stops listening, removes the socket, ends the streams, waits up to `graceMs` (default 5 s) for running calls, and then ends those too.
-   * May be called more than once.
+   * Stops listening, removes the socket, ends the streams, waits up to `graceMs` (default: 5 seconds) for in-flight calls, and then ends
+   * those as well. May be called more than once.
    */
   close(graceMs?: number): Promise<void>;
 };
 
 /**
- * Listens, and serves gRPC services, with reflection and health.
+ * Listens on a socket and serves gRPC services, together with reflection and health checks.
  *
- * Throws `already_exists` if a running process listens on the socket; a stale socket is replaced.
+ * Throws `already_exists` if a running process is listening on the socket. A stale socket is replaced.
  */
 export async function serveServices(services: HandledService[], options: ServeOptions): Promise<ListeningServer> {
   const calls = new ActiveCalls();
@@ -73,7 +72,7 @@ export async function serveServices(services: HandledService[], options: ServeOp
   };
 }
 
-/** Adds the methods of a service by path. */
+/** Adds a service's methods, keyed by path. */
 function addService(
   methods: Map<string, AnswerCall>,
   { service, handlers, definition = {} }: HandledService,

@@ -21,7 +21,7 @@ export class ServedFiles {
     for (const service of services) this.#add(service, service.file);
   }
 
-  /** The encoded descriptors of a file and all its imports; `undefined` for an unknown file. */
+  /** Returns the encoded descriptors of a file and all its imports, or `undefined` if the file is unknown. */
   withImports(name: string): Uint8Array[] | undefined {
     if (!this.#files.has(name)) return undefined;
     const names = new Set([name]);
@@ -42,7 +42,7 @@ export class ServedFiles {
     for (const dependency of original.dependencies) this.#add(service, dependency);
   }
 
-  /** The file's descriptor, changed to the package and the methods that are served. */
+  /** Returns the file's descriptor, adapted to the package and the methods that are served. */
   #asServed(original: FileDescriptorProto, { file: { proto }, packageName }: ServedService): FileDescriptorProto {
     if (original.package !== proto.package || original.package === packageName) return original;
     const file = clone(FileDescriptorProtoSchema, original);
@@ -84,7 +84,7 @@ function symbolsOf(file: FileDescriptorProto): string[] {
   ];
 }
 
-/** Messages and their nested messages, by full name. */
+/** Returns messages and their nested messages, by full name. */
 function withNested(scope: string, messages: DescriptorProto[]): { name: string; message: DescriptorProto }[] {
   return messages.flatMap((message) => {
     const name = `${scope}.${message.name}`;

@@ -12,7 +12,7 @@ import type { CallStream } from './grpc-call.ts';
 import { isRequest } from './request-fields.ts';
 import { ResetBudget } from './reset-budget.ts';
 
-/** Maximum size of a list of request headers. Those of gRPC calls have a few hundred bytes. */
+/** Maximum size of a request header list. Those of gRPC calls are a few hundred bytes in size. */
 export const HEADER_LIST_BYTES = 65_536;
 const LIMITS = {
   streamWindowBytes: FIRST_WINDOW_BYTES,
@@ -34,10 +34,10 @@ export class ServerSession {
   readonly #listener: SessionListener;
   readonly #connection: Http2Connection;
   readonly #resets = new ResetBudget();
-  /** Number of bytes received of the client's preface. */
+  /** Number of bytes of the client's preface received so far. */
   #prefaceBytes = 0;
   #lastStreamId = 0;
-  /** The last stream that this server processes, which its GOAWAY reports. */
+  /** The last stream that this server will process, as reported in its GOAWAY. */
   #lastServedId = 0;
   #isRetired = false;
   #timer: NodeJS.Timeout;
@@ -53,7 +53,7 @@ export class ServerSession {
     socket.write(SETTINGS);
   }
 
-  /** Sends GOAWAY; the connection closes after its last call. */
+  /** Sends GOAWAY. The connection closes once its in-flight calls have finished. */
   retire(): void {
     if (this.#isRetired || this.#connection.isClosed) return;
     this.#isRetired = true;
@@ -95,8 +95,8 @@ export class ServerSession {
   }
 
   /**
-   * Starts the idle timer: a client without calls receives GOAWAY when it expires. If the client stays connected, its connection is closed
-   * after the same time again.
+   * Starts the idle timer. If the client has no calls when it expires, it is sent a GOAWAY. If it stays connected, its connection is closed
+   * after the same time has passed again.
    */
   #waitIdle(): void {
     clearTimeout(this.#timer);
@@ -128,7 +128,7 @@ export class ServerSession {
     if (endsStream && stream.closeCode === undefined) this.#connection.endByPeer(stream);
   }
 
-  /** Sends GOAWAY with the reason, and closes the connection. */
+  /** Sends a GOAWAY that contains the reason, and closes the connection. */
   #break(error: unknown): void {
     this.#connection.write(goAway(this.#lastServedId, endCodeOf(error), errorMessage(error)));
     this.destroy(error);

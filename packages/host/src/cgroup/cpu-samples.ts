@@ -7,13 +7,13 @@ const SAMPLE_LIFETIME_MS = 600_000;
 
 type Sample = { atMs: number; usageNanoseconds: number; nanoCores: number | undefined };
 
-/** Computes CPU usage rates by id, each from two samples of the kernel's cumulative counter. */
+/** Computes CPU usage rates by ID, each from two samples of the kernel's cumulative counter. */
 export class CpuSamples {
   readonly #samples = new Map<string, Sample>();
 
   /**
-   * Average usage since the previous sample of `id`, in billionths of a CPU; `undefined` for the first sample. A call less than 100
-   * ms after the previous sample returns that sample's rate again.
+   * Returns the average usage since the previous sample for `id`, in billionths of a CPU, or `undefined` for the first sample. If called
+   * less than 100 ms after the previous sample, returns that sample's rate again.
    */
   nanoCores(id: string, { readAtMs, cpu }: Pick<CgroupStats, 'readAtMs' | 'cpu'>): number | undefined {
     if (cpu === undefined) return undefined;

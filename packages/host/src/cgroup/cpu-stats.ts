@@ -5,13 +5,15 @@ export type CpuStats = {
   usageNanoseconds: number;
   userNanoseconds: number;
   systemNanoseconds: number;
-  /** Elapsed periods of the CPU quota (`nr_periods`), and those in which the cgroup was throttled (`nr_throttled`). */
+  /** Elapsed CPU quota periods (`nr_periods`), and those in which the cgroup was throttled (`nr_throttled`). */
   periods: number;
   throttledPeriods: number;
   throttledNanoseconds: number;
 };
 
-/** CPU time: v2's `cpu.stat` (cgroup-v2.rst), or v1's cpuacct files with the throttling of its `cpu.stat`. */
+/**
+ * Reads CPU time: from `cpu.stat` in cgroup v2 (cgroup-v2.rst); in v1 from the cpuacct files, with the throttling counters from `cpu.stat`.
+ */
 export function readCpuStats(hierarchy: CgroupHierarchy, path: string): CpuStats | undefined {
   const cpu = statsFilesOf(hierarchy, path, 'cpu');
   return cpu?.version === 2 ? readV2(cpu) : readV1({ cpu, accounting: statsFilesOf(hierarchy, path, 'cpuacct') });

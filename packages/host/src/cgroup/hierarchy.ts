@@ -7,27 +7,27 @@ import { isErrno, PodwrightError } from '@podwright/base';
 const SMALL_FILE_BYTES = 2048;
 
 /**
- * A host's cgroup setup: `v1` (one tree per controller), `v2` (one tree), or `hybrid` (v1 trees and a v2 tree, which may have some
- * of the controllers).
+ * The host's cgroup setup: `v1` (one hierarchy per controller), `v2` (a single hierarchy), or `hybrid` (v1 hierarchies plus a v2 hierarchy,
+ * which may have some of the controllers).
  */
 export type CgroupMode = 'v1' | 'hybrid' | 'v2';
 
-/** One mounted tree. A named v1 tree without a controller is listed in `controllers` by its name, as in `name=systemd`. */
+/** A mounted cgroup hierarchy. A named v1 hierarchy without a controller is listed in `controllers` by its name, as in `name=systemd`. */
 export type CgroupTree = { version: 1 | 2; mountPoint: string; controllers: string[] };
 
-/** The cgroup trees of this host as this process sees them. */
+/** The host's cgroup hierarchies, as seen by this process. */
 export type CgroupHierarchy = {
   mode: CgroupMode;
   trees: CgroupTree[];
 };
 
 /**
- * Contents of the files from which to parse the hierarchy: /proc/self/mountinfo, /proc/self/cgroup, and `cgroup.controllers` in the
- * root of the v2 tree.
+ * Contents of the files from which the cgroup hierarchies are determined: /proc/self/mountinfo, /proc/self/cgroup, and `cgroup.controllers`
+ * in the root of the v2 hierarchy.
  */
 export type CgroupSources = { mountinfo: string; selfCgroup: string; unifiedControllers: string };
 
-/** Parses the hierarchy from the contents of these files (cgroups(7), proc_pid_mountinfo(5)). */
+/** Determines the cgroup hierarchies from the contents of these files (cgroups(7), proc_pid_mountinfo(5)). */
 export function parseCgroupHierarchy(sources: CgroupSources): CgroupHierarchy {
   const known = v1Controllers(sources.selfCgroup);
   const trees: CgroupTree[] = [];
@@ -45,7 +45,7 @@ export function parseCgroupHierarchy(sources: CgroupSources): CgroupHierarchy {
   return { mode, trees };
 }
 
-/** Finds this host's cgroup trees. Rejects with `failed_precondition` if none is mounted. */
+/** Finds this host's cgroup hierarchies. Rejects with `failed_precondition` if none is mounted. */
 export async function discoverCgroups(): Promise<CgroupHierarchy> {
   const [mountinfo, selfCgroup] = await Promise.all([
     readFile('/proc/self/mountinfo', 'utf8'),
@@ -63,14 +63,14 @@ export async function discoverCgroups(): Promise<CgroupHierarchy> {
   return hierarchy;
 }
 
-/** The tree that has `controller`, `undefined` if the host lacks it. */
+/** Returns the hierarchy that has `controller`, or `undefined` if the host lacks it. */
 export function treeOf(hierarchy: CgroupHierarchy, controller: string): CgroupTree | undefined {
   return hierarchy.trees.find((tree) => tree.controllers.includes(controller));
 }
 
 /**
- * The directory of cgroup `path` in a tree. Throws `invalid_argument` unless the path is absolute and normalized, so that it
- * cannot escape from the tree.
+ * Returns the directory of cgroup `path` in a hierarchy. Throws `invalid_argument` unless the path is absolute and normalized, so that it
+ * cannot escape from the hierarchy.
  */
 export function cgroupDirectory(tree: CgroupTree, path: string): string {
   if (!path.startsWith('/') || posix.normalize(path) !== path || path.includes('\0'))
@@ -79,7 +79,7 @@ export function cgroupDirectory(tree: CgroupTree, path: string): string {
 }
 
 /**
- * A cgroup file's text; `undefined` if the file or the cgroup does not exist, or if the kernel does not support reading the file
+ * Reads a cgroup file. Returns `undefined` if the file or the cgroup does not exist, or if the kernel does not support reading the file
  * (the kernel's EOPNOTSUPP, which Node.js calls ENOTSUP).
  */
 export async function readCgroupFile(file: string): Promise<string | undefined> {
@@ -125,7 +125,7 @@ function cgroupMounts(mountinfo: string): CgroupMount[] {
   return mounts;
 }
 
-/** Names of v1 controllers and named trees: the second column of /proc/self/cgroup. */
+/** Returns the names of v1 controllers and named hierarchies, from the second column of /proc/self/cgroup. */
 function v1Controllers(selfCgroup: string): Set<string> {
   return new Set(
     selfCgroup

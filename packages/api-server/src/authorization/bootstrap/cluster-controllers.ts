@@ -1,6 +1,6 @@
 import type { RoleTable } from './role-table.ts';
 
-/** Cluster roles of the node, namespace, volume and account controllers. The names lack the common prefix. */
+/** ClusterRoles of the node, namespace, volume and service account controllers, by name without the `system:controller:` prefix. */
 export const CLUSTER_CONTROLLERS: RoleTable = {
   'attachdetach-controller': [
     'list,watch core persistentvolumeclaims,persistentvolumes',

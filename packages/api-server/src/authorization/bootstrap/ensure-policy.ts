@@ -2,12 +2,12 @@ import type { Role, RoleBinding } from '../rbac-objects.ts';
 import { type BootstrapPolicy, bootstrapPolicy } from './bootstrap-policy.ts';
 import { type Reconciliation, reconcileBinding, reconcileRole } from './reconcile.ts';
 
-/** Reads and writes RBAC objects without authorization, through the registry, which fills in their metadata. */
+/** Reads and writes RBAC objects without authorization checks, but through the registry, which fills in their metadata. */
 export interface PolicyWriter {
-  /** The stored object with the same kind, namespace and name. */
+  /** Returns the stored object of the same kind, namespace and name. */
   find<T extends Role | RoleBinding>(object: T): T | undefined;
   create(object: Role | RoleBinding): void;
-  /** Writes an object that `find` returned and the caller changed. Its resourceVersion must be the newest. */
+  /** Updates an object that was returned by `find` and then modified. Its resourceVersion must be current. */
   update(object: Role | RoleBinding): void;
   delete(object: Role | RoleBinding): void;
   /** Creates a namespace if it does not exist. */
@@ -15,8 +15,8 @@ export interface PolicyWriter {
 }
 
 /**
- * Creates the roles and bindings of a new cluster. For objects that exist, adds missing rules, subjects and metadata. Called at each start
- * of the server.
+ * Creates the bootstrap roles and bindings that do not exist yet, and adds missing rules, subjects and metadata to the existing ones.
+ * Called at every server start.
  */
 export function ensurePolicy(writer: PolicyWriter, policy: BootstrapPolicy = bootstrapPolicy()): void {
   const namespaces = [...policy.roles, ...policy.roleBindings].map(({ metadata }) => metadata.namespace!);

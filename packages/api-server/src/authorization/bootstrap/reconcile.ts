@@ -7,7 +7,7 @@ import { AUTO_UPDATE } from './bootstrap-policy.ts';
 /** The operation that makes an existing object match the policy. `recreate` deletes the object and creates a new one. */
 export type Reconciliation<T> = { operation: 'none' } | { operation: 'update' | 'recreate'; object: T };
 
-/** Adds the labels, annotations, rules and selectors that an expected role has and the existing one lacks. Additions of users stay. */
+/** Adds the labels, annotations, rules and selectors that the existing role lacks. Additions made by users are preserved. */
 export function reconcileRole(existing: Role, expected: Role): Reconciliation<Role> {
   if (isProtected(existing)) return NOTHING;
   const { aggregationRule: _, ...role } = withExpectedMetadata(existing, expected);
@@ -20,7 +20,10 @@ export function reconcileRole(existing: Role, expected: Role): Reconciliation<Ro
   });
 }
 
-/** Adds missing subjects, labels and annotations. A binding's role cannot be changed, so a binding to another role is recreated. */
+/**
+ * Adds missing subjects, labels and annotations. The roleRef of a binding is immutable, so a binding that refers to another role is
+ * recreated.
+ */
 export function reconcileBinding(existing: RoleBinding, expected: RoleBinding): Reconciliation<RoleBinding> {
   if (isProtected(existing)) return NOTHING;
   if (!isDeepStrictEqual({ ...existing.roleRef }, { ...expected.roleRef }))
@@ -48,15 +51,15 @@ function withExpectedMetadata<T extends Role | RoleBinding>(existing: T, { metad
 }
 
 /**
- * The expected permissions that the existing rules do not grant. If the comparison is incomplete because the role has too many rules, all
- * expected rules count as missing.
+ * Returns the expected permissions that the existing rules do not grant. If the existing role has too many rules for a complete comparison,
+ * all expected rules count as missing.
  */
 function missingRules(existing: Role, expected: Role): readonly PolicyRule[] {
   const { missing, isComplete } = coverageOf(existing.rules ?? [], expected.rules ?? []);
   return isComplete ? missing : (expected.rules ?? []);
 }
 
-/** The existing selectors plus the missing ones; undefined if the expected role does not aggregate. */
+/** Returns the existing selectors plus the missing ones, or `undefined` if the expected role is not aggregated. */
 function selectorsOf(existing: Role, expected: Role): LabelSelector[] | undefined {
   if (!expected.aggregationRule) return undefined;
   const present = existing.aggregationRule?.clusterRoleSelectors ?? [];

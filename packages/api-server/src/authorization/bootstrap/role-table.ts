@@ -1,8 +1,8 @@
 import type { PolicyRule } from '../authorizer.ts';
 
 /**
- * Rules by role name. A rule is a line of words: `VERBS GROUPS RESOURCES [NAMES]`, or `VERBS URLS`. Each word is a comma-separated list.
- * `core` stands for the group '', and `read`, `write` and `readwrite` stand for the verbs below.
+ * Rules by role name. A rule is a line of space-separated words: `VERBS GROUPS RESOURCES [NAMES]` or `VERBS URLS`. Each word is a
+ * comma-separated list. `core` stands for the API group '', and `read`, `write` and `readwrite` stand for the verbs below.
  */
 export type RoleTable = Readonly<Record<string, readonly string[]>>;
 
@@ -10,7 +10,7 @@ const READ = ['get', 'list', 'watch'];
 const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update'];
 const VERBS: Readonly<Record<string, readonly string[]>> = { read: READ, write: WRITE, readwrite: [...READ, ...WRITE] };
 
-/** Parses a line. Like Kubernetes, sorts verbs, groups, resources, names and URLs alphabetically. */
+/** Parses a rule. As in Kubernetes, verbs, groups, resources, names and URLs are sorted alphabetically. */
 export function ruleOfLine(line: string): PolicyRule {
   const [verbWord = '', ...words] = line.split(' ');
   const verbs = listed(verbWord)

@@ -1,9 +1,9 @@
 import { RBAC_GROUP, type Subject } from '../rbac-objects.ts';
 
-/** Subjects by binding name. A subject is a line: `user NAME`, `group NAME` or `account NAMESPACE/NAME`. */
+/** Subjects by binding name. Each subject is written as `user NAME`, `group NAME` or `account NAMESPACE/NAME`. */
 export type SubjectTable = Readonly<Record<string, readonly string[]>>;
 
-/** Parses a line. */
+/** Parses a subject. */
 export function subjectOfLine(line: string): Subject {
   const [kind, name = ''] = line.split(' ');
   if (kind === 'account') {

@@ -1,6 +1,6 @@
 import type { RoleTable } from './role-table.ts';
 
-/** Cluster roles for users, and the roles that let every client discover what a server offers. */
+/** ClusterRoles for users, and the discovery roles that let every client find out what the server offers. */
 export const USER_ROLES: RoleTable = {
   admin: [],
   'cluster-admin': ['* * *', '* *'],

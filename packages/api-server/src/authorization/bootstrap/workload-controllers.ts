@@ -1,6 +1,6 @@
 import type { RoleTable } from './role-table.ts';
 
-/** Cluster roles of the workload and service controllers, by name without the prefix `system:controller:`. */
+/** ClusterRoles of the workload and service controllers, by name without the `system:controller:` prefix. */
 export const WORKLOAD_CONTROLLERS: RoleTable = {
   'cronjob-controller': [
     'read,update batch cronjobs',
