@@ -25,42 +25,44 @@ import { VerifiedLayers } from './store/verified-layers.ts';
 import type { UnpackLayer } from './unpack/unpack-options.ts';
 
 export type ImageServiceOptions = {
-  /** Directory of persistent data. Blobs are in `<root>/content`. */
+  /** Directory for persistent data. Blobs are in `<root>/content`. */
   root: string;
   database: MetadataDatabase;
   snapshotter: Snapshotter;
   unpackLayer: UnpackLayer;
-  /** Called when a layer will probably have to be unpacked soon, so that a worker can be started in advance. */
+  /** Called when a layer will probably have to be unpacked soon, so that a worker can be started ahead of time. */
   prepareUnpacking?: () => void;
-  /** Directory with a `hosts.toml` per registry, as containerd's `config_path`. */
+  /** Directory that contains a `hosts.toml` per registry, like containerd's `config_path`. */
   registryConfigDir: string;
   logger: Logger;
-  /** Architecture of the images to pull, as named by Node.js, the kernel or Go. Default: this process's. */
+  /** Architecture of the images to pull, as Node.js, the kernel or Go names it. Default: this process's. */
   arch?: string;
   /** Names of images that the kubelet must never garbage-collect (`pinned` in the CRI). Default: none. */
   pinnedImages?: string[];
-  /** Concurrent downloads per pull, as containerd's max_concurrent_downloads. Default: 3. */
+  /** Number of concurrent downloads per pull, like containerd's max_concurrent_downloads. Default: 3. */
   parallelDownloads?: number;
   /**
-   * How long the content fetched by a failed pull is retained for a retry. Default: 15 minutes; a kubelet retries after at most 5
-   * minutes.
+   * How long the content fetched by a failed pull is retained for a retry. Default: 15 minutes, because a kubelet retries within 5 minutes.
    */
   failedPullLifetimeMs?: number;
-  /** A download that receives no byte for this long is aborted and retried. Default: 60 s. */
+  /** A download that receives no bytes for this long is aborted and retried. Default: 60 s. */
   stallTimeoutMs?: number;
-  /** Longest time to receive a manifest, a token or an error response. Default: 60 s. */
+  /** Maximum time to receive a manifest, a token or an error response. Default: 60 s. */
   documentTimeoutMs?: number;
-  /** Retries of requests to registries. Default: after 5 failures in a row without progress, the next is final; delays from 250 ms to 8 s. */
+  /**
+   * How requests to registries are retried. Default: after 5 consecutive failures without progress, the next one is final; delays range
+   * from 250 ms to 8 s.
+   */
   retryPolicy?: RetryPolicy;
   /** Environment variables with proxy settings. Default: the environment of this process. */
   environment?: NodeJS.ProcessEnv;
   /** Traces the steps of pulls. Optional. */
   trace?: TraceWork;
-  /** Aborts the startup recovery, which unpacks images again after a crash or power cut. Optional. */
+  /** Aborts the startup recovery, which unpacks images again after a crash or power failure. Optional. */
   signal?: AbortSignal;
 };
 
-/** Opens the images below `root`, repairs the damage of a crash or power cut, and collects garbage. */
+/** Opens the images below `root`, repairs any damage from a crash or power failure, and collects garbage. */
 export async function createImageService(options: ImageServiceOptions): Promise<Images> {
   const { root, database, snapshotter, unpackLayer, logger } = options;
   const content = await ContentStore.open(root);
@@ -78,7 +80,7 @@ export async function createImageService(options: ImageServiceOptions): Promise<
 
 type Stores = { content: ContentStore; layers: LayerSnapshots; records: ImageRecords; verified: VerifiedLayers };
 
-/** The image store: content, registries, archives and records behind the `ImageService` contract. */
+/** The image store: implements the `ImageService` contract on top of content, registries, archives and records. */
 export class Images implements ImageService {
   readonly #stores: Stores;
   readonly #leases = new Leases();
@@ -193,12 +195,12 @@ export class Images implements ImageService {
     return this.#progress.subscribe(signal);
   }
 
-  /** Starts syncing new images to the disk in the background. */
+  /** Starts syncing new images to disk in the background. */
   beginSync(): void {
     this.#sync.begin();
   }
 
-  /** Aborts running pulls (`cancelled`) and closes the connections to registries. */
+  /** Aborts running pulls (with `cancelled`) and closes all connections to registries. */
   async close(): Promise<void> {
     await this.#puller.close();
     await this.#collector.close().catch(() => undefined); // the caller of the collection gets the error
@@ -206,14 +208,14 @@ export class Images implements ImageService {
     this.#http.close();
   }
 
-  /** Collects garbage after an operation that has succeeded. A failure is only logged, as a later collection will remove the rest. */
+  /** Collects garbage after an operation that succeeded. A failure is only logged, because a later collection will remove the rest. */
   async #tidyUp(origin: string): Promise<void> {
     await this.collectGarbage().catch((error: unknown) => {
       this.#logger.warn({ error: errorMessage(error) }, `could not remove the leftovers of ${origin}`);
     });
   }
 
-  /** Looks up an image by id, which most callers have, without searching; otherwise searches all images. */
+  /** Looks up an image by ID without searching, because most callers have the ID; otherwise searches all images. */
   #find(reference: string): StoredImage | undefined {
     const { records } = this.#stores;
     return records.get(reference) ?? findImage(records.list(), reference);

@@ -1,6 +1,6 @@
 /** An image store: pulls, unpacks and garbage-collects OCI images. See the package's README. */
 
-// Layers: unpacking, disk usage of trees, and the disk space that images may use.
+// Layers: unpacking, disk usage of directory trees, and the disk space that images may use.
 export { bytesForImages, filesForImages } from './content/disk-reserve.ts';
 // The image store: `openImages` opens it stand-alone, `createImageService` composes it from the caller's parts.
 export { createImageService, type ImageServiceOptions, type Images } from './images.ts';

@@ -7,30 +7,30 @@ import { openSnapshotter, type SnapshotterOptions } from './snapshots/open-snaps
 import type { Snapshotter } from './snapshots/snapshotter.ts';
 import { LayerUnpacker } from './unpack/unpack-layer.ts';
 
-/** All options but `root` are optional. */
+/** All options except `root` are optional. */
 export type OpenImagesOptions = Partial<
   Omit<ImageServiceOptions, 'database' | 'snapshotter' | 'unpackLayer' | 'prepareUnpacking'>
 > & {
-  /** Directory of the store. For overlayfs it must not be on overlayfs itself, nor, with some kernels, on tmpfs. */
+  /** Directory of the store. For overlayfs, it must not be on overlayfs itself or, with some kernels, on tmpfs. */
   root: string;
   /** The snapshotter. Default `auto`: overlayfs if it works on `root`, otherwise full copies. */
   snapshotterKind?: SnapshotterOptions['kind'];
 };
 
-/** A stand-alone image store. Disposing of it aborts running work and closes it; the images stay on the disk. */
+/** A standalone image store. Disposing of it aborts running work and closes it; the images stay on disk. */
 export type ImageStore = { images: Images; snapshotter: Snapshotter } & AsyncDisposable;
 
 /**
- * Opens the image store in a directory, creating it if necessary. Only one process at a time can open it. It needs root, as layers
- * have owners and devices. Repairs the damage of a crash first. Errors: `already_exists` (the store is already open), `data_loss`
- * (the records are damaged), `failed_precondition` (a newer version wrote the records, or `overlayfs` is requested and does not
- * work).
+ * Opens the image store in a directory, creating it if necessary, and first repairs any damage from a crash. Only one process can have it
+ * open at a time. Requires root, because layers contain file owners and devices. Errors: `already_exists` (the store is already open),
+ * `data_loss` (the records are damaged), `failed_precondition` (a newer version wrote the records, or `overlayfs` was requested and does
+ * not work).
  */
 export async function openImages({ snapshotterKind = 'auto', ...options }: OpenImagesOptions): Promise<ImageStore> {
   const { root, logger = silentLogger, registryConfigDir = join(root, 'certs.d') } = options;
   const parts = new Undo();
   try {
-    // each of two processes would delete the content that the other is pulling
+    // two processes would delete the content that the other one is pulling
     const isOpen = `open the images in ${root}: they are open already; close them first`;
     parts.add('unlock the directory', lockDirectory(root, isOpen));
     const system = loadSystem();

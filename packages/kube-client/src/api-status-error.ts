@@ -1,19 +1,19 @@
 import { codeOfHttpStatus, type ErrorCode, PodwrightError } from '@podwright/base';
 
-/** The fields of a failed request's meta/v1 Status that callers use. */
+/** The fields that callers use from the meta/v1 Status of a failed request. */
 export type ApiStatus = {
-  /** HTTP status. */
+  /** HTTP status code. */
   code: number;
-  /** `NotFound`, `AlreadyExists`, `Conflict`, `Expired`, …; '' if the server sent none. */
+  /** `NotFound`, `AlreadyExists`, `Conflict`, `Expired`, …; '' if the server did not send a reason. */
   reason: string;
   message: string;
-  /** Seconds to wait before a retry, from the header `Retry-After` or the details. */
+  /** Seconds to wait before retrying, from the `Retry-After` header or the details of the Status. */
   retryAfterSeconds?: number;
-  /** Details, for example about single fields. */
+  /** Details, for example about individual fields. */
   causes?: { reason?: string; message?: string; field?: string }[];
 };
 
-/** A failure reported by the API server. Without a response a call rejects with `unavailable` or `deadline_exceeded`. */
+/** A failure reported by the API server. A call that gets no response rejects with `unavailable` or `deadline_exceeded` instead. */
 export class ApiStatusError extends PodwrightError {
   readonly status: ApiStatus;
 
@@ -23,7 +23,7 @@ export class ApiStatusError extends PodwrightError {
   }
 }
 
-/** Whether the API server reported the error with this reason or HTTP status. */
+/** Whether this is an error that the API server reported with the given reason or HTTP status code. */
 export function isApiStatus(error: unknown, wanted: string | number): error is ApiStatusError {
   if (!(error instanceof ApiStatusError)) return false;
   return typeof wanted === 'number' ? error.status.code === wanted : error.status.reason === wanted;

@@ -1,7 +1,7 @@
 import type { CgroupHierarchy } from './hierarchy.ts';
 import { statsFilesOf } from './stats-files.ts';
 
-/** Input and output of a cgroup on one block device. */
+/** I/O counters of a cgroup on one block device. */
 export type DeviceIo = {
   major: number;
   minor: number;
@@ -11,13 +11,13 @@ export type DeviceIo = {
   writes: number;
 };
 
-/** Huge pages of one size. Only v1 has `peakBytes`. */
+/** Usage of huge pages of one size. Only cgroup v1 reports `peakBytes`. */
 export type HugepageStats = { usageBytes: number; peakBytes: number | undefined };
 
 type Counter = Exclude<keyof DeviceIo, 'major' | 'minor'>;
 type Counted = { device: string; counter: Counter; value: number };
 
-/** Counters of v2's `io.stat`. */
+/** Counters in cgroup v2's `io.stat`. */
 const V2_COUNTERS: Record<string, Counter> = {
   rbytes: 'readBytes',
   wbytes: 'writeBytes',
@@ -25,10 +25,13 @@ const V2_COUNTERS: Record<string, Counter> = {
   wios: 'writes',
 };
 
-/** Prefixes of v1's files, in order of preference: `throttle` covers every device, but kernels without throttling may have only `bfq`. */
+/**
+ * Prefixes of the v1 `blkio` file names, in order of preference: `throttle` covers every device, but kernels without throttling may have
+ * only `bfq`.
+ */
 const V1_POLICIES = ['throttle', 'bfq'];
 
-/** I/O by device; `undefined` if the host has neither the `io` nor the `blkio` controller. */
+/** Reads the cgroup's I/O counters by device; returns `undefined` if the host has neither the `io` nor the `blkio` controller. */
 export function readIo(hierarchy: CgroupHierarchy, path: string): DeviceIo[] | undefined {
   const v2 = statsFilesOf(hierarchy, path, 'io');
   if (v2?.version === 2) return byDevice(v2Counts(v2.read('io.stat')));
@@ -74,7 +77,7 @@ function byDevice(counted: Counted[]): DeviceIo[] {
   return [...devices.values()];
 }
 
-/** Huge pages by page size; `undefined` if the host has no `hugetlb` controller. */
+/** Reads the cgroup's huge page usage by page size; returns `undefined` if the host has no `hugetlb` controller. */
 export function readHugepages(hierarchy: CgroupHierarchy, path: string): Record<string, HugepageStats> | undefined {
   const files = statsFilesOf(hierarchy, path, 'hugetlb');
   if (files === undefined) return undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorCode, isErrno, wrapError } from '@podwright/base';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, treeOf } from './hierarchy.ts';
 
-/** Limits of a cgroup. Omitted limits stay unchanged; -1 means unlimited. */
+/** Resource limits of a cgroup. Omitted limits are left unchanged; -1 means unlimited. */
 export type CgroupLimits = {
   /** Relative CPU weight, 2 to 262144, in v1's units (`cpu.shares`). */
   cpuShares?: number;
@@ -16,28 +16,31 @@ export type CgroupLimits = {
   /** Limit of memory plus swap, as in v1's `memory.memsw.limit_in_bytes`. */
   memorySwapLimitBytes?: number;
   pidsLimit?: number;
-  /** Bytes of huge pages by page size (`2MB`). */
+  /** Huge page limits in bytes, by page size (such as `2MB`). */
   hugepageLimits?: Record<string, number>;
-  /** Contents of v2 files by file name, written after the other limits. Ignored if the file's controller is not in a v2 tree. */
+  /**
+   * Contents of cgroup v2 files by file name, written after the other limits. A file is ignored if its controller is not in the v2
+   * hierarchy.
+   */
   unified?: Record<string, string>;
 };
 
-/** A value to write into one file of a cgroup. */
+/** A value to write to one of a cgroup's files. */
 export type CgroupWrite = { tree: CgroupTree; file: string; value: string };
 
 /** The kernel's default CPU period. */
 const DEFAULT_PERIOD_US = 100_000;
 
 /**
- * Converts v1's shares (2 to 262144) to v2's weight (1 to 10000) as OCI runtimes and the kubelet do: maps one range linearly to the
- * other, so the default of 1024 becomes 39.
+ * Converts cgroup v1 CPU shares (2 to 262144) to a v2 weight (1 to 10000) the way OCI runtimes and the kubelet do: the mapping is linear,
+ * so the default of 1024 becomes 39.
  */
 export function cpuWeightOfShares(shares: number): number {
   const bounded = Math.min(Math.max(shares, 2), 262_144);
   return Math.floor(1 + ((bounded - 2) * 9999) / 262_142);
 }
 
-/** The files to write, in order. Limits whose controllers the host lacks are ignored. A pure function. */
+/** Returns the writes that set these limits, in order. Limits whose controllers the host lacks are ignored. Pure. */
 export function limitWrites(hierarchy: CgroupHierarchy, limits: CgroupLimits): CgroupWrite[] {
   const writes = Object.entries(controllerFiles).flatMap(([controller, files]) => {
     const tree = treeOf(hierarchy, controller);
@@ -52,11 +55,11 @@ export function limitWrites(hierarchy: CgroupHierarchy, limits: CgroupLimits): C
   return [...writes, ...unified];
 }
 
-/** Sets limits of an existing cgroup. An error names the file and the value that the kernel refused. */
+/** Sets the limits of an existing cgroup. Errors name the file and the value that the kernel rejected. */
 export async function setCgroupLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): Promise<void> {
   const deferred: CgroupWrite[] = [];
   for (const write of limitWrites(hierarchy, limits)) {
-    // v1 refuses a memory limit above the limit of memory plus swap, which a later write may raise, so retry this write last.
+    // v1 rejects a memory limit above the memory+swap limit, which a later write may raise, so retry this write last
     if (write.file !== 'memory.limit_in_bytes') await applyWrite(path, write);
     else if (!(await applyWrite(path, write).then(() => true, refusedValue))) deferred.push(write);
   }
@@ -118,8 +121,7 @@ function cpuMax({ cpuQuotaUs, cpuPeriodUs }: CgroupLimits): string | undefined {
 }
 
 /**
- * The v2 limit of swap, which does not include memory. A limit of memory plus swap without a memory limit cannot be expressed in v2
- * and is ignored.
+ * Converts to v2's swap limit, which excludes memory. A memory+swap limit without a memory limit cannot be expressed in v2 and is ignored.
  */
 function swapMax({ memoryLimitBytes, memorySwapLimitBytes }: CgroupLimits): string | undefined {
   if (memorySwapLimitBytes === undefined) return undefined;
@@ -137,7 +139,7 @@ async function applyWrite(path: string, { tree, file, value }: CgroupWrite): Pro
   }
 }
 
-/** Returns false if the kernel refused the value; rethrows other errors. */
+/** Returns false if the kernel rejected the value; rethrows any other error. */
 function refusedValue(error: unknown): false {
   if (errorCode(error) === 'invalid_argument') return false;
   throw error;

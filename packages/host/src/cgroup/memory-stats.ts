@@ -6,7 +6,7 @@ export type MemoryStats = {
   usageBytes: number;
   /** Highest usage so far; absent if the kernel does not record it (v2 before Linux 5.19). */
   peakBytes: number | undefined;
-  /** Usage minus inactive file cache: the value on which the kubelet bases evictions. */
+  /** Usage minus inactive file cache, the value that the kubelet's eviction decisions are based on. */
   workingSetBytes: number;
   /** Anonymous memory. */
   rssBytes: number;
@@ -14,21 +14,21 @@ export type MemoryStats = {
   mappedFileBytes: number;
   activeFileBytes: number;
   inactiveFileBytes: number;
-  /** Kernel memory of the cgroup: stacks, page tables, slabs. */
+  /** Kernel memory charged to the cgroup: stacks, page tables, slabs. */
   kernelBytes: number;
   swapBytes: number;
   limitBytes: number | undefined;
-  /** Limit of swap alone, not including memory; `undefined` if there is none. */
+  /** Swap limit, not including memory; `undefined` if unlimited. */
   swapLimitBytes: number | undefined;
-  /** How often usage hit the limit (v1's `failcnt`, v2's `max` event). */
+  /** Number of times usage hit the limit (v1's `failcnt`, v2's `max` event). */
   limitHits: number;
-  /** Processes killed by the OOM killer. */
+  /** Number of processes killed by the OOM killer. */
   oomKills: number;
   pageFaults: number;
   majorPageFaults: number;
 };
 
-/** Memory usage from v1's memory controller (its hierarchical `total_` numbers) or from v2's. */
+/** Reads memory usage from the v1 memory controller (its hierarchical `total_` values) or from the v2 one. */
 export function readMemoryStats(hierarchy: CgroupHierarchy, path: string): MemoryStats | undefined {
   const files = statsFilesOf(hierarchy, path, 'memory');
   return files?.version === 2 ? readV2(files) : files && readV1(files);
@@ -67,7 +67,7 @@ function readV2({ read, readNumber }: StatsFiles): MemoryStats | undefined {
   const names = ['current', 'max', 'peak', 'swap.current', 'swap.max'];
   const [usage, limit, peak, swap, swapLimit] = names.map((name) => readNumber(`memory.${name}`));
   const [stat, events] = [keyed(read('memory.stat')), keyed(read('memory.events'))];
-  // The root cgroup has no memory.current; anonymous memory plus page cache is a close approximation.
+  // the root cgroup has no memory.current; anonymous memory plus page cache is a close approximation
   const used = usage ?? (stat.anon === undefined ? undefined : stat.anon + (stat.file ?? 0));
   if (used === undefined) return undefined;
   return {
@@ -90,12 +90,12 @@ function readV2({ read, readNumber }: StatsFiles): MemoryStats | undefined {
   };
 }
 
-/** Kernel memory. Linux 5.18 and later report the sum, older kernels only its parts. */
+/** Returns the kernel memory usage. Linux 5.18 and later report the sum; older kernels report only its parts. */
 function kernelBytesOf(stat: Record<string, number | undefined>): number {
   return stat.kernel ?? (stat.kernel_stack ?? 0) + (stat.pagetables ?? 0) + (stat.percpu ?? 0) + (stat.slab ?? 0);
 }
 
-/** How many processes of the cgroup the OOM killer has killed; 0 if the cgroup or the counter does not exist. */
+/** Returns the number of the cgroup's processes that the OOM killer has killed; 0 if the cgroup or the counter does not exist. */
 export function readOomKills(hierarchy: CgroupHierarchy, path: string): number {
   const tree = treeOf(hierarchy, 'memory');
   if (tree === undefined) return 0;

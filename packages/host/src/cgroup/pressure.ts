@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { CgroupHierarchy } from './hierarchy.ts';
 import { keyed, statsFilesIn } from './stats-files.ts';
 
-/** Time in which at least one task (`some`) or all tasks (`full`) stalled. Averages are percentages over 10, 60 and 300 s. */
+/**
+ * Time during which at least one task (`some`) or all tasks (`full`) were stalled. Averages are percentages over 10, 60 and 300 seconds.
+ */
 export type PressureStats = Partial<
   Record<'some' | 'full', { avg10: number; avg60: number; avg300: number; totalMicroseconds: number }>
 >;
@@ -11,8 +13,8 @@ export type PressureStats = Partial<
 export type CgroupPressure = Partial<Record<'cpu' | 'memory' | 'io', PressureStats>>;
 
 /**
- * The cgroup's pressure. Every cgroup of a v2 tree reports it, whatever controllers the tree has. On a hybrid host, it is
- * `undefined` unless the cgroup's processes are also in the v2 tree.
+ * Reads the cgroup's pressure. Every v2 cgroup reports it, whichever controllers are enabled. On a hybrid host, returns `undefined` unless
+ * the cgroup's processes are also in the v2 hierarchy.
  */
 export function readPressure(hierarchy: CgroupHierarchy, path: string): CgroupPressure | undefined {
   const tree = hierarchy.trees.find(({ version }) => version === 2);
@@ -27,7 +29,7 @@ export function readPressure(hierarchy: CgroupHierarchy, path: string): CgroupPr
   return Object.keys(found).length === 0 ? undefined : found;
 }
 
-/** The whole host's pressure; `undefined` if the kernel does not measure it. */
+/** Reads the pressure of the whole host; returns `undefined` if the kernel does not measure it. */
 export function readHostPressure(): CgroupPressure | undefined {
   try {
     const of = (resource: string) => parsePressure(readFileSync(`/proc/pressure/${resource}`, 'utf8'));
@@ -37,7 +39,7 @@ export function readHostPressure(): CgroupPressure | undefined {
   }
 }
 
-/** Parses lines such as `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`; `undefined` if there are none. */
+/** Parses lines such as `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`; returns `undefined` if there are none. */
 export function parsePressure(text: string): PressureStats | undefined {
   const stats: PressureStats = {};
   for (const line of text.matchAll(/^(some|full) avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/gm)) {

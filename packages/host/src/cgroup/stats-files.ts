@@ -3,26 +3,26 @@ import { namesInSync } from '../files/directory-sync.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
 /**
- * The files of one cgroup in one tree. They are read synchronously: the kernel generates them from memory, collecting the stats of
- * all pods takes thousands of reads, and each read took ten times as long in the thread pool.
+ * The files of one cgroup in one hierarchy. They are read synchronously: the kernel generates them from memory, collecting the stats of all
+ * pods takes thousands of reads, and each read took ten times as long in the thread pool.
  */
 export type StatsFiles = {
   version: 1 | 2;
-  /** A file's text, '' if it does not exist. */
+  /** Returns the file's text; '' if the file does not exist. */
   read(name: string): string;
-  /** The number in a file; `undefined` if the file does not exist or contains `max`. */
+  /** Returns the number in the file; `undefined` if the file does not exist or contains `max`. */
   readNumber(name: string): number | undefined;
-  /** Names of the files; empty if the cgroup does not exist. */
+  /** Returns the file names; empty if the cgroup does not exist. */
   names(): string[];
 };
 
-/** The cgroup's files in the tree that has `controller`; `undefined` if the host lacks it. */
+/** Returns the cgroup's files in the hierarchy to which `controller` is attached; `undefined` if the host lacks that controller. */
 export function statsFilesOf(hierarchy: CgroupHierarchy, path: string, controller: string): StatsFiles | undefined {
   const tree = treeOf(hierarchy, controller);
   return tree && statsFilesIn(tree, path);
 }
 
-/** The cgroup's files in this tree. */
+/** Returns the cgroup's files in the given hierarchy. */
 export function statsFilesIn(tree: CgroupTree, path: string): StatsFiles {
   const directory = cgroupDirectory(tree, path);
   const read = (name: string) => readCgroupFileSync(join(directory, name)) ?? '';
@@ -34,7 +34,7 @@ export function statsFilesIn(tree: CgroupTree, path: string): StatsFiles {
   };
 }
 
-/** Parses `name value` lines. */
+/** Parses lines of the form `name value`. */
 export function keyed(text: string): Record<string, number | undefined> {
   return Object.fromEntries(
     text
@@ -44,7 +44,9 @@ export function keyed(text: string): Record<string, number | undefined> {
   );
 }
 
-/** Converts a v1 limit; `undefined` if unlimited, which v1 shows as a huge number, the largest multiple of the page size. */
+/**
+ * Converts a v1 limit. Returns `undefined` if it is unlimited, which v1 reports as a huge number (the largest multiple of the page size).
+ */
 export const bounded = (limit: number | undefined): number | undefined =>
   limit !== undefined && limit < 2 ** 62 ? limit : undefined;
 

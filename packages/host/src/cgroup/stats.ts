@@ -7,24 +7,24 @@ import { statsFilesOf } from './stats-files.ts';
 import { countCgroupProcesses } from './tree.ts';
 
 /**
- * Resource usage of a cgroup and its descendants, in one form for v1, v2 and hybrid hosts. Parts for which the host keeps no
- * counters are absent.
+ * Resource usage of a cgroup and its descendants, in the same form for v1, v2 and hybrid hosts. Fields that the host has no counters for
+ * are absent.
  */
 export type CgroupStats = {
   readAtMs: number;
   cpu?: CpuStats;
   memory?: MemoryStats;
-  /** Tasks as the kernel's `pids` controller counts them, one per thread. `limit` is absent if unlimited. */
+  /** Tasks as counted by the kernel's `pids` controller, one per thread. `limit` is `undefined` if unlimited. */
   threads?: { current: number; limit: number | undefined };
   processes?: number;
-  /** I/O on each block device that the cgroup has used. */
+  /** I/O by block device, for the devices that the cgroup has used. */
   io?: DeviceIo[];
-  /** Huge pages by page size, such as `2MB`. */
+  /** Huge page usage by page size, such as `2MB`. */
   hugepages?: Record<string, HugepageStats>;
   pressure?: CgroupPressure;
 };
 
-/** Reads only CPU, memory and pressure. Its cost does not grow with the number of cgroups below this one. */
+/** Reads only CPU, memory and pressure statistics. The cost does not depend on the number of descendant cgroups. */
 export function readCgroupUse(
   hierarchy: CgroupHierarchy,
   path: string,
@@ -37,7 +37,7 @@ export function readCgroupUse(
   };
 }
 
-/** Reads all statistics of a cgroup. For a cgroup that does not exist, most parts are absent, and `io` and `hugepages` are empty. */
+/** Reads all statistics of a cgroup. If the cgroup does not exist, most fields are absent, and `io` and `hugepages` are empty. */
 export function readCgroupStats(hierarchy: CgroupHierarchy, path: string): CgroupStats {
   const use = readCgroupUse(hierarchy, path);
   const threads = readThreads(hierarchy, path);

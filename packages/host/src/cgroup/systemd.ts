@@ -1,4 +1,4 @@
-/** Calls to systemd, which manages the cgroups of most hosts. They go through its own programs, as calls are rare. */
+/** Calls to systemd, which manages the cgroups on most hosts. They run systemd's own command-line tools, because calls are rare. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -9,29 +9,29 @@ import { scopeOf, slicePath } from './slice.ts';
 import { cgroupExists, cgroupPids, killCgroup, removeCgroup } from './tree.ts';
 
 /**
- * Who creates cgroups, and where. `cgroupfs`: this process, anywhere in the tree. `systemd`: this process, but only below a unit
- * that systemd has delegated to it.
+ * Who creates cgroups, and where. `cgroupfs`: this process, anywhere in the cgroup hierarchy. `systemd`: this process, but only below a
+ * unit that systemd has delegated to it.
  */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
-/** Generous, because the start of a unit may have to wait for other systemd jobs. */
+/** Generous, because starting a unit may have to wait for other systemd jobs. */
 const UNIT_TIMEOUT_MS = 30_000;
 
 /** systemd's value for "no limit" (`infinity`). */
 const UNLIMITED = 0xffff_ffff_ffff_ffffn;
 
 /**
- * Children of the delegated cgroup: one for the keeper process and one for the pods, because only leaf cgroups may have processes
+ * Children of the delegated cgroup: one for the keeper process and one for the pods, because only leaf cgroups may contain processes
  * (cgroup-v2.rst).
  */
 const [KEEPER, PODS] = ['keeper', 'pods'];
 
-/** Whether systemd is PID 1 here (sd_booted(3)): inside a container, /run/systemd by itself may be the host's. */
+/** Whether systemd is PID 1 here (sd_booted(3)). /run/systemd alone does not prove it: inside a container, it may be the host's. */
 export function isSystemdHost(): boolean {
   return existsSync('/run/systemd/system') && readFileSync('/proc/1/comm', 'utf8').trim() === 'systemd';
 }
 
-/** The reason why the systemd cgroup driver cannot work on this host; `undefined` if it can. */
+/** Returns the reason why the systemd cgroup driver cannot work on this host; `undefined` if it can. */
 export function systemdObstacle(host: { systemd: boolean; mode: CgroupMode }): string | undefined {
   if (!host.systemd) return 'systemd is not the init process here';
   if (host.mode !== 'v2')
@@ -40,8 +40,8 @@ export function systemdObstacle(host: { systemd: boolean; mode: CgroupMode }): s
 }
 
 /**
- * Name of the service to which the cgroups of a node's pods are delegated. `parent` is the node's `cgroup_parent`, which must
- * differ between nodes on one host. Throws `invalid_argument` if no valid unit name can be formed from it.
+ * Returns the name of the service to which the cgroups of a node's pods are delegated. `parent` is the node's `cgroup_parent`, which must
+ * differ between nodes on the same host. Throws `invalid_argument` if it does not yield a valid unit name.
  */
 export function delegatedUnit(parent: string): string {
   const unit = `${[...parent.split('/').filter((name) => name !== ''), 'pods'].join('-')}.service`;
@@ -53,11 +53,11 @@ export function delegatedUnit(parent: string): string {
 }
 
 /**
- * Makes systemd delegate a part of the cgroup tree, unless it has already done so, and returns the path of the pods' cgroup in it.
- * systemd does not change or remove cgroups below that path, not even on a daemon-reload. The unit is a service with a sleeping
- * process, which outlives this process; a scope would vanish when the last pod ends. Stopping the service ends only the sleeping
- * process, no pod. systemd then cannot start the service again until all pods have ended; until then, these and new pods use the
- * service's old cgroup.
+ * Makes systemd delegate a subtree of the cgroup hierarchy, unless it already has, and returns the path of the pods' parent cgroup in it.
+ * systemd does not change or remove cgroups below that path, not even on a daemon-reload. The unit is a service that runs a sleeping
+ * process, which outlives this process; a scope would vanish when the last pod terminates. Stopping the service kills only the sleeping
+ * process, not the pods. systemd then cannot start the service again until all pods have terminated; until then, both existing and new pods
+ * use the service's old cgroup.
  */
 export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string, logger: Logger): Promise<string> {
   const path = (await delegatedPath(unit)) ?? (await startDelegated(hierarchy, unit, logger));
@@ -68,7 +68,7 @@ export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string, l
   return `${path}/${PODS}`;
 }
 
-/** Undoes `delegateCgroup`, which has returned `pods`. No process may remain in the cgroup. The unit need not be loaded. */
+/** Undoes `delegateCgroup`, which returned `pods`. The cgroup must not contain any processes. The unit need not be loaded. */
 export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): Promise<void> {
   const path = dirname(pods);
   await stopUnit(basename(path));
@@ -76,20 +76,20 @@ export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): P
   await removeCgroup(hierarchy, path);
 }
 
-/** Limits of a slice, by systemd's property names (org.freedesktop.systemd1(5)). `undefined` means unlimited. */
+/** A slice's limits, by systemd property name (org.freedesktop.systemd1(5)). `undefined` means unlimited. */
 export type SliceProperties = {
   CPUWeight?: bigint;
   /** Microseconds of CPU time per second. */
   CPUQuotaPerSecUSec?: bigint | undefined;
   CPUQuotaPeriodUSec?: bigint;
-  /** Memory that is never reclaimed (`MemoryMin`), or only if there is no other memory to reclaim (`MemoryLow`). */
+  /** Memory that is never reclaimed (`MemoryMin`), or reclaimed only if nothing else can be (`MemoryLow`). */
   MemoryMin?: bigint;
   MemoryLow?: bigint;
   MemoryMax?: bigint | undefined;
   TasksMax?: bigint | undefined;
 };
 
-/** Creates a slice with these limits, or changes those of an existing slice. */
+/** Creates a slice with the given limits, or updates the limits of an existing slice. */
 export async function setSlice(slice: string, properties: SliceProperties): Promise<void> {
   const values = Object.entries(properties).flatMap(([name, value]) => [name, 't', String(value ?? UNLIMITED)]);
   const list = [String(values.length / 3), ...values];
@@ -103,21 +103,21 @@ export async function setSlice(slice: string, properties: SliceProperties): Prom
     );
 }
 
-/** Stops a slice whose processes have all ended. No error if it does not exist. */
+/** Stops a slice whose processes have all exited. Not an error if the slice does not exist. */
 export async function endSlice(hierarchy: CgroupHierarchy, slice: string): Promise<void> {
   if (await cgroupExists(hierarchy, slicePath(slice))) await stopUnit(slice);
 }
 
 /**
- * Whether scopes support `OOMPolicy`: since systemd 253, and in Debian's later builds of 252. Older versions refuse to create a
- * scope with that property. The query is for `init.scope`, which always exists.
+ * Whether scopes support `OOMPolicy`, as they do since systemd 253 and in Debian's later builds of 252. Older versions refuse to create a
+ * scope with that property. Queries `init.scope`, which always exists.
  */
 export async function takesScopeOomPolicy(): Promise<boolean> {
   const { stdout } = await systemctl('show', '--property=OOMPolicy', 'init.scope');
   return stdout.startsWith('OOMPolicy=');
 }
 
-/** Stops a unit, which removes its cgroup if that is empty. No error if the unit is not loaded. */
+/** Stops a unit, which also removes its cgroup if that is empty. Not an error if the unit is not loaded. */
 async function stopUnit(unit: string): Promise<void> {
   const { exitCode, stderr } = await systemctl('stop', unit);
   if (exitCode !== 0 && !stderr.includes('not loaded'))
@@ -125,9 +125,9 @@ async function stopUnit(unit: string): Promise<void> {
 }
 
 /**
- * Kills the processes in a container's scope and stops the scope, which otherwise systemd would stop only some time after the last
- * process exits. The caller must not remove the scope's cgroup: systemd would then miss that it became empty. Cgroups that are not
- * scopes are not touched.
+ * Kills the processes in a container's scope and stops the scope, which systemd would otherwise stop only some time after the last process
+ * exits. The caller must not remove the scope's cgroup, or systemd would not notice that it became empty. Does nothing if the cgroup is not
+ * a scope.
  */
 export async function endScope(hierarchy: CgroupHierarchy, path: string): Promise<void> {
   const scope = scopeOf(path);
@@ -154,8 +154,8 @@ async function startDelegated(hierarchy: CgroupHierarchy, unit: string, logger: 
 }
 
 /**
- * The unit's cgroup; `undefined` if the unit is not active. Rejects with `failed_precondition` for a unit that Podwright did not
- * create.
+ * Returns the unit's cgroup; `undefined` if the unit is not active. Rejects with `failed_precondition` if the unit was not created by
+ * Podwright.
  */
 async function delegatedPath(unit: string): Promise<string | undefined> {
   const { exitCode, stdout, stderr } = await systemctl('show', '--property=ActiveState,Delegate,ControlGroup', unit);
@@ -170,8 +170,8 @@ async function delegatedPath(unit: string): Promise<string | undefined> {
 }
 
 /**
- * Starts the keeper service with properties that override the host's default limits for services and keep systemd from ending all
- * pods when one of them is OOM-killed.
+ * Starts the keeper service. Its properties override the host's default limits for services, and keep systemd from stopping all pods when
+ * one of them is OOM-killed.
  */
 async function startKeeper(unit: string): Promise<ProgramResult> {
   const properties = [
@@ -198,7 +198,7 @@ async function moveProcesses(from: string, to: string): Promise<void> {
   }
 }
 
-/** Calls a method of org.freedesktop.systemd1.Manager. `signature` and `args` are in the form that busctl(1) takes. */
+/** Calls a method of org.freedesktop.systemd1.Manager. `signature` and `args` are in busctl(1) syntax. */
 function callManager(method: string, signature: string, args: string[]): Promise<ProgramResult> {
   const manager = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
   return run('busctl', ['--quiet', 'call', ...manager, method, signature, ...args]);

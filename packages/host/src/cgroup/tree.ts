@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, isErrno, PodwrightError, sleep, wrapError } from '@podwright/base';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
-/** A controller that the kernel refused to delegate to the children of a v2 cgroup. Its limits have no effect there. */
+/** A controller that the kernel refused to enable for the children of a v2 cgroup. Limits for that controller have no effect there. */
 export type DelegationRefusal = { directory: string; controller: string; error: unknown };
 
 /**
- * Creates cgroup `path` and its parents in every tree, ready to take processes. No error if it exists. Returns the controllers
- * that the kernel refused to delegate: the caller decides whether they matter.
+ * Creates the cgroup `path` and its ancestors in every hierarchy, ready for processes to be added. Not an error if it already exists.
+ * Returns the controllers that the kernel refused to enable; the caller decides whether they matter.
  */
 export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Promise<DelegationRefusal[]> {
   const refusals: DelegationRefusal[] = [];
@@ -24,22 +24,22 @@ export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Pr
   return refusals;
 }
 
-/** Whether the cgroup exists in any tree. */
+/** Whether the cgroup exists in any hierarchy. */
 export async function cgroupExists(hierarchy: CgroupHierarchy, path: string): Promise<boolean> {
   const files = hierarchy.trees.map((tree) => join(cgroupDirectory(tree, path), 'cgroup.procs'));
   const found = await Promise.allSettled(files.map((file) => access(file)));
   return found.some(({ status }) => status === 'fulfilled');
 }
 
-/** Names of the cgroups directly below `path`, from all trees. */
+/** Returns the names of the direct child cgroups of `path` in all hierarchies. */
 export async function listChildCgroups(hierarchy: CgroupHierarchy, path: string): Promise<string[]> {
   const names = hierarchy.trees.flatMap((tree) => childDirectories(Buffer.from(cgroupDirectory(tree, path))));
   return [...new Set(names.map(String))].sort();
 }
 
 /**
- * Ids of the processes in the cgroup and, with `recursive`, in its descendants. Searches all trees; with `controller`, only the
- * tree that has this controller, if the host has it.
+ * Returns the PIDs of the processes in the cgroup and, if `recursive` is set, in its descendants. Searches all hierarchies; if `controller`
+ * is set and the host has that controller, searches only its hierarchy.
  */
 export async function cgroupPids(
   hierarchy: CgroupHierarchy,
@@ -54,7 +54,7 @@ export async function cgroupPids(
   return [...new Set(directories.flatMap(pidsIn))];
 }
 
-/** Number of processes in the cgroup and its descendants, counted in the tree of the `pids` controller if there is one. */
+/** Returns the number of processes in the cgroup and its descendants, counted in the `pids` controller's hierarchy if there is one. */
 export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): number {
   const tree = treeOf(hierarchy, 'pids');
   const trees = tree === undefined ? hierarchy.trees : [tree];
@@ -63,8 +63,8 @@ export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): 
 }
 
 /**
- * Thaws the cgroup and its descendants in the v1 freezer, so that a SIGKILL that was already sent takes effect on the processes
- * there. In cgroup v2, SIGKILL takes effect on frozen processes, too. Does not thaw ancestors.
+ * Thaws the cgroup and its descendants in the v1 freezer, so that a SIGKILL already sent to their processes takes effect. In cgroup v2,
+ * SIGKILL also takes effect on frozen processes. Does not thaw ancestors.
  */
 export function thawForKill(hierarchy: CgroupHierarchy, path: string): void {
   const tree = treeOf(hierarchy, 'freezer');
@@ -72,7 +72,7 @@ export function thawForKill(hierarchy: CgroupHierarchy, path: string): void {
   for (const directory of directoriesBottomUp(Buffer.from(cgroupDirectory(tree, path)))) thaw(directory);
 }
 
-/** Thaws one cgroup without reading its state first: a cgroup below a frozen parent may itself be set to frozen as well. */
+/** Thaws one cgroup without checking its state first: a cgroup below a frozen parent may also be frozen itself. */
 function thaw(directory: Buffer): void {
   try {
     writeFileSync(below(directory, Buffer.from('freezer.state')), 'THAWED', { flag: 'r+' });
@@ -82,8 +82,8 @@ function thaw(directory: Buffer): void {
 }
 
 /**
- * Kills every process, even a frozen one, in the cgroup and its descendants until none is left. Rejects with `deadline_exceeded` if
- * some survive `timeoutMs` (default 10 s), as processes in an uninterruptible wait do. Refuses the root cgroup.
+ * Kills all processes in the cgroup and its descendants, including frozen ones, until none are left. Rejects with `deadline_exceeded` if
+ * any survive for `timeoutMs` (default 10 s), as processes in uninterruptible sleep do. Refuses to kill the root cgroup.
  */
 export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 10_000): Promise<void> {
   refuseRoot(path);
@@ -100,8 +100,8 @@ export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeo
 }
 
 /**
- * Removes the cgroup and its descendants from every tree. The kernel releases exited processes with a delay, so EBUSY is retried
- * for `timeoutMs` (default 2 s); after that, the call rejects with `failed_precondition`. No error if the cgroup does not exist.
+ * Removes the cgroup and its descendants from every hierarchy. The kernel releases exited processes with a delay, so EBUSY is retried for
+ * `timeoutMs` (default 2 s); after that, rejects with `failed_precondition`. Not an error if the cgroup does not exist.
  */
 export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 2_000): Promise<void> {
   refuseRoot(path);
@@ -110,7 +110,7 @@ export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, tim
   for (const result of await Promise.allSettled(removed)) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Removes a cgroup. Lists its children only after EBUSY, as most cgroups have none. */
+/** Removes a cgroup. Lists its children only after EBUSY, because most cgroups have none. */
 async function removeDirectory(directory: Buffer, deadline: number): Promise<void> {
   for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, 50)) {
     try {
@@ -127,14 +127,14 @@ async function removeDirectory(directory: Buffer, deadline: number): Promise<voi
   }
 }
 
-/** The directory and all its descendants, children before their parents. */
+/** Returns the directory and all its descendants, children before their parents. */
 function directoriesBottomUp(directory: Buffer): Buffer[] {
   return [...childDirectories(directory).flatMap((name) => directoriesBottomUp(below(directory, name))), directory];
 }
 
 const below = (directory: Buffer, name: Buffer): Buffer => Buffer.concat([directory, Buffer.from('/'), name]);
 
-/** Names of the child cgroups, as buffers, because containers may create cgroups whose names are not UTF-8. */
+/** Returns the names of the child cgroups. They are buffers because containers may create cgroups whose names are not UTF-8. */
 function childDirectories(directory: Buffer): Buffer[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true, encoding: 'buffer' });
@@ -145,13 +145,15 @@ function childDirectories(directory: Buffer): Buffer[] {
   }
 }
 
-/** The directories of `path` and its ancestors below the root, top down. */
+/** Returns the directories of `path` and its ancestors, top down, excluding the root. */
 function levelsBelow(tree: CgroupTree, path: string): string[] {
   const names = path.split('/').filter((name) => name !== '');
   return names.map((_, index) => join(tree.mountPoint, ...names.slice(0, index + 1)));
 }
 
-/** Enables every controller of a v2 cgroup for its children, with one write per controller, as the kernel may refuse some of them. */
+/**
+ * Enables all available controllers for the children of a v2 cgroup, one write per controller because the kernel may refuse some of them.
+ */
 async function delegateControllers(directory: string): Promise<DelegationRefusal[]> {
   const refusals: DelegationRefusal[] = [];
   const available = readCgroupFileSync(join(directory, 'cgroup.controllers'))?.trim().split(/\s+/) ?? [];
@@ -166,7 +168,7 @@ async function delegateControllers(directory: string): Promise<DelegationRefusal
   return refusals;
 }
 
-/** Copies the parent's CPUs and memory nodes. A new v1 cpuset has none, and accepts no processes until it has some. */
+/** Copies the parent's CPUs and memory nodes. A new v1 cpuset has none, and does not accept processes until it does. */
 async function inheritCpuset(directory: string): Promise<void> {
   for (const name of ['cpuset.cpus', 'cpuset.mems']) {
     const own = readCgroupFileSync(join(directory, name));
@@ -180,7 +182,7 @@ function pidsIn(directory: Buffer): number[] {
 }
 
 function parsePids(text = ''): number[] {
-  // 0 means a process outside this process's PID namespace
+  // 0 stands for a process outside this process's PID namespace
   return text
     .split('\n')
     .map(Number)

@@ -6,14 +6,14 @@ import { PRIVATE_FILE } from '@podwright/base';
 import { namesIn } from './directory.ts';
 
 /**
- * Writes `path` atomically: readers see either the old content or all of the new one, even if this process crashes. The file is not
- * synced to the disk, so a power cut may lose it. For content that can be regenerated or that is useless after a reboot.
+ * Writes `path` atomically: readers see either the old content or all of the new content, even if this process crashes. The file is not
+ * synced to disk, so a power failure may lose it. Use it for content that can be regenerated or that is useless after a reboot.
  */
 export async function writeFileAtomic(path: string, data: string | Uint8Array, mode = PRIVATE_FILE): Promise<void> {
   await replaceFile(path, (temporary) => writeFile(temporary, data, { mode, flag: 'wx' }));
 }
 
-/** Like `writeFileAtomic`, but the file is also synced to the disk when this resolves. For data that exists nowhere else. */
+/** Like `writeFileAtomic`, but the file has also been synced to disk once this resolves. Use it for data that exists nowhere else. */
 export async function writeFileDurable(path: string, data: string | Uint8Array, mode = PRIVATE_FILE): Promise<void> {
   await replaceFile(path, async (temporary) => {
     await using file = await open(temporary, 'wx', mode);
@@ -23,19 +23,19 @@ export async function writeFileDurable(path: string, data: string | Uint8Array, 
   await syncDirectory(dirname(path));
 }
 
-/** Removes a file durably: once this resolves, the file does not reappear after a power cut. Rejects if the file does not exist. */
+/** Removes a file durably: once this resolves, the file does not reappear after a power failure. Rejects if the file does not exist. */
 export async function removeFileDurable(path: string): Promise<void> {
   await rm(path);
   await syncDirectory(dirname(path));
 }
 
-/** Syncs a directory's entries to the disk (fsync). */
+/** Syncs a directory's entries to disk (fsync). */
 export async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r');
   await directory.sync();
 }
 
-/** Replaces `path` by the file that `write` creates at a temporary path next to it. If `write` rejects, `path` stays as it was. */
+/** Replaces `path` with the file that `write` creates at a temporary path next to it. If `write` rejects, `path` is left unchanged. */
 export async function replaceFile(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = temporaryOf(path);
   try {
@@ -47,7 +47,7 @@ export async function replaceFile(path: string, write: (temporary: string) => Pr
   }
 }
 
-/** Like `writeFileAtomic`, but synchronous. For small files on tmpfs, where this takes a tenth of the time. */
+/** Like `writeFileAtomic`, but synchronous. Use it for small files on tmpfs, where it takes a tenth of the time. */
 export function writeFileAtomicSync(path: string, data: string, mode = PRIVATE_FILE): void {
   const temporary = temporaryOf(path);
   try {
@@ -59,10 +59,7 @@ export function writeFileAtomicSync(path: string, data: string, mode = PRIVATE_F
   }
 }
 
-/**
- * Removes the temporary files of processes that were killed while they wrote `path`. No process may be writing `path` during the
- * call.
- */
+/** Removes the temporary files of processes that were killed while writing `path`. No process may be writing `path` during the call. */
 export async function removeUnfinished(path: string): Promise<void> {
   const [directory, prefix] = [dirname(path), `${basename(path)}.`];
   const isLeftover = (name: string) => name.startsWith(prefix) && /^[\da-f]{12}\.tmp$/.test(name.slice(prefix.length));

@@ -7,24 +7,24 @@ import { removeIfEmpty } from './directory.ts';
 import { readJsonFile } from './regular-file.ts';
 
 /**
- * Enough for 1000 pods with 20 containers each: the entry of a container has up to 400 bytes (its name, and requests and limits of
- * a few resources). Parsing a file of this size with the smallest possible entries takes some 150 MB of the node's limit of 1 GB.
+ * Enough for 1000 pods with 20 containers each: a container's entry takes up to 400 bytes (its name, and the requests and limits of a few
+ * resources). Parsing a file of this size with the smallest possible entries takes some 150 MB of the node's limit of 1 GB.
  */
 const MAX_CHECKPOINT_BYTES = 8 << 20;
 
-/** Changes within this time of each other share one write. */
+/** Changes made within this time of each other are written together. */
 const CHECKPOINT_DELAY_MS = 100;
 
 /** Delay before a failed write is retried. */
 const CHECKPOINT_AGAIN_MS = 1000;
 
-/** `decode` decodes an entry of the file, and throws if the value is not a valid entry. */
+/** `decode` decodes one entry of the checkpoint file; it throws if the value is not a valid entry. */
 export type CheckpointOptions<T> = { path: string; logger: Logger; decode: (entry: unknown) => T };
 
 /**
- * A file of entries by key, such as a pod's UID, from which the next process restores them. Writes are atomic and synced. If a
- * write fails, for example on a full disk, it is retried, and the outdated file is removed: the next process must be able to do
- * without the file, but may rely on the content of a file that exists.
+ * A file of entries by key, such as a pod's UID. The next process restores the entries from it. Writes are atomic and synced to disk. If a
+ * write fails, for example on a full disk, it is retried, and the outdated file is removed: the next process must be able to do without the
+ * file, but may rely on the content of a file that exists.
  */
 export class Checkpoint<T> {
   readonly #options: Omit<CheckpointOptions<T>, 'decode'> | undefined;
@@ -35,13 +35,13 @@ export class Checkpoint<T> {
   #timer: NodeJS.Timeout | undefined;
   #written: Promise<void> = Promise.resolve();
 
-  /** If `options` is omitted, the entries exist in memory only. */
+  /** If `options` is omitted, the entries are kept only in memory. */
   constructor(options?: Omit<CheckpointOptions<T>, 'decode'>, entries = new Map<string, T>()) {
     this.#options = options;
     this.#entries = entries;
   }
 
-  /** Reads the file. A corrupt file counts as absent. */
+  /** Reads the file. A corrupt file is treated as missing. */
   static async open<T>(options: CheckpointOptions<T>): Promise<Checkpoint<T>> {
     return new Checkpoint(options, await readEntries(options));
   }
@@ -50,7 +50,7 @@ export class Checkpoint<T> {
     return this.#entries.get(key);
   }
 
-  /** `entry` must not be changed afterwards. */
+  /** Sets the entry for a key. `entry` must not be modified afterwards. */
   set(key: string, entry: T): void {
     if (isDeepStrictEqual(this.#entries.get(key), entry)) return;
     this.#entries.set(key, entry);
@@ -65,7 +65,7 @@ export class Checkpoint<T> {
     for (const key of this.#entries.keys()) if (!isKnown(key)) this.delete(key);
   }
 
-  /** Resolves once all earlier changes have been written or their write has failed. */
+  /** Resolves once all earlier changes have been written or the attempt to write them has failed. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -73,7 +73,7 @@ export class Checkpoint<T> {
     return this.#written;
   }
 
-  /** Flushes the changes, and removes the file if there are no entries. */
+  /** Flushes pending changes, then removes the file if there are no entries. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.flush();
@@ -126,7 +126,7 @@ async function readEntries<T>({ path, logger, decode }: CheckpointOptions<T>): P
   }
 }
 
-/** The fields of an object; throws for anything else. */
+/** Returns the fields of an object; throws if the value is not an object. */
 export function fieldsOf(value: unknown): [string, unknown][] {
   if (!isRecord(value)) throw new Error('an object is expected');
   return Object.entries(value);

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { isErrno } from '@podwright/base';
 
 /**
- * Names of a directory's entries, read synchronously; empty if the directory does not exist. In a separate module, so that commands need
- * not load `node:fs/promises`.
+ * Returns the names of a directory's entries, read synchronously; empty if the directory does not exist. In a separate module so that
+ * commands do not have to load `node:fs/promises`.
  */
 export function namesInSync(directory: string): string[] {
   try {
@@ -13,7 +13,7 @@ export function namesInSync(directory: string): string[] {
   }
 }
 
-/** Returns no names for the error of a missing directory; rethrows any other error. */
+/** Returns no names if the error says that the directory does not exist; rethrows any other error. */
 export function noneWithoutDirectory(error: unknown): string[] {
   if (isErrno(error, 'ENOENT')) return [];
   throw error;

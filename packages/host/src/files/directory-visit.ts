@@ -5,22 +5,19 @@ import { firstPass, nextPass, type Pass } from './tree-count.ts';
 /** Number of entries to read at once. The C library reads up to 32 KiB from the kernel, which is about 1000 short names. */
 const BATCH_ENTRIES = 1024;
 /**
- * A directory whose change time (ctime) is at least this old gets a new ctime with the next change, because the kernel's clock
+ * If a directory's change time (ctime) is at least this old, the next change is certain to give it a new ctime, because the kernel's clock
  * ticks at least every 10 ms.
  */
 const CLOCK_TICK_MS = 100;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 /**
- * Errors from opening or reading a directory that was moved, removed or replaced since it was listed (ENOENT, ENOTDIR, ELOOP, ESTALE),
- * or that this process may not open, as on NFS with root_squash (EACCES), or when the process or host is out of descriptors (EMFILE,
- * ENFILE).
+ * Errors from opening or reading a directory that was moved, removed or replaced since it was listed (ENOENT, ENOTDIR, ELOOP, ESTALE), that
+ * this process may not open, as on NFS with root_squash (EACCES), or that cannot be opened because the process or the host is out of file
+ * descriptors (EMFILE, ENFILE).
  */
 const UNREADABLE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EACCES', 'EMFILE', 'ENFILE'];
 
-/**
- * A directory that a walk has open, so that it does not matter if the directory is renamed or how long its path is. The owner must
- * close it.
- */
+/** A directory that a walk holds open, so that neither renames nor the length of the path matter. The owner must close it. */
 export class DirectoryVisit {
   readonly #descriptor: number;
   readonly #prefix: Buffer;
@@ -29,7 +26,7 @@ export class DirectoryVisit {
   pass: Pass = firstPass();
   /** Number of subdirectories that vanished during the first pass and have not been found since. */
   missing = 0;
-  /** Whether the listing is paused until the children have been visited. */
+  /** Whether listing is paused until the children have been visited. */
   isPaused = false;
   readonly stat: Stats;
 
@@ -45,20 +42,17 @@ export class DirectoryVisit {
     closeSync(this.#descriptor);
   }
 
-  /** A path for the entry, through the open descriptor. */
+  /** Returns a path to the entry that goes through the open file descriptor. */
   pathOf(name: Buffer): Buffer {
     return Buffer.concat([this.#prefix, name]);
   }
 
-  /** lstat of the entry; `undefined` if it has vanished. */
+  /** Returns the entry's lstat; `undefined` if the entry has vanished. */
   statOf(name: Buffer): Stats | undefined {
     return lstatSync(this.pathOf(name), { throwIfNoEntry: false });
   }
 
-  /**
-   * Reads up to 1024 entries while `hasRoom` returns true. Calls `meet` for each directory, and returns the names of all other
-   * entries.
-   */
+  /** Reads up to 1024 entries while `hasRoom` returns true. Calls `meet` for each directory and returns the names of all other entries. */
   read(meet: (directory: Buffer) => void, hasRoom: () => boolean): { files: Buffer[]; isEnd: boolean } {
     const files: Buffer[] = [];
     for (let count = 0; count < BATCH_ENTRIES && hasRoom(); count++) {
@@ -79,9 +73,9 @@ export class DirectoryVisit {
   }
 
   /**
-   * Whether the directory has more subdirectories than this pass has listed, according to its link count: most file systems count
-   * the `..` of each. If the directory has not changed since the pass began, the listing is complete, and the file system counts
-   * something else.
+   * Whether the directory has more subdirectories than this pass has listed, according to its link count: most file systems count each
+   * subdirectory's `..`. If the directory has not changed since the pass began, the listing is complete and the file system's link count
+   * means something else.
    */
   hidesDirectories(): boolean {
     const { nlink, ctimeMs } = fstatSync(this.#descriptor);
@@ -102,7 +96,7 @@ export class DirectoryVisit {
   }
 }
 
-/** Opens a directory; `undefined` if the path is not a directory or cannot be opened. */
+/** Opens a directory; returns `undefined` if the path is not a directory or cannot be opened. */
 export function openDirectory(path: Buffer): DirectoryVisit | undefined {
   const descriptor = undefinedIfUnreadable(() => openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   return descriptor === undefined ? undefined : new DirectoryVisit(descriptor);

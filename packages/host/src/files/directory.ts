@@ -10,12 +10,12 @@ export async function pathExists(path: string): Promise<boolean> {
   );
 }
 
-/** Names of a directory's entries; empty if the directory does not exist. */
+/** Returns the names of a directory's entries; empty if the directory does not exist. */
 export async function namesIn(directory: string): Promise<string[]> {
   return await readdir(directory).catch(noneWithoutDirectory);
 }
 
-/** Removes a directory if it is empty. No error if it is not empty or does not exist. */
+/** Removes a directory if it is empty. Not an error if it is not empty or does not exist. */
 export async function removeIfEmpty(directory: string): Promise<void> {
   await rmdir(directory).catch((error: unknown) => {
     if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENOTEMPTY')) throw error;

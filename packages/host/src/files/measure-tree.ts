@@ -4,33 +4,36 @@ import { type DirectoryVisit, openDirectory } from './directory-visit.ts';
 import { firstPass, TreeCount, type TreeMeasure } from './tree-count.ts';
 
 /**
- * Maximum number of open directories that wait to be visited. At this number, the listing of a directory is paused until its
- * children have been visited.
+ * Maximum number of open directories waiting to be visited. When it is reached, the listing of a directory is paused until its children
+ * have been visited.
  */
 const MAX_WAITING = 256;
-/** Maximum number of directories with a paused listing, each with two descriptors. Only trees that branch at every level need more. */
+/**
+ * Maximum number of directories whose listing is paused; each holds two file descriptors. Only a directory tree that branches at every
+ * level needs more.
+ */
 const MAX_PAUSED = 1200;
-/** How often to list a directory whose entries are moved while they are counted. */
+/** Maximum number of times to list a directory whose entries are being moved while they are counted. */
 const MAX_PASSES = 3;
 
 export type MeasureTreeOptions = {
   signal: AbortSignal;
-  /** Maximum duration of the walk. Once it has passed, the result is the count so far, marked as partial. */
+  /** Maximum duration of the walk. After that, the result is the count so far, marked as partial. */
   timeoutMs?: number;
-  /** Called when the walk yields to the event loop, every few milliseconds; the walk continues when the promise resolves. */
+  /** Called whenever the walk yields to the event loop, every few milliseconds. The walk continues once the promise resolves. */
   onYield?: (countSoFar: () => TreeMeasure) => Promise<void>;
 };
 
 /**
- * Measures a tree as `du` does: counts allocated blocks, counts hard links once, and leaves out other file systems. It yields to
- * the event loop regularly, however deep the tree is and however many entries a directory has, as a container may create millions.
+ * Measures a directory tree the way `du` does: counts allocated blocks, counts hard links once, and skips other file systems. It yields to
+ * the event loop regularly, however deep the tree is and however many entries a directory has, because a container may create millions.
  *
- * The owner of the tree may try to hide files from the measurement. Each directory is therefore opened as soon as it is listed,
- * relative to the descriptor of its parent, so that neither its depth nor a later rename hides it. A directory is listed again if
- * entries vanish between listing and counting, or if it has more subdirectories than were listed. The measure is partial if that
- * does not find them, if the tree branches at each of more than a thousand levels, or if the walk times out. A file that is moved
- * between two directories may still be missed without the measure being partial. Throws if `directory` does not exist, or if
- * `signal` aborts.
+ * The owner of the tree may try to hide files from the measurement. Each directory is therefore opened as soon as it is listed, relative to
+ * its parent's file descriptor, so that neither its depth nor a later rename hides it. A directory is listed again if entries vanish
+ * between listing and counting, or if it has more subdirectories than were listed. The result is marked as partial if listing again does
+ * not find them, if the tree branches at each of more than a thousand levels, or if the walk times out. A file that is moved from one
+ * directory to another may still be missed without the result being marked as partial. Throws if `directory` does not exist or `signal`
+ * aborts.
  */
 export async function measureTree(directory: string, options: MeasureTreeOptions): Promise<TreeMeasure> {
   using walk = new Walk(directory, options);
@@ -43,7 +46,7 @@ class Walk {
   readonly #options: MeasureTreeOptions;
   readonly #deadlineMs: number;
   readonly #budget = new EventLoopBudget();
-  /** The directories to visit, the next one at the end. A directory with a paused listing is below its children. */
+  /** The directories to visit, the next one last. A directory whose listing is paused is below its children on the stack. */
   readonly #stack: DirectoryVisit[] = [];
   #paused = 0;
 
@@ -90,7 +93,7 @@ class Walk {
     return performance.now() >= this.#deadlineMs;
   }
 
-  /** Adds the count of a directory to the total and closes the directory, which must be the last one on the stack. */
+  /** Adds the directory's count to the total and closes the directory, which must be on top of the stack. */
   #leave(visit: DirectoryVisit): void {
     this.#stack.pop();
     this.#count.take(visit.pass);
@@ -103,8 +106,8 @@ class Walk {
   }
 
   /**
-   * Counts the entries of a directory and opens its subdirectories. Returns false if it must be paused until these have been
-   * visited, or if the walk has timed out.
+   * Counts a directory's entries and opens its subdirectories. Returns false if the listing must be paused until these have been visited,
+   * or if the walk has timed out.
    */
   async #list(visit: DirectoryVisit, children: DirectoryVisit[]): Promise<boolean> {
     const room = Math.max(1, MAX_WAITING - (this.#stack.length - this.#paused));
@@ -122,8 +125,8 @@ class Walk {
   }
 
   /**
-   * Opens a subdirectory, which counts it. If too many listings are paused, drops the opened subdirectories and marks the measure
-   * as partial.
+   * Opens a subdirectory, which also counts it. If too many listings are paused, drops the opened subdirectories and marks the result as
+   * partial.
    */
   #meet(visit: DirectoryVisit, { name, children }: { name: Buffer; children: DirectoryVisit[] }): void {
     visit.pass.directories++;
@@ -151,8 +154,8 @@ class Walk {
   }
 
   /**
-   * Whether a completely listed directory is done, because all its entries are counted or will not be found. If it returns false,
-   * the directory is to be listed again.
+   * Whether a completely listed directory is done: all its entries have been counted, or the missing ones will not be found. If this
+   * returns false, the directory must be listed again.
    */
   #isCounted(visit: DirectoryVisit): boolean {
     const { pass } = visit;

@@ -4,19 +4,19 @@ import { isRecord, PodwrightError, VERSION, wrapError } from '@podwright/base';
 import { writeFileAtomicSync } from './atomic-file.ts';
 
 /**
- * The file that states the format of the records in its directory: a number that increases whenever older versions of Podwright
- * cannot read the new records, and the version that wrote them. Without the file, the format is 1.
+ * The file that records the format of the other files in its directory: a number that is incremented whenever older versions of Podwright
+ * cannot read the new records, and the version that wrote it. Without this file, the format is 1.
  */
 const FILE = 'format.json';
 
-/** Opening a FIFO must not block, and a link, for example to a device that never ends, must not be followed. */
+/** Opening a FIFO must not block, and a symbolic link, for example to an endless device, must not be followed. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 type RecordFormat = { format: number; version: string };
 
 /**
- * Throws `failed_precondition` if a newer version has written the records in `directory` in a format above `newest`, which version `reader`
- * supports. Changes nothing.
+ * Throws `failed_precondition` if a newer version has written the records in `directory` in a format above `newest`, the newest one that
+ * version `reader` supports. Changes nothing.
  */
 export function requireFormat(directory: string, newest: number, reader = VERSION): void {
   const { format, version } = readFormat(directory) ?? { format: 1, version: reader };
@@ -29,8 +29,8 @@ export function requireFormat(directory: string, newest: number, reader = VERSIO
 }
 
 /**
- * Records that this version writes records in the format `newest`. The caller must hold the directory's lock and must not have
- * changed anything yet. Throws the errors of `requireFormat`.
+ * Records that this version writes its records in format `newest`. The caller must hold the directory's lock and must not have changed
+ * anything yet. Throws the same errors as `requireFormat`.
  */
 export function claimFormat(directory: string, newest: number): void {
   requireFormat(directory, newest);
@@ -40,12 +40,14 @@ export function claimFormat(directory: string, newest: number): void {
   try {
     writeFileAtomicSync(path, `${JSON.stringify({ format: newest, version: VERSION })}\n`);
   } catch (error) {
-    // a node must start even on a full disk; unless the format changes, the file would only name another version
+    // a node must start even if the disk is full; unless the format changes, the file would merely name another version
     if ((before?.format ?? 1) !== newest) throw wrapError(`write ${path}`, error);
   }
 }
 
-/** Reads the file. An unreadable file counts as absent, because the records have versions of their own, which are checked later. */
+/**
+ * Reads the format file. An unreadable file is treated as missing, because the records carry their own versions, which are checked later.
+ */
 function readFormat(directory: string): RecordFormat | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(join(directory, FILE), { encoding: 'utf8', flag: FLAGS }));

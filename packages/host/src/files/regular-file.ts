@@ -3,14 +3,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 
 /**
- * Our records have at most a third of these levels. A value with thousands of levels would overflow the stack of `JSON.stringify`
- * and of comparisons.
+ * Podwright's own records have at most a third as many nesting levels. A value with thousands of levels would overflow the stack in
+ * `JSON.stringify` and in comparisons.
  */
 const MAX_JSON_LEVELS = 64;
 
 /**
- * Reads a file that this or an earlier process has written. Rejects with `data_loss` for devices and FIFOs, which may block or
- * never end, for files larger than `maxBytes`, and for symbolic links, which the next write would replace anyway.
+ * Reads a file that was written by this process or an earlier one. Rejects with `data_loss` for devices and FIFOs, which may block or never
+ * end, for files larger than `maxBytes`, and for symbolic links, which the next write would replace anyway.
  */
 export async function readRegularFile(path: string, maxBytes: number): Promise<string> {
   await using file = await openWithoutWaiting(path);
@@ -21,7 +21,10 @@ export async function readRegularFile(path: string, maxBytes: number): Promise<s
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** Reads a file like `readRegularFile` and parses it. Also rejects with `data_loss` for invalid JSON and for a deeply nested value. */
+/**
+ * Reads a file like `readRegularFile` does, and parses it. Also rejects with `data_loss` if the file is not valid JSON or is too deeply
+ * nested.
+ */
 export async function readJsonFile(path: string, maxBytes: number): Promise<unknown> {
   const value = parse(await readRegularFile(path, maxBytes));
   if (hasMoreLevels(value, MAX_JSON_LEVELS)) throw damage(`it has more than ${MAX_JSON_LEVELS} levels`);

@@ -6,15 +6,19 @@ import { isErrno, isNothingThere, PodwrightError, wrapError } from '@podwright/b
 import { runProgram } from '../programs/program.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Directories below this depth are moved to the top of the tree and removed there, because each level keeps two descriptors open. */
+/**
+ * Directories below this depth are moved to the top of the directory tree and removed there, because each level keeps two file descriptors
+ * open.
+ */
 const MAX_DEPTH = 16;
 const CLEAR_FLAGS_TIMEOUT_MS = 60_000;
 
 /**
- * Removes a file or a directory with its contents, however deep or wide, in little memory and without blocking the event loop.
- * Other processes may change the tree meanwhile, which can delay the removal until the signal aborts. Symbolic links are not
- * followed. A mount in the tree is not removed: the call rejects with `failed_precondition`. No error if nothing exists, or can
- * exist, at `path`. Once the signal aborts, the call rejects with its reason, and the rest of the tree stays.
+ * Removes a file, or a directory and its contents, however deep or wide, using little memory and without blocking the event loop. Other
+ * processes may modify the directory tree in the meantime, which can delay the removal until the signal aborts. Symbolic links are not
+ * followed. A mount in the tree is not removed; the call then rejects with `failed_precondition`. Not an error if `path` does not exist or
+ * one of its parents is not a directory. If the signal aborts, the call rejects with the signal's reason, and whatever is left of the tree
+ * stays in place.
  */
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
@@ -28,10 +32,10 @@ export async function removeTree(path: string, signal?: AbortSignal): Promise<vo
 }
 
 /**
- * Clears the immutable and append-only flags of files (ioctl_iflags(2)), which a container with CAP_LINUX_IMMUTABLE can set.
- * `found` holds the arguments of find(1) that select the files, relative to the open directory; find can pass names of any bytes to
- * chattr(1). Neither program follows links. Their errors are ignored, because the removal then fails with an error that names the
- * file.
+ * Clears the immutable and append-only flags of files (ioctl_iflags(2)), which a container with CAP_LINUX_IMMUTABLE can set. `found` holds
+ * the find(1) arguments that select the files, relative to the open directory; unlike this process, find can pass names that are not UTF-8
+ * to chattr(1). Neither program follows symbolic links. Their errors are ignored, because the removal then fails with an error that names
+ * the file.
  */
 async function clearFlags({ fd }: FileHandle, found: string[], signal: AbortSignal | undefined): Promise<void> {
   const bound = AbortSignal.any([AbortSignal.timeout(CLEAR_FLAGS_TIMEOUT_MS), ...(signal ? [signal] : [])]);
@@ -42,25 +46,24 @@ async function clearFlags({ fd }: FileHandle, found: string[], signal: AbortSign
 }
 
 /**
- * Errors after which a retry helps, because another process has replaced the entry by one of another type or added files to a
+ * Errors that are worth a retry, because another process has replaced the entry with one of a different type or has added files to the
  * directory.
  */
 const CHANGED_MEANWHILE = ['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'ELOOP'];
 
-/** A directory entry. `isDirectory` is the type when the directory was read; it may have changed since. */
+/** A directory entry. `isDirectory` is its type at the time when the directory was read; it may have changed since. */
 type Entry = { name: Buffer; depth: number; isDirectory: boolean };
 
 /**
- * Looks up every name through the descriptor of its open directory (proc_pid_fd(5)), so that paths stay short and no parent can be
- * replaced by a link meanwhile.
+ * Looks up every name through the file descriptor of its open parent directory (proc_pid_fd(5)), so that paths stay short and no parent can
+ * be replaced by a symbolic link in the meantime.
  */
 class TreeRemoval {
   readonly #mount: string;
   readonly #signal: AbortSignal | undefined;
   #top: FileHandle | undefined;
   /**
-   * An error that remained after the flags were cleared. The calls for the parent directories rethrow it without clearing flags
-   * again.
+   * The error that persisted after the flags were cleared. The calls for the parent directories rethrow it without clearing flags again.
    */
   #refusal: unknown;
 
@@ -69,7 +72,7 @@ class TreeRemoval {
     this.#signal = signal;
   }
 
-  /** Removes an entry. Retries as long as another process keeps changing the entry; only the signal bounds that. */
+  /** Removes an entry. Retries for as long as another process keeps changing the entry; only the signal ends the retries. */
   async remove(parent: FileHandle, entry: Entry): Promise<void> {
     const path = inDirectory(parent, entry.name);
     let hasCleared = false;
@@ -94,8 +97,8 @@ class TreeRemoval {
   }
 
   /**
-   * Clears the flags of the directory and of all its entries at once. For the top of the tree, clears only its own flags, not those
-   * of its siblings.
+   * Clears the flags of the directory and all its entries in one call. For the top of the tree, clears only its own flags and not those of
+   * its siblings.
    */
   async #clearFlags(parent: FileHandle, { name, depth }: Entry): Promise<void> {
     if (depth === 0) return await clearFlags(parent, [`./${name}`, '-maxdepth', '0'], this.#signal);
@@ -109,7 +112,7 @@ class TreeRemoval {
     if (mountOf(directory) !== this.#mount)
       throw new PodwrightError('failed_precondition', 'it contains a mount; unmount that first');
     this.#top ??= directory;
-    // Repeated while new entries appear, because deep directories are moved to the top of the tree.
+    // repeat while new entries appear, because deep directories are moved to the top of the tree
     do await this.#removeChildren(directory, depth + 1);
     while (!(await removeEmpty(path)));
   }
@@ -117,7 +120,7 @@ class TreeRemoval {
   async #removeChildren(directory: FileHandle, depth: number): Promise<void> {
     this.#signal?.throwIfAborted();
     const path = `/proc/self/fd/${directory.fd}`;
-    // read in batches, as the directory may have millions of entries
+    // read in batches, because the directory may have millions of entries
     for await (const entry of await opendir(path, { encoding: 'buffer' as BufferEncoding })) {
       const name = entry.name as unknown as Buffer;
       await this.remove(directory, { name, depth, isDirectory: entry.isDirectory() });
@@ -138,7 +141,7 @@ async function removeEmpty(directory: Buffer): Promise<boolean> {
 
 const inDirectory = ({ fd }: FileHandle, name: Buffer) => Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), name]);
 
-/** The mount id of an open file: bind mounts within one file system have the same device number, but different mount ids. */
+/** Returns the mount ID of an open file. Bind mounts of the same file system have the same device number, but different mount IDs. */
 function mountOf({ fd }: FileHandle): string {
   return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))![1]!;
 }

@@ -13,17 +13,20 @@ import {
 } from '@podwright/base';
 import { removeTree } from './remove-tree.ts';
 
-/** How long `close` still lets deletions run, so that small trees are removed before the process exits. */
+/** How long `close` lets deletions continue, so that small directory trees are gone before the process exits. */
 const CLOSE_GRACE_MS = 1000;
 
-/** A deletion that takes longer is interrupted and retried after the others, because a process may keep adding files to the tree. */
+/**
+ * A deletion that takes longer than this is interrupted and retried after the others, because a process may keep adding files to the
+ * directory tree.
+ */
 const TURN_MS = 60_000;
 /** Delay before a failed deletion is retried. */
 const RETRY_MS = 60_000;
 
 /**
- * Deletes trees in the background: a tree is moved into the trash directory, which is quick, and then removed file by file. Trees that
- * are not deleted when the process ends are deleted when the trash is opened again.
+ * Deletes directory trees in the background: a tree is first moved into the trash directory, which is quick, and then removed file by file.
+ * Trees that have not been deleted when the process exits are deleted when the trash is opened again.
  */
 export class Trash {
   readonly #directory: string;
@@ -32,7 +35,7 @@ export class Trash {
   readonly #stop = new AbortController();
   #work: Promise<unknown> = Promise.resolve();
 
-  /** `directory` must be on the same mount as the trees to delete. */
+  /** `directory` must be on the same mount as the directory trees to delete. */
   constructor(directory: string, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
@@ -41,9 +44,9 @@ export class Trash {
   }
 
   /**
-   * Moves a tree away at once, and deletes it later. No error if nothing exists, or can exist, at `path`. A tree that cannot be
-   * moved, because it is on another mount, is immutable, or the disk has no room for a new directory entry, is deleted later where
-   * it is.
+   * Renames a directory tree out of the way immediately and deletes it later. Not an error if `path` does not exist or one of its parents
+   * is not a directory. If the tree cannot be moved because it is on another mount, is immutable, or the disk has no room for a new
+   * directory entry, it is deleted later, in place.
    */
   throwAway(path: string): void {
     const trashed = join(this.#directory, randomUUID());
@@ -59,7 +62,7 @@ export class Trash {
     this.#delete(trashed);
   }
 
-  /** Resolves once everything thrown away so far is deleted, or its deletion has failed and will be retried. */
+  /** Resolves once everything thrown away so far has been deleted, or its deletion has failed and will be retried. */
   async empty(): Promise<void> {
     for (let seen: unknown; seen !== this.#work; ) {
       seen = this.#work;
@@ -67,7 +70,7 @@ export class Trash {
     }
   }
 
-  /** Stops deleting after at most a second. The remaining trees are deleted when the trash is opened again. */
+  /** Stops deleting, after at most a second. Whatever remains is deleted when the trash is opened again. */
   async close(): Promise<void> {
     const emptied = new AbortController();
     const grace = sleep(CLOSE_GRACE_MS, emptied.signal).catch(() => undefined);

@@ -2,12 +2,12 @@ import type { Stats } from 'node:fs';
 
 /** Unit of `st_blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
-/** Maximum number of directories whose inode numbers are remembered, at some 40 bytes each. */
+/** Maximum number of directories whose inode numbers are remembered, at about 40 bytes each. */
 const MAX_REMEMBERED = 1_000_000;
 
 /**
- * The size of a tree: the disk space and inodes that it uses, the number of names in it (each hard link counts), and the total
- * length of its files, including holes and before compression. `isPartial` means that the tree has more than was counted.
+ * The size of a directory tree: the disk space and inodes that it uses, the number of names in it (each hard link counts), and the total
+ * length of its files (uncompressed and including holes). `isPartial` means that the tree contains more than was counted.
  */
 export type TreeMeasure = {
   usage: { sizeBytes: number; inodes: number };
@@ -19,13 +19,13 @@ export type TreeMeasure = {
 type Tally = { sizeBytes: number; inodes: number; names: number; contentBytes: number };
 
 /**
- * The count of one listing of a directory. `files` is the total of the files with one link in this listing, `most` the largest such
- * total of the earlier listings.
+ * The count from one listing of a directory. `files` is the total of the files with a single link in this listing; `most` is the largest
+ * such total among the earlier listings.
  */
 export type Pass = {
   number: number;
   directories: number;
-  /** Number of entries that were listed but could then not be opened or found. */
+  /** Number of entries that were listed but could not be opened or found afterwards. */
   vanished: number;
   vanishedFiles: number;
   files: Tally;
@@ -36,12 +36,12 @@ export function firstPass(): Pass {
   return { number: 1, directories: 0, vanished: 0, vanishedFiles: 0, files: noFiles(), most: noFiles() };
 }
 
-/** The pass after `pass`. It counts all files from the beginning, because a renamed file looks like a new one. */
+/** Returns the pass that follows `pass`. It counts all files from scratch, because a renamed file looks like a new one. */
 export function nextPass(pass: Pass): Pass {
   return { ...firstPass(), number: pass.number + 1, most: largest(pass) };
 }
 
-/** Adds up the size of a tree on one file system. */
+/** Accumulates the size of a directory tree on one file system. */
 export class TreeCount {
   isPartial = false;
   readonly #device: number;
@@ -53,15 +53,12 @@ export class TreeCount {
     this.#device = top.dev;
   }
 
-  /** Whether `addDirectory` still recognizes every directory that was added before. */
+  /** Whether `addDirectory` can still recognize every directory that was added before. */
   get remembersDirectories(): boolean {
     return this.#directories.size < MAX_REMEMBERED;
   }
 
-  /**
-   * Adds a directory. Returns false without adding it if it is on another file system or was added before, perhaps under another
-   * name.
-   */
+  /** Adds a directory. Returns false without adding it if it is on another file system or was already added, perhaps under another name. */
   addDirectory(stat: Stats): boolean {
     if (stat.dev !== this.#device || this.#directories.has(stat.ino)) return false;
     if (this.remembersDirectories) this.#directories.add(stat.ino);
@@ -70,7 +67,7 @@ export class TreeCount {
     return true;
   }
 
-  /** Adds a file of any type. A file with several links counts only once in the tree. */
+  /** Adds a file of any type. A file with several hard links is counted only once. */
   addFile(stat: Stats, pass: Pass): void {
     if (stat.dev !== this.#device) return;
     pass.files.names++;
@@ -81,12 +78,12 @@ export class TreeCount {
     }
   }
 
-  /** Adds the files of a directory to the total, as counted by its largest listing. */
+  /** Adds the directory's files to the total, as counted by the directory's largest listing. */
   take(pass: Pass): void {
     sum(this.#total, largest(pass));
   }
 
-  /** The size so far. `passes` are those of the directories that are not completely counted yet. */
+  /** Returns the size so far. `passes`: the current passes of the directories that are not completely counted yet. */
   measure(passes: Pass[]): TreeMeasure {
     const all = { ...this.#total };
     for (const pass of passes) sum(all, largest(pass));

@@ -3,20 +3,23 @@ import { measureTree } from './measure-tree.ts';
 import type { TreeMeasure } from './tree-count.ts';
 import { WalkPace } from './walk-pace.ts';
 
-/** A measurement stays valid for 20 times as long as it took, within these bounds. */
+/** A measurement stays valid for 20 times as long as it took, within these limits. */
 const VALIDITY_FACTOR = 20;
 const MIN_VALIDITY_MS = 500;
 const MAX_VALIDITY_MS = 10_000;
-/** How long the measurement of a tree that is no longer written to stays valid. Measurements older than this are dropped for any tree. */
+/** How long a measurement stays valid if the directory tree is no longer written to. Older measurements of any tree are dropped. */
 const LIFETIME_MS = 600_000;
 /** How long a call waits for its measurement if several others have already taken longer than `waitMs`. */
 const SHORT_WAIT_MS = 200;
 const MAX_WAIT_MS = 10_000;
 const MANY_SLOW = 4;
-/** Maximum number of walks in their first `STARTING_MS`. A walk that takes longer continues, but makes room for another one. */
+/**
+ * Maximum number of walks that are within their first `STARTING_MS`. A walk that takes longer continues, but no longer counts toward this
+ * limit.
+ */
 const MAX_STARTING = 8;
 const STARTING_MS = 250;
-/** A measure older than this is returned as partial, because the tree may have grown since. */
+/** A measurement older than this is returned marked as partial, because the directory tree may have grown since. */
 const MAX_AGE_MS = 30_000;
 
 export type TreeMeasuresOptions = {
@@ -26,7 +29,7 @@ export type TreeMeasuresOptions = {
   burstMs?: number;
   /** How long a call waits for its measurement. Default: 2 s. */
   waitMs?: number;
-  /** Maximum duration of a walk, after which its measure is partial. Default: 60 s. */
+  /** Maximum duration of a walk, after which its result is partial. Default: 60 s. */
   timeoutMs?: number;
 };
 
@@ -36,8 +39,8 @@ type Walk = { startedAtMs: number; measure: Promise<TimedMeasure>; soFar: () => 
 type Known = TimedMeasure & { validUntilMs: number };
 
 /**
- * Measures trees in the background, so that the owner of one tree cannot delay the measures of other trees. Concurrent calls for a
- * tree share a measurement, and later calls reuse it while it is valid.
+ * Measures directory trees in the background, so that the owner of one tree cannot delay the measurement of others. Concurrent calls for
+ * the same tree share a measurement, and later calls reuse it while it is valid.
  */
 export class TreeMeasures {
   readonly #known = new Map<string, Known>();
@@ -54,9 +57,9 @@ export class TreeMeasures {
   }
 
   /**
-   * Returns the size of a tree within `waitMs`. If the walk takes longer, it continues in the background, and this call returns the
-   * last measure, or the count of the walk so far, marked as partial, if that is larger. A last measure older than 30 seconds is
-   * marked as partial, too. `isFinal` means that no process writes to the tree any more. Throws if `directory` does not exist.
+   * Returns the size of a directory tree within `waitMs`. If the walk takes longer, it continues in the background, and this call returns
+   * the last measurement or, if that is larger, the walk's count so far, marked as partial. A last measurement older than 30 seconds is
+   * also marked as partial. `isFinal` means that no process writes to the tree anymore. Throws if `directory` does not exist.
    */
   async of(directory: string, { isFinal = false } = {}): Promise<TimedMeasure> {
     const known = this.#known.get(directory);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** CPU time that each walk may use without any limit, so that short walks do not wait for long ones. */
+/** CPU time that each walk may use without being slowed down, so that short walks do not wait for long ones. */
 const FREE_MS = 100;
 const MAX_REST_MS = 1000;
 
 export type PacedWalk = { rest(): Promise<void>; end(): void };
 
-/** Slows down long walks, so that together they use at most a share of a CPU core on average, which they divide equally. */
+/** Slows down long walks, so that together they use at most a given share of a CPU core on average. They divide that share equally. */
 export class WalkPace {
   readonly #cpuShare: number;
   readonly #long = new Set<PacedWalk>();
@@ -21,7 +21,7 @@ export class WalkPace {
     this.#leftMs = burstMs;
   }
 
-  /** Begins a walk. The walk must call `rest` every few milliseconds, and finally `end`. */
+  /** Begins a walk. The walk must call `rest` every few milliseconds and `end` when it is finished. */
   begin(): PacedWalk {
     let resumedAtMs = performance.now();
     let usedMs = 0;

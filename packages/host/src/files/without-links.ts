@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { isErrno } from '@podwright/base';
 
 /**
- * The path of the same file without symbolic links, as the kernel shows it in mountinfo (proc(5)). Trailing components that do not
- * exist stay as they are. `path` must be absolute.
+ * Resolves the symbolic links in `path`, which must be absolute, and returns the path that the kernel shows in mountinfo (proc(5)).
+ * Trailing components that do not exist are kept unchanged.
  */
 export function withoutLinks(path: string): string {
   try {

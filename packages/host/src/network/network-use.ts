@@ -1,4 +1,4 @@
-/** Counters of one network interface of a pod, since the interface was created. */
+/** Traffic counters of one of a pod's network interfaces, since the interface was created. */
 export type InterfaceUse = {
   name: string;
   rxBytes: number;

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { isErrno, wrapError } from '@podwright/base';
 
-/** The file in which systemd-resolved lists its upstream servers. */
+/** The file in which systemd-resolved lists the upstream DNS servers. */
 const SYSTEMD_RESOLVED_CONF = '/run/systemd/resolve/resolv.conf';
 
 /**
- * The text of a host's resolv.conf(5) for pods, '' if it does not exist. Pods cannot reach a stub resolver on the host's loopback.
- * If the file lists no other server, the result is systemd-resolved's file, provided that it exists and lists a server.
+ * Returns the contents of a host's resolv.conf(5) for use in pods; '' if the file does not exist. Pods cannot reach a stub resolver on the
+ * host's loopback interface, so if the file lists no other server, returns systemd-resolved's file instead, provided that it exists and
+ * lists a server.
  */
 export async function readPodResolvConf(path: string, resolvedPath = SYSTEMD_RESOLVED_CONF): Promise<string> {
   const text = await readText(path);

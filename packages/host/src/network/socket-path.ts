@@ -2,15 +2,15 @@ import { dirname } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 
 /**
- * Longest path of a unix socket: `sun_path` has 108 bytes including the final NUL (unix(7)). In a separate module, so that commands need
- * not load the code that serves sockets.
+ * Maximum length of a Unix socket path: `sun_path` has 108 bytes, including the terminating NUL (unix(7)). In a separate module so that
+ * commands do not have to load the code that serves sockets.
  */
 export const MAX_SOCKET_PATH_BYTES = 107;
 
-/** Length of `/.` and eight digits: the temporary name of a socket that is being bound. */
+/** Length of `/.` and eight hexadecimal digits: the temporary name of a socket that is being bound. */
 const TEMPORARY_NAME_BYTES = 10;
 
-/** Throws `invalid_argument` if no socket can be bound at `path` by `listenUnix`. */
+/** Throws `invalid_argument` if `listenUnix` cannot bind a socket at `path`. */
 export function requireSocketPath(path: string): void {
   const bytes = Math.max(Buffer.byteLength(path), Buffer.byteLength(dirname(path)) + TEMPORARY_NAME_BYTES);
   if (bytes <= MAX_SOCKET_PATH_BYTES) return;

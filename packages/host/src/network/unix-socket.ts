@@ -9,25 +9,24 @@ import { requireSocketPath } from './socket-path.ts';
 /** A bound socket file; `remove` deletes it unless another process has replaced it. */
 export type SocketFile = { path: string; remove(): Promise<void> };
 
-/** How often to try to claim a path where the socket file keeps appearing and disappearing. */
+/** Maximum number of attempts to claim a path at which the socket file keeps appearing and disappearing. */
 const MAX_ATTEMPTS = 5;
 /**
- * How long to wait for a probe connection. A live daemon accepts it at once; if it is pending for this long, the daemon is busy and
- * therefore also alive.
+ * How long to wait for a probe connection. A live daemon accepts it immediately; if it is still pending after this time, the daemon is busy
+ * and therefore also alive.
  */
 const PROBE_TIMEOUT_MS = 2000;
-/** Longer than another daemon takes to probe and replace a stale socket. */
+/** Longer than it takes another daemon to probe and replace a stale socket. */
 const LOCK_TIMEOUT_MS = 3000;
-/** Removing a stale socket can be left to the next start, so it waits for the lock only briefly. */
+/** Removal of a stale socket can be left to the next start, so wait for the lock only briefly. */
 const SWEEP_LOCK_TIMEOUT_MS = 100;
 
 /**
- * Makes `server` listen on the unix socket `path` with `mode`.
+ * Makes `server` listen on the Unix socket `path` with file mode `mode`.
  *
- * The socket is bound under a temporary name and hard-linked to `path` once its mode is set, so that no client can
- * connect too early and two daemons that start together cannot both get the path. A stale socket of a dead daemon
- * is replaced. Throws `already_exists` if a daemon answers at the path, and `failed_precondition` if the path is
- * not a socket.
+ * The socket is bound under a temporary name and hard-linked to `path` once its mode is set, so that no client can connect too early and
+ * two daemons that start at the same time cannot both claim the path. A stale socket left by a dead daemon is replaced. Throws
+ * `already_exists` if a daemon is listening at the path, and `failed_precondition` if the path is not a socket.
  */
 export async function listenUnix(server: Server, path: string, mode: number): Promise<SocketFile> {
   const temporary = join(dirname(path), `.${randomBytes(4).toString('hex')}`);
@@ -79,13 +78,13 @@ async function claim(temporary: string, path: string): Promise<void> {
   throw new PodwrightError('aborted', `listen on ${path}: other daemons keep replacing the socket`);
 }
 
-/** Creates the error for a failed operation at a path: `resource_exhausted` on a full disk, otherwise `internal`. */
+/** Creates the error for a failed operation on a path: `resource_exhausted` if the disk is full, otherwise `internal`. */
 function failure(path: string, error: unknown): PodwrightError {
   const isFull = errorCode(error) === 'resource_exhausted';
   return wrapError(`listen on ${path}`, error, isFull ? 'resource_exhausted' : 'internal');
 }
 
-/** Removes the socket of a dead daemon. While the file exists, no other daemon can link its own socket there. */
+/** Removes the socket of a dead daemon. While the file exists, no other daemon can link its own socket to that path. */
 async function removeStale(path: string): Promise<void> {
   await using _lock = await takeoverLock(path, LOCK_TIMEOUT_MS);
   const found = await lookAt(path);
@@ -101,8 +100,8 @@ async function removeStale(path: string): Promise<void> {
 }
 
 /**
- * Removes the socket of a dead daemon, unless another daemon is currently replacing it. Only for a socket of `listenUnix`, which
- * listens before it has its name. No error if the file does not exist or is not a socket.
+ * Removes the socket of a dead daemon, unless another daemon is currently replacing it. Only for sockets created by `listenUnix`, which are
+ * already listening when their name appears. Not an error if the file does not exist or is not a socket.
  */
 export async function removeStaleSocket(path: string): Promise<void> {
   if (await isAlive(path)) return;
@@ -111,7 +110,7 @@ export async function removeStaleSocket(path: string): Promise<void> {
   if (lock.isHeld && (await lookAt(path))?.isSocket() && !(await isAlive(path))) await rm(path, { force: true });
 }
 
-/** Throws `already_exists` if a daemon answers at the path. An early check for daemons that do much work before they listen. */
+/** Throws `already_exists` if a daemon is listening at the path. An early check for daemons that do a lot of work before they listen. */
 export async function refuseTakenSocket(path: string): Promise<void> {
   if ((await lookAt(path))?.isSocket() && (await isAlive(path))) throw taken(path);
 }
@@ -124,12 +123,12 @@ function taken(path: string): PodwrightError {
 }
 
 /**
- * Takes the lock that serializes the removal of stale sockets, so that no daemon removes the live socket that another has just
- * linked. The lock is a name in the abstract socket namespace (unix(7)), which disappears with its process. Any user of the host
- * can take that name, so after `timeoutMs` this function continues without the lock.
+ * Takes the lock that serializes the removal of stale sockets, so that no daemon removes the live socket that another has just linked. The
+ * lock is a name in the abstract socket namespace (unix(7)), which disappears with its process. Any user on the host can take that name, so
+ * after `timeoutMs` this function goes on without the lock.
  */
 async function takeoverLock(path: string, timeoutMs: number): Promise<AsyncDisposable & { isHeld: boolean }> {
-  // the name contains device and inode, because one directory may have several paths, such as /proc/PID/fd/N
+  // the name contains the device and inode numbers, because a directory may have several paths, such as /proc/PID/fd/N
   const { dev, ino } = await stat(dirname(path));
   const name = `\0podwright-${createHash('sha256')
     .update(`${dev} ${ino} ${basename(path)}`)
@@ -145,7 +144,7 @@ async function takeoverLock(path: string, timeoutMs: number): Promise<AsyncDispo
   return { isHeld, [Symbol.asyncDispose]: async () => void lock.close() };
 }
 
-/** `lstat` of the path; `undefined` if it does not exist. */
+/** Returns the path's `lstat`; `undefined` if it does not exist. */
 async function lookAt(path: string): Promise<Stats | undefined> {
   return await lstat(path).catch((error: unknown) => {
     if (isErrno(error, 'ENOENT')) return undefined;
@@ -153,7 +152,7 @@ async function lookAt(path: string): Promise<Stats | undefined> {
   });
 }
 
-/** Whether the error of a probe shows that no process listens. Others, such as EAGAIN and EMFILE, do not show that. */
+/** Whether a probe's error proves that no process is listening. Other errors, such as EAGAIN and EMFILE, do not. */
 const isDead = (error: Error) => ['ECONNREFUSED', 'ENOENT', 'EACCES'].some((code) => isErrno(error, code));
 
 async function isAlive(path: string): Promise<boolean> {

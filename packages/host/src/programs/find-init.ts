@@ -1,6 +1,6 @@
 import { findProgram } from './find-program.ts';
 
-/** The init program's name, and its paths in packages that keep it out of PATH: Fedora's and Podman's. */
+/** The init program's name, and the paths to which Fedora's and Podman's packages install it outside PATH. */
 const CANDIDATES = [
   'catatonit',
   '/usr/libexec/catatonit/catatonit',
@@ -8,7 +8,7 @@ const CANDIDATES = [
   '/usr/lib/podman/catatonit',
 ];
 
-/** Path of the host's init program for pods that need an infra process (package catatonit); undefined if there is none. */
+/** Returns the path of the host's init program (package catatonit) for pods that need an infra process; `undefined` if there is none. */
 export function findInit(candidates = CANDIDATES): string | undefined {
   for (const candidate of candidates) {
     const path = findProgram(candidate);

@@ -3,28 +3,28 @@ import { basename, isAbsolute, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { runProgram } from './program.ts';
 
-/** Directories searched after PATH, which often lacks them for services and for root shells that are not login shells. */
+/** Directories searched after PATH, which often does not include them for services and for root's non-login shells. */
 const PROGRAM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** Directories in which programs are looked up: the absolute ones of PATH, then the usual system directories. */
+/** Returns the directories in which programs are looked up: the absolute ones in PATH, then the usual system directories. */
 export function programDirectories(): string[] {
   const fromPath = (process.env.PATH ?? '').split(':').filter(isAbsolute);
   return [...new Set([...fromPath, ...PROGRAM_DIRECTORIES])];
 }
 
-/** A program that was found, and the version that it reports. */
+/** A program that was found, and the version that it reported. */
 export type ProgramFinding = { path: string; version: string };
 
 /**
- * The path of a program given by name or absolute path: the first executable file in `directories`; `undefined` if there is none.
- * Synchronous, because it takes only microseconds.
+ * Returns the path of a program given by name or absolute path: the first executable file in `directories`, or `undefined` if there is
+ * none. Synchronous, because it takes only microseconds.
  */
 export function findProgram(nameOrPath: string, directories: string[] = programDirectories()): string | undefined {
   if (isAbsolute(nameOrPath)) return isProgram(nameOrPath) ? nameOrPath : undefined;
   return directories.map((directory) => join(directory, nameOrPath)).find(isProgram);
 }
 
-/** Like `findProgram`, but throws `failed_precondition` if there is none, with a message that explains how to fix it. */
+/** Like `findProgram`, but if there is no such program, throws `failed_precondition` with a message that explains how to fix it. */
 export function requireProgram(nameOrPath: string): string {
   const path = findProgram(nameOrPath);
   if (path !== undefined) return path;
@@ -34,7 +34,7 @@ export function requireProgram(nameOrPath: string): string {
   );
 }
 
-/** The version in the output of `PROGRAM --version`, '' if it contains none. */
+/** Runs `PROGRAM --version` and returns the version from its output; '' if the output contains none. */
 export async function readVersion(path: string): Promise<string> {
   const { stdout } = await runProgram(path, ['--version'], { signal: AbortSignal.timeout(10_000) });
   return / version (\S+)/.exec(stdout)?.[1] ?? '';

@@ -2,21 +2,21 @@ import { open, readdir, readlink } from 'node:fs/promises';
 import { isErrno, Limiter } from '@podwright/base';
 
 /**
- * Maximum number of bytes to read of a process's arguments or environment. Enough to recognize programs that Podwright started; a
+ * Maximum number of bytes to read of a process's arguments or environment. This is enough to recognize programs that Podwright started; a
  * process in a container may have megabytes of arguments.
  */
 const START_BYTES = 16 * 1024;
-/** Number of processes inspected concurrently. */
+/** Maximum number of processes inspected concurrently. */
 const MAX_CONCURRENT_LOOKS = 4;
 
-/** The pids of all processes in /proc, in no particular order. */
+/** Returns the PIDs of all processes in /proc, in no particular order. */
 export async function listProcesses(): Promise<number[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
 /**
- * The processes for which `belongs` resolves to true. At most four calls of `belongs` run at a time. If it rejects, the process is
- * left out, as it has probably exited.
+ * Returns the PIDs of the processes for which `belongs` resolves to true. At most four calls to `belongs` run concurrently. If a call
+ * rejects, the process is left out, because it has probably exited.
  */
 export async function findProcesses(belongs: (pid: number) => Promise<boolean>): Promise<number[]> {
   const pids = await listProcesses();
@@ -35,8 +35,8 @@ export async function isInOwnPidNamespace(pid: number): Promise<boolean> {
 }
 
 /**
- * The first 16 KiB of a process's argv or environment: null-terminated strings (proc_pid_cmdline(5), proc_pid_environ(5)). Empty if
- * the process has exited. The kernel reads them from the memory of the process, which may block.
+ * Reads the first 16 KiB of a process's argv or environment, which consist of null-terminated strings (proc_pid_cmdline(5),
+ * proc_pid_environ(5)). Empty if the process has exited. The kernel reads them from the process's memory, which may block.
  */
 export async function readProcessStart(pid: number, name: 'cmdline' | 'environ'): Promise<Buffer> {
   const start = Buffer.allocUnsafe(START_BYTES);
@@ -50,7 +50,7 @@ export async function readProcessStart(pid: number, name: 'cmdline' | 'environ')
   }
 }
 
-/** Splits the result of `readProcessStart` into arguments or variables; a truncated last one is dropped. */
+/** Splits the result of `readProcessStart` into arguments or environment variables; the last one is dropped if it is truncated. */
 export function parseProcessStart(start: Buffer): string[] {
   return start.toString('utf8').split('\0').slice(0, -1);
 }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
 /**
- * How to start a program. `stdio` says for each descriptor whether it is a pipe to this process, /dev/null, or a descriptor of this
- * process.
+ * How to start a program. `stdio` specifies for each file descriptor whether it is a pipe to this process, /dev/null, or a file descriptor
+ * of this process.
  */
 export type StartOptions = {
   cwd?: string;
@@ -11,24 +11,21 @@ export type StartOptions = {
   stdio: ('pipe' | 'ignore' | number)[];
   /** Starts the program in a new session (setsid(2)). */
   detached?: boolean;
-  /**
-   * Calls `start`, which it must do synchronously. It may switch the thread's namespaces around the call, and the program inherits
-   * them.
-   */
+  /** Must call `start` synchronously. It may switch the thread's namespaces around that call; the program inherits them. */
   within?: <T>(start: () => T) => T;
 };
 
-/** A started program: the part of node:child_process's ChildProcess that callers use. */
+/** A started program: the subset of node:child_process's ChildProcess that callers use. */
 export interface StartedProgram {
-  /** `undefined` if the program could not be started; the `error` event has the reason. */
+  /** `undefined` if the program could not be started; the `error` event carries the reason. */
   readonly pid?: number | undefined;
   readonly exitCode: number | null;
   readonly signalCode: NodeJS.Signals | null;
-  /** This process's ends of the pipes, by descriptor: the first is writable, the others are readable. */
+  /** This process's ends of the pipes, indexed by the program's file descriptor. The first is writable, the others are readable. */
   readonly stdio: readonly (Readable | Writable | null | undefined)[];
   kill(signal?: NodeJS.Signals): boolean;
   /**
-   * `exit`: the program has exited. `close`: its pipes are closed as well. The listener gets the exit code, or the signal that
+   * `exit`: the program has exited. `close`: its pipes have been closed as well. The listener receives the exit code, or the signal that
    * killed the program.
    */
   on(event: 'exit' | 'close', listener: (exitCode: number | null, signal: NodeJS.Signals | null) => void): this;

@@ -3,7 +3,7 @@ import { BoundedBytes, PodwrightError, wrapError } from '@podwright/base';
 import { type ProgramStarter, startByFork } from './program-starter.ts';
 
 /**
- * Options of `runProgram`. `maxOutputBytes` bounds each of stdout and stderr (default 1 MiB); `stderr: false` discards stderr; `start`
+ * Options of `runProgram`. `maxOutputBytes` limits stdout and stderr separately (default 1 MiB); `stderr: false` discards stderr; `start`
  * starts the program (default: by fork).
  */
 export type ProgramOptions = {
@@ -16,20 +16,20 @@ export type ProgramOptions = {
   start?: ProgramStarter;
 };
 
-/** How a program ended: its exit code or the signal that killed it, and its output. */
+/** How a program terminated (its exit code or the signal that killed it), and its output. */
 export type ProgramResult = {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
-  /** stdout undecoded, for programs that do not write text. */
+  /** The raw bytes of stdout, for programs whose output is not text. */
   stdoutBytes: Buffer;
 };
 
 /**
- * Runs a program to its end without a shell. Rejects only if it cannot be started (`not_found` if it does not exist), is aborted,
- * or writes more than `maxOutputBytes`; a non-zero exit code is a result, not an error. When it is aborted, the call rejects once
- * the program is killed and reaped; its descendants keep running.
+ * Runs a program to completion, without a shell. Rejects only if the program cannot be started (`not_found` if it does not exist), is
+ * aborted, or writes more than `maxOutputBytes`; a non-zero exit code is a result, not an error. On abort, the call rejects once the
+ * program has been killed and reaped; the program's descendants keep running.
  */
 export function runProgram(file: string, args: string[], options: ProgramOptions = {}): Promise<ProgramResult> {
   const { promise, resolve, reject } = Promise.withResolvers<ProgramResult>();
@@ -84,8 +84,8 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
 }
 
 /**
- * Runs a program and returns its stdout. If it fails, rejects with `internal` and the end of its stderr, or of its stdout if that is
- * empty.
+ * Runs a program and returns its stdout. If the program fails, rejects with `internal` and the end of its stderr, or of its stdout if
+ * stderr is empty.
  */
 export async function runChecked(file: string, args: string[], options: ProgramOptions = {}): Promise<string> {
   const result = await runProgram(file, args, options);

@@ -12,11 +12,11 @@ import type { Lease } from '../store/leases.ts';
 import { detectCompression, MAGIC_BYTES } from '../unpack/decompress.ts';
 import { readTar, type TarEntry } from '../unpack/tar-reader.ts';
 
-/** The contents of an image archive that has been read; its blobs are in the content store. */
+/** The contents of an image archive. Its blobs have already been stored in the content store. */
 export type Archive = {
   /** `index.json` and `manifest.json`, by name. */
   documents: Map<string, Buffer>;
-  /** The blob of any other file, by its path in the archive; links are resolved. */
+  /** Returns the blob of any other file by its path in the archive, following links. */
   fileAt(path: string): ExpectedBlob | undefined;
 };
 
@@ -32,8 +32,8 @@ const DOCUMENT_NAMES = ['index.json', 'manifest.json'];
 const BUFFER_BYTES = 256 * 1024;
 
 /**
- * Reads an OCI or Docker archive (uncompressed, gzip or zstd) in one pass. Stores every file except `index.json` and
- * `manifest.json` in the content store.
+ * Reads an OCI or Docker archive (uncompressed, gzip or zstd) in a single pass. Stores every file except `index.json` and `manifest.json`
+ * in the content store.
  */
 export async function readArchive(options: ArchiveOptions): Promise<Archive> {
   const documents = new Map<string, Buffer>();
@@ -65,14 +65,17 @@ export async function readArchive(options: ArchiveOptions): Promise<Archive> {
   return { documents, fileAt: (path) => follow(normalize(path), { files, links }) };
 }
 
-/** Reads `index.json` or `manifest.json`. Rejects with `resource_exhausted` if it is larger than any manifest may be. */
+/** Reads `index.json` or `manifest.json`. Rejects with `resource_exhausted` if it exceeds the size limit for manifests. */
 function readDocument({ header, body }: TarEntry): Promise<Buffer> {
   const { manifestBytes } = manifestLimits;
   const tooLarge = () => new PodwrightError('resource_exhausted', `${header.name}: more than ${manifestBytes} bytes`);
   return gatherBytes(body, manifestBytes, tooLarge);
 }
 
-/** Stores a file. Blobs of an OCI layout are verified against their names; the digests of a Docker archive's files are computed. */
+/**
+ * Stores a file in the content store. Blobs of an OCI layout are verified against their names; for the files of a Docker archive, digests
+ * are computed.
+ */
 async function store(path: string, { header, body }: TarEntry, options: ArchiveOptions): Promise<ExpectedBlob> {
   const { content, lease, signal } = options;
   const [, algorithm, hex] = /^blobs\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
@@ -81,7 +84,7 @@ async function store(path: string, { header, body }: TarEntry, options: ArchiveO
     let skip = writer.offset;
     for await (const chunk of body) {
       signal.throwIfAborted();
-      // the blob may continue the partial file of an interrupted pull
+      // this may resume a partial blob left by an interrupted pull
       if (chunk.length > skip) await writer.write(chunk.subarray(skip));
       skip = Math.max(0, skip - chunk.length);
     }
@@ -107,7 +110,7 @@ async function openDecompressed({ path, signal, onProgress }: ArchiveOptions): P
   compressed.pause();
   const decompressor = decompressorFor(start);
   if (decompressor === undefined) return compressed;
-  // an error in either stream reaches the reader of the returned stream
+  // an error in either stream reaches whoever reads the returned stream
   return pipeline(compressed, decompressor, () => undefined);
 }
 

@@ -28,8 +28,8 @@ export type ImageLoaderOptions = {
 type Load = { path: string; lease: Lease; tracker: TransferTracker; signal: AbortSignal };
 
 /**
- * The images of a file and the source of their blobs. `hasManifests`: the file contains the original manifests, so their digests
- * are the registries'.
+ * The images in a file, and the source of their blobs. `hasManifests`: the file contains the original manifests, so their digests are the
+ * same as in the registry.
  */
 type Opened = { images: NamedImage[]; source: BlobSource; hasManifests: boolean };
 
@@ -41,7 +41,7 @@ export class ImageLoader {
     this.#options = options;
   }
 
-  /** Loads all images of the file or directory at `path`; on an error, none. Returns each image's names by its id. */
+  /** Loads all images of the file or directory at `path`, or none if there is an error. Returns each image's names by image ID. */
   async load(path: string, { signal, name }: { signal: AbortSignal; name?: string }): Promise<Map<string, string[]>> {
     const tracker = new TransferTracker(this.#options.progress, path);
     using lease = this.#options.leases.open();
@@ -115,7 +115,7 @@ function layoutImages(data: Buffer): NamedImage[] {
   return groupByName(index.manifests);
 }
 
-/** Rejects a name with a digest that is not the image's: pods that request this digest would run a different image. */
+/** Rejects a name whose digest is not the image's: pods that request this digest would run a different image. */
 function checkDigest(name: string | undefined, digest: string): void {
   const at = name?.indexOf('@') ?? -1;
   if (name === undefined || at < 0 || name.slice(at + 1) === digest) return;
@@ -123,7 +123,8 @@ function checkDigest(name: string | undefined, digest: string): void {
 }
 
 /**
- * The names to record. `digest` is undefined for a manifest that Podwright created: no registry has it, so it gets no `repo@digest` name.
+ * Returns the names to record. `digest` is `undefined` for a manifest that Podwright created: no registry has it, so the image gets no
+ * `repo@digest` name.
  */
 function recordedNames(name: string | undefined, digest: string | undefined): Pick<NewImage, 'tags' | 'digests'> {
   if (name === undefined) return { tags: [], digests: [] };

@@ -2,19 +2,19 @@ import { PodwrightError } from '@podwright/base';
 import type { Descriptor } from '../spec/manifest.ts';
 import { formatReference, parseReference } from '../spec/reference.ts';
 
-/** Annotations that hold an image's name in a layout: containerd's holds the full name, image-spec's often only a tag. */
+/** Annotations that hold the name of an image in an OCI layout: containerd's holds the full name, image-spec's often only a tag. */
 const FULL_NAME_ANNOTATION = 'io.containerd.image.name';
 const REF_NAME_ANNOTATION = 'org.opencontainers.image.ref.name';
 
 /**
- * An image of a layout: its manifests, one per platform, and its name. `tag` is set if the annotations contain a tag, alone or in
- * the name.
+ * An image in an OCI layout: its manifests, one per platform, and its name. `tag` is set if the annotations contain a tag, either alone or
+ * as part of the name.
  */
 export type NamedImage = { candidates: Descriptor[]; name?: string; tag?: string };
 
 /**
- * Groups the entries of a layout's index into images. Entries with the same name are platforms of one image, and so are all
- * entries without a name. A nested index is one entry.
+ * Groups the entries of an OCI layout's index into images. Entries with the same name are platforms of one image, and so are all entries
+ * without a name. A nested index counts as one entry.
  */
 export function groupByName(descriptors: Descriptor[]): NamedImage[] {
   const groups = new Map<string, NamedImage>();
@@ -29,9 +29,9 @@ export function groupByName(descriptors: Descriptor[]): NamedImage[] {
 }
 
 /**
- * Returns the full name of each image of a file, `undefined` for an unnamed image. `given` is the name that the user requests: it
- * names the only image, or is the repository to which the tags of several images are added. Throws `invalid_argument` if `given`
- * fits neither.
+ * Returns the full name of each image in a file; `undefined` for an unnamed image. `given` is the name that the user requested: either the
+ * name of the only image, or the repository to which the tags of several images are added. Throws `invalid_argument` if `given` fits
+ * neither case.
  */
 export function chooseNames(
   images: Pick<NamedImage, 'name' | 'tag'>[],
@@ -52,7 +52,7 @@ export function chooseNames(
   );
 }
 
-/** Like containerd, treats a `ref.name` with a slash or a colon as a full name, and any other as a tag. */
+/** Like containerd, treats a `ref.name` that contains a slash or a colon as a full name, and anything else as a tag. */
 function nameOf({ annotations }: Descriptor): { name?: string; tag?: string } {
   const refName = annotations?.[REF_NAME_ANNOTATION];
   const isTag = refName !== undefined && /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(refName);

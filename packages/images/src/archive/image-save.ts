@@ -10,13 +10,13 @@ import { mediaTypes } from '../spec/media-types.ts';
 import type { StoredImage } from '../store/image-records.ts';
 import { ARCHIVE_END, tarHeader, tarPadding } from './tar-writer.ts';
 
-/** An image to save with the names to write. An image requested by id is saved with all its names. */
+/** An image to save, and the names to write for it. An image that is requested by ID is saved with all its names. */
 export type ImageToSave = { image: StoredImage; names: string[] };
 
 type Part = ImageToSave & { manifest: ImageManifest; descriptor: Descriptor };
 
 /**
- * Writes images as one tar file that is an OCI layout and, by its `manifest.json`, a Docker archive as well. The file is renamed
+ * Writes images to a single tar file that is both an OCI layout and, thanks to its `manifest.json`, a Docker archive. The file is renamed
  * to `path` once it is complete. The caller must hold a lease on the images' content. Rejects with `failed_precondition` if a blob is
  * missing.
  */
@@ -72,7 +72,10 @@ function* document(name: string, value: unknown): Generator<Buffer> {
   yield tarPadding(data.length);
 }
 
-/** One entry per name, with the annotations that containerd and image-spec tools read. An image without names gets one entry. */
+/**
+ * Builds the index: one entry per name, with the annotations that containerd and image-spec tools read. An image without names gets one
+ * entry.
+ */
 function ociIndex(parts: Part[]): object {
   const manifests = parts.flatMap(({ descriptor, names }) => {
     const plain = { mediaType: descriptor.mediaType, digest: descriptor.digest, size: descriptor.size };

@@ -8,7 +8,7 @@ import { manifestLimits } from '../limits.ts';
 import type { Descriptor } from '../spec/manifest.ts';
 import type { BlobSource } from '../store/image-install.ts';
 
-/** The blobs of an OCI layout directory (image-spec v1, image-layout.md). */
+/** Returns a source for the blobs of an OCI layout directory (image-spec v1, image-layout.md). */
 export function layoutSource(directory: string, content: ContentStore): BlobSource {
   const pathOf = ({ digest }: Descriptor): string => {
     const { algorithm, hex } = parseDigest(digest);
@@ -41,7 +41,7 @@ export function layoutSource(directory: string, content: ContentStore): BlobSour
   };
 }
 
-/** The blobs of an archive, which `readArchive` has already stored in the content store. */
+/** Returns a source for the blobs of an archive, which `readArchive` has already stored in the content store. */
 export function contentSource(content: ContentStore): BlobSource {
   const missingBlob = ({ digest }: Descriptor) => missing(`blob ${digest}`);
   return {
@@ -56,8 +56,8 @@ export function contentSource(content: ContentStore): BlobSource {
 }
 
 /**
- * Reads a document of a layout. Rejects with `invalid_argument` if it is missing, and with `resource_exhausted` if it is larger
- * than any manifest may be.
+ * Reads a JSON document of an OCI layout. Rejects with `invalid_argument` if it is missing, and with `resource_exhausted` if it exceeds the
+ * size limit for manifests.
  */
 export async function readSmallFile(path: string): Promise<Buffer> {
   try {
@@ -73,7 +73,7 @@ export async function readSmallFile(path: string): Promise<Buffer> {
 }
 
 /**
- * Opens a regular file of a layout. Rejects with `invalid_argument` for devices and pipes, which may block or never end, and for
+ * Opens a regular file of an OCI layout. Rejects with `invalid_argument` for devices and pipes, which may block or never end, and for
  * symbolic links, whose targets the directory's creator may not be allowed to read.
  */
 async function openFile(path: string): Promise<FileHandle> {

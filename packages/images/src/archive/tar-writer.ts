@@ -1,11 +1,14 @@
 const BLOCK_BYTES = 512;
-/** Size of the name field of a header; a longer name is written in an extra entry before it. */
+/** Size of the name field in a tar header; a longer name goes in an extra entry that precedes it. */
 const NAME_BYTES = 100;
 
 /** The end-of-archive marker: two zero blocks. */
 export const ARCHIVE_END = Buffer.alloc(2 * BLOCK_BYTES);
 
-/** An entry to write. `mode` has permission bits; `size` is the length of the body, which the caller writes. Names need not be UTF-8. */
+/**
+ * A tar entry to write. `mode` contains only permission bits. `size` is the length of the body, which the caller writes. Names need not be
+ * UTF-8.
+ */
 export type WrittenEntry = {
   name: string | Buffer;
   type: 'file' | 'directory' | 'symlink';
@@ -13,7 +16,7 @@ export type WrittenEntry = {
   size?: number;
   /** Target of a symbolic link. */
   linkName?: string | Buffer;
-  /** Numeric owner, default 0. */
+  /** Owning UID and GID, default 0. */
   uid?: number;
   gid?: number;
 };
@@ -21,8 +24,8 @@ export type WrittenEntry = {
 const TYPE_FLAGS = { file: '0', symlink: '2', directory: '5' } as const;
 
 /**
- * The header of an entry (POSIX pax, "ustar Interchange Format"). Names of more than 100 bytes and numbers that do not fit are written in
- * GNU tar's formats, as busybox does not read PAX records. The modification time is always 0.
+ * Returns an entry's header (POSIX pax, "ustar Interchange Format"). Names longer than 100 bytes and numbers that do not fit are written in
+ * GNU tar's formats, because busybox cannot read PAX records. The modification time is always 0.
  */
 export function tarHeader(entry: WrittenEntry): Buffer {
   const [name, linkName] = [bytesOf(entry.name), bytesOf(entry.linkName ?? '')];
@@ -32,12 +35,12 @@ export function tarHeader(entry: WrittenEntry): Buffer {
 
 const bytesOf = (text: string | Buffer): Buffer => (typeof text === 'string' ? Buffer.from(text) : text);
 
-/** Zeros that pad a body of `size` bytes to a whole block. */
+/** Returns the zeros that pad a body of `size` bytes to a whole block. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
 }
 
-/** A GNU long-name entry, whose body is the name of the next entry; empty if the name fits in its header. */
+/** Returns a GNU long-name entry, whose body is the name of the next entry; empty if the name fits in that entry's header. */
 function longName(flag: 'L' | 'K', name: Buffer): Buffer {
   const body = Buffer.concat([name, Buffer.from('\0')]);
   if (body.length <= NAME_BYTES) return Buffer.alloc(0);
@@ -67,7 +70,7 @@ function headerBlock({ name, linkName, mode, size = 0, uid = 0, gid = 0 }: Field
   return header;
 }
 
-/** Writes a number in octal, or if it does not fit in GNU's base-256 format: big-endian, with the first bit set. */
+/** Writes a number in octal or, if it does not fit, in GNU's base-256 format: big-endian, with the first bit set. */
 function writeNumber(field: Buffer, value: number): void {
   const digits = field.length - 1;
   if (value < 8 ** digits) {

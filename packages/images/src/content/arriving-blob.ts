@@ -1,8 +1,8 @@
 import { PodwrightError, raceAbort } from '@podwright/base';
 
 /**
- * A blob whose file is being written: its bytes can be read as they arrive. They are not verified until the blob is complete; the
- * signal `failed` aborts if they turn out to be wrong, or if this attempt ends early.
+ * A blob that is still being downloaded. Its bytes can be read as they are written to the file, but are not verified until the blob is
+ * complete. The signal `failed` aborts if they turn out to be wrong or if this attempt ends early.
  */
 export class ArrivingBlob {
   /** Path of the file while it is being written. */
@@ -22,26 +22,26 @@ export class ArrivingBlob {
     return this.#failure.signal;
   }
 
-  /** Calls `listener` with the size of the file, now and whenever it grows. Returns a function that unsubscribes the listener. */
+  /** Calls `listener` with the size of the file, now and whenever the file grows. Returns a function that unsubscribes the listener. */
   onGrowth(listener: (bytes: number) => void): () => void {
     this.#listeners.add(listener);
     listener(this.#bytes);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves when all bytes are in the file, even if they are not verified yet. */
+  /** Resolves when all bytes are in the file, even if they have not been verified yet. */
   filled(signal: AbortSignal): Promise<void> {
     return raceAbort(this.#filled.promise, signal);
   }
 
-  /** Called by the writer once the file has this many bytes. */
+  /** Called by the writer once the file contains this many bytes. */
   grow(bytes: number): void {
     this.#bytes = bytes;
     for (const listener of this.#listeners) listener(bytes);
     if (bytes === this.sizeBytes) this.#filled.resolve();
   }
 
-  /** Called by the writer if the bytes are wrong or no more will arrive. */
+  /** Called by the writer if the bytes are wrong or no more will follow. */
   fail(): void {
     this.#failure.abort(new PodwrightError('aborted', 'the transfer of the blob ended before it was complete'));
   }

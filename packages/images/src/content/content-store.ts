@@ -7,27 +7,27 @@ import { MAX_PARTIAL_AGE_MS } from '../limits.ts';
 import { ContentWriter, type ExpectedBlob } from './content-writer.ts';
 import { hasherOf, isDigest, parseDigest } from './digest.ts';
 
-/** Writes the bytes of a blob from `writer.offset` on. */
+/** Writes a blob's bytes, starting at `writer.offset`. */
 export type Fill = (writer: ContentWriter) => Promise<void>;
 
 /**
- * Blobs by digest, below `<root>/content`. `blobs/<algorithm>/<hex>` is complete and verified, or absent;
+ * Stores blobs by digest, below `<root>/content`. `blobs/<algorithm>/<hex>` is either complete and verified, or absent;
  * `ingest/<algorithm>-<hex>` is a partial blob, which the next attempt resumes.
  *
- * A blob is not synced to the disk when it is committed, so after a power cut it may be shorter than its record says:
- * `has` checks the size.
+ * A blob is not synced to disk when it is committed, so after a power failure it may be shorter than its record says. `has` therefore
+ * checks the size.
  */
 export class ContentStore {
   readonly #root: string;
   readonly #locks = new KeyedLock();
-  /** Digests of blobs for which this process has created a partial file that may still exist. */
+  /** Digests of the blobs for which this process created a partial file that may still exist. */
   readonly #begun = new Set<string>();
 
   private constructor(root: string) {
     this.#root = root;
   }
 
-  /** Opens the store below `root`, creating it if necessary, and removes partial files that cannot be resumed. */
+  /** Opens the content store below `root`, creating it if necessary, and removes partial files that cannot be resumed. */
   static async open(root: string): Promise<ContentStore> {
     const store = new ContentStore(join(root, 'content'));
     await mkdir(join(store.#root, 'blobs/sha256'), { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -36,13 +36,13 @@ export class ContentStore {
     return store;
   }
 
-  /** Path of a blob, for readers that need a file. The blob need not exist. */
+  /** Returns the path of a blob, for readers that need a file. The blob need not exist. */
   path(digest: string): string {
     const { algorithm, hex } = parseDigest(digest);
     return join(this.#root, 'blobs', algorithm, hex);
   }
 
-  /** Size of a blob in bytes, `undefined` if it does not exist. */
+  /** Returns the size of a blob in bytes; `undefined` if the blob does not exist. */
   async sizeOf(digest: string): Promise<number | undefined> {
     try {
       return (await stat(this.path(digest))).size;
@@ -52,16 +52,16 @@ export class ContentStore {
     }
   }
 
-  /** True if the blob exists with this size. */
+  /** Whether the blob exists and has this size. */
   async has(blob: ExpectedBlob): Promise<boolean> {
     return (await this.sizeOf(blob.digest)) === blob.size;
   }
 
   /**
-   * Ensures that a blob exists: if it does not, `fill` writes the missing bytes from `writer.offset` on, and the
-   * result is verified and committed. Calls for one digest are serialized. If `fill` fails, its bytes stay for
-   * the next attempt, unless they are wrong (`data_loss`) or the disk is full (`resource_exhausted`). The signal only ends
-   * the wait for another call; `fill` has to observe it itself.
+   * Ensures that a blob exists. If it does not, `fill` writes the missing bytes, starting at `writer.offset`, and the result is verified
+   * and committed. Calls for the same digest are serialized. If `fill` fails, its bytes are kept for the next attempt, unless they are
+   * wrong (`data_loss`) or the disk is full (`resource_exhausted`). The signal only ends the wait for another call; `fill` has to observe
+   * it itself.
    */
   ingest(blob: ExpectedBlob, fill: Fill, signal?: AbortSignal): Promise<void> {
     const ingest = async () => {
@@ -73,13 +73,19 @@ export class ContentStore {
     return this.#locks.run(blob.digest, ingest, signal);
   }
 
-  /** Stores bytes of unknown digest under their sha256. Calls `onDigest` with that digest before the blob appears. */
+  /**
+   * Stores a blob whose digest is not known in advance, under its sha256. Calls `onDigest` with that digest before the blob becomes
+   * visible.
+   */
   ingestUnnamed(fill: Fill, onDigest: (digest: string) => void): Promise<ExpectedBlob> {
     const partial = join(this.#root, 'ingest', `unnamed-${randomBytes(8).toString('hex')}`);
     return this.#write(partial, { expected: undefined, fill, onDigest });
   }
 
-  /** Reads and verifies a small blob. Rejects with `not_found`, `resource_exhausted` (more than `maxBytes`) or `data_loss`. */
+  /**
+   * Reads and verifies a small blob. Rejects with `not_found`, with `resource_exhausted` if it is larger than `maxBytes`, or with
+   * `data_loss`.
+   */
   async readSmall(digest: string, maxBytes: number): Promise<Buffer> {
     const size = await this.sizeOf(digest);
     if (size === undefined) throw new PodwrightError('not_found', `read blob ${digest}: not in the content store`);
@@ -110,7 +116,7 @@ export class ContentStore {
     return blobs;
   }
 
-  /** Waits until no writer holds the blob, then deletes it if `isUnneeded` returns true. Resolves to true if it was deleted. */
+  /** Waits until no writer holds the blob, then deletes it if `isUnneeded` returns true. Resolves to true if the blob was deleted. */
   deleteIf(digest: string, isUnneeded: () => boolean): Promise<boolean> {
     return this.#locks.run(digest, async () => {
       if (!isUnneeded()) return false;
@@ -120,8 +126,8 @@ export class ContentStore {
   }
 
   /**
-   * Deletes the unneeded partial files of this process that have no writer. Partial files of earlier processes, which a new pull
-   * may resume, stay until `open` finds them too old.
+   * Deletes this process's partial files that are no longer needed and have no writer. Partial files left by earlier processes, which a new
+   * pull may resume, are kept until `open` considers them too old.
    */
   async deletePartialsIf(isUnneeded: (digest: string) => boolean): Promise<void> {
     for (const digest of this.#begun) {

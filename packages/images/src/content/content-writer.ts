@@ -18,27 +18,27 @@ type WriterParts = {
   expected: ExpectedBlob | undefined;
 };
 
-/** Bytes to collect before a write. The first batch is small, so that readers of the arriving file can begin early. */
+/** Number of bytes to collect before writing. The first batch is small, so that readers that follow the file can start early. */
 const BATCH_BYTES = 1 << 20;
 const FIRST_BATCH_BYTES = 128 << 10;
 
 /**
- * Appends to the partial file of one blob and hashes the bytes. It refuses bytes beyond the expected size, so that a server that
- * lies about the size cannot fill the disk. One batch is written while the next is collected. Bytes are copied into the batch: a
- * list of chunks would use memory in proportion to the number of chunks, which the server chooses.
+ * Appends to the partial file of one blob and hashes the bytes. It rejects bytes beyond the expected size, so that a server that lies about
+ * the size cannot fill the disk. One batch is written while the next is being collected. Bytes are copied into the batch, because a list of
+ * chunks would use memory in proportion to the number of chunks, which the server chooses.
  */
 export class ContentWriter {
   /** Bytes accepted so far, including those of an earlier, interrupted attempt. */
   offset: number;
-  /** True if this writer continues the bytes of an earlier attempt. */
+  /** Whether this writer continues the bytes of an earlier attempt. */
   readonly resumed: boolean;
-  /** The partial file, for readers that follow it while it is written. */
+  /** The partial file, for readers that follow it while it is being written. */
   readonly arriving: ArrivingBlob;
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #hash: Hash;
   readonly #expected: ExpectedBlob | undefined;
-  /** The batch being collected; `#spare` is the buffer of the batch being written, and `#batchSize` counts the bytes in `#batch`. */
+  /** The batch being collected. `#spare` is the buffer of the batch being written; `#batchSize` is the number of bytes in `#batch`. */
   #batch = Buffer.alloc(0);
   #spare = Buffer.alloc(0);
   #batchSize = 0;
@@ -62,7 +62,7 @@ export class ContentWriter {
     this.arriving.grow(parts.offset);
   }
 
-  /** Opens the partial file at `path` and continues at its end. Without `expected`, creates a new file and hashes with sha256. */
+  /** Opens the partial file at `path` for appending. If `expected` is omitted, creates a new file and hashes it with sha256. */
   static async open(path: string, expected: ExpectedBlob | undefined): Promise<ContentWriter> {
     const file = await open(path, expected === undefined ? 'wx' : 'a', PRIVATE_FILE);
     try {
@@ -81,7 +81,7 @@ export class ContentWriter {
     }
   }
 
-  /** Appends bytes. Rejects with `data_loss` beyond the expected size, and with `resource_exhausted` if the disk is full. */
+  /** Appends bytes. Rejects with `data_loss` if they exceed the expected size, and with `resource_exhausted` if the disk is full. */
   async write(chunk: Uint8Array): Promise<void> {
     const expected = this.#expected;
     if (expected !== undefined && this.offset + chunk.length > expected.size) {
@@ -98,7 +98,7 @@ export class ContentWriter {
     }
   }
 
-  /** Grows the batch, up to its limit, to fit `bytes` more, and returns the number of free bytes in it. */
+  /** Grows the batch, up to its limit, to make room for `bytes` more. Returns the number of free bytes in it. */
   #room(bytes: number): number {
     const needed = Math.min(this.#batchLimit, this.#batchSize + bytes);
     if (needed > this.#batch.length) {
@@ -129,7 +129,7 @@ export class ContentWriter {
     return expected;
   }
 
-  /** Closes the file; the bytes accepted so far stay in it for a later attempt. */
+  /** Closes the file. The bytes accepted so far are kept in it for a later attempt. */
   async close(): Promise<void> {
     if (!this.#isComplete) this.arriving.fail();
     await this.#flush().catch(() => undefined);

@@ -1,26 +1,29 @@
 import { createHash, type Hash } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 
-/** Hex lengths of the supported digest algorithms of image-spec v1 (descriptor.md, Digests). */
+/** Number of hexadecimal digits for each supported digest algorithm (image-spec v1, descriptor.md, Digests). */
 const HEX_LENGTHS: Record<string, number> = { sha256: 64, sha384: 96, sha512: 128 };
 
 export type Digest = { algorithm: string; hex: string };
 
-/** True for `<algorithm>:<lower-case hex>` with a known algorithm and the right length. */
+/** Whether `text` is `<algorithm>:<lower-case hex>` with a supported algorithm and the right length. */
 export function isDigest(text: string): boolean {
   const colon = text.indexOf(':');
   const length = HEX_LENGTHS[text.slice(0, colon)];
   return length !== undefined && text.length === colon + 1 + length && /^[0-9a-f]+$/.test(text.slice(colon + 1));
 }
 
-/** Splits a digest. Throws `invalid_argument` if it is malformed or of an unsupported algorithm. */
+/**
+ * Splits a digest into its algorithm and its hexadecimal digits. Throws `invalid_argument` if the digest is malformed or its algorithm is
+ * not supported.
+ */
 export function parseDigest(text: string): Digest {
   if (!isDigest(text)) throw new PodwrightError('invalid_argument', `"${text.slice(0, 200)}" is not a digest`);
   const [algorithm = '', hex = ''] = text.split(':');
   return { algorithm, hex };
 }
 
-/** Creates a hash of the algorithm of `digest`. */
+/** Creates a hash that uses the algorithm of `digest`. */
 export function hasherOf(digest: string): Hash {
   return createHash(parseDigest(digest).algorithm);
 }
@@ -30,8 +33,8 @@ export function sha256Digest(data: Uint8Array | string): string {
 }
 
 /**
- * Chain ids of all layers, bottom first: the first is its diff id, each further one the digest of `<parent chain id> <diff id>`
- * (image-spec v1, config.md, Layer ChainID).
+ * Returns the chain IDs of all layers, bottom first. The first is that layer's diff ID; each of the others is the digest of `<parent chain
+ * ID> <diff ID>` (image-spec v1, config.md, Layer ChainID).
  */
 export function chainIds(diffIds: string[]): string[] {
   const chain: string[] = [];

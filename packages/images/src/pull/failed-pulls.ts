@@ -2,18 +2,18 @@ import { errorCode } from '@podwright/base';
 import type { Lease } from '../store/leases.ts';
 
 export type FailedPullsOptions = {
-  /** How long fetched content is retained for the next attempt, in ms. */
+  /** How long to retain fetched content for the next attempt, in ms. */
   retentionMs: number;
   /** Must not reject. */
   collectGarbage: () => Promise<void>;
 };
 
-/** Errors after which the next attempt can use the content fetched so far. */
+/** Errors after which the next attempt can reuse the content fetched so far. */
 const TRANSIENT = ['unavailable', 'deadline_exceeded', 'cancelled', 'aborted'];
 
 /**
- * Content fetched by failed pulls. It is retained for a while if the next attempt can continue with it, and removed at once
- * otherwise, for example if the disk is full or the content is wrong.
+ * The content fetched by failed pulls. It is retained for a while if the next attempt can continue with it, and otherwise removed
+ * immediately, for example if the disk is full or the content is wrong.
  */
 export class FailedPulls {
   readonly #options: FailedPullsOptions;
@@ -24,7 +24,7 @@ export class FailedPulls {
   }
 
   /**
-   * Takes over the lease of a pull of `name` that failed, or that all its callers cancelled (`isCancelled`). Unless the content is
+   * Adopts the lease of a pull of `name` that failed or, if `isCancelled` is set, was cancelled by all its callers. Unless the content is
    * retained, it has been removed when this resolves.
    */
   async takeOver(
@@ -38,14 +38,14 @@ export class FailedPulls {
   }
 
   /**
-   * Releases the leases of earlier failed pulls of `name` after a pull has succeeded: their content now belongs to the image, or is
+   * Releases the leases of earlier failed pulls of `name` after a pull has succeeded: their content now either belongs to the image or is
    * useless.
    */
   succeeded(name: string): void {
     for (const [lease, pull] of this.#retained) if (pull.name === name) this.#release(lease);
   }
 
-  /** Releases all leases; the next garbage collection removes their content. */
+  /** Releases all leases. The next garbage collection removes their content. */
   close(): void {
     for (const lease of this.#retained.keys()) this.#release(lease);
   }

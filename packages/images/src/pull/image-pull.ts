@@ -31,7 +31,7 @@ export type ImagePullerOptions = {
   logger: Logger;
 };
 
-/** Pulls images from registries. Calls for one reference with the same credentials share one pull. */
+/** Pulls images from registries. Concurrent calls for the same reference with the same credentials share one pull. */
 export class ImagePuller {
   readonly #options: ImagePullerOptions;
   readonly #tasks = new SharedTasks();
@@ -41,12 +41,12 @@ export class ImagePuller {
   }
 
   /**
-   * Resolves and pulls the reference `text`, and returns the image's id. If another image has the name, the name moves to the
-   * pulled image.
+   * Resolves and pulls the reference `text`, and returns the image's ID. If the name belongs to another image, it is moved to the pulled
+   * image.
    */
   pull(text: string, auth: RegistryAuth, signal: AbortSignal): Promise<string> {
     const reference = parseReference(text);
-    // a caller must not share a pull with other credentials: it may not be authorized for that image
+    // a caller must not join a pull that uses other credentials: it may not be authorized for that image
     const key = `${formatReference(reference)} ${sha256Digest(JSON.stringify(Object.entries(auth).sort()))}`;
     return this.#tasks.run(key, signal, (shared) => this.#track(reference, auth, shared));
   }

@@ -1,11 +1,11 @@
-/** One challenge of a `WWW-Authenticate` header (RFC 9110, section 11.6.1); scheme and names in lower case. */
+/** One challenge of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). The scheme and the parameter names are in lower case. */
 export type AuthChallenge = { scheme: string; parameters: Record<string, string> };
 
 const tokenPattern = /[A-Za-z0-9!#$%&'*+.^_`|~-]+/y;
 const parameterPattern = /([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/y;
 const separatorPattern = /[\s,]*/y;
 
-/** Parses the challenges of a header, in order, up to the first malformed part. */
+/** Parses the challenges in a `WWW-Authenticate` header, in order, up to the first malformed part. */
 export function parseChallenges(header: string): AuthChallenge[] {
   const challenges: AuthChallenge[] = [];
   let position = 0;

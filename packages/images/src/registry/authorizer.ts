@@ -6,8 +6,8 @@ import { isLoopback, type RegistryHost } from './registry-host.ts';
 import { basicCredentials, type Credentials, fetchToken, type Token } from './token.ts';
 
 /**
- * How to authorize requests to a host that has sent a challenge: with Basic, with a token from a token server, or with the registry
- * token of the credentials.
+ * How to authorize requests to a host that has sent a challenge: with Basic authentication, with a token from a token server, or with the
+ * registry token from the credentials.
  */
 type HostState =
   | { kind: 'basic' }
@@ -15,8 +15,8 @@ type HostState =
   | { kind: 'given'; token: string };
 
 /**
- * Answers the authentication challenges of the hosts of one pull. Tokens are not shared between pulls, as another pull may not have
- * the same permissions. Concurrent requests share a token; it is fetched again when it expires.
+ * Answers the authentication challenges of the hosts that one pull contacts. Tokens are not shared between pulls, because another pull may
+ * not have the same permissions. Concurrent requests share a token; it is fetched again when it expires.
  */
 export class Authorizer {
   readonly #http: HttpClient;
@@ -26,7 +26,7 @@ export class Authorizer {
   readonly #signal: AbortSignal;
   readonly #states = new Map<string, HostState>();
 
-  /** `signal`: the signal of the pull, which aborts token requests. */
+  /** `signal`: the signal of the pull; it also aborts token requests. */
   constructor(options: { http: HttpClient; auth: RegistryAuth; repositoryPath: string; signal: AbortSignal }) {
     this.#http = options.http;
     this.#signal = options.signal;
@@ -40,7 +40,7 @@ export class Authorizer {
     return Object.values(this.#credentials).some((value) => value !== '');
   }
 
-  /** The `authorization` header for a host; `undefined` if it has sent no challenge before. */
+  /** Returns the `authorization` header for a host; `undefined` if the host has not sent a challenge yet. */
   async headerFor(host: RegistryHost): Promise<string | undefined> {
     const state = this.#states.get(host.baseUrl);
     switch (state?.kind) {
@@ -59,8 +59,8 @@ export class Authorizer {
   }
 
   /**
-   * Handles a 401 response to a request that had the authorization `sent`. Returns true if the request should be repeated with
-   * the new authorization; false if no other authorization is available, or if the challenge is not from the host itself: the
+   * Handles a 401 response to a request that was sent with the authorization `sent`. Returns true if the request should be repeated with
+   * the new authorization. Returns false if no other authorization is available, or if the challenge did not come from the host itself: the
    * target of a redirect must not decide where credentials are sent (CVE-2020-15157).
    */
   async answer(host: RegistryHost, response: HttpResponse, sent: string | undefined): Promise<boolean> {
@@ -90,8 +90,8 @@ export class Authorizer {
   }
 
   /**
-   * Credentials are sent to the host of their server address. Those without a server address are sent to the registry and its
-   * mirrors, as in containerd, but not to a mirror over plain HTTP, unless it is on loopback.
+   * Returns the credentials for a host. Credentials are sent to the host of their server address. Those without a server address are sent
+   * to the registry and its mirrors, as in containerd, but not to a mirror over plain HTTP, unless it is on loopback.
    */
   #credentialsFor({ baseUrl, namespace }: RegistryHost, url: string): Credentials {
     if (this.#server !== '') return this.#server === serverOf(baseUrl) ? this.#credentials : anonymous;
@@ -117,7 +117,7 @@ export class Authorizer {
       host,
       signal: this.#signal,
     });
-    // a failed request is not cached: after the next 401, a new one is sent
+    // a failed token request is not cached; the next 401 triggers a new one
     token.catch(() => {
       const state = this.#states.get(host.baseUrl);
       if (state?.kind === 'token' && state.token === token) this.#states.delete(host.baseUrl);
@@ -126,7 +126,7 @@ export class Authorizer {
   }
 }
 
-/** True if a URL is of this host: same name and port, and the same scheme, or https instead of http. */
+/** Whether a URL belongs to this host: it has the same host name and port, and either the same scheme or https instead of http. */
 function isFrom({ baseUrl, fallsBackToHttp }: RegistryHost, url: string): boolean {
   const [own, other] = [new URL(baseUrl), new URL(url)];
   const encrypted = other.protocol === 'https:';
@@ -135,13 +135,13 @@ function isFrom({ baseUrl, fallsBackToHttp }: RegistryHost, url: string): boolea
 
 const anonymous: Credentials = { username: '', password: '', identityToken: '', registryToken: '' };
 
-/** The host and port of a URL or address. All names of Docker Hub are mapped to one. */
+/** Returns the host and port of a URL or address. All host names of Docker Hub are mapped to the same one. */
 function serverOf(address: string): string {
   const host = URL.parse(address.includes('://') ? address : `https://${address}`)?.host ?? address;
   return ['index.docker.io', 'registry-1.docker.io'].includes(host) ? 'docker.io' : host;
 }
 
-/** Decodes the credentials. As in Docker's `config.json`, `auth` is used only if username and password are absent. */
+/** Decodes the credentials. As in Docker's `config.json`, `auth` is used only if both username and password are absent. */
 function decodeCredentials(auth: RegistryAuth): Credentials {
   const { identityToken = '', registryToken = '' } = auth;
   const plain = { username: auth.username ?? '', password: auth.password ?? '' };

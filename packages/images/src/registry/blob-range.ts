@@ -11,9 +11,9 @@ export type RangeRequest = {
 };
 
 /**
- * The bytes of a blob from `offset` on, from the response to a range request (RFC 9110, section 14). If the server sends the
- * whole blob instead, the bytes before `offset` are skipped. Rejects with `data_loss` if the server sends another range or size
- * than requested.
+ * Returns the bytes of a blob, starting at `offset`, from the response to a range request (RFC 9110, section 14). If the server sends the
+ * whole blob instead, the bytes before `offset` are skipped. Rejects with `data_loss` if the server sends a range or size other than the
+ * requested one.
  */
 export async function openRange(response: HttpResponse, request: RangeRequest): Promise<AsyncIterable<Buffer>> {
   const { digest, size, offset, name, refusal } = request;

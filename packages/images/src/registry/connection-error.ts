@@ -19,7 +19,9 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/** Turns a failure below HTTP into an `unavailable` error with a message for users. A `PodwrightError` is returned unchanged. */
+/**
+ * Converts a failure below the HTTP layer to an `unavailable` error with a user-facing message. A `PodwrightError` is returned unchanged.
+ */
 export function connectionError(error: unknown, url: string): PodwrightError {
   if (error instanceof PodwrightError) return error;
   const code = systemCode(error);
@@ -41,19 +43,19 @@ export function connectionError(error: unknown, url: string): PodwrightError {
   });
 }
 
-/** A URL without its query, for error messages: redirects may have signatures in their queries, which are credentials. */
+/** Returns a URL without its query, for error messages: the query of a redirect may contain a signature, which is a credential. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.slice(0, 500);
 }
 
-/** True if a TLS handshake failed because the server does not speak TLS. */
+/** Whether a TLS handshake failed because the server does not speak TLS. */
 export function isTlsMismatch(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG';
 }
 
-/** True for failures after which a retry may succeed: an interrupted or stalled connection, not a refused one. */
+/** Whether a retry may succeed after this failure. True for an interrupted or stalled connection, false for a refused one. */
 export function isCut(error: unknown): boolean {
   if (!(error instanceof PodwrightError)) return false;
   if (error.code === 'deadline_exceeded') return true;

@@ -6,8 +6,8 @@ import type { RegistryCapability } from './registry-host.ts';
 const textOrList = z.union([z.string().transform((text) => [text]), z.array(z.string())]);
 
 /**
- * `client`: a file with both certificate and key, or a list. Each list item is such a file, or a pair of a certificate file and a
- * key file.
+ * `client`: either the path of a file that contains both certificate and key, or a list. Each list item is either such a path or a pair of
+ * certificate file and key file.
  */
 const clientSchema = z.union([
   z.string().transform((file) => [[file, file] as const]),
@@ -42,24 +42,24 @@ const fileSchema = entrySchema.extend({
   host: z.record(z.string(), entrySchema).default({}),
 });
 
-/** One host of a `hosts.toml`. Its certificate files are not read yet. */
+/** One host in a `hosts.toml`. Its certificate files have not been read yet. */
 export type HostEntry = {
-  /** `undefined` for the registry itself, which is the last entry of a file without a `server`. */
+  /** `undefined` for the registry itself, which is the last entry if the file has no `server`. */
   baseUrl: string | undefined;
   capabilities: RegistryCapability[];
   caFiles: string[];
-  /** Pairs of certificate file and key file; both are the same path if one file contains both. */
+  /** Pairs of certificate file and key file; the two paths are the same if one file contains both. */
   clientFiles: (readonly [string, string])[];
-  /** `undefined` if the file does not set it. */
+  /** `undefined` if `hosts.toml` does not set it. */
   skipVerify: boolean | undefined;
   headers: Record<string, string[]>;
-  /** `undefined` if the file does not set it. */
+  /** `undefined` if `hosts.toml` does not set it. */
   dialTimeoutMs: number | undefined;
 };
 
 /**
- * Decodes a `hosts.toml` as containerd does (containerd's docs/hosts.md): mirrors in the order of the file, then the
- * server. Unknown keys are ignored. Throws `failed_precondition` with the file's path.
+ * Decodes a `hosts.toml` the way containerd does (containerd's docs/hosts.md): mirrors in file order, then the server. Unknown keys are
+ * ignored. If the file is invalid, throws `failed_precondition` with the file's path.
  */
 export function parseHostsFile(text: string, path: string): HostEntry[] {
   const fail = (why: string) => new PodwrightError('failed_precondition', `read ${path}: ${why}`);
@@ -96,7 +96,7 @@ function hostEntry(
 
 const unitMs: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 0.001, µs: 0.001, ns: 0.000_001 };
 
-/** Parses a Go duration (`1m30s`, `500ms`) to ms; at least 1. */
+/** Parses a Go duration (`1m30s`, `500ms`) and returns it in ms, at least 1. */
 function goDuration(text: string, fail: (why: string) => PodwrightError): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|h|m|s)/g)];
   const totalMs = parts.reduce((sum, [, number, unit]) => sum + Number(number) * unitMs[unit!]!, 0);
@@ -105,7 +105,7 @@ function goDuration(text: string, fail: (why: string) => PodwrightError): number
   return Math.max(1, Math.round(totalMs));
 }
 
-/** Appends `/v2` to the path, unless it ends with that or `override_path` is set. */
+/** Appends `/v2` to the path, unless the path already ends with `/v2` or `override_path` is set. */
 function apiUrl(text: string, overridePath: boolean, fail: (why: string) => PodwrightError): string {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) throw fail(`"${text}" is not a registry's URL`);

@@ -3,13 +3,13 @@ import { gatherBytes, PodwrightError, Timer } from '@podwright/base';
 import { connectionError, shownUrl } from './connection-error.ts';
 
 export type BodyOptions = {
-  /** Longest wait for the next bytes, in ms. The time that the reader takes between reads does not count. */
+  /** Maximum time to wait for the next bytes, in ms. Time that the reader takes between reads does not count. */
   stallTimeoutMs: number;
   signal: AbortSignal;
   url: string;
 };
 
-/** The body of a response. Rejects with `unavailable` if the connection breaks, and with `deadline_exceeded` if it stalls. */
+/** Reads a response body. Rejects with `unavailable` if the connection breaks, and with `deadline_exceeded` if it stalls. */
 export async function* readBody(message: IncomingMessage, options: BodyOptions): AsyncGenerator<Buffer> {
   const { signal, stallTimeoutMs, url } = options;
   let waiting = true;
@@ -40,13 +40,16 @@ export async function* readBody(message: IncomingMessage, options: BodyOptions):
 
 export type DocumentOptions = BodyOptions & {
   maxBytes: number;
-  /** Longest time for the whole body, in ms. The stall timeout does not catch a server that sends a byte now and then. */
+  /** Maximum time for the whole body, in ms. The stall timeout does not catch a server that sends a byte now and then. */
   timeoutMs: number;
   /** Prefix of error messages. */
   what: string;
 };
 
-/** Reads a small body. Rejects with `resource_exhausted` beyond `maxBytes`, `deadline_exceeded` after `timeoutMs`, and as `readBody`. */
+/**
+ * Reads a small response body. Rejects with `resource_exhausted` if it exceeds `maxBytes`, with `deadline_exceeded` after `timeoutMs`, and
+ * with the errors of `readBody`.
+ */
 export async function readDocument(message: IncomingMessage, options: DocumentOptions): Promise<Buffer> {
   const { maxBytes, timeoutMs, what } = options;
   const late = () => new PodwrightError('deadline_exceeded', `${what}: not complete after ${timeoutMs} ms`);

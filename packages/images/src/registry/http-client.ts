@@ -20,9 +20,9 @@ export type HttpRequest = {
   headers: Record<string, string | string[]>;
   body?: string;
   tls: RegistryTls;
-  /** Falls back to plain http if the server does not speak TLS. */
+  /** Whether to fall back to plain HTTP if the server does not speak TLS. */
   fallsBackToHttp?: boolean;
-  /** Longest time to establish a new connection. */
+  /** Maximum time to establish a new connection. */
   dialTimeoutMs?: number;
   signal: AbortSignal;
 };
@@ -30,50 +30,50 @@ export type HttpRequest = {
 export type HttpResponse = {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** The URL that was answered, after redirects. */
+  /** The final URL, after redirects. */
   url: string;
-  /** Can be read once, to its end or not. Callers that do not read it must `discard` the response. */
+  /** Can be read only once, though not necessarily to its end. Callers that do not read it must `discard` the response. */
   body: AsyncIterable<Buffer>;
-  /** Reads a small body in bounded time; `what` is the prefix of the error if it is larger or takes longer. */
+  /** Reads a small body in bounded time. `what` is the prefix of the error message if the body is too large or takes too long. */
   document(maxBytes: number, what: string): Promise<Buffer>;
   discard(): void;
 };
 
 export type HttpClientOptions = {
-  /** Longest time without receiving a byte, in ms. */
+  /** Maximum time without receiving any bytes, in ms. */
   stallTimeoutMs: number;
-  /** Longest time for the body of a `document`, in ms. */
+  /** Maximum time to read the body with `document`, in ms. */
   documentTimeoutMs: number;
   /** How long an idle connection stays open, in ms. Default: 90 s. */
   idleTimeoutMs?: number;
-  /** Environment with HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
+  /** Environment variables, of which HTTP_PROXY, HTTPS_PROXY and NO_PROXY are used. */
   environment: NodeJS.ProcessEnv;
 };
 
-/** Headers that are also sent to another host after a redirect. Credentials must not be among them. */
+/** Headers that are still sent after a redirect to another host. They must not include credentials. */
 const HARMLESS_HEADERS = ['accept', 'range', 'user-agent'];
 
 /**
- * Registries and token servers are tested with Go's client, which accepts bare LFs, folded header fields, a Content-Length in
- * addition to chunked encoding, and many header fields. With these options, Node's parser accepts most of that.
+ * Registries and token servers are tested with Go's client, which accepts bare LFs, folded header fields, a Content-Length in addition to
+ * chunked encoding, and many header fields. With these options, Node's parser accepts most of that.
  */
 const LENIENT = { insecureHTTPParser: true, maxHeaderSize: MAX_HEAD_BYTES };
 
 /**
- * HTTP and HTTPS with persistent connections, redirects, proxies and a stall timeout. Every status is returned as a response, not
- * thrown as an error.
+ * HTTP and HTTPS client with persistent connections, redirects, proxies and a stall timeout. Every HTTP status is returned as a response
+ * rather than thrown as an error.
  */
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #agents = new Map<string, http.Agent>();
-  /** `host:port` of servers that turned out to speak plain http. */
+  /** `host:port` of servers that turned out to speak plain HTTP. */
   readonly #plain = new Set<string>();
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
   }
 
-  /** Sends a request and follows redirects. Rejects with `unavailable` or `deadline_exceeded` if there is no response. */
+  /** Sends a request and follows redirects. Rejects with `unavailable` or `deadline_exceeded` if no response is received. */
   async send(request: HttpRequest): Promise<HttpResponse> {
     let current = request;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -182,7 +182,7 @@ function boundInterimResponses(outgoing: http.ClientRequest, what: string): void
   });
 }
 
-/** Aborts a request if its new connection is not established in time. */
+/** Aborts a request if the new connection for it is not established in time. */
 function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) return;
@@ -223,7 +223,7 @@ function redirect(request: HttpRequest, from: string, location: string): HttpReq
   return { ...request, url: target.href, headers: Object.fromEntries(headers), fallsBackToHttp: false };
 }
 
-/** Drains a small body, so that the connection can be reused; closes the connection for a large one. */
+/** Drains a small response body, so that the connection can be reused; closes the connection if the body is large. */
 function discard(message: http.IncomingMessage): void {
   if (Number(message.headers['content-length'] ?? Number.NaN) <= 64 * 1024) message.resume();
   else message.destroy();

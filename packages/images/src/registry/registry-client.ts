@@ -14,14 +14,14 @@ import { isTransient, type RetryPolicy, withRetries } from './retry.ts';
 export type RegistryClientOptions = {
   http: HttpClient;
   authorizer: Authorizer;
-  /** In the order in which they are tried. */
+  /** The hosts to try, in order. */
   hosts: RegistryHost[];
   reference: Reference;
   retryPolicy: RetryPolicy;
   signal: AbortSignal;
 };
 
-/** A resolved reference. `data` is the manifest, if it had to be fetched to resolve the reference. */
+/** A resolved reference. `data` is the manifest, set only if it had to be fetched to resolve the reference. */
 export type Resolved = { descriptor: Descriptor; data?: Buffer };
 
 type HostUse<T> = (host: RegistryHost) => Promise<T>;
@@ -29,13 +29,13 @@ type HostUse<T> = (host: RegistryHost) => Promise<T>;
 /** `signal` overrides the signal of the pull. */
 type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string>; signal?: AbortSignal };
 
-/** A request for the bytes of a blob from `offset` on. `rotation` is the index of the host to ask first. */
+/** A request for the bytes of a blob, starting at `offset`. `rotation` is the index of the host to try first. */
 export type BlobRequest = { offset: number; rotation: number; signal: AbortSignal };
 
 /**
- * A client of the distribution-spec for one repository, through its mirrors and the registry itself. An instance serves one pull
- * and holds that pull's credentials and signal. Errors: `not_found`, `unauthenticated`, `permission_denied`, `unavailable`,
- * `deadline_exceeded` (stalled), `data_loss` (content that does not match its digest).
+ * A distribution-spec client for one repository, reached through its mirrors and the registry itself. An instance serves one pull and holds
+ * that pull's credentials and signal. Errors: `not_found`, `unauthenticated`, `permission_denied`, `unavailable`, `deadline_exceeded`
+ * (stalled), `data_loss` (content that does not match its digest).
  */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
@@ -46,23 +46,23 @@ export class RegistryClient {
     this.#name = formatReference(options.reference);
   }
 
-  /** Number of hosts with the `pull` capability. */
+  /** Number of hosts that have the `pull` capability. */
   get pullHosts(): number {
     return this.#options.hosts.filter(({ capabilities }) => capabilities.includes('pull')).length;
   }
 
-  /** Resolves the reference, by HEAD, or by GET if the HEAD response lacks digest or size. */
+  /** Resolves the reference with a HEAD request, or with a GET request if the HEAD response lacks the digest or size. */
   async resolve(): Promise<Resolved> {
     const { reference } = this.#options;
     const path = `manifests/${reference.digest ?? reference.tag}`;
     const headers = { accept: ACCEPTED_MANIFESTS };
-    // a digest needs no resolving, so any host that serves content is suitable
+    // a digest does not have to be resolved, so any host that serves content will do
     return this.#anyHostWithRetries(reference.digest === undefined ? 'resolve' : 'pull', async (host) => {
       const head = await this.#send(host, { method: 'HEAD', path, headers });
       head.discard();
       const descriptor = describe(head, reference.digest);
       if (head.status === 200 && descriptor !== undefined) return { descriptor };
-      // also after an error response to HEAD: only the body of a GET response contains the reason
+      // also after an error response to HEAD, because only the body of a GET response contains the reason
       const { data, mediaType } = await this.#getManifest(
         host,
         path,
@@ -73,7 +73,7 @@ export class RegistryClient {
     });
   }
 
-  /** Fetches and verifies the manifest or index of a descriptor. */
+  /** Fetches and verifies the manifest or index that a descriptor refers to. */
   async fetchManifest(descriptor: Descriptor): Promise<Buffer> {
     if (descriptor.size > manifestLimits.manifestBytes) throw tooLarge(descriptor, manifestLimits.manifestBytes);
     return this.#anyHostWithRetries('pull', async (host) => {
@@ -83,7 +83,7 @@ export class RegistryClient {
     });
   }
 
-  /** Opens the bytes of a blob from `offset` on. Tries each host once, beginning with the one at `rotation`. */
+  /** Opens a blob for reading, starting at `offset`. Tries each host once, beginning with the one at index `rotation`. */
   async openBlob(descriptor: Descriptor, { offset, rotation, signal }: BlobRequest): Promise<AsyncIterable<Buffer>> {
     const headers: Record<string, string> = offset > 0 ? { range: `bytes=${offset}-` } : {};
     const request: Request = { method: 'GET', path: `blobs/${descriptor.digest}`, headers, signal };
@@ -110,7 +110,7 @@ export class RegistryClient {
     return { data, mediaType: mediaTypeOf(response) };
   }
 
-  /** Tries the hosts in turn until one succeeds. If all fail, throws the last host's error with the messages of the others. */
+  /** Tries the hosts in turn until one succeeds. If all fail, throws the last host's error, to which it adds the messages of the others. */
   async #anyHost<T>(
     capability: RegistryCapability,
     use: HostUse<T>,
@@ -141,8 +141,8 @@ export class RegistryClient {
   }
 
   /**
-   * Like `#anyHost`, but retries while any host's failure is transient. Each round tries all hosts, so a busy host does not block
-   * the others.
+   * Like `#anyHost`, but retries if any host's failure is transient. Each round tries all hosts, so that a busy host does not block the
+   * others.
    */
   #anyHostWithRetries<T>(capability: RegistryCapability, use: HostUse<T>): Promise<T> {
     const { retryPolicy: policy, signal } = this.#options;
@@ -176,7 +176,7 @@ export class RegistryClient {
   }
 }
 
-/** Throws `data_loss` unless `data` has the digest and size of the descriptor. */
+/** Throws `data_loss` unless `data` matches the digest and size in the descriptor. */
 function verify(data: Buffer, { digest, size }: Descriptor): void {
   const { algorithm, hex } = parseDigest(digest);
   const actual = hasherOf(digest).update(data).digest('hex');

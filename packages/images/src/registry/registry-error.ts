@@ -3,8 +3,8 @@ import { MAX_ERROR_BYTES } from '../limits.ts';
 import type { HttpResponse } from './http-client.ts';
 
 /**
- * An unsuccessful response of a registry or a token server: the HTTP status, and the delay that the server requests
- * before the next attempt (0 if none).
+ * An unsuccessful response from a registry or token server: the HTTP status, and the delay that the server asks for before the next attempt
+ * (0 if none).
  */
 export class RegistryStatusError extends PodwrightError {
   readonly status: number;
@@ -17,26 +17,29 @@ export class RegistryStatusError extends PodwrightError {
   }
 }
 
-/** Parses `Retry-After`, a number of seconds or a date (RFC 9110, section 10.2.3); 0 if it is neither, or in the past. */
+/**
+ * Parses `Retry-After`, which is a number of seconds or a date (RFC 9110, section 10.2.3); returns 0 if it is neither or if the date is in
+ * the past.
+ */
 function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
   const text = headers['retry-after'] ?? '';
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return Math.max(ms || 0, 0);
 }
 
-/** How a request named a manifest: by the user's name for the image, or by digest, as indexes refer to it. */
+/** How a request referred to a manifest: by the name that the user gave for the image, or by digest, as indexes do. */
 export type ManifestName = 'name' | 'digest';
 
-/** Facts about a refused request, for the advice at the end of its error message. */
+/** Facts about a rejected request, used to choose the advice at the end of its error message. */
 export type RefusedRequest = {
-  /** Undefined if the request was not for a manifest. */
+  /** `undefined` if the request was not for a manifest. */
   named?: ManifestName;
   hasCredentials?: boolean;
 };
 
 /**
- * Creates the error for a response, with the registry's own message (distribution-spec, Error Codes) and advice for the user.
- * Consumes the body.
+ * Creates the error for an unsuccessful response, including the registry's own message (distribution-spec, Error Codes) and advice for the
+ * user. Consumes the body.
  */
 export async function registryError(
   response: HttpResponse,
@@ -47,7 +50,7 @@ export async function registryError(
   try {
     message = bodyMessage((await response.document(MAX_ERROR_BYTES, what)).toString('utf8'));
   } catch {
-    // the body is unreadable; report only the status
+    // the body is unreadable, so report only the status
   }
   const host = new URL(response.url).host;
   return new RegistryStatusError(
@@ -56,7 +59,7 @@ export async function registryError(
   );
 }
 
-/** The messages in a JSON error body, from its `errors` or from the top level; '' if there are none. */
+/** Returns the messages in a JSON error body, from its `errors` or from the top level; '' if there are none. */
 export function bodyMessage(body: string): string {
   let value: unknown;
   try {
@@ -84,7 +87,7 @@ function codeOf(status: number): ErrorCode {
   return 'unavailable';
 }
 
-/** Advice for the user, by status. */
+/** Returns advice for the user that depends on the HTTP status. */
 function advice(response: HttpResponse, { named, hasCredentials }: RefusedRequest): string {
   const { status } = response;
   if (status === 401 && hasCredentials) return '; it does not exist, or these credentials are wrong';

@@ -1,32 +1,35 @@
-/** Uses of a host: `resolve` turns a tag into a digest, `pull` serves content by digest. */
+/** What a host may be used for: `resolve` turns a tag into a digest, `pull` serves content by digest. */
 export type RegistryCapability = 'pull' | 'resolve' | 'push' | 'referrers';
 
-/** TLS settings of one host, in PEM. The CAs are added to those that the node trusts. */
+/** TLS settings for one host, in PEM. The CAs are trusted in addition to the node's own. */
 export type RegistryTls = {
   ca: string[];
   clientCertificates: { certificate: string; key: string }[];
   skipVerify: boolean;
 };
 
-/** A server of a registry's repositories: the registry itself, or a mirror of it. */
+/** A server for a registry's repositories: the registry itself or a mirror. */
 export type RegistryHost = {
-  /** Base URL of the API, without a trailing slash: `https://registry-1.docker.io/v2`. */
+  /** Base URL of the API, without a trailing slash, such as `https://registry-1.docker.io/v2`. */
   baseUrl: string;
   capabilities: RegistryCapability[];
   tls: RegistryTls;
-  /** Sent with every request to this host. */
+  /** Headers sent with every request to this host. */
   headers: Record<string, string[]>;
   /** The registry that this host mirrors, sent as the `ns` parameter; '' for the registry itself. */
   namespace: string;
-  /** Tries https first, then http: for a loopback registry without a configured scheme, or an http one with TLS settings. */
+  /**
+   * Whether to try https first and then http: set for a loopback registry with no configured scheme, and for an http host with TLS
+   * settings.
+   */
   fallsBackToHttp: boolean;
-  /** Longest time to establish a connection (`dial_timeout`). If unset, only the stall timeout applies. */
+  /** Maximum time to establish a connection (`dial_timeout`). If unset, only the stall timeout applies. */
   dialTimeoutMs?: number;
 };
 
 const noTls: RegistryTls = { ca: [], clientCertificates: [], skipVerify: false };
 
-/** The host for `domain` if nothing is configured, as in containerd. */
+/** Returns the host used for `domain` if nothing is configured, as in containerd. */
 export function defaultHost(domain: string, settings: Partial<RegistryHost> = {}): RegistryHost {
   const common = {
     capabilities: ['pull', 'resolve', 'push'] satisfies RegistryCapability[],
@@ -44,7 +47,7 @@ export function defaultHost(domain: string, settings: Partial<RegistryHost> = {}
   return { ...common, baseUrl: `https://${domain}/v2`, tls: { ...common.tls, skipVerify: true }, fallsBackToHttp };
 }
 
-/** True for `localhost`, 127.0.0.0/8 and ::1, with or without a port. */
+/** Whether `domain` is `localhost`, in 127.0.0.0/8, or ::1, with or without a port. */
 export function isLoopback(domain: string): boolean {
   const host = domain.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);

@@ -5,10 +5,10 @@ import { type HostEntry, parseHostsFile } from './hosts-file.ts';
 import { defaultHost, isLoopback, type RegistryHost } from './registry-host.ts';
 
 /**
- * The hosts for the repositories of `domain`, in the order in which to try them. They come from the first of these directories that
- * exists: `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`. If none exists, the only host is
- * the registry itself. A directory without a `hosts.toml`, or with an empty one, is read as Docker's certs.d (`*.crt` CAs, `*.cert`
- * with `*.key`). Files are read on each call, so that a change needs no restart. Throws `failed_precondition` for an invalid file.
+ * Returns the hosts for the repositories of `domain`, in the order in which to try them. They are configured in the first of these
+ * directories that exists: `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`. If none exists, the only
+ * host is the registry itself. A directory whose `hosts.toml` is missing or empty is read like Docker's certs.d (`*.crt` CAs, `*.cert` with
+ * `*.key`). The files are read on each call, so that changes do not require a restart. Throws `failed_precondition` if a file is invalid.
  */
 export async function loadRegistryHosts(configDir: string, domain: string): Promise<RegistryHost[]> {
   for (const name of directoryNames(domain)) {
@@ -83,7 +83,7 @@ async function readEntry(entry: HostEntry, directory: string, domain: string): P
   return { ...host, ...preferTls(host.baseUrl, entry), namespace: namespaceOf(host.baseUrl, domain) };
 }
 
-/** For an http URL with TLS settings, makes https be tried before http, as in containerd; not on port 80. */
+/** For an http URL with TLS settings, makes the client try https before http, as in containerd, except on port 80. */
 function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
   const hasTlsSettings = entry.caFiles.length > 0 || entry.clientFiles.length > 0 || entry.skipVerify !== undefined;
   const { protocol, port } = new URL(baseUrl);
@@ -91,7 +91,7 @@ function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
   return { baseUrl: baseUrl.replace(/^http:/, 'https:'), fallsBackToHttp: true };
 }
 
-/** The `ns` parameter, which names to a mirror the registry that it mirrors; '' for the registry itself. */
+/** Returns the `ns` parameter, which tells a mirror which registry it is mirroring; '' for the registry itself. */
 function namespaceOf(baseUrl: string, domain: string): string {
   const host = new URL(baseUrl).host;
   const isItself = host === domain || baseUrl === defaultHost(domain).baseUrl;

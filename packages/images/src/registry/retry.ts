@@ -4,12 +4,12 @@ import { isCut } from './connection-error.ts';
 import { RegistryStatusError } from './registry-error.ts';
 
 export type RetryPolicy = {
-  /** Delay after the first failure, doubled at each further one. */
+  /** Delay after the first failure; doubled after each further one. */
   initialDelayMs: number;
   maxDelayMs: number;
   /** Number of consecutive failures without progress that are retried; the next one is final. */
   maxFailures: number;
-  /** The same for all failures of one transfer, even if there is progress between them. */
+  /** Like `maxFailures`, but counts all failures of one transfer, even if there is progress between them. */
   maxFailuresInAll: number;
 };
 
@@ -20,7 +20,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxFailuresInAll: 100,
 };
 
-/** True if a retry of the request may succeed: the server is busy, or the connection was interrupted or stalled. */
+/** Whether a retry of the request may succeed because the server is busy or the connection was interrupted or stalled. */
 export function isTransient(error: unknown): boolean {
   const status = statusErrorIn(error);
   if (status !== undefined) {
@@ -29,13 +29,13 @@ export function isTransient(error: unknown): boolean {
   return isCut(error) || (error instanceof PodwrightError && isCut(error.cause));
 }
 
-/** Like `isTransient`, but for the middle of a transfer: a registry that was reachable before may become reachable again. */
+/** Like `isTransient`, but for a transfer that has already started: a registry that was reachable before may become reachable again. */
 export function isTransientOnceStarted(error: unknown): boolean {
   if (statusErrorIn(error) !== undefined) return isTransient(error);
   return ['unavailable', 'deadline_exceeded'].includes(errorCode(error));
 }
 
-/** The error itself or its cause, whichever has a status. */
+/** Returns the error itself or its cause, whichever is a `RegistryStatusError`. */
 function statusErrorIn(error: unknown): RegistryStatusError | undefined {
   if (error instanceof RegistryStatusError) return error;
   return error instanceof PodwrightError && error.cause instanceof RegistryStatusError ? error.cause : undefined;
@@ -45,12 +45,12 @@ export type Retry<T> = {
   policy: RetryPolicy;
   signal: AbortSignal;
   isRetryable: (error: unknown) => boolean;
-  /** A number that grows as the transfer advances; once it has grown, failures are counted from 1 again. */
+  /** Returns a number that grows as the transfer advances. Once it has grown, failures are counted from 1 again. */
   progress?: () => number;
   attempt: (failures: number) => Promise<T>;
 };
 
-/** Repeats `attempt` while its failures are retryable and within the policy; throws its last error. */
+/** Repeats `attempt` while its failures are retryable and within the limits of the policy; otherwise throws its last error. */
 export async function withRetries<T>({
   policy,
   signal,

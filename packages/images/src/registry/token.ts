@@ -7,7 +7,7 @@ import type { HttpClient, HttpRequest } from './http-client.ts';
 import { registryError } from './registry-error.ts';
 import type { RegistryHost } from './registry-host.ts';
 
-/** Decoded credentials; absent ones are ''. */
+/** Decoded credentials; missing ones are ''. */
 export type Credentials = { username: string; password: string; identityToken: string; registryToken: string };
 
 export type Token = { value: string; expiresAtMs: number };
@@ -15,19 +15,19 @@ export type Token = { value: string; expiresAtMs: number };
 export type TokenRequest = {
   http: HttpClient;
   challenge: AuthChallenge;
-  /** The scope to request if the challenge has none. */
+  /** The scope to request if the challenge does not contain one. */
   scope: string;
   credentials: Credentials;
-  /** The URL that was answered with the challenge; it is on `host` itself. */
+  /** The URL whose response contained the challenge; it is on `host` itself. */
   registryUrl: string;
-  /** The host that sent the challenge. Token requests use its TLS settings, and its headers if the token server is the same host. */
+  /** The host that sent the challenge. Token requests use its TLS settings and, if the token server is the same host, its headers. */
   host: Pick<RegistryHost, 'tls' | 'headers' | 'dialTimeoutMs'>;
   signal: AbortSignal;
 };
 
-/** Lifetime of a token without `expires_in` (distribution's token authentication specification). */
+/** Lifetime of a token whose response has no `expires_in` (distribution's token authentication specification). */
 const DEFAULT_LIFETIME_SECONDS = 60;
-/** A token is renewed this long before it expires, so that it does not expire during a request. */
+/** How long before its expiry a token is renewed, so that it does not expire during a request. */
 const MARGIN_MS = 5_000;
 
 const responseSchema = z.object({
@@ -36,14 +36,14 @@ const responseSchema = z.object({
   expires_in: z.number().optional(),
 });
 
-/** `username:password` in base64, as in a Basic `Authorization` header. */
+/** Returns `username:password` in base64, as used in a Basic `Authorization` header. */
 export function basicCredentials({ username, password }: Credentials): string {
   return Buffer.from(`${username}:${password}`).toString('base64');
 }
 
 /**
- * Gets a token from the server named in a Bearer challenge: by GET, with Basic credentials if there are any, or by an
- * OAuth2 refresh POST if there is an identity token. Rejects with the token server's error.
+ * Gets a token from the server named in a Bearer challenge: with a GET request, with Basic credentials if there are any, or with an OAuth2
+ * refresh POST request if there is an identity token. Rejects with the token server's error.
  */
 export async function fetchToken(options: TokenRequest): Promise<Token> {
   const { http, credentials } = options;
@@ -83,7 +83,6 @@ function realmOf({ challenge, credentials, registryUrl }: TokenRequest): URL {
   return realm;
 }
 
-/** The fields that all token requests have in common. */
 type Common = Pick<HttpRequest, 'tls' | 'dialTimeoutMs' | 'signal' | 'headers'>;
 
 function getRequest(realm: URL, options: TokenRequest, common: Common): HttpRequest {

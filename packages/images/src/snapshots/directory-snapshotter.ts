@@ -10,7 +10,7 @@ import type { SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarg
 
 const MAX_KEY_BYTES = 1024;
 
-/** The directory below a snapshotter's root that holds removed snapshots until they are deleted. */
+/** Returns the directory below a snapshotter's root that holds removed snapshots until they are deleted. */
 export const trashIn = (root: string): string => join(root, 'trash');
 
 /** `root` must be a directory that only this snapshotter uses. */
@@ -22,9 +22,9 @@ export type SnapshotterDependencies = {
 };
 
 /**
- * A snapshotter with one directory, `<root>/<number>/fs`, and one record per snapshot. A directory is filled in `<root>/new`, moved
- * to its final path, and then recorded; on removal it is moved to `<root>/trash` before the record is deleted. The constructor can
- * therefore detect the leftovers of any crash.
+ * A snapshotter with one directory (`<root>/<number>/fs`) and one record per snapshot. A directory is filled in `<root>/new`, moved to its
+ * final path, and only then recorded; on removal, it is moved to `<root>/trash` before the record is deleted. The constructor can therefore
+ * detect the leftovers of any crash.
  */
 export class DirectorySnapshotter implements Snapshotter {
   readonly name: string;
@@ -33,11 +33,11 @@ export class DirectorySnapshotter implements Snapshotter {
   readonly #records: SnapshotRecords;
   readonly #trash: Trash;
   readonly #stop = new AbortController();
-  /** Keys of snapshots whose directory is being filled, with the number of the parent snapshot. */
+  /** Keys of the snapshots whose directory is still being filled, with the number of the parent snapshot. */
   readonly #preparing = new Map<string, number | undefined>();
   #lastId: number;
 
-  /** Opens the snapshots below `root`, and reconciles records and directories. */
+  /** Opens the snapshots below `root` and reconciles records with directories. */
   constructor({ root, database, layout, logger }: SnapshotterDependencies) {
     this.name = layout.name;
     this.#root = root;
@@ -122,7 +122,7 @@ export class DirectorySnapshotter implements Snapshotter {
     };
   }
 
-  /** Resolves once everything removed so far is deleted from the disk. */
+  /** Resolves once everything removed so far has been deleted from disk. */
   async settle(): Promise<void> {
     await this.#trash.empty();
   }
@@ -185,7 +185,7 @@ export class DirectorySnapshotter implements Snapshotter {
     return join(this.#root, String(id));
   }
 
-  /** Removes directories without a record and records without a directory. Returns the highest number used so far. */
+  /** Removes directories that have no record and records that have no directory. Returns the highest number used so far. */
   #reconcile(logger: Logger): number {
     const names = readdirSync(this.#root).filter((name) => name !== 'trash');
     const records = this.#records.list();

@@ -4,7 +4,7 @@ import type { Mount, System } from '@podwright/system';
 import { TreeCopier } from './copy-tree.ts';
 import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout } from './snapshot-layout.ts';
 
-/** Each snapshot is a full copy of its parent: slow and large, but correct on every file system. */
+/** Stores each snapshot as a full copy of its parent: slow and large, but correct on every file system. */
 export class NativeLayout implements SnapshotLayout {
   readonly name = 'native';
   readonly isLayered = false;

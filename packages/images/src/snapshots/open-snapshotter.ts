@@ -10,8 +10,8 @@ import type { SnapshotLayout } from './snapshot-layout.ts';
 import type { Snapshotter } from './snapshotter.ts';
 
 /**
- * `kind`: `auto` selects overlayfs if it works on `root`, otherwise native. Each kind has its own directory below `root`. While
- * there is no space to test overlayfs, `auto` keeps the kind that was used on `root` before.
+ * `kind`: `auto` selects overlayfs if it works on `root`, otherwise native. Each kind has its own directory below `root`. While the disk is
+ * too full to test overlayfs, `auto` keeps the kind that was used on `root` before.
  */
 export type SnapshotterOptions = {
   kind: 'auto' | 'overlayfs' | 'native';
@@ -21,13 +21,12 @@ export type SnapshotterOptions = {
   logger: Logger;
 };
 
-/** The opened snapshotter, and for operators the reason for its kind. */
+/** The opened snapshotter, and the reason (for operators) why this kind was chosen. */
 export type OpenedSnapshotter = { snapshotter: Snapshotter; reason: string };
 
 /**
- * Opens a snapshotter of the requested kind.
- * Throws `failed_precondition` if `overlayfs` is requested and does not work, and `resource_exhausted` if it has never been used on
- * `root` and there is no space to test it.
+ * Opens a snapshotter of the requested kind. Throws `failed_precondition` if `overlayfs` was requested and does not work, and
+ * `resource_exhausted` if it has never been used on `root` and there is no space to test it.
  */
 export function openSnapshotter({ kind, root, database, system, logger }: SnapshotterOptions): OpenedSnapshotter {
   const { layout, reason } = chooseLayout({ kind, root, system });
@@ -55,7 +54,10 @@ function chooseLayout({ kind, root, system }: Pick<SnapshotterOptions, 'kind' | 
   return { layout: new NativeLayout(system), reason: `native copies, which are slow and big: ${support.reason}` };
 }
 
-/** Without space for a test, assumes that overlayfs works if its directory exists, as it has then worked on `root` before. */
+/**
+ * Tests overlayfs. If there is no space for the test, assumes that overlayfs works if its directory exists, because then it has worked on
+ * `root` before.
+ */
 function overlaySupport(system: System, root: string): OverlaySupport {
   const support = probeOverlay(system, root);
   if (support.supported !== 'unknown' || !isUsed(root, 'overlayfs')) return support;

@@ -5,15 +5,15 @@ import { type Mount, mountAll, type System, unmountTree } from '@podwright/syste
 import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout, workIn } from './snapshot-layout.ts';
 
 /**
- * Whether overlayfs works on a directory's file system, with the mount options to use or the reason why not. `unknown`: there was no
- * space, no inode or no descriptor for the test.
+ * Whether overlayfs works on a directory's file system, with either the mount options to use or the reason why it does not work. `unknown`:
+ * there was no disk space, inode or file descriptor left for the test.
  */
 export type OverlaySupport = { supported: true; options: string[] } | { supported: false | 'unknown'; reason: string };
 
 /**
- * Sets of mount options, in order of preference. `index=off`: with an index, the kernel may reject layers that another mount uses
- * or that were copied. `volatile` (Linux 5.10): unmounting does not sync the whole file system; containers do not survive a power
- * cut anyway.
+ * Sets of mount options, in order of preference. `index=off`: with an index, the kernel may reject layers that are in use by another mount
+ * or that were copied. `volatile` (Linux 5.10): unmounting does not sync the whole file system; containers do not survive a power failure
+ * anyway.
  */
 const OPTION_SETS = [['index=off', 'volatile'], ['index=off'], []];
 
@@ -40,8 +40,8 @@ export function probeOverlay(system: System, root: string): OverlaySupport {
 }
 
 /**
- * Finds the mount options that the kernel accepts without creating a file: mounts a read-only overlay of two directories, neither
- * of which is below the other, on a third one. Returns no options if no such mount succeeds.
+ * Finds the mount options that the kernel accepts, without creating a file: mounts a read-only overlay of the two `lower` directories,
+ * neither of which contains the other, on `target`. Returns no options if no such mount succeeds.
  */
 export function acceptedOptions(system: System, lower: [string, string], target: string): string[] {
   for (const options of OPTION_SETS) {
@@ -51,7 +51,7 @@ export function acceptedOptions(system: System, lower: [string, string], target:
       unmountTree(system, target);
       return options;
     } catch {
-      // an older kernel, which may accept fewer options
+      // probably an older kernel, which may accept fewer options
     }
   }
   return [];
@@ -69,13 +69,13 @@ function tryOverlay(system: System, directory: string, options: string[]): void 
   system.setXattr(upper!, 'trusted.overlay.opaque', Buffer.from('y'));
 }
 
-/** Each snapshot's directory has only its own layer; overlayfs merges the layers. */
+/** Stores only the snapshot's own layer in each snapshot's directory; overlayfs merges the layers. */
 export class OverlayLayout implements SnapshotLayout {
   readonly name = 'overlayfs';
   readonly isLayered = true;
   readonly #options: string[];
 
-  /** `options`: mount options found by `probeOverlay`. */
+  /** `options`: the mount options found by `probeOverlay`. */
   constructor(options: string[]) {
     this.#options = options;
   }
@@ -86,7 +86,7 @@ export class OverlayLayout implements SnapshotLayout {
     chmodSync(files, CONTAINER_DIRECTORY); // mkdir applies the umask
     if (kind === 'active') mkdirSync(workIn(directory), { mode: PRIVATE_DIRECTORY });
     if (parents[0] === undefined) return;
-    // overlayfs shows the attributes of the uppermost root directory, so they are copied from the parent
+    // overlayfs shows the attributes of the topmost root directory, so copy them from the parent
     const { uid, gid, mode } = statSync(filesIn(parents[0]));
     chownSync(files, uid, gid);
     chmodSync(files, mode & 0o7777);

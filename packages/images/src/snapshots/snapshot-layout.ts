@@ -5,23 +5,23 @@ import type { SnapshotKind } from './snapshotter.ts';
 /** The directory of a snapshot and those of its ancestors, nearest first. */
 export type SnapshotDirectories = { kind: SnapshotKind; directory: string; parents: string[] };
 
-/** How layers are stored in directories. The records and the order of steps are the same for all layouts. */
+/** Determines how layers are stored in directories. The records and the order of operations are the same for all layouts. */
 export interface SnapshotLayout {
   readonly name: string;
-  /** True if a layer's directory contains only that layer, with overlayfs whiteouts for the files that it deletes. */
+  /** Whether a layer's directory contains only that layer, with overlayfs whiteouts for the files that it deletes. */
   readonly isLayered: boolean;
-  /** Fills the new, empty directory of an active snapshot or a view. On failure the caller removes it. */
+  /** Fills the new, empty directory of an active snapshot or a view. On failure, the caller removes the directory. */
   create(directories: SnapshotDirectories): Promise<void>;
-  /** The mounts of an active snapshot or a view. */
+  /** Returns the mounts of an active snapshot or a view. */
   mounts(directories: SnapshotDirectories): Mount[];
 }
 
-/** The directory with a snapshot's own files. */
+/** Returns the directory that contains a snapshot's own files. */
 export function filesIn(directory: string): string {
   return join(directory, 'fs');
 }
 
-/** overlayfs's workdir, which must be on the same file system as the upper directory. */
+/** Returns overlayfs's workdir, which must be on the same file system as the upper directory. */
 export function workIn(directory: string): string {
   return join(directory, 'work');
 }

@@ -1,7 +1,7 @@
 import { type MetadataDatabase, migrate } from '@podwright/metadata';
 import type { SnapshotInfo, SnapshotKind, SnapshotUsage } from './snapshotter.ts';
 
-/** A record: the public information and the number that names the snapshot's directory. Numbers are never reused. */
+/** A snapshot record: the public information and the number that the snapshot's directory is named after. Numbers are never reused. */
 export type SnapshotRecord = SnapshotInfo & { id: number };
 
 type Row = { id: number; key: string; kind: SnapshotKind; parent: string | null; created_at_ms: number };
@@ -24,7 +24,7 @@ const MIGRATIONS = [
 const COLUMNS = `SELECT s.id, s.key, s.kind, p.key AS parent, s.created_at_ms
   FROM snapshots s LEFT JOIN snapshots p ON p.id = s.parent_id`;
 
-/** Prepared once: preparing a statement takes longer than running it. */
+/** Prepares the SQL statements once, because preparing a statement takes longer than running it. */
 function statements(database: MetadataDatabase) {
   return {
     find: database.prepare(`${COLUMNS} WHERE s.snapshotter = ? AND s.key = ?`),
@@ -46,7 +46,7 @@ function statements(database: MetadataDatabase) {
   };
 }
 
-/** The records of one snapshotter. Every change is one transaction. */
+/** The records of one snapshotter. Every change is a single transaction. */
 export class SnapshotRecords {
   readonly #database: MetadataDatabase;
   readonly #snapshotter: string;
@@ -68,13 +68,13 @@ export class SnapshotRecords {
     return (this.#statements.list.all(this.#snapshotter) as Row[]).map(toRecord);
   }
 
-  /** Largest number that was ever assigned, 0 if none. */
+  /** Returns the largest number that was ever assigned; 0 if none was. */
   lastId(): number {
     const row = this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'snapshots'").get();
     return (row as { seq: number } | undefined)?.seq ?? 0;
   }
 
-  /** Numbers of the ancestors of `id`, nearest first. */
+  /** Returns the numbers of the ancestors of `id`, nearest first. */
   ancestors(id: number): number[] {
     return (this.#statements.ancestors.all(id) as { id: number }[]).map((row) => row.id);
   }
@@ -96,7 +96,7 @@ export class SnapshotRecords {
     this.#database.writeEvenIfFull(() => this.#statements.delete.run(id));
   }
 
-  /** The cached usage of a committed snapshot. */
+  /** Returns the cached usage of a committed snapshot. */
   usage(id: number): SnapshotUsage | undefined {
     const row = this.#statements.usage.get(id);
     const { size_bytes: sizeBytes, inodes } = row as { size_bytes: number | null; inodes: number | null };

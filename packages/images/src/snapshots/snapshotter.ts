@@ -3,18 +3,18 @@ import type { Mount } from '@podwright/system';
 /** `active` is writable, `committed` is an immutable layer on which others can be built, `view` is read-only. */
 export type SnapshotKind = 'active' | 'committed' | 'view';
 
-/** Information on a snapshot. `parent` is the key of a committed snapshot, '' for none. */
+/** Information about a snapshot. `parent` is the key of a committed snapshot; '' if there is none. */
 export type SnapshotInfo = { key: string; kind: SnapshotKind; parent: string; createdAtMs: number };
 
-/** Disk space of a snapshot without its parents. */
+/** Disk usage of a snapshot, not including its parents. */
 export type SnapshotUsage = { sizeBytes: number; inodes: number };
 
 /** Where to unpack the layer of an active snapshot; the fields are options of `unpackLayer`. */
 export type UnpackTarget = {
   directory: string;
   /**
-   * Whether to turn whiteouts of the layer into overlay whiteouts. If not, `directory` is a full copy, from which whiteouts delete
-   * files.
+   * Whether to convert the layer's whiteouts to overlayfs whiteouts. If false, `directory` is a full copy, and whiteouts delete files from
+   * it.
    */
   overlayWhiteouts: boolean;
   /** Directories of the layers below, topmost first; empty if `directory` is a full copy. */
@@ -22,13 +22,12 @@ export type UnpackTarget = {
 };
 
 /**
- * Stores file trees as layers. An image layer is prepared under a temporary key on its parent, filled, and committed
- * under its chain id; a container's root file system is prepared on the image's top chain id.
+ * Stores file trees as layers. An image layer is prepared under a temporary key on top of its parent, filled, and committed under its chain
+ * ID; a container's root file system is prepared on top of the image's top chain ID.
  *
- * Invariants: a committed snapshot never changes; a snapshot with children cannot be removed; after a crash a snapshot
- * is complete or absent (leftovers are removed when the snapshotter is opened). The snapshotter does not mount:
- * it returns mounts, which the caller mounts and unmounts.
- * Errors: `not_found`, `already_exists`, `failed_precondition` (has children, wrong kind), `invalid_argument`.
+ * Invariants: a committed snapshot never changes; a snapshot with children cannot be removed; after a crash, a snapshot is either complete
+ * or absent (leftovers are removed when the snapshotter is opened). The snapshotter does not mount anything: it returns mounts, which the
+ * caller mounts and unmounts. Errors: `not_found`, `already_exists`, `failed_precondition` (has children, wrong kind), `invalid_argument`.
  */
 export interface Snapshotter {
   readonly name: string;
@@ -41,10 +40,10 @@ export interface Snapshotter {
   usage(key: string): Promise<SnapshotUsage>;
   remove(key: string): Promise<void>;
   list(): Promise<SnapshotInfo[]>;
-  /** The directory with the files of the layer itself, into which an active snapshot's layer is unpacked. */
+  /** Returns the directory that contains the layer's own files; an active snapshot's layer is unpacked into it. */
   layerDirectory(key: string): Promise<string>;
-  /** Where to unpack a layer into the active snapshot `key`, and how to apply its whiteouts. */
+  /** Returns where to unpack a layer into the active snapshot `key`, and how to apply its whiteouts. */
   unpackTarget(key: string): Promise<UnpackTarget>;
-  /** Stops background work: the deletion of removed trees, which resumes when the snapshotter is opened again. */
+  /** Stops background work, which is the deletion of removed snapshots; it resumes when the snapshotter is opened again. */
   close(): Promise<void>;
 }

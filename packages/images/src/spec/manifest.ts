@@ -16,7 +16,7 @@ const descriptorSchema = z.object({
     .transform((platform) => (platform?.os || platform?.architecture ? platform : undefined)),
 });
 
-/** Points at a blob (image-spec v1, descriptor.md). `size` is in bytes. */
+/** Refers to a blob (image-spec v1, descriptor.md). `size` is in bytes. */
 export type Descriptor = z.infer<typeof descriptorSchema>;
 
 const manifestSchema = z.object({
@@ -36,7 +36,7 @@ function optional<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** The part of an image config that is stored (image-spec v1, config.md). The schema also accepts its own output. */
+/** Schema for the part of an image config that is stored (image-spec v1, config.md). It also accepts its own output. */
 export const imageConfigSchema = z.object({
   architecture: textOr(''),
   os: textOr('linux'),
@@ -61,7 +61,7 @@ export const imageConfigSchema = z.object({
   ),
 });
 
-/** The part of an OCI image config that a runtime reads (image-spec v1, config.md). */
+/** The part of an OCI image config that the container runtime reads (image-spec v1, config.md). */
 export type ImageConfig = {
   architecture: string;
   os: string;
@@ -83,8 +83,8 @@ export type ImageManifest = { kind: 'manifest'; mediaType: string; config: Descr
 export type ImageIndex = { kind: 'index'; mediaType: string; manifests: Descriptor[] };
 
 /**
- * Decodes a manifest or an index, OCI or Docker. `mediaType` comes from the response or the descriptor; the content must agree with
- * it. Throws `invalid_argument`; `what` is the prefix of the message.
+ * Decodes an OCI or Docker manifest or index. `mediaType` comes from the response or the descriptor, and the content must agree with it.
+ * Throws `invalid_argument`; `what` is the prefix of the error message.
  */
 export function parseManifest(data: Uint8Array, mediaType: string, what: string): ImageManifest | ImageIndex {
   const value = decode(manifestSchema, data, what);
@@ -108,7 +108,7 @@ export function parseManifest(data: Uint8Array, mediaType: string, what: string)
   return { kind: 'manifest', mediaType: type || mediaTypes.ociManifest, config: value.config, layers };
 }
 
-/** Decodes an image config, which must have `layerCount` diff ids. Throws `invalid_argument`. */
+/** Decodes an image config, which must contain `layerCount` diff IDs. Throws `invalid_argument`. */
 export function parseImageConfig(
   data: Uint8Array,
   layerCount: number,
@@ -131,7 +131,7 @@ export function parseImageConfig(
   return { ...value, rootfs: { type: value.rootfs.type, diff_ids: diffIds } };
 }
 
-/** Bounds the stored part of a config, which is kept in memory once for the image and once for each of its containers. */
+/** Limits the stored part of a config, which is kept in memory once for the image and once for each of its containers. */
 function checkStoredSize(config: ImageConfig['config'], what: string): void {
   const bytes = Buffer.byteLength(JSON.stringify(config));
   if (bytes <= manifestLimits.storedConfigBytes) return;

@@ -1,4 +1,4 @@
-/** Media types of manifests: image-spec v1 (media-types.md) and Docker's image manifest version 2, schema 2. */
+/** Manifest media types: image-spec v1 (media-types.md) and Docker's image manifest version 2, schema 2. */
 export const mediaTypes = {
   ociIndex: 'application/vnd.oci.image.index.v1+json',
   ociManifest: 'application/vnd.oci.image.manifest.v1+json',
@@ -11,7 +11,7 @@ export const mediaTypes = {
   dockerSignedSchema1: 'application/vnd.docker.distribution.manifest.v1+prettyjws',
 } as const;
 
-/** The Accept header of requests for manifests. */
+/** The Accept header for manifest requests. */
 export const ACCEPTED_MANIFESTS = [
   mediaTypes.ociIndex,
   mediaTypes.dockerList,
@@ -24,7 +24,7 @@ const LAYER_PATTERNS = [
   /^application\/vnd\.docker\.image\.rootfs\.(?:diff|foreign\.diff)\.tar(?:\.gzip|\.zstd)?$/,
 ];
 
-/** True for the file system layers that can be unpacked, which excludes encrypted layers and artifacts. */
+/** Whether this is the media type of a file system layer that can be unpacked, which excludes encrypted layers and artifacts. */
 export function isLayer(mediaType: string): boolean {
   return LAYER_PATTERNS.some((pattern) => pattern.test(mediaType));
 }

@@ -1,4 +1,4 @@
-/** A platform as in an image index (image-spec v1, image-index.md), with GOARCH's names. */
+/** A platform as in an image index (image-spec v1, image-index.md), with GOARCH names. */
 export type Platform = { os: string; architecture: string; variant?: string };
 
 const architectureNames: Record<string, Platform> = {
@@ -14,12 +14,14 @@ const architectureNames: Record<string, Platform> = {
   ppc64: { os: 'linux', architecture: 'ppc64le' },
 };
 
-/** The Linux platform of an architecture, which may be named as in Node.js, the kernel or Go. */
+/** Returns the Linux platform for an architecture, whose name may be Node.js's, the kernel's or Go's. */
 export function linuxPlatform(arch: string): Platform {
   return normalizePlatform({ os: 'linux', architecture: arch });
 }
 
-/** Normalizes a platform for comparison: GOARCH names, explicit default variants (arm: v7, arm64: v8), amd64 without v1. */
+/**
+ * Normalizes a platform for comparison: uses GOARCH names, makes default variants explicit (arm: v7, arm64: v8), and drops v1 for amd64.
+ */
 function normalizePlatform(platform: Platform): Platform {
   const known = architectureNames[platform.architecture.toLowerCase()];
   const os = platform.os.toLowerCase();
@@ -32,7 +34,7 @@ function normalizePlatform(platform: Platform): Platform {
   return variant === '' ? { os, architecture } : { os, architecture, variant };
 }
 
-/** Platforms that the host can run, best first: its own, older variants, and its 32-bit sibling. */
+/** Returns the platforms that the host can run, best first: its own, older variants, and its 32-bit sibling. */
 function runnablePlatforms(host: Platform): Platform[] {
   const own = normalizePlatform(host);
   const arms = (from: number): Platform[] =>
@@ -50,8 +52,8 @@ function runnablePlatforms(host: Platform): Platform[] {
 }
 
 /**
- * The best of `candidates` for a host; the first of several equally good ones. A candidate without a platform is picked only if no
- * other matches; its config then decides.
+ * Returns the best of `candidates` for a host, or the first of several equally good ones. A candidate without a platform is picked only if
+ * no other matches; its config then decides.
  */
 export function pickPlatform<T extends { platform?: Platform }>(candidates: T[], host: Platform): T | undefined {
   for (const runnable of runnablePlatforms(host)) {
@@ -61,12 +63,12 @@ export function pickPlatform<T extends { platform?: Platform }>(candidates: T[],
   return candidates.find(({ platform }) => platform === undefined);
 }
 
-/** True if the host can run programs of `platform`. */
+/** Whether the host can run programs built for `platform`. */
 export function canRun(host: Platform, platform: Platform): boolean {
   return runnablePlatforms(host).some((runnable) => samePlatform(platform, runnable));
 }
 
-/** Formats a platform as `linux/arm/v7`. */
+/** Formats a platform, for example as `linux/arm/v7`. */
 export function formatPlatform({ os, architecture, variant }: Platform): string {
   return [os, architecture, variant].filter((part) => part !== undefined && part !== '').join('/');
 }

@@ -3,15 +3,15 @@ import { isDigest } from '../content/digest.ts';
 
 /** A normalized image reference. `parseReference` sets exactly one of `tag` and `digest`. */
 export type Reference = {
-  /** Registry host with an optional port: `docker.io`, `localhost:5000`, `[::1]:5000`. */
+  /** Registry host with an optional port, such as `docker.io`, `localhost:5000` or `[::1]:5000`. */
   domain: string;
-  /** Repository inside the registry: `library/busybox`. */
+  /** Repository within the registry, such as `library/busybox`. */
   path: string;
   tag?: string;
   digest?: string;
 };
 
-// This is the grammar of distribution's reference package, which Docker, containerd and the kubelet use.
+// The grammar is that of distribution's reference package, which Docker, containerd and the kubelet use.
 const DOMAIN_COMPONENT = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 const HOST = `(?:${DOMAIN_COMPONENT}(?:\\.${DOMAIN_COMPONENT})*|\\[(?:[a-fA-F0-9:]+)\\])`;
 const domainPattern = new RegExp(`^${HOST}(?::[0-9]+)?$`);
@@ -19,13 +19,13 @@ const pathPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 const MAX_PATH_LENGTH = 255;
-/** Longest text to parse: more than the longest domain (253 and a port), path, tag and digest together. */
+/** Maximum length of the text to parse: more than the longest domain (253 characters and a port), path, tag and digest together. */
 const MAX_REFERENCE_LENGTH = 1024;
 
 /**
- * Parses and normalizes an image name as users and manifests write it: `busybox` is `docker.io/library/busybox:latest`. If there is
- * a digest, a tag is dropped, as in containerd, because the digest already identifies the image. Throws `invalid_argument` with the
- * reason.
+ * Parses and normalizes an image name as it appears in commands and manifests: `busybox` becomes `docker.io/library/busybox:latest`. If
+ * there is a digest, a tag is dropped, as in containerd, because the digest already identifies the image. If the name is invalid, throws
+ * `invalid_argument` with the reason.
  */
 export function parseReference(text: string): Reference {
   const fail = (why: string) =>
@@ -45,12 +45,12 @@ export function parseReference(text: string): Reference {
   return { domain, path, digest };
 }
 
-/** `domain/path` without tag and digest. */
+/** Returns `domain/path`, without tag and digest. */
 export function repositoryOf(reference: Reference): string {
   return `${reference.domain}/${reference.path}`;
 }
 
-/** The canonical form, from which `parseReference` returns the same reference. */
+/** Returns the canonical form, which `parseReference` parses back to the same reference. */
 export function formatReference(reference: Reference): string {
   const suffix = reference.digest === undefined ? `:${reference.tag}` : `@${reference.digest}`;
   return `${repositoryOf(reference)}${suffix}`;
@@ -66,7 +66,7 @@ function splitSuffixes(text: string): { name: string; tag?: string; digest?: str
   return { name: rest.slice(0, colon), tag: rest.slice(colon + 1), digest };
 }
 
-/** The first component is a host if it has a dot, a port or an upper-case letter, or is `localhost`. */
+/** The first component is a host if it contains a dot, a port or an upper-case letter, or is `localhost`. */
 function splitDomain(name: string): { domain: string; path: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));

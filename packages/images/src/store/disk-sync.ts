@@ -7,14 +7,14 @@ import type { ImageRecords } from './image-records.ts';
 
 export type DiskSyncOptions = { root: string; records: ImageRecords; snapshotter: Snapshotter; logger: Logger };
 
-/** The kernel's boot id, which changes with every boot of the host. */
+/** Returns the kernel's boot ID, which changes every time the host boots. */
 export async function readBootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }
 
 /**
- * Syncs new images to the disk in the background, and then marks them as synced in their records. A pull need not wait for the
- * sync: after a power cut, the records show which images were not synced, and `recoverImages` unpacks them again.
+ * Syncs new images to disk in the background and then marks them as synced in their records. A pull does not have to wait for the sync:
+ * after a power failure, the records show which images had not been synced, and `recoverImages` unpacks them again.
  */
 export class DiskSync {
   readonly #options: DiskSyncOptions;
@@ -26,7 +26,10 @@ export class DiskSync {
     this.#options = options;
   }
 
-  /** Must be called after an image is recorded. The sync starts a little later, as starting a program would delay the pull's response. */
+  /**
+   * Must be called after an image has been recorded. The sync starts a little later, because starting a program would delay the pull's
+   * response.
+   */
   begin(): void {
     this.#again = true;
     this.#running ??= this.#run().finally(() => {
@@ -35,7 +38,7 @@ export class DiskSync {
     });
   }
 
-  /** Stops without waiting for the disk. The kernel writes unsynced images eventually, or the next process syncs them. */
+  /** Stops without waiting for the disk. Unsynced images are eventually written by the kernel or synced by the next process. */
   close(): void {
     this.#abort.abort();
   }
@@ -62,7 +65,7 @@ export class DiskSync {
     }
   }
 
-  /** A path on each file system to sync; content and snapshots may be on different ones. */
+  /** Returns a path on each file system to sync; content and snapshots may be on different ones. */
   async #paths(chainId: string): Promise<string[]> {
     const { root, snapshotter } = this.#options;
     return chainId === '' ? [root] : [root, await snapshotter.layerDirectory(chainId)];

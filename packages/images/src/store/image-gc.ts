@@ -16,9 +16,9 @@ export type GarbageCollectorOptions = {
 };
 
 /**
- * Mark-and-sweep garbage collection of content and image snapshots. It marks the blobs and snapshots that an image needs
- * (`image_needs`) or that running work holds (`Leases`). It also keeps snapshots with children, such as a container's snapshot. The
- * mark is checked again under the lock of each blob and snapshot just before its removal. Snapshots of containers are not touched.
+ * Mark-and-sweep garbage collector for content and image snapshots. It marks the blobs and snapshots that an image needs (`image_needs`) or
+ * that running work holds (`Leases`). Snapshots with children, such as a container's snapshot, are also kept. The mark is checked again
+ * under the lock of each blob or snapshot just before its removal. Container snapshots are not touched.
  */
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
@@ -31,7 +31,7 @@ export class GarbageCollector {
     this.#options = options;
   }
 
-  /** Removes content and snapshots that are not needed now. Collections run one at a time. */
+  /** Removes content and snapshots that are not needed at this time. Collections run one at a time. */
   collect(): Promise<void> {
     this.#next ??= this.#lock.run('collect', async () => {
       this.#next = undefined;
@@ -42,7 +42,7 @@ export class GarbageCollector {
     return this.#next;
   }
 
-  /** Waits until the running collection has ended; later calls of `collect` do nothing. */
+  /** Waits until the running collection has finished; later calls to `collect` do nothing. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.collect();
@@ -57,7 +57,7 @@ export class GarbageCollector {
     for (const { parent } of snapshots) children.set(parent, (children.get(parent) ?? 0) + 1);
     const parents = new Map(snapshots.map(({ key, parent }) => [key, parent]));
     const leaves = snapshots.filter(({ key, kind }) => kind === 'committed' && !children.has(key));
-    // the keys of image layers are chain ids; snapshots of other users have other keys
+    // the keys of image layers are chain IDs; snapshots of other users have other kinds of keys
     const queue = leaves.map(({ key }) => key);
     for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
       const chainId = key;

@@ -13,9 +13,9 @@ import { type LayerArrival, type LayerSnapshots, type LayerStep, layerSteps } fr
 import type { Lease } from './leases.ts';
 import type { TransferTracker } from './transfer-progress.ts';
 
-/** The source of an image: a registry, a layout directory, or the content store itself. */
+/** The source of an image: a registry, an OCI layout directory, or the content store itself. */
 export interface BlobSource {
-  /** Reads the manifest or index of a descriptor, of at most `manifestLimits.manifestBytes`. */
+  /** Reads the manifest or index that a descriptor refers to, at most `manifestLimits.manifestBytes`. */
   readManifest(descriptor: Descriptor): Promise<Buffer>;
   /** Fetches a config or a layer into the content store, which verifies it. */
   fetchBlob(descriptor: Descriptor, options: FetchOptions): Promise<void>;
@@ -24,7 +24,10 @@ export interface BlobSource {
 export type FetchOptions = {
   signal: AbortSignal;
   onProgress: (bytes: number) => void;
-  /** Called with the arriving blob at the start of each attempt; not called if the blob exists or another call fetches it. */
+  /**
+   * Called at the start of each attempt with the blob being downloaded. Not called if the blob already exists or is being fetched by
+   * another call.
+   */
   onArriving?: (blob: ArrivingBlob) => void;
 };
 
@@ -33,10 +36,10 @@ export type ImageInstallerOptions = {
   layers: LayerSnapshots;
   records: ImageRecords;
   platform: Platform;
-  /** Directory of the content store; free disk space is checked there. */
+  /** Directory of the content store, on whose file system free disk space is checked. */
   root: string;
   parallelDownloads: number;
-  /** Called before a new manifest is fetched, because its layers are probably new, too. */
+  /** Called before a new manifest is fetched, because its layers are probably new as well. */
   prepareUnpacking: () => void;
   trace: TraceWork;
 };
@@ -51,12 +54,12 @@ export type Installation = {
   signal: AbortSignal;
 };
 
-/** An image whose content and snapshots are present, so that only its names and its record are missing. */
+/** An image whose content and snapshots are present; only its names and its record are still missing. */
 export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
 
 /**
- * The manifest for this host. `config` may still be pending, so that layers can be fetched meanwhile, but only if it is certain
- * without the config that the manifest is for this host.
+ * The manifest for this host. `config` may still be pending, so that layers can be fetched in the meantime, but only if the manifest is
+ * known to be for this host even without the config.
  */
 type Found = {
   manifest: ImageManifest;
@@ -66,15 +69,15 @@ type Found = {
 };
 
 /**
- * The state of the search for a manifest: the indexes above the current document, whether the document is certainly for this host,
- * and the digests of all documents visited so far.
+ * The state of the search for a manifest: the indexes above the current document, whether the document is known to be for this host, and
+ * the digests of all documents visited so far.
  */
 type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
 
 /**
- * Installs an image's content and snapshots: from a manifest or index down to unpacked layers. Layers are downloaded concurrently, up
- * to a limit, and concurrently with the config; each layer is unpacked while it arrives, once those below it are unpacked. The
- * installation's lease holds everything that is used; the caller must record the image before it releases the lease.
+ * Installs an image's content and snapshots, from a manifest or index down to unpacked layers. Up to a limit, layers are downloaded
+ * concurrently with each other and with the config; each layer is unpacked while it is being downloaded, once those below it have been
+ * unpacked. The installation's lease holds everything that is used; the caller must record the image before releasing the lease.
  */
 export class ImageInstaller {
   readonly #options: ImageInstallerOptions;
@@ -87,7 +90,7 @@ export class ImageInstaller {
     const failure = new AbortController(); // the first failure aborts the rest
     const installation = { ...request, signal: AbortSignal.any([request.signal, failure.signal]) };
     const { tracker, lease } = installation;
-    // a manifest that the user names directly is accepted for any platform, because an emulator may run it
+    // a manifest that the user refers to directly is accepted for any platform, because an emulator may run it
     const found = await this.#find(installation, installation.target, { above: [], certain: true, seen: new Set() });
     const { manifest, manifestDigest, visited } = found;
     const blobs = [...visited, manifest.config, ...manifest.layers];
@@ -114,8 +117,8 @@ export class ImageInstaller {
   }
 
   /**
-   * Manifest and size of an image that already exists. It keeps them when it is pulled or loaded again with other compressed
-   * layers, unless some of its old blobs are missing.
+   * Returns the manifest and size of an image that already exists. The image keeps them when it is pulled or loaded again with differently
+   * compressed layers, unless some of its old blobs are missing.
    */
   async #previousManifest(id: string): Promise<Pick<InstalledImage, 'manifestDigest' | 'sizeBytes'> | undefined> {
     const { content, records } = this.#options;
@@ -132,7 +135,7 @@ export class ImageInstaller {
     }
   }
 
-  /** Descends from an index to the manifest for this host. Each document is stored in the content store. */
+  /** Descends from an index to the manifest for this host. Each document on the way is stored in the content store. */
   async #find(installation: Installation, descriptor: Descriptor, path: Path): Promise<Found> {
     const { content, prepareUnpacking } = this.#options;
     const { what, source, lease } = installation;
@@ -153,7 +156,7 @@ export class ImageInstaller {
     return { manifest: parsed, config, manifestDigest: descriptor.digest, visited };
   }
 
-  /** Finds the entry for this platform, or else the first entry without a platform whose config matches. */
+  /** Finds the index entry for this platform or, failing that, the first entry without a platform whose config matches. */
   async #findInIndex(installation: Installation, entries: Descriptor[], path: Path): Promise<Found> {
     const { platform } = this.#options;
     const { above, seen } = path;
@@ -199,7 +202,7 @@ export class ImageInstaller {
     return parsed;
   }
 
-  /** Fails early if the layers do not fit on the disk. The disk may still become full during the download. */
+  /** Fails early if the layers do not fit on the disk. The disk may still fill up during the download. */
   async #checkSpace({ what }: Installation, layers: Descriptor[]): Promise<void> {
     const { content, root } = this.#options;
     const present = await Promise.all(layers.map((layer) => content.has(layer)));
@@ -213,7 +216,7 @@ export class ImageInstaller {
     );
   }
 
-  /** Starts to fetch the layers. The failure of one aborts all. */
+  /** Starts fetching the layers. If one fails, all are aborted. */
   #fetchLayers(
     { source, tracker, signal }: Installation,
     { layers }: ImageManifest,
@@ -236,7 +239,7 @@ export class ImageInstaller {
     });
   }
 
-  /** Unpacks the layers in order while they arrive. Returns their chain ids. */
+  /** Unpacks the layers in order while they are being downloaded. Returns their chain IDs. */
   async #unpack(
     { tracker, lease, signal }: Installation,
     steps: LayerStep[],
@@ -253,12 +256,12 @@ export class ImageInstaller {
   }
 }
 
-/** Names a layer in trace spans, by the start of its digest and its size. */
+/** Identifies a layer in trace spans by its size and the start of its digest. */
 function shown({ digest, size }: Descriptor): string {
   return `layer ${digest.slice('sha256:'.length).slice(0, 12)} (${size} bytes)`;
 }
 
-/** Counts a document to be fetched. Throws `resource_exhausted` if the search has visited too many. */
+/** Counts a document that is about to be fetched. Throws `resource_exhausted` if the search has visited too many. */
 function countDocument(seen: Set<string>, digest: string, what: string): void {
   seen.add(digest);
   if (seen.size <= manifestLimits.documents) return;

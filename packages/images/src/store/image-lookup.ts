@@ -5,12 +5,12 @@ import type { ImageRecord } from './image-service.ts';
 
 type NamedRecord = Pick<ImageRecord, 'id' | 'repoTags' | 'repoDigests' | 'manifestDigest'>;
 
-/** Shorter prefixes of ids are treated as names. */
+/** Shorter ID prefixes are treated as names. */
 const MIN_PREFIX_LENGTH = 8;
 
 /**
- * Finds an image by id, name, digest of its manifest or index, or a prefix of its id. A name takes precedence over a prefix.
- * Throws `invalid_argument` if the prefix is ambiguous. Returns `undefined` for text that is no valid reference.
+ * Finds an image by ID, name, manifest or index digest, or a prefix of its ID. A name takes precedence over a prefix. Throws
+ * `invalid_argument` if the prefix is ambiguous. Returns `undefined` if the image is not found or `text` is not a valid reference.
  */
 export function findImage<T extends NamedRecord>(images: T[], text: string): T | undefined {
   const digest = /^[0-9a-f]{64}$/.test(text) ? `sha256:${text}` : text;
@@ -26,7 +26,7 @@ function hasDigest({ manifestDigest, repoDigests }: NamedRecord, digest: string)
   return manifestDigest === digest || repoDigests.some((name) => name.endsWith(`@${digest}`));
 }
 
-/** A reference in the canonical form of the records, `undefined` if it is invalid. */
+/** Returns a reference in the canonical form used in the records; `undefined` if the reference is invalid. */
 export function canonicalName(text: string): string | undefined {
   try {
     return formatReference(parseReference(text));
@@ -35,7 +35,10 @@ export function canonicalName(text: string): string | undefined {
   }
 }
 
-/** The names to remove together with `name`: if it is the last tag of its repository, the image's digests in that repository as well. */
+/**
+ * Returns the names to remove when `name` is removed: `name` itself and, if it is the last tag of its repository, the image's digests in
+ * that repository.
+ */
 export function namesToRemove({ repoTags, repoDigests }: NamedRecord, name: string): string[] {
   const repository = name.slice(0, name.lastIndexOf(name.includes('@') ? '@' : ':'));
   const hasOtherTag = repoTags.some((tag) => tag !== name && tag.startsWith(`${repository}:`));

@@ -7,31 +7,31 @@ import type { ImageConfig } from '../spec/manifest.ts';
 import { imageConfigSchema } from '../spec/manifest.ts';
 import type { ImageRecord } from './image-service.ts';
 
-/** An image to record, from a pull or a load. */
+/** An image to record after it was pulled or loaded. */
 export type NewImage = {
   id: string;
   manifestDigest: string;
   config: ImageConfig;
-  /** Chain ids of all layers, bottom first. */
+  /** Chain IDs of all layers, bottom first. */
   chain: string[];
   /** Digests of the blobs that the image needs. */
   content: string[];
   sizeBytes: number;
-  /** Canonical names: `repo:tag` and `repo@digest`. If another image has a name, the name moves to this image. */
+  /** Canonical names: `repo:tag` and `repo@digest`. A name that belongs to another image is moved to this one. */
   tags: string[];
   digests: string[];
 };
 
 /**
- * A stored record; `pinned` is not stored but follows from the options. `unsyncedBoot` is the id of the boot in which the image was
- * written, or '' once it is synced to the disk.
+ * A stored record. `pinned` is not stored, because it follows from the options. `unsyncedBoot` is the ID of the boot in which the image was
+ * written, or '' once it has been synced to disk.
  */
 export type StoredImage = Omit<ImageRecord, 'pinned'> & { chain: string[]; unsyncedBoot: string };
 
-/** An image whose record cannot be decoded. `names` come from the table of names. */
+/** An image whose record cannot be decoded. `names` are read from the table of image names. */
 export type DamagedImage = { id: string; names: string[]; reason: string };
 
-/** Version of the JSON in a row. Older records have no version, and are read as version 1. */
+/** Version of the JSON in a row. Older records have no version and are read as version 1. */
 const RECORD_VERSION = 1;
 
 const TABLES = `
@@ -46,7 +46,7 @@ CREATE TABLE image_needs (
   key TEXT NOT NULL, image_id TEXT NOT NULL REFERENCES images (id) ON DELETE CASCADE, PRIMARY KEY (key, image_id)
 ) STRICT, WITHOUT ROWID;`;
 
-/** The tables are STRICT: SQLite enforces the types of the columns. */
+/** The tables are STRICT, so SQLite enforces the column types. */
 type ImageRow = {
   id: string;
   manifest_digest: string;
@@ -60,11 +60,11 @@ type NameRow = { name: string; kind: 'tag' | 'digest'; image_id: string };
 const chainSchema = z.array(z.string());
 const versionSchema = z.object({ recordVersion: z.number().int().default(RECORD_VERSION) });
 
-/** The tables of images. An image and its needs are written in one transaction. */
+/** The tables of image records. An image and its needs are written in one transaction. */
 export class ImageRecords {
   readonly #database: MetadataDatabase;
   readonly #bootId: string;
-  /** All records in order of creation; invalidated by each change. */
+  /** All records in creation order; invalidated by every change. */
   #cache: Records | undefined;
 
   constructor(database: MetadataDatabase, bootId: string) {
@@ -73,17 +73,16 @@ export class ImageRecords {
     this.#bootId = bootId;
   }
 
-  /** All images with valid records, in order of creation. */
+  /** Returns all images with valid records, in creation order. */
   list(): StoredImage[] {
     return this.#records().images;
   }
 
-  /** The image with this id. */
   get(id: string): StoredImage | undefined {
     return this.#records().byId.get(id);
   }
 
-  /** Images whose records are damaged. `list` does not return them, but their content is held until they are removed. */
+  /** Returns the images whose records are damaged. `list` does not return them, but their content is kept until they are removed. */
   damaged(): DamagedImage[] {
     return this.#records().damaged;
   }
@@ -92,7 +91,9 @@ export class ImageRecords {
     this.putAll([image]);
   }
 
-  /** Records images, or more names of known images, in one transaction. Names that other images have move to the new ones. */
+  /**
+   * Records images, or additional names of known images, in one transaction. Names that belong to other images are moved to the new ones.
+   */
   putAll(images: NewImage[]): void {
     this.#database.write(() => {
       for (const image of images) this.#put(image);
@@ -106,7 +107,6 @@ export class ImageRecords {
     this.#cache = undefined;
   }
 
-  /** Removes names from their images. */
   removeNames(names: string[]): void {
     const statement = this.#database.prepare('DELETE FROM image_names WHERE name = ?');
     this.#database.writeEvenIfFull(() => {
@@ -115,7 +115,7 @@ export class ImageRecords {
     this.#cache = undefined;
   }
 
-  /** Marks images as synced to the disk. */
+  /** Marks images as synced to disk. */
   markSynced(ids: string[]): void {
     const statement = this.#database.prepare("UPDATE images SET unsynced_boot = '' WHERE id = ?");
     this.#database.writeEvenIfFull(() => {
@@ -124,19 +124,19 @@ export class ImageRecords {
     this.#cache = undefined;
   }
 
-  /** Marks an image as written in this boot and not synced. */
+  /** Marks an image as written since the last boot and not yet synced. */
   markUnsynced(id: string): void {
     this.#database.prepare('UPDATE images SET unsynced_boot = ? WHERE id = ?').run(this.#bootId, id);
     this.#cache = undefined;
   }
 
-  /** Digests and chain ids that an image needs. */
+  /** Returns the digests and chain IDs that an image needs. */
   needsOf(id: string): string[] {
     const rows = this.#database.prepare('SELECT key FROM image_needs WHERE image_id = ?').all(id);
     return (rows as { key: string }[]).map(({ key }) => key);
   }
 
-  /** True if some image needs the blob with this digest, or the snapshot with this chain id. */
+  /** Whether any image needs the blob with this digest or the snapshot with this chain ID. */
   needs(key: string): boolean {
     return this.#database.prepare('SELECT 1 FROM image_needs WHERE key = ?').get(key) !== undefined;
   }
@@ -191,10 +191,10 @@ export class ImageRecords {
   }
 }
 
-/** The contents of the tables, in memory. */
+/** The contents of the tables, cached in memory. */
 type Records = { images: StoredImage[]; byId: Map<string, StoredImage>; damaged: DamagedImage[] };
 
-/** Decodes a row. Throws `failed_precondition` for a record that a newer version wrote, and `invalid_argument` for a damaged one. */
+/** Decodes a row. Throws `failed_precondition` if the record was written by a newer version, and `invalid_argument` if it is damaged. */
 function decodeRow({ id, ...row }: ImageRow, names: NameRow[]): StoredImage {
   const json = Buffer.from(row.config);
   const { recordVersion } = decode(versionSchema, json, 'config');

@@ -5,14 +5,14 @@ import type { SnapshotInfo, Snapshotter, SnapshotUsage } from '../snapshots/snap
 import type { StorageUsage } from './image-service.ts';
 import { UNPACK_KEY_PREFIX } from './layer-snapshots.ts';
 
-/** How long the total size of the containers' writable layers is cached, because measuring it walks their trees. */
+/** How long the total size of the containers' writable layers is cached, because measuring it walks their directory trees. */
 const CONTAINERS_LIFETIME_MS = 10_000;
-/** Share of a CPU core that these measurements use on average. */
+/** Average share of a CPU core that these measurements use. */
 const CPU_SHARE = 0.05;
 
 type Options = { root: string; content: ContentStore; snapshotter: Snapshotter };
 
-/** Disk usage of blobs, layers and containers. Committed snapshots never change, so each is measured once. */
+/** Measures the disk usage of blobs, layers and containers. Committed snapshots never change, so each is measured only once. */
 export class ImageUsage {
   readonly #options: Options;
   readonly #layersOfContainers = new TreeMeasures({ cpuShare: CPU_SHARE });
@@ -54,8 +54,8 @@ export class ImageUsage {
   }
 
   /**
-   * Measures the layers of containers. One that takes too long to measure counts with its last known size, or with the part
-   * measured so far.
+   * Measures the containers' layers. A layer that takes too long to measure counts with its last known size or with the part measured so
+   * far.
    */
   async #measureAll(snapshots: SnapshotInfo[]): Promise<SnapshotUsage> {
     const { snapshotter } = this.#options;
@@ -69,7 +69,7 @@ export class ImageUsage {
   }
 }
 
-/** Returns zeros for a snapshot that has been removed meanwhile. */
+/** Returns zeros for a snapshot that has been removed in the meantime. */
 function orNothing(usage: Promise<SnapshotUsage>): Promise<SnapshotUsage> {
   return usage.catch((error: unknown) => {
     if (isNotFound(error) || isErrno(error, 'ENOENT')) return { sizeBytes: 0, inodes: 0 };

@@ -21,22 +21,22 @@ import type { Descriptor } from '../spec/manifest.ts';
 import type { UnpackLayer, UnpackResult } from '../unpack/unpack-options.ts';
 import type { VerifiedLayers } from './verified-layers.ts';
 
-/** Key prefix of snapshots into which a layer is being unpacked. Those found at startup are leftovers of a crash. */
+/** Key prefix of the snapshots into which a layer is being unpacked. Any that are found at startup are leftovers of a crash. */
 export const UNPACK_KEY_PREFIX = 'unpack-';
 
-/** One layer of an image: its blob, the digest that its uncompressed content must have, and its chain ids. */
+/** One layer of an image: its blob, the digest that its uncompressed content must have, and the chain IDs of the layer and its parent. */
 export type LayerStep = { descriptor: Descriptor; diffId: string; chainId: string; parentChainId: string };
 
 /**
- * A layer that is being fetched. `started` resolves to the arriving blob, or to `undefined` if the blob exists already or another call
- * fetches it; `fetched` resolves when the blob is stored and verified.
+ * A layer that is being fetched. `started` resolves to the blob being downloaded, or to `undefined` if the blob already exists or is being
+ * fetched by another call; `fetched` resolves when the blob has been stored and verified.
  */
 export type LayerArrival = { started: Promise<ArrivingBlob | undefined>; fetched: Promise<void> };
 
-/** The source of a layer: a blob in the content store, or one that is still arriving. */
+/** The source of a layer: a blob in the content store, or one that is still being downloaded. */
 type LayerFile = { blobPath: string; arriving?: ArrivingBlob; fetched?: Promise<void> };
 
-/** Combines the layers of a manifest with their diff ids and chain ids, bottom first. */
+/** Combines a manifest's layers with their diff IDs and chain IDs, bottom first. */
 export function layerSteps(layers: Descriptor[], diffIds: string[]): LayerStep[] {
   const chain = chainIds(diffIds);
   return layers.map((descriptor, index) => ({
@@ -54,7 +54,7 @@ export type LayerSnapshotsOptions = {
   verified: VerifiedLayers;
 };
 
-/** Unpacks layers into snapshots that are committed under their chain ids. Images that share a layer share its snapshot. */
+/** Unpacks layers into snapshots that are committed under their chain IDs. Images that share a layer share its snapshot. */
 export class LayerSnapshots {
   readonly #options: LayerSnapshotsOptions;
   readonly #locks = new KeyedLock();
@@ -73,8 +73,8 @@ export class LayerSnapshots {
   }
 
   /**
-   * Ensures that a layer is unpacked, and that its blob has the layer's diff id, even if the snapshot was unpacked from another
-   * image's blob. For layers from registries and archives. Rejects with `data_loss` for a wrong diff id.
+   * Ensures that a layer is unpacked and that its blob has the layer's diff ID, even if the snapshot was unpacked from another image's
+   * blob. For layers from registries and archives. Rejects with `data_loss` if the diff ID is wrong.
    */
   async ensure(step: LayerStep, { started, fetched }: LayerArrival, signal: AbortSignal): Promise<void> {
     const blob = await started;
@@ -88,7 +88,8 @@ export class LayerSnapshots {
   }
 
   /**
-   * Unpacks a stored layer onto its parent, which must exist, unless it is unpacked already. Rejects with `data_loss` for a wrong diff id.
+   * Unpacks a stored layer on top of its parent, which must exist. Does nothing if the layer is already unpacked. Rejects with `data_loss`
+   * if the diff ID is wrong.
    */
   unpack(step: LayerStep, signal: AbortSignal): Promise<void> {
     const work = async () => {
@@ -97,7 +98,7 @@ export class LayerSnapshots {
     return this.#locks.run(lockKey(step), work, signal);
   }
 
-  /** Removes the snapshot if `isUnneeded` returns true. Resolves to false if it stays, does not exist, or has children. */
+  /** Removes the snapshot if `isUnneeded` returns true. Resolves to false if the snapshot is kept, does not exist, or has children. */
   async removeIf(chainId: string, isUnneeded: () => boolean): Promise<boolean> {
     if (!isUnneeded()) return false;
     try {
@@ -114,8 +115,8 @@ export class LayerSnapshots {
   }
 
   /**
-   * Unpacks a blob while it arrives. The snapshot is committed only after the blob is verified. Resolves to false if the blob is
-   * already complete, or if the bytes were wrong and it was fetched from another host; the caller must then unpack the stored blob.
+   * Unpacks a blob while it is being downloaded. The snapshot is committed only after the blob has been verified. Resolves to false if the
+   * blob is already complete, or if its bytes were wrong and it was fetched from another host; the caller must then unpack the stored blob.
    */
   async #unpackArriving(
     step: LayerStep,
@@ -126,7 +127,7 @@ export class LayerSnapshots {
     if (file === undefined) return false;
     const either = AbortSignal.any([signal, blob.failed]);
     try {
-      // an open descriptor remains readable after the file is renamed
+      // an open file descriptor remains readable after the file is renamed
       await this.#unpack(step, { blobPath: `/proc/self/fd/${file.fd}`, arriving: blob, fetched }, either);
       return true;
     } catch (error) {
@@ -167,13 +168,13 @@ export class LayerSnapshots {
     const { mediaType } = step.descriptor;
     const { blobPath, arriving } = file;
     return unpackLayer({ blobPath, arriving, mediaType, ...target, signal }).catch(async (error: unknown) => {
-      // on a full disk, recording the snapshot's removal may first need the space of its files
+      // on a full disk, there may be no space to record the removal of the snapshot until its files are deleted
       if (errorCode(error) === 'resource_exhausted') await emptyDirectory(target.directory);
       throw error;
     });
   }
 
-  /** Verifies that a blob has the layer's diff id, by reading it without unpacking, unless that was verified before. */
+  /** Verifies that a blob has the layer's diff ID, by reading it without unpacking, unless that has been verified before. */
   async #verify(step: LayerStep, signal: AbortSignal): Promise<void> {
     const { content, unpackLayer, verified } = this.#options;
     const { digest, mediaType } = step.descriptor;
@@ -188,7 +189,7 @@ export class LayerSnapshots {
     }
   }
 
-  /** An upper bound on the uncompressed size of a layer for which no size was recorded, computed from its unpacked files. */
+  /** Returns an upper bound on the uncompressed size of a layer whose size was not recorded, computed from its unpacked files. */
   async #maxStreamBytes(chainId: string, signal: AbortSignal): Promise<number> {
     const directory = await this.#options.snapshotter.layerDirectory(chainId);
     const { contentBytes, names } = await measureTree(directory, { signal });
@@ -203,7 +204,7 @@ export class LayerSnapshots {
   }
 }
 
-/** The key includes the blob's digest, so that a slow transfer does not delay other blobs of the same layer. */
+/** Returns the key of the lock. It includes the blob's digest, so that a slow transfer does not delay other blobs of the same layer. */
 function lockKey({ descriptor, chainId }: LayerStep): string {
   return `${descriptor.digest} ${chainId}`;
 }

@@ -1,10 +1,10 @@
 import { type Broadcast, errorMessage } from '@podwright/base';
 import type { TransferProgress } from './image-service.ts';
 
-/** Shortest time between two reports of one transfer within a phase. */
+/** Minimum time between two reports of one transfer within a phase. */
 const INTERVAL_MS = 100;
 
-/** Tracks the progress of one pull or load and publishes it: each change of phase, and bytes at most ten times a second. */
+/** Tracks the progress of one pull or load and publishes it: every phase change, and byte counts at most ten times a second. */
 export class TransferTracker {
   readonly #broadcast: Broadcast<TransferProgress>;
   readonly #bytes = new Map<string, number>();
@@ -17,7 +17,9 @@ export class TransferTracker {
     this.#publish();
   }
 
-  /** Starts the download phase with the given blobs. Resets the counts, as a file with several images has several such phases. */
+  /**
+   * Starts the download phase for the given blobs. Resets the counts, because a file that contains several images has several such phases.
+   */
   startDownloads(blobs: { digest: string; size: number }[], layersTotal: number): void {
     this.#bytes.clear();
     this.#progress.doneBytes = 0;

@@ -12,15 +12,15 @@ import type { UnpackOptions, UnpackProgress, UnpackResult } from './unpack-optio
 /** The unpack options that can be sent to a worker thread. */
 export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress' | 'arriving'>;
 
-/** `onProgress` is called for each entry; the callback must limit the rate of its reports. */
+/** `onProgress` is called for every entry; the callback must limit the rate of its reports. */
 export type ApplyDependencies = {
   system: LayerSystem;
   onProgress: (progress: UnpackProgress) => void;
-  /** Set if the blob is still arriving. */
+  /** Set if the blob is still being downloaded. */
   hasArrived?: HasArrived | undefined;
 };
 
-/** Unpacks a layer in this thread, synchronously except for reading. Errors as for `UnpackLayer`. */
+/** Unpacks a layer in this thread, synchronously except for reading. Errors are the same as for `UnpackLayer`. */
 export async function applyBlob(job: UnpackJob, dependencies: ApplyDependencies): Promise<UnpackResult> {
   const { system, onProgress, hasArrived } = dependencies;
   try {
@@ -53,7 +53,7 @@ export async function applyBlob(job: UnpackJob, dependencies: ApplyDependencies)
   }
 }
 
-/** Computes the diff id and size of a layer without unpacking it. */
+/** Computes the diff ID and size of a layer without unpacking it. */
 async function hashBlob({ blobPath, maxBytes = MAX_LAYER_BYTES }: UnpackJob): Promise<UnpackResult> {
   const hash = createHash('sha256');
   let streamBytes = 0;
@@ -81,7 +81,7 @@ async function* watched(stream: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) 
   }
 }
 
-/** Rejects encrypted layers by their media type: unlike compression, encryption cannot be detected from the bytes. */
+/** Rejects encrypted layers based on their media type: unlike compression, encryption cannot be detected from the bytes. */
 function refuseEncrypted(mediaType: string): void {
   if (mediaType.endsWith('+encrypted')) {
     throw new PodwrightError('unimplemented', `unpack layer: ${mediaType} is encrypted, which is not supported`);

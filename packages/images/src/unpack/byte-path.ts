@@ -1,10 +1,10 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The kernel's limit for a path (PATH_MAX). */
+/** The kernel's path length limit (PATH_MAX). */
 const MAX_NAME_BYTES = 4096;
 
 /**
- * A path or name with one character per byte (latin1): names in layers need not be UTF-8, and strings make better keys than
+ * A path or name with one character per byte (latin1), because names in layers need not be UTF-8 and strings make better map keys than
  * buffers. `fsPath` converts it for node:fs.
  */
 export type BytePath = string;
@@ -13,19 +13,19 @@ export function bytePathOf(path: string | Buffer): BytePath {
   return (typeof path === 'string' ? Buffer.from(path) : path).toString('latin1');
 }
 
-/** The path for node:fs: ASCII as a string, which is faster, other paths as a buffer. */
+/** Converts a path for node:fs: an ASCII path to a string, which is faster, any other path to a buffer. */
 export function fsPath(path: BytePath): string | Buffer {
   return /[^\x00-\x7f]/.test(path) ? Buffer.from(path, 'latin1') : path;
 }
 
-/** The path quoted for messages. */
+/** Quotes a path for messages. */
 export function displayPath(path: BytePath): string {
   return JSON.stringify(Buffer.from(path, 'latin1').toString('utf8'));
 }
 
 /**
- * The components of a name in a layer, with `.` and `..` resolved; a leading `/` means the layer's root. Throws `invalid_argument`
- * for a name that leads out of the layer, as only hostile layers have.
+ * Returns the components of a name in a layer, with `.` and `..` resolved; a leading `/` refers to the layer's root. Throws
+ * `invalid_argument` if the name leads out of the layer, which happens only in hostile layers.
  */
 export function layerComponents(name: Buffer): string[] {
   if (name.length > MAX_NAME_BYTES)

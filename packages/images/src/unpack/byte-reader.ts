@@ -1,6 +1,6 @@
 import { BLOCK_BYTES, truncated } from './tar-header.ts';
 
-/** Reads pieces of requested lengths from a stream of chunks. Copies only pieces that span chunks. */
+/** Reads pieces of the requested lengths from a stream of chunks. Copies only pieces that span chunks. */
 export class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
   #chunk: Buffer = Buffer.alloc(0);
@@ -9,7 +9,7 @@ export class ByteReader {
     this.#source = stream[Symbol.asyncIterator]();
   }
 
-  /** The next piece of at most `limit` bytes; undefined at the stream's end. */
+  /** Returns the next piece, of at most `limit` bytes; `undefined` at the end of the stream. */
   async some(limit: number): Promise<Buffer | undefined> {
     while (this.#chunk.length === 0) {
       const next = await this.#source.next();
@@ -21,7 +21,7 @@ export class ByteReader {
     return piece;
   }
 
-  /** The next `length` bytes. Rejects with `data_loss` if the stream ends first; the error message contains `where`. */
+  /** Returns the next `length` bytes. Rejects with `data_loss` if the stream ends first; the error message contains `where`. */
   async exactly(length: number, where: string): Promise<Buffer> {
     const first = await this.some(length);
     if (first?.length === length) return first;
@@ -35,7 +35,7 @@ export class ByteReader {
     return Buffer.concat(pieces);
   }
 
-  /** The next block; undefined if the stream has ended. */
+  /** Returns the next block; `undefined` at the end of the stream. */
   async block(): Promise<Buffer | undefined> {
     const first = await this.some(BLOCK_BYTES);
     if (first === undefined || first.length === BLOCK_BYTES) return first;
@@ -46,7 +46,7 @@ export class ByteReader {
     if ((await this.skipUpTo(length)) < length) throw truncated(where);
   }
 
-  /** Skips these bytes, or fewer if the stream ends first. Returns how many it has skipped. */
+  /** Skips `length` bytes, or fewer if the stream ends first. Returns the number of bytes skipped. */
   async skipUpTo(length: number): Promise<number> {
     let skipped = 0;
     while (skipped < length) {

@@ -4,7 +4,7 @@ import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
 import { splitFrames } from './zstd-frames.ts';
 
-/** The compression of a blob. */
+/** A blob's compression format. */
 export type Compression = 'none' | 'gzip' | 'zstd';
 
 /** Large, so that each megabyte takes fewer turns of the event loop. */
@@ -22,13 +22,13 @@ const unsupported: [string, string][] = [
 ];
 
 /**
- * Detects the compression of a blob from its first bytes. Throws `unimplemented` for an unsupported one; `what` is the operation, for
- * the message.
+ * Detects the compression of a blob from its first bytes. Throws `unimplemented` if the format is not supported; `what` names the operation
+ * in the error message.
  */
 export function detectCompression(start: Buffer, what = 'unpack layer'): Compression {
   const hex = start.toString('hex', 0, 6);
   if (hex.startsWith('1f8b')) return 'gzip';
-  // a zstd frame or a skippable frame, with which some writers begin
+  // a zstd frame, or a skippable frame, which some writers put first
   if (hex.startsWith('28b52ffd') || /^5.2a4d18/.test(hex)) return 'zstd';
   const other = unsupported.find(([magic]) => hex.startsWith(magic));
   if (other !== undefined) {
@@ -40,20 +40,17 @@ export function detectCompression(start: Buffer, what = 'unpack layer'): Compres
   return 'none';
 }
 
-/** Resolves to the size of an arriving file once it is larger than `have` or will not grow any more. */
+/** Resolves to the size of a file that is being downloaded, once the file is larger than `have` or will not grow any further. */
 export type HasArrived = (have: number) => Promise<number>;
 
 export type ReadOptions = {
-  /** Called with the number of compressed bytes after each read. */
+  /** Called after each read with the number of compressed bytes that it returned. */
   onRead?: (bytes: number) => void;
-  /** For a file that is still being written. Default: the file is complete. */
+  /** Set for a file that is still being written. Default: the file is complete. */
   hasArrived?: HasArrived | undefined;
 };
 
-/**
- * The decompressed content of a blob.
- * The iteration throws `data_loss` if the compressed stream is truncated or damaged.
- */
+/** Reads a blob and yields its decompressed content. The iteration throws `data_loss` if the compressed stream is truncated or damaged. */
 export async function* readUncompressed(path: string, options: ReadOptions = {}): AsyncGenerator<Buffer, void, void> {
   await using file = await open(path);
   const { onRead = () => undefined, hasArrived = async () => Number.POSITIVE_INFINITY } = options;
@@ -68,7 +65,7 @@ export async function* readUncompressed(path: string, options: ReadOptions = {})
   }
 }
 
-/** Starts a decompressor. Iterating over the returned stream throws errors of both reading and decompression. */
+/** Starts a decompressor. Iterating over the returned stream throws both read and decompression errors. */
 function startDecompressor(compression: 'gzip' | 'zstd', compressed: AsyncIterable<Buffer>): Readable {
   if (compression === 'gzip') return pipeline(compressed, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
   return pipeline(compressed, splitFrames, createZstdDecompress({ chunkSize: CHUNK_BYTES }), () => undefined);

@@ -28,10 +28,13 @@ import type { TarEntry } from './tar-reader.ts';
 import type { UnpackLimits } from './unpack-limits.ts';
 import { isWhiteoutMetadata, WHITEOUT_PREFIX, Whiteouts } from './whiteouts.ts';
 
-/** The kernel's limit (XATTR_SIZE_MAX). */
+/** The kernel's limit on the size of an extended attribute (XATTR_SIZE_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
-/** Where to unpack a layer, and how to record its deletions (see `UnpackOptions`). `limits` counts and bounds the written data. */
+/**
+ * Where to unpack a layer, and how to record its deletions (see `UnpackOptions`). `limits` counts the written data and enforces limits on
+ * it.
+ */
 export type ApplierOptions = {
   directory: string;
   overlayWhiteouts: boolean;
@@ -40,8 +43,8 @@ export type ApplierOptions = {
 };
 
 /**
- * Creates the entries of a layer in its directory, one at a time and synchronously, except for reading bodies. It sets attributes
- * when it creates an entry, except for the times of directories, which `finish` sets.
+ * Creates the entries of a layer in its directory, one at a time and synchronously except for reading file bodies. An entry's attributes
+ * are set when it is created, except for directory times, which `finish` sets.
  */
 export class LayerApplier {
   readonly #system: LayerSystem;
@@ -63,7 +66,7 @@ export class LayerApplier {
     });
   }
 
-  /** Creates one entry. The body is read before the promise resolves. */
+  /** Creates one entry. The body has been read when the promise resolves. */
   async apply({ header, body }: TarEntry): Promise<void> {
     const components = layerComponents(header.nameBytes);
     if (isWhiteoutMetadata(components)) return;
@@ -79,7 +82,7 @@ export class LayerApplier {
     else this.#makeNode(parent, name, header);
   }
 
-  /** Makes the deferred system calls, and sets the times of directories, which creating entries would have changed. */
+  /** Makes the deferred system calls, then sets the times of directories. This comes last because creating entries changes those times. */
   finish(): void {
     this.#system.flush();
     this.#tree.setTimes();
@@ -95,8 +98,7 @@ export class LayerApplier {
   }
 
   /**
-   * Creates a directory for which the layer has no entry of its own but has entries below it, with the attributes from the layers
-   * below.
+   * Creates a directory that has no entry of its own in the layer but contains other entries. It gets its attributes from the layers below.
    */
   readonly #makeMissing: MissingDirectory = (parent, name, found) => {
     const hidesLower = found !== undefined && this.#whiteouts.isReplaceable(parent, name);
@@ -160,8 +162,7 @@ export class LayerApplier {
   }
 
   /**
-   * Creates a directory or adopts an existing one. A directory that replaces another type of file hides the contents of the layers
-   * below.
+   * Creates a directory or adopts an existing one. A directory that replaces another type of file hides the contents of the layers below.
    */
   #enterDirectory(parent: LayerDirectory, name: string): LayerDirectory {
     const found = look(parent.pathOf(name));
@@ -197,7 +198,7 @@ export class LayerApplier {
     lutimesSync(fsPath(path), fileTime(mtimeSeconds), fileTime(mtimeSeconds));
   }
 
-  /** Creates a device or pipe. */
+  /** Creates a device node or named pipe. */
   #makeNode(parent: LayerDirectory, name: string, header: TarHeader): void {
     const path = parent.pathOf(name);
     if (look(path) !== undefined) this.#clear(parent, name);
@@ -213,7 +214,7 @@ export class LayerApplier {
     this.#addXattrs(path, header.xattrs);
   }
 
-  /** Creates a hard link, which has the attributes of its target; those in the entry's own header are ignored. */
+  /** Creates a hard link. It shares the attributes of its target; those in the entry's own header are ignored. */
   #makeLink(parent: LayerDirectory, name: string, header: TarHeader): void {
     const path = parent.pathOf(name);
     const target = this.#linkTarget(header);
@@ -227,7 +228,7 @@ export class LayerApplier {
     this.#create(parent, name, () => linkSync(fsPath(target), fsPath(path)));
   }
 
-  /** The path of a hard link's target. A target that only exists in a layer below is copied up first. */
+  /** Returns the path of a hard link's target. A target that exists only in a lower layer is copied up first. */
   #linkTarget(header: TarHeader): BytePath {
     const components = layerComponents(header.linkBytes);
     const name = components.at(-1);
@@ -271,7 +272,7 @@ export class LayerApplier {
     return path;
   }
 
-  /** Creates an entry, replacing any existing one of that name. */
+  /** Creates an entry, replacing any existing entry of that name. */
   #create<T>(parent: LayerDirectory, name: string, make: () => T): T {
     try {
       return make();
@@ -282,7 +283,7 @@ export class LayerApplier {
     return make();
   }
 
-  /** Removes the entry of that name. Pending system calls are made first, because they may be for paths below it. */
+  /** Removes the entry of that name. Pending system calls are made first, because they may refer to paths below it. */
   #clear(parent: LayerDirectory, name: string): void {
     this.#system.flush();
     this.#tree.remove(parent, name);
@@ -298,7 +299,7 @@ export class LayerApplier {
   }
 }
 
-/** The path's bytes in a buffer of their own, which is cheap to send to the main thread. */
+/** Copies the path's bytes to a buffer of their own, which is cheap to send to the main thread. */
 function bytes(path: BytePath): Uint8Array {
   return Uint8Array.from(Buffer.from(path, 'latin1'));
 }

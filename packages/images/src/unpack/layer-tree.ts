@@ -13,21 +13,21 @@ import { fileTime } from '../file-time.ts';
 import { LINK_STEPS, LINK_STEPS_A_LAYER, LINK_STEPS_A_NAME, MAX_LINKS, MAX_STEPS } from '../limits.ts';
 import { type BytePath, bytePathOf, displayPath, fsPath } from './byte-path.ts';
 
-/** A verified directory of the layer: every component of `path` was checked by lstat, so none is a symbolic link. */
+/** A verified directory of the layer: every component of `path` was checked with lstat, so none is a symbolic link. */
 export class LayerDirectory {
   readonly path: BytePath;
   readonly name: string;
   readonly parent: LayerDirectory | undefined;
   readonly children = new Map<string, LayerDirectory>();
-  /** True if the layer has an entry for this directory or below it, so that the layer's whiteouts must not delete it. */
+  /** Whether the layer has an entry for or below this directory, in which case the layer's whiteouts must not delete it. */
   isOwn = false;
   /** In a full copy: names for which the current layer has an entry. */
   readonly touched = new Set<string>();
-  /** In an overlay: names of files of the layers below that were copied because hard links refer to them. */
+  /** In an overlay: names of files that were copied from lower layers because hard links refer to them. */
   readonly copied = new Set<string>();
-  /** True if no file of the layers below is visible in this directory or its descendants. */
+  /** Whether no files of the lower layers are visible in this directory and its descendants. */
   isCleared = false;
-  /** Modification time to set on the disk at the very end, because creating entries changes it. */
+  /** Modification time to set on disk at the very end, because creating entries changes it. */
   mtimeSeconds: number | undefined;
 
   constructor(path: BytePath, parent?: LayerDirectory, name = '') {
@@ -40,7 +40,7 @@ export class LayerDirectory {
     return `${this.path}/${name}`;
   }
 
-  /** Components from the layer's root. */
+  /** Returns the path components, starting at the layer's root. */
   components(): string[] {
     const components: string[] = [];
     for (let here: LayerDirectory = this; here.parent !== undefined; here = here.parent) components.push(here.name);
@@ -48,7 +48,7 @@ export class LayerDirectory {
   }
 }
 
-/** Handles a component that does not exist or is not a directory. */
+/** Handles a path component that does not exist or is not a directory. */
 export type MissingDirectory = (
   parent: LayerDirectory,
   name: string,
@@ -56,13 +56,12 @@ export type MissingDirectory = (
 ) => LayerDirectory | undefined;
 
 /**
- * The directories of a layer, verified by lstat and cached in memory, so that every path is resolved inside the layer: symbolic
- * links are followed as if the layer were the whole file system. No other process may change the layer's directory on the disk
- * meanwhile.
+ * The directories of a layer, verified with lstat and cached in memory, so that every path is resolved inside the layer: symbolic links are
+ * followed as if the layer were the whole file system. No other process may modify the layer's directory on disk in the meantime.
  */
 export class LayerTree {
   readonly root: LayerDirectory;
-  /** Remaining allowance for following links, see `LINK_STEPS`. */
+  /** Remaining allowance for following symbolic links; see `LINK_STEPS`. */
   #linkSteps = LINK_STEPS_A_LAYER;
 
   constructor(directory: string) {
@@ -71,9 +70,8 @@ export class LayerTree {
   }
 
   /**
-   * Resolves `components` to a directory. Calls `onMissing` for each component that is missing or not a directory; it may create
-   * and return a directory. Throws `invalid_argument` for a name with too many links, and `resource_exhausted` if the links of all
-   * names are too many.
+   * Resolves `components` to a directory. Calls `onMissing` for each component that is missing or not a directory; it may create and return
+   * a directory. Throws `invalid_argument` if a name involves too many symbolic links, and `resource_exhausted` if all names together do.
    */
   resolve(components: string[], onMissing: MissingDirectory): LayerDirectory | undefined {
     let links = 0;
@@ -104,7 +102,7 @@ export class LayerTree {
     return here;
   }
 
-  /** Components of a link's target; the first is '' if the target is absolute. */
+  /** Returns the components of a symbolic link's target; the first is '' if the target is absolute. */
   #readLink(path: BytePath): string[] {
     const target = readlinkSync(fsPath(path), { encoding: 'latin1' }).split('/');
     this.#linkSteps -= LINK_STEPS + target.length;
@@ -115,7 +113,7 @@ export class LayerTree {
     );
   }
 
-  /** Adds an existing directory, whose modification time `setTimes` preserves. */
+  /** Adds an existing directory, whose modification time is preserved by `setTimes`. */
   adopt(parent: LayerDirectory, name: string, found: Stats): LayerDirectory {
     const directory = new LayerDirectory(parent.pathOf(name), parent, name);
     directory.mtimeSeconds = found.mtimeMs / 1000;
@@ -131,13 +129,13 @@ export class LayerTree {
     return directory;
   }
 
-  /** Removes the entry of this name, recursively. */
+  /** Removes the entry with this name, recursively. */
   remove(parent: LayerDirectory, name: string): void {
     parent.children.delete(name);
     removeTree(parent.pathOf(name));
   }
 
-  /** Sets the times of all directories, deepest first. Must be called last. */
+  /** Sets the modification times of all directories, deepest first. Must be called last. */
   setTimes(directory: LayerDirectory = this.root): void {
     for (const child of directory.children.values()) this.setTimes(child);
     const seconds = directory.mtimeSeconds;
@@ -145,7 +143,7 @@ export class LayerTree {
   }
 }
 
-/** lstat; undefined if the path does not exist. */
+/** Returns the path's lstat; `undefined` if the path does not exist. */
 export function look(path: BytePath): Stats | undefined {
   return lstatSync(fsPath(path), { throwIfNoEntry: false });
 }

@@ -15,11 +15,11 @@ import {
   type WorkerStart,
 } from './worker-protocol.ts';
 
-/** The main thread's side of a worker: runs one job at a time, and makes system calls at the worker's request. */
+/** The main thread's side of a worker: runs one job at a time, and makes system calls on the worker's behalf. */
 export class LayerWorker {
   readonly #worker: Worker;
   readonly #port: MessagePort;
-  /** Rejects when the worker has ended, for any reason. */
+  /** Rejects when the worker has exited, for whatever reason. */
   readonly #ended: Promise<never>;
   #hasEnded = false;
 
@@ -51,12 +51,12 @@ export class LayerWorker {
     this.#idle();
   }
 
-  /** True if the worker has ended and cannot run another job. */
+  /** Whether the worker has exited and cannot run another job. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Runs a job to its end. If the job is aborted, the worker is ended and cannot be used again. */
+  /** Runs a job to completion. If the job is aborted, the worker is terminated and cannot be used again. */
   async run(options: UnpackOptions): Promise<UnpackResult> {
     const { signal } = options;
     signal.throwIfAborted();
@@ -76,7 +76,7 @@ export class LayerWorker {
     }
   }
 
-  /** Terminates the thread. Once this resolves, the thread writes no more. */
+  /** Terminates the thread. Once this resolves, the thread does not write anything anymore. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.#worker.terminate();

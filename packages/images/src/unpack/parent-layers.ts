@@ -3,16 +3,16 @@ import { type BytePath, bytePathOf } from './byte-path.ts';
 import { look } from './layer-tree.ts';
 import type { LayerSystem } from './system-calls.ts';
 
-/** True for an overlayfs whiteout: a character device 0:0. */
+/** Whether this is an overlayfs whiteout, which is a character device 0:0. */
 export function isWhiteout(stat: Stats): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0;
 }
 
-/** The committed layers below the one that is being unpacked, topmost first. */
+/** The committed layers below the one being unpacked, topmost first. */
 export class ParentLayers {
   readonly #system: LayerSystem;
   readonly #directories: BytePath[];
-  /** Cache of whether directories of these layers are opaque. */
+  /** Caches whether directories of these layers are opaque. */
   readonly #isOpaque = new Map<BytePath, boolean>();
 
   constructor(system: LayerSystem, directories: string[]) {
@@ -20,7 +20,9 @@ export class ParentLayers {
     this.#directories = directories.map(bytePathOf);
   }
 
-  /** Finds the path in the topmost layer that has it; undefined if no layer has it, or a layer above it has deleted it. */
+  /**
+   * Finds the path in the topmost layer that contains it. Returns `undefined` if no layer contains it, or if a layer above has deleted it.
+   */
   find(components: string[]): { path: BytePath; stat: Stats } | undefined {
     for (const directory of this.#directories) {
       const found = this.#findIn(directory, components);
@@ -29,15 +31,15 @@ export class ParentLayers {
     return undefined;
   }
 
-  /** Whether the merged layers have this directory. They have the root if there is any layer. */
+  /** Whether the merged layers contain this directory. They contain the root if there is at least one layer. */
   hasDirectory(components: string[]): boolean {
     if (components.length === 0) return this.#directories.length > 0;
     return this.find(components)?.stat.isDirectory() === true;
   }
 
   /**
-   * Looks up a path in one layer, without following links. Returns `absent` if the layer says nothing about the path, and
-   * `undefined` if the layer hides it in the layers below.
+   * Looks up a path in one layer without following symbolic links. Returns `absent` if the layer says nothing about the path, and
+   * `undefined` if the layer hides the path in the layers below it.
    */
   #findIn(directory: BytePath, components: string[]): { path: BytePath; stat: Stats } | 'absent' | undefined {
     let path = directory;

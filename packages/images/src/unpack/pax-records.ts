@@ -1,11 +1,11 @@
 import { malformed } from './tar-header.ts';
 
-/** A PAX record. The value may be any bytes. */
+/** A PAX record. The value may contain arbitrary bytes. */
 export type PaxRecord = { keyword: string; value: Buffer };
 
 /**
- * Parses the body of a PAX header (POSIX.1-2024, pax), a sequence of `LENGTH KEYWORD=VALUE\n`. Values are delimited by their
- * length, not by a separator, because the values of extended attributes are binary.
+ * Parses the body of a PAX header (POSIX.1-2024, pax), which is a sequence of `LENGTH KEYWORD=VALUE\n`. Values are delimited by their
+ * length rather than by a separator, because the values of extended attributes are binary.
  */
 export function parsePaxRecords(body: Buffer): PaxRecord[] {
   const records: PaxRecord[] = [];
@@ -24,7 +24,7 @@ export function parsePaxRecords(body: Buffer): PaxRecord[] {
   return records;
 }
 
-/** Parses a count or id of a PAX record. */
+/** Parses a number or ID in a PAX record. */
 export function paxInteger({ keyword, value }: PaxRecord): number {
   const text = value.toString('latin1');
   const number = Number(text);
@@ -34,7 +34,7 @@ export function paxInteger({ keyword, value }: PaxRecord): number {
   return number;
 }
 
-/** Parses a PAX timestamp. Returns seconds, truncated to microseconds because node:fs is no more precise. */
+/** Parses a PAX timestamp. Returns seconds, truncated to microseconds because node:fs has no higher precision. */
 export function paxTime({ keyword, value }: PaxRecord): number {
   const match = /^(-?[0-9]{1,13})(?:\.([0-9]{0,30}))?$/.exec(value.toString('latin1'));
   if (match === null) throw malformed(`PAX ${keyword} is not a time`);

@@ -3,11 +3,11 @@ import { MAX_SPARSE_PARTS } from '../limits.ts';
 import { type PaxRecord, paxInteger } from './pax-records.ts';
 import { BLOCK_BYTES, malformed, parseNumber, type SparsePart } from './tar-header.ts';
 
-/** Number of digits of Number.MAX_SAFE_INTEGER. */
+/** Number of decimal digits in Number.MAX_SAFE_INTEGER. */
 const MAX_DIGITS = 16;
 const LINE_FEED = 0x0a;
 
-/** Parses the sparse structures of an old GNU header block: up to 4 parts, whether more blocks follow, and the file's real size. */
+/** Parses the sparse structures in an old GNU header block: up to 4 parts, whether extension blocks follow, and the file's real size. */
 export function oldGnuSparse(block: Buffer): { parts: SparsePart[]; more: boolean; realSize: number } {
   return {
     parts: structures(block, 386, 4),
@@ -16,7 +16,7 @@ export function oldGnuSparse(block: Buffer): { parts: SparsePart[]; more: boolea
   };
 }
 
-/** Parses an extension block of an old GNU header: up to 21 parts, and whether more blocks follow. */
+/** Parses an extension block of an old GNU header: up to 21 parts, and whether more extension blocks follow. */
 export function oldGnuSparseExtension(block: Buffer): { parts: SparsePart[]; more: boolean } {
   return { parts: structures(block, 0, 21), more: block[504] !== 0 };
 }
@@ -31,7 +31,7 @@ function structures(block: Buffer, start: number, count: number): SparsePart[] {
   return parts;
 }
 
-/** The sparse map of the PAX formats 0.0 (a pair of records per part) and 0.1 (one record); undefined if there is none. */
+/** Returns the sparse map of PAX format 0.0 (a pair of records per part) or 0.1 (a single record); `undefined` if there is none. */
 export function paxSparse(records: PaxRecord[]): SparsePart[] | undefined {
   const list = records.find(({ keyword }) => keyword === 'GNU.sparse.map');
   if (list !== undefined) return pairs(list.value.toString('latin1').split(',', 2 * MAX_SPARSE_PARTS + 1));
@@ -40,8 +40,8 @@ export function paxSparse(records: PaxRecord[]): SparsePart[] | undefined {
 }
 
 /**
- * Reads the sparse map of the PAX format 1.0, which precedes the data: lines of decimal numbers, padded to a block, with the number
- * of parts, and offset and length of each. Takes linear time.
+ * Reads the sparse map of PAX format 1.0, which precedes the data. It consists of lines of decimal numbers, padded to a whole block: the
+ * number of parts, then the offset and length of each. Takes linear time.
  */
 export async function readPaxSparse(readBlock: () => Promise<Buffer>): Promise<{ parts: SparsePart[]; bytes: number }> {
   const parts: SparsePart[] = [];
@@ -88,7 +88,7 @@ function invalidNumber(): PodwrightError {
   return malformed('a sparse map has an invalid number');
 }
 
-/** Checks that the parts are in order, lie inside the file, and add up to the number of stored bytes. */
+/** Checks that the parts are in order, lie within the file, and add up to the number of stored bytes. */
 export function checkSparse(parts: SparsePart[], realSize: number, storedBytes: number): void {
   let end = 0;
   let stored = 0;

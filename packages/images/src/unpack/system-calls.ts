@@ -8,32 +8,32 @@ export type SystemCall =
   | { call: 'xattr'; path: Uint8Array; name: string; value: Uint8Array }
   | { call: 'copy-xattrs'; from: Uint8Array; path: Uint8Array };
 
-/** The system calls beyond node:fs that unpacking a layer needs. Calls may be deferred until `flush`. */
+/** The system calls beyond node:fs that are needed to unpack a layer. Calls may be deferred until `flush`. */
 export interface LayerSystem {
   add(call: SystemCall): void;
-  /** Makes the deferred calls, in order. Throws the first failure. */
+  /** Makes the deferred calls, in order. Throws the error of the first one that fails. */
   flush(): void;
-  /** Whether this directory of a committed layer is opaque, so that overlayfs hides the layers below in it. */
+  /** Whether this directory of a committed layer is opaque, which means that overlayfs hides its contents in the layers below. */
   isOpaque(path: Uint8Array): boolean;
 }
 
-/** The attribute of an opaque directory in overlayfs, with the value `y`. */
+/** The extended attribute that marks a directory as opaque in overlayfs; its value is `y`. */
 export const OPAQUE_XATTR = 'trusted.overlay.opaque';
 
-/** Whether a directory is opaque. For the main thread only. */
+/** Whether a directory is opaque. May be called only on the main thread. */
 export function isOpaque(system: System, path: Uint8Array): boolean {
   return system.getXattr(Buffer.from(path), OPAQUE_XATTR)?.toString() === 'y';
 }
 
-/** Matches attributes that control overlayfs. A layer must not set them, and they must not be copied from the layer below. */
+/** Matches extended attributes that control overlayfs. A layer must not set them, and they must not be copied from the layer below. */
 const forbiddenXattr = /^trusted\./;
 
-/** True if a layer may set this extended attribute. */
+/** Whether a layer may set this extended attribute. */
 export function isLayerXattr(name: string): boolean {
   return !forbiddenXattr.test(name);
 }
 
-/** Makes the calls in order. For the main thread only. */
+/** Makes the system calls in order. May be called only on the main thread. */
 export function makeSystemCalls(system: System, calls: SystemCall[]): void {
   for (const call of calls) {
     const path = Buffer.from(call.path);
@@ -51,13 +51,13 @@ function copyXattrs(system: System, from: Buffer, to: Buffer): void {
   }
 }
 
-/** Sets an attribute. Attributes that the file system does not support are ignored, as in other runtimes. */
+/** Sets an extended attribute. Attributes that the file system does not support are ignored, as in other container runtimes. */
 function setXattr(system: System, path: Buffer, { name, value }: { name: string; value: Buffer }): void {
   try {
     system.setXattr(path, name, value);
   } catch (error) {
     if (hasErrno(error, 'ENOTSUP')) return;
-    // the kernel does not support user attributes on links, devices and pipes
+    // the kernel does not support user attributes on symbolic links, devices and pipes
     if (hasErrno(error, 'EPERM') && name.startsWith('user.') && !isFileOrDirectory(path)) return;
     throw error;
   }

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Block size of archives. */
+/** Block size of tar archives. */
 export const BLOCK_BYTES = 512;
 
 export type TarEntryType = 'file' | 'link' | 'symlink' | 'char' | 'block' | 'directory' | 'fifo';
@@ -8,52 +8,52 @@ export type TarEntryType = 'file' | 'link' | 'symlink' | 'char' | 'block' | 'dir
 /** A stored part of a sparse file. The gaps between parts are holes. */
 export type SparsePart = { offset: number; length: number };
 
-/** An extended attribute: its value may be any bytes. */
+/** An extended attribute. Its value may contain arbitrary bytes. */
 export type Xattr = { name: string; value: Buffer };
 
-/** The metadata of an entry, with all extensions (PAX, GNU) applied. */
+/** The metadata of a tar entry, with all extensions (PAX, GNU) applied. */
 export type TarHeader = {
   type: TarEntryType;
   /**
-   * The name decoded as UTF-8. `nameBytes` are the original bytes, which need not be UTF-8. `linkName` and `linkBytes` do the same
-   * for the link's target.
+   * The name, decoded as UTF-8. `nameBytes` are the original bytes, which need not be UTF-8. `linkName` and `linkBytes` are the same for
+   * the link's target.
    */
   name: string;
   nameBytes: Buffer;
   linkName: string;
   linkBytes: Buffer;
-  /** Permission bits with setuid, setgid and sticky. */
+  /** Permission bits, including setuid, setgid and sticky. */
   mode: number;
   uid: number;
   gid: number;
-  /** Size of the unpacked file in bytes. The body of a sparse file is smaller. */
+  /** Size of the unpacked file in bytes. The body of a sparse file is smaller than this. */
   size: number;
-  /** Unix time in seconds, with microseconds. */
+  /** Unix time in seconds, with microsecond precision. */
   mtimeSeconds: number;
-  /** Device number of `char` and `block`. */
+  /** Device number; set for `char` and `block`. */
   major: number;
   minor: number;
   xattrs: Xattr[];
-  /** Parts of a sparse file. The body is their concatenation. */
+  /** The parts of a sparse file. The entry's body is their concatenation. */
   sparse?: SparsePart[];
 };
 
 /** A parsed header block, before extensions are applied. `size` is the size in the archive. */
 export type RawHeader = Omit<TarHeader, 'type' | 'name' | 'linkName' | 'xattrs' | 'sparse'> & { typeFlag: string };
 
-/** The error for a malformed archive. */
+/** Creates the error for a malformed archive. */
 export function malformed(message: string): PodwrightError {
   return new PodwrightError('invalid_argument', `read tar archive: ${message}`);
 }
 
-/** The error for an archive that ends too early. */
+/** Creates the error for an archive that ends too early. */
 export function truncated(where: string): PodwrightError {
   return new PodwrightError('data_loss', `read tar archive: it ends in the middle of ${where}`);
 }
 
 /**
- * Parses a header block of the formats v7, ustar, GNU or PAX; undefined for a block of zeros.
- * Errors: `invalid_argument` (checksum, numbers).
+ * Parses a header block in v7, ustar, GNU or PAX format; returns `undefined` for a block of zeros. Errors: `invalid_argument` (checksum,
+ * numbers).
  */
 export function parseHeaderBlock(block: Buffer): RawHeader | undefined {
   if (block[0] === 0 && block.every((byte) => byte === 0)) return undefined;
@@ -76,15 +76,15 @@ export function parseHeaderBlock(block: Buffer): RawHeader | undefined {
   };
 }
 
-/** The bytes of a field up to its first NUL. A copy, as the block's buffer is reused. */
+/** Returns the bytes of a field up to its first NUL. They are copied, because the block's buffer is reused. */
 function text(block: Buffer, start: number, length: number): Buffer {
   const end = block.indexOf(0, start);
   return Buffer.from(block.subarray(start, end === -1 || end > start + length ? start + length : end));
 }
 
 /**
- * Verifies the sum of all bytes, with the checksum field read as spaces. Sums of signed bytes, as some old programs write, are
- * accepted too.
+ * Verifies the checksum: the sum of all bytes, with the checksum field itself counted as spaces. Sums of signed bytes, which some old
+ * programs write, are also accepted.
  */
 function verifyChecksum(block: Buffer): void {
   let unsigned = 8 * 0x20;
@@ -100,7 +100,7 @@ function verifyChecksum(block: Buffer): void {
   }
 }
 
-/** Parses an octal number or, if the first bit is set, a big-endian two's complement number, GNU tar's format for large values. */
+/** Parses an octal number or, if the first bit is set, a big-endian two's complement number, which is GNU tar's format for large values. */
 export function parseNumber(field: Buffer, what: string): number {
   if ((field[0]! & 0x80) !== 0) return parseBinary(field, what);
   const digits = field.toString('latin1').replace(/^[\0 ]+|[\0 ].*$/gs, '');

@@ -17,7 +17,7 @@ import {
 
 export type { TarHeader } from './tar-header.ts';
 
-/** An entry of an archive. Unread bytes of the body are skipped when the next entry is requested. */
+/** An entry of a tar archive. Any unread bytes of the body are skipped when the next entry is requested. */
 export type TarEntry = { header: TarHeader; body: AsyncIterable<Buffer> };
 
 const MAX_ID = 0xffff_fffe;
@@ -35,13 +35,13 @@ const entryTypes: Record<string, TarEntryType> = {
   '6': 'fifo',
 };
 
-/** The extension headers in force: global ones, and local ones for the next entry. */
+/** The extension headers in effect: the global ones, and the local ones, which apply only to the next entry. */
 type Extensions = { global: PaxRecord[]; local: PaxRecord[]; longName?: Buffer; longLink?: Buffer };
 
 /**
- * Reads a tar archive of the formats v7, ustar, GNU and PAX, and the stream to its end. Memory is bounded for any archive. Pieces
- * of bodies are views of the stream's chunks and only valid until the next read. Errors: `invalid_argument` (malformed),
- * `data_loss` (ends too early), `unimplemented` (unsupported type of entry).
+ * Reads a tar archive in v7, ustar, GNU or PAX format, and consumes the stream to its end. Memory usage is bounded for any archive. The
+ * pieces of a body are views of the stream's chunks and are only valid until the next read. Errors: `invalid_argument` (malformed),
+ * `data_loss` (ends too early), `unimplemented` (unsupported entry type).
  */
 export async function* readTar(stream: AsyncIterable<Buffer>): AsyncGenerator<TarEntry, void, void> {
   const reader = new ByteReader(stream);
@@ -82,7 +82,7 @@ class TarBody implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Skips the unread rest and the padding, which `umoci insert` (0.4.7) omits at the end of an archive. */
+  /** Skips the unread rest of the body and the padding, which `umoci insert` (0.4.7) omits at the end of an archive. */
   async finish(): Promise<void> {
     await this.#reader.skip(this.#left, this.#where);
     await this.#reader.skipUpTo(this.#padding);
@@ -96,7 +96,7 @@ function padding(bytes: number): number {
 
 type FoundHeader = { header: TarHeader; storedBytes: number };
 
-/** Reads extension headers and the header to which they apply; undefined at the end of the archive. */
+/** Reads extension headers and the header that they apply to; returns `undefined` at the end of the archive. */
 async function nextHeader(reader: ByteReader, global: PaxRecord[]): Promise<FoundHeader | undefined> {
   const extensions: Extensions = { global, local: [] };
   for (;;) {
@@ -111,7 +111,7 @@ async function nextHeader(reader: ByteReader, global: PaxRecord[]): Promise<Foun
   }
 }
 
-/** Checks the end of an archive: two blocks of zeros, or fewer, as some programs write. */
+/** Checks the end of an archive: two blocks of zeros, or fewer, because some programs write fewer. */
 async function checkEnd(reader: ByteReader, zeros: Buffer | undefined, extensions: Extensions): Promise<void> {
   const { local, longName, longLink } = extensions;
   if (local.length > 0 || longName !== undefined || longLink !== undefined) throw truncated('an extended header');
@@ -120,7 +120,7 @@ async function checkEnd(reader: ByteReader, zeros: Buffer | undefined, extension
     throw malformed('an entry follows a block of zeros');
 }
 
-/** Reads an extension header; false if it is a header of an entry. */
+/** Reads an extension header; returns false if `raw` is the header of an entry instead. */
 async function readExtension(reader: ByteReader, raw: RawHeader, extensions: Extensions): Promise<boolean> {
   if (!'xXgLKV'.includes(raw.typeFlag)) return false;
   if (raw.size < 0 || raw.size > MAX_EXTENSION_BYTES) throw malformed(`an extended header claims ${raw.size} bytes`);
@@ -134,8 +134,8 @@ async function readExtension(reader: ByteReader, raw: RawHeader, extensions: Ext
 }
 
 /**
- * Merges global records: later ones replace earlier ones, and an empty value revokes one. Their number and total size are bounded,
- * because they apply to every following entry. Values are copied, because a slice would keep the whole header in memory.
+ * Merges global PAX records: later ones replace earlier ones, and an empty value revokes one. Their number and total size are limited,
+ * because they apply to all following entries. Values are copied, because a slice would keep the whole header in memory.
  */
 function mergeGlobal(global: PaxRecord[], records: PaxRecord[]): void {
   const merged = new Map(global.map((record) => [record.keyword, record]));
@@ -189,7 +189,7 @@ async function readOldSparse(reader: ByteReader, first: { parts: SparsePart[]; m
   return parts;
 }
 
-/** The PAX records in force, by keyword. */
+/** The PAX records in effect, by keyword. */
 class PaxFields {
   readonly #records: Map<string, PaxRecord>;
 
@@ -197,7 +197,7 @@ class PaxFields {
     this.#records = new Map(records.map((record) => [record.keyword, record]));
   }
 
-  /** The value; `undefined` if there is no record, or if the value is empty, which revokes a global record. */
+  /** Returns the value for a keyword; `undefined` if there is no such record or its value is empty, which revokes a global record. */
   get(keyword: string): Buffer | undefined {
     const value = this.#records.get(keyword)?.value;
     return value === undefined || value.length === 0 ? undefined : value;
@@ -236,7 +236,7 @@ function describe(raw: RawHeader, extensions: Extensions, records: PaxFields): T
     linkBytes,
     uid: records.integer('uid') ?? raw.uid,
     gid: records.integer('gid') ?? raw.gid,
-    // links, devices and directories have no body, whatever size their header has
+    // links, devices and directories have no body, regardless of the size in their header
     size: type === 'file' ? (records.integer('size') ?? raw.size) : 0,
     mtimeSeconds: records.time('mtime') ?? raw.mtimeSeconds,
     xattrs: records.xattrs(),
@@ -253,7 +253,7 @@ function entryType(flag: string, name: Buffer): TarEntryType {
       `read tar archive: ${name} is of the unknown type ${JSON.stringify(flag)}`,
     );
   }
-  // formats older than ustar mark a directory only with a trailing slash
+  // formats older than ustar mark a directory only by a trailing slash
   return type === 'file' && flag === '\0' && name.at(-1) === 0x2f ? 'directory' : type;
 }
 

@@ -5,21 +5,21 @@ import { LayerWorker } from './layer-worker.ts';
 import type { UnpackLayer, UnpackOptions, UnpackResult } from './unpack-options.ts';
 import { WorkerCode } from './worker-code.ts';
 
-/** Unpacks layers in up to two worker threads, which are started on demand and end after some idle time. */
+/** Unpacks layers in up to two worker threads, which are started on demand and exit after being idle for a while. */
 export class LayerUnpacker implements AsyncDisposable {
   readonly #system: System;
   readonly #code = new WorkerCode();
   readonly #limiter = new Limiter(MAX_WORKERS);
   readonly #idle = new Map<LayerWorker, NodeJS.Timeout>();
   #busy = 0;
-  /** True while a worker unpacks a blob that is still arriving. */
+  /** True while a worker is unpacking a blob that is still being downloaded. */
   #isFollowing = false;
 
   constructor({ system }: { system: System }) {
     this.#system = system;
   }
 
-  /** Waits for a free worker and unpacks. Once an aborted call has rejected, nothing more is written to its directory. */
+  /** Waits for a free worker and unpacks the layer. Once an aborted call has rejected, nothing more is written to its directory. */
   readonly unpackLayer: UnpackLayer = async (options) => {
     const unpack = () => this.#limiter.run(() => this.#unpack(options), options.signal);
     if (options.arriving === undefined) return unpack();
@@ -35,7 +35,7 @@ export class LayerUnpacker implements AsyncDisposable {
     }
   };
 
-  /** Starts a worker in advance for an expected layer: starting a thread takes as long as fetching a small layer. */
+  /** Starts a worker ahead of time for a layer that is expected soon, because starting a thread takes as long as fetching a small layer. */
   readonly prepare = (): void => {
     if (this.#idle.size === 0 && this.#busy < MAX_WORKERS) this.#addIdle(new LayerWorker(this.#system, this.#code));
   };
@@ -69,7 +69,7 @@ export class LayerUnpacker implements AsyncDisposable {
     this.#idle.set(worker, timer);
   }
 
-  /** Ends the idle workers. Busy ones end when the signal of their job aborts. */
+  /** Terminates the idle workers. Busy ones are terminated when their job's signal aborts. */
   async [Symbol.asyncDispose](): Promise<void> {
     const idle = [...this.#idle];
     this.#idle.clear();

@@ -3,10 +3,10 @@ import { PodwrightError } from '@podwright/base';
 import { bytesForImages, bytesUntilNextCheck, filesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
 import { MAX_LAYER_ENTRIES, MAX_OVERHEAD_BYTES } from '../limits.ts';
 
-/** Disk space is also checked after this number of entries, as empty files need space, too. */
+/** Disk space is also checked after this many entries, because even empty files take up space. */
 const CHECK_EVERY_ENTRIES = 100;
 
-/** Bounds the unpacked layer: bytes of the stream, number of entries, and free disk space. */
+/** Enforces the limits for an unpacked layer: bytes of the uncompressed stream, number of entries, and free disk space. */
 export class UnpackLimits {
   readonly #directory: string;
   readonly #maxBytes: number;
@@ -21,12 +21,12 @@ export class UnpackLimits {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of all files' content so far. */
+  /** Total size of all files' content so far, in bytes. */
   get contentBytes(): number {
     return this.#contentBytes;
   }
 
-  /** Counts bytes of the uncompressed stream; throws `resource_exhausted` over a limit. */
+  /** Counts bytes of the uncompressed stream. Throws `resource_exhausted` if that exceeds a limit. */
   addBytes(count: number): void {
     this.#bytes += count;
     this.#uncheckedBytes -= count;
@@ -36,12 +36,12 @@ export class UnpackLimits {
     if (this.#uncheckedBytes < 0) this.#checkDisk(0);
   }
 
-  /** Counts the bytes of the stream that are the content of a file. */
+  /** Counts bytes of the stream that are file content. */
   addContent(count: number): void {
     this.#contentBytes += count;
   }
 
-  /** Counts a file to be copied up from a layer below: a small entry can cause a large copy. */
+  /** Counts a file that is to be copied up from a lower layer, because a small entry can cause a large copy. */
   addCopy(bytes: number): void {
     this.#contentBytes += bytes;
     this.#bytes += bytes;

@@ -13,10 +13,10 @@ import {
   type WorkerStart,
 } from './worker-protocol.ts';
 
-/** Maximum number of deferred calls, each of which may contain an attribute of up to 64 KiB. */
+/** Maximum number of deferred system calls, each of which may contain an extended attribute of up to 64 KiB. */
 const MAX_PENDING_CALLS = 256;
 
-/** Has the main thread make system calls, and blocks until they are made. */
+/** Has the main thread make system calls, and blocks until they have been made. */
 class RemoteSystem implements LayerSystem {
   readonly #port: MessagePort;
   readonly #signal: Int32Array<SharedArrayBuffer>;
@@ -52,7 +52,7 @@ class RemoteSystem implements LayerSystem {
   }
 }
 
-/** Waits for the bytes of an arriving blob, as reported by the main thread. */
+/** Waits for the bytes of a blob that is being downloaded, as reported by the main thread. */
 class Arrival {
   readonly #sizeBytes: number;
   #bytes = 0;

@@ -6,21 +6,21 @@ import { type LayerDirectory, type LayerTree, look, type MissingDirectory } from
 import { isWhiteout, type ParentLayers } from './parent-layers.ts';
 import { type LayerSystem, OPAQUE_XATTR } from './system-calls.ts';
 
-/** Name prefix of an entry that deletes a file of the layers below (image-spec v1, layer.md). */
+/** Name prefix of an entry that deletes a file of the lower layers (image-spec v1, layer.md). */
 export const WHITEOUT_PREFIX = '.wh.';
 /** Name prefix of entries that hold metadata about their directory. */
 const METADATA_PREFIX = '.wh..wh.';
-/** The opaque whiteout, which hides the contents of the directory in the layers below. */
+/** The opaque whiteout, which hides the directory's contents in the lower layers. */
 const OPAQUE_NAME = '.wh..wh..opq';
 
-/** True for AUFS metadata in some old layers, which are not files. */
+/** Whether this is AUFS metadata, which some old layers contain and which does not represent files. */
 export function isWhiteoutMetadata(components: string[]): boolean {
   return components.some(
     (name, index) => name.startsWith(METADATA_PREFIX) && !(name === OPAQUE_NAME && index === components.length - 1),
   );
 }
 
-/** `overlay`: whiteouts become overlayfs whiteouts; otherwise the files are deleted. */
+/** `overlay`: if true, whiteouts are converted to overlayfs whiteouts; if false, the files are deleted. */
 export type WhiteoutDependencies = {
   system: LayerSystem;
   tree: LayerTree;
@@ -29,7 +29,7 @@ export type WhiteoutDependencies = {
 };
 
 /**
- * Applies the whiteouts of a layer. Whiteouts only affect the layers below: entries of the same layer stay, whichever comes first in
+ * Applies the whiteouts of a layer. Whiteouts affect only the lower layers: entries of the same layer are kept, whichever comes first in
  * the archive.
  */
 export class Whiteouts {
@@ -37,11 +37,11 @@ export class Whiteouts {
   readonly #tree: LayerTree;
   readonly #parents: ParentLayers;
   readonly #overlay: boolean;
-  /** Directories that also exist in the layers below. */
+  /** Directories that also exist in the lower layers. */
   readonly #merged = new WeakSet<LayerDirectory>();
   /**
-   * The last whiteout device created. Further whiteouts are hard links to it, as in overlayfs, unless the layer has replaced the
-   * file at the path.
+   * The whiteout device that was created last. Further whiteouts are hard links to it, as in overlayfs, unless the layer has replaced the
+   * file at its path.
    */
   #lastWhiteout: { path: BytePath; dev: number; ino: number } | undefined;
 
@@ -60,26 +60,26 @@ export class Whiteouts {
     else this.#delete(parent, deletedName(name));
   }
 
-  /** Records that this layer has an entry of this name: whiteouts must not delete it or its parent directories. */
+  /** Records that this layer has an entry with this name, so that whiteouts do not delete the entry or its parent directories. */
   touch(parent: LayerDirectory, name: string): void {
     for (let here: LayerDirectory | undefined = parent; here !== undefined && !here.isOwn; here = here.parent)
       here.isOwn = true;
-    // in an overlay, every file that is not in `copied` and not a directory or whiteout belongs to this layer
+    // in an overlay, every file belongs to this layer unless it is in `copied` or is a directory or whiteout
     if (this.#overlay) parent.copied.delete(name);
     else parent.touched.add(name);
   }
 
-  /** True if the file found is an overlay whiteout, so that for readers of the layer the path does not exist. */
+  /** Whether `found` is an overlayfs whiteout, which means that the path does not exist in the layer. */
   isDeletion(found: Stats): boolean {
     return this.#overlay && isWhiteout(found);
   }
 
-  /** True if a directory may replace the existing non-directory, because that is a whiteout or a file of a layer below. */
+  /** Whether a directory may replace the existing non-directory, because that is a whiteout or a file from a lower layer. */
   isReplaceable(parent: LayerDirectory, name: string): boolean {
     return !this.#isOwn(parent, name);
   }
 
-  /** Hides the contents of the layers below in the directory. */
+  /** Hides the directory's contents in the lower layers. */
   hideLower(directory: LayerDirectory): void {
     if (this.#overlay) {
       const path = Buffer.from(directory.path, 'latin1');
@@ -89,7 +89,7 @@ export class Whiteouts {
     this.#clear(directory);
   }
 
-  /** Whether the contents of the layers below are visible in the directory. */
+  /** Whether the directory's contents in the lower layers are visible. */
   showsLower(directory: LayerDirectory): boolean {
     for (let here: LayerDirectory | undefined = directory; here !== undefined; here = here.parent)
       if (here.isCleared) return false;
@@ -97,8 +97,8 @@ export class Whiteouts {
   }
 
   /**
-   * Removes the files of the layers below. Does so only once per directory: later files are the layer's own, and hostile layers may
-   * repeat the whiteout.
+   * Removes the files of the lower layers. Does so only once per directory, because files created later belong to the layer itself, and
+   * because hostile layers may repeat the whiteout.
    */
   #clear(directory: LayerDirectory): void {
     if (directory.isCleared) return;
@@ -111,7 +111,7 @@ export class Whiteouts {
   }
 
   /**
-   * Whether this layer has an entry for the existing file, so that it is not a whiteout, a copy, or a directory that only contains
+   * Whether this layer has an entry for the existing file, rather than the file being a whiteout, a copy, or a directory that contains only
    * those.
    */
   #isOwn(parent: LayerDirectory, name: string): boolean {
@@ -122,8 +122,8 @@ export class Whiteouts {
   }
 
   /**
-   * Whether overlayfs merges the directory with lower ones. In other directories, overlayfs would show whiteouts as files that
-   * cannot be opened.
+   * Whether overlayfs merges the directory with lower ones. In other directories, overlayfs would show whiteouts as files that cannot be
+   * opened.
    */
   #isMerged(directory: LayerDirectory): boolean {
     if (!this.showsLower(directory)) return false;
@@ -165,7 +165,7 @@ export class Whiteouts {
   }
 }
 
-/** Whether the path is still this whiteout. A later entry may have replaced the whiteout or a parent directory. */
+/** Whether this whiteout still exists at its path. A later entry may have replaced it or one of its parent directories. */
 function isUnchanged({ path, dev, ino }: { path: BytePath; dev: number; ino: number }): boolean {
   try {
     const found = look(path);
@@ -175,7 +175,7 @@ function isUnchanged({ path, dev, ino }: { path: BytePath; dev: number; ino: num
   }
 }
 
-/** The name that a whiteout deletes. Throws `invalid_argument` for names that would refer to the directory itself or its parent. */
+/** Returns the name that a whiteout deletes. Throws `invalid_argument` for names that would refer to the directory itself or its parent. */
 function deletedName(whiteout: string): string {
   const name = whiteout.slice(WHITEOUT_PREFIX.length);
   if (name === '' || name === '.' || name === '..') {

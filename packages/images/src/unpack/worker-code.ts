@@ -1,17 +1,17 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
-/** The worker's bundle: a file next to the program's, or an asset of the single executable. */
+/** The worker's bundle: a file next to the program's own, or an asset of the single executable. */
 const BUNDLE = 'unpack-worker.cjs';
-/** The module that the worker runs without a bundle. */
+/** The module that the worker runs if there is no bundle. */
 const MODULE = import.meta.url.endsWith('.ts') ? './unpack-worker.ts' : './unpack-worker.js';
 
 /**
- * The code of the workers. A bundle's file stays open, because an upgrade may replace it while this process runs: a worker of another
- * version may speak another protocol.
+ * The code that the workers run. The bundle file is kept open, because an upgrade may replace it while this process is running, and a
+ * worker of a different version may use a different protocol.
  */
 export class WorkerCode implements Disposable {
-  /** The bundle's open file; `undefined` in the single executable, or without a bundle. */
+  /** File descriptor of the open bundle; `undefined` in the single executable or if there is no bundle. */
   readonly #file: number | undefined;
 
   constructor() {
@@ -35,7 +35,7 @@ export class WorkerCode implements Disposable {
   }
 }
 
-/** Whether this process runs Node.js' single executable application. */
+/** Whether this process is a Node.js single executable application. */
 function isExecutable(): boolean {
   return process.getBuiltinModule('node:sea').isSea();
 }

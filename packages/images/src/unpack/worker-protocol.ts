@@ -4,32 +4,32 @@ import type { UnpackJob } from './apply-blob.ts';
 import type { UnpackProgress, UnpackResult } from './unpack-options.ts';
 
 /**
- * The workerData of a worker. The worker sends a list of `SystemCall`s, or a `SystemQuestion`, through `systemPort` and blocks on
- * `systemSignal`, one 32-bit word, until the main thread has made the calls, posted a `SystemAnswer` and set the word to 1.
+ * The workerData of a worker. The worker sends a list of `SystemCall`s or a `SystemQuestion` through `systemPort` and blocks on
+ * `systemSignal`, a single 32-bit word, until the main thread has made the calls, posted a `SystemAnswer` and set the word to 1.
  */
 export type WorkerStart = { systemPort: MessagePort; systemSignal: SharedArrayBuffer };
 
 /**
- * Messages to a worker: one job at a time, and, if its blob is still arriving (`sizeBytes` in total), the number of bytes that have
- * arrived. `arrived` messages after the end of the job are ignored.
+ * Messages to a worker: one job at a time and, if its blob is still being downloaded (`sizeBytes` in total), the number of bytes received
+ * so far. `arrived` messages after the end of the job are ignored.
  */
 export type WorkerRequest =
   | { type: 'unpack'; job: UnpackJob; sizeBytes: number | undefined }
   | { type: 'arrived'; bytes: number };
 
-/** Messages from a worker. Each job ends with one `done` or `failed`. */
+/** Messages from a worker. Each job ends with exactly one `done` or `failed`. */
 export type WorkerMessage =
   | { type: 'progress'; progress: UnpackProgress }
   | { type: 'done'; result: UnpackResult }
   | { type: 'failed'; error: SentError };
 
-/** The answer to a worker. `isOpaque` is set if the worker asked a question. */
+/** The main thread's answer to a worker. `isOpaque` is set if the worker asked a question. */
 export type SystemAnswer = { error: SentError | undefined; isOpaque?: boolean };
 
-/** A question from a worker, sent in the same way as calls: whether a directory is opaque. */
+/** A question from a worker, sent the same way as system calls: whether a directory is opaque. */
 export type SystemQuestion = { isOpaque: Uint8Array };
 
-/** An error as sent between threads, which does not preserve its class. */
+/** An error in the form in which it is sent between threads, which does not preserve its class. */
 export type SentError = { code: ErrorCode; message: string };
 
 export function sendError(error: unknown): SentError {

@@ -6,13 +6,12 @@ const BLOCK_HEADER_BYTES = 3;
 const CHECKSUM_BYTES = 4;
 const RLE_BLOCK = 1;
 
-/** The next part of the stream: the number of bytes to pass over, and whether a frame header or a block header follows. */
+/** The next part of the stream: the number of bytes to pass through, and whether a frame header or a block header follows. */
 type Step = { bytes: number; next: 'frame' | 'block' };
 
 /**
- * Splits a zstd stream into pieces that end where its frames end (RFC 8878, section 3.1): node:zlib ignores any further frames in
- * the same chunk, and seekable layers have one frame per file. The iteration throws `data_loss` if the stream is truncated or is
- * not zstd.
+ * Splits a zstd stream into pieces that end where its frames end (RFC 8878, section 3.1), because node:zlib ignores any further frames in
+ * the same chunk, and seekable layers have one frame per file. The iteration throws `data_loss` if the stream is truncated or is not zstd.
  */
 export async function* splitFrames(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
   const walker = new FrameWalker();
@@ -30,10 +29,10 @@ export async function* splitFrames(stream: AsyncIterable<Buffer>): AsyncGenerato
   walker.checkEnd();
 }
 
-/** Number of bytes consumed from a chunk, and whether a frame ends with them. */
+/** Number of bytes consumed from a chunk, and whether they end a frame. */
 type Taken = { bytes: number; endsFrame: boolean };
 
-/** Parses frame and block headers, which chunks may split. */
+/** Parses zstd frame and block headers, which may be split across chunks. */
 class FrameWalker {
   #header: number[] = [];
   #expect: 'frame' | 'block' = 'frame';
@@ -60,7 +59,7 @@ class FrameWalker {
       throw damaged('it ends in the middle of a frame');
   }
 
-  /** Parses the magic number and the frame header, whose first byte determines its length. */
+  /** Parses the magic number and the frame header, whose length depends on its first byte. */
   #frameHeader(): Step | undefined {
     if (this.#header.length < 5) return undefined;
     const bytes = Buffer.from(this.#header);

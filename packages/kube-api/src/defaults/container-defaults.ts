@@ -34,19 +34,19 @@ export function completeContainer(container: Container, spec: PodSpec): Containe
   };
 }
 
-/** Returns an object with only this field, or an empty object if the value is undefined. */
+/** Returns an object with only this field, or an empty object if the value is `undefined`. */
 function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: V });
 }
 
-/** `Always` for the tag `latest`, explicit or implied; `IfNotPresent` for another tag or a digest. */
+/** Returns `Always` for the tag `latest`, whether explicit or implied, and `IfNotPresent` for any other tag or a digest. */
 export function defaultPullPolicy(image: string): PullPolicy {
   if (image.includes('@')) return 'IfNotPresent';
   const tag = /:([^:/]+)$/.exec(image)?.[1] ?? 'latest';
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
 }
 
-/** Copies each limit without a request to the requests, and rounds amounts up to thousandths. */
+/** Copies each limit that has no request to the requests, and rounds quantities up to thousandths. */
 function completeResources({ limits, requests, ...others }: ResourceRequirements): ResourceRequirements {
   if (limits === undefined) return { ...others, ...present('requests', requests && roundedUp(requests)) };
   return { ...others, limits: roundedUp(limits), requests: roundedUp({ ...limits, ...requests }) };
@@ -70,7 +70,7 @@ function completeVariable(variable: EnvVar): EnvVar {
   return { ...variable, valueFrom: { ...completeReference(valueFrom), ...file } };
 }
 
-/** Sets the defaults of a `fieldRef` or `resourceFieldRef`. The default divisor, 0, counts as 1. */
+/** Sets the defaults of a `fieldRef` or `resourceFieldRef`. The default divisor, 0, is treated as 1. */
 export function completeReference<T extends Pick<EnvVarSource, 'fieldRef' | 'resourceFieldRef'>>(source: T): T {
   const { fieldRef, resourceFieldRef } = source;
   return {
@@ -83,7 +83,7 @@ export function completeReference<T extends Pick<EnvVarSource, 'fieldRef' | 'res
   };
 }
 
-/** Sets the defaults of a probe. As in the API, 0 counts as missing. */
+/** Sets the defaults of a probe. As in the API, 0 is treated as unset. */
 function completeProbe(probe: Probe): Probe {
   return {
     ...probe,

@@ -35,7 +35,7 @@ export function applyDefaults(object: ManifestObject): ManifestObject {
   }
 }
 
-/** Drops `status` from a claim: only the node writes it. */
+/** Drops `status` from a claim, because only the node writes it. */
 function completeClaim({ status: _, ...claim }: PersistentVolumeClaim): PersistentVolumeClaim {
   const { spec } = claim;
   const accessModes = spec.accessModes ?? ['ReadWriteOnce'];
@@ -78,7 +78,7 @@ function completeParts(spec: PodSpec): PodSpec {
   };
 }
 
-/** Rewrites the names of sysctls with dots as separators. */
+/** Rewrites sysctl names to use dots as separators. */
 function completeSecurity({ securityContext = {} }: PodSpec): PodSecurityContext {
   const { sysctls } = securityContext;
   if (sysctls === undefined) return securityContext;
@@ -96,7 +96,7 @@ export function completeEphemeral(container: EphemeralContainer, spec: PodSpec):
   return container.resources === undefined ? complete : { ...complete, resources };
 }
 
-/** A volume without a source is an emptyDir, as in the API server. */
+/** Completes a volume. One without a source becomes an emptyDir, as in the API server. */
 function completeVolume(volume: Volume): Volume {
   const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, ...others } = volume;
   if (others.nfs || others.persistentVolumeClaim || others.csi || others.ephemeral) return volume;
@@ -130,7 +130,7 @@ function completeConfigMap(configMap: ConfigMap): ConfigMap {
   return { ...configMap, metadata: completeMeta(configMap.metadata) };
 }
 
-/** `stringData` overrides `data` and is removed, as it is write-only in the API. */
+/** Merges `stringData` into `data`, which it overrides, and removes it, because it is write-only in the API. */
 function completeSecret({ stringData, ...secret }: Secret): Secret {
   const encoded = Object.entries(stringData ?? {}).map(
     ([key, text]) => [key, Buffer.from(text).toString('base64')] as const,

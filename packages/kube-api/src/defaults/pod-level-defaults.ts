@@ -10,8 +10,8 @@ import {
 import { formatQuantity } from '../values/quantity.ts';
 
 /**
- * Completes the pod-level resources: limits of huge pages default to the containers' total, requests to the containers' total
- * or, if no container has a request, to the pod-level limit. Expects containers with defaults.
+ * Completes the pod-level resources. Huge page limits default to the containers' total. Requests default to the containers' total or, if no
+ * container has a request, to the pod-level limit. Expects containers that already have their defaults.
  */
 export function completePodResources(spec: PodSpec): ResourceRequirements | undefined {
   if (spec.resources === undefined) return undefined;
@@ -42,9 +42,7 @@ function amountsOf(spec: PodSpec, kind: AmountKind, names: string[]): ResourceLi
   );
 }
 
-/**
- * Returns the first container's quantity of the resource; the total is formatted with its kind of suffix, binary or decimal.
- */
+/** Returns the first container's quantity of the resource; the total is formatted with the same kind of suffix, binary or decimal. */
 function unitOf({ containers, initContainers = [] }: PodSpec, kind: AmountKind, name: string): string {
   const texts = [...containers, ...initContainers].map(({ resources }) => resources?.[kind]?.[name]);
   return texts.find((text) => text !== undefined) ?? '';

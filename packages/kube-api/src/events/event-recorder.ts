@@ -1,13 +1,13 @@
 import type { EventType, Pod } from '../objects/types.ts';
 
-/** Records events. */
+/** Records Kubernetes events. */
 export type EventRecorder = {
   event(about: EventSubject, type: EventType, reason: string, message: string): void;
 };
 
 /**
- * The object that an event is about. `fieldPath` names the part of it, such as `spec.containers{main}`. The recorder sets
- * `annotations`, which are for programs, on the event itself.
+ * The object that an event is about. `fieldPath` refers to a part of it, such as `spec.containers{main}`. `annotations`, which are meant
+ * for programs, are set on the event itself.
  */
 export type EventSubject = {
   kind: string;
@@ -33,7 +33,7 @@ export function eventSubject(pod: Pod, container?: string): EventSubject {
   };
 }
 
-/** Returns the `fieldPath` of a container. A container that has been removed from the pod counts as an ordinary one. */
+/** Returns the `fieldPath` of a container. A container that has been removed from the pod is treated as a regular one. */
 function pathOf({ spec }: Pod, name: string): string {
   const lists = ['initContainers', 'ephemeralContainers'] as const;
   const list = lists.find((one) => spec[one]?.some((container) => container.name === name)) ?? 'containers';

@@ -2,21 +2,21 @@ import type { FieldPath } from '../issue.ts';
 import type { ManifestObject } from '../objects/types.ts';
 
 /**
- * Information about an object before it is applied. A `problem` prevents its pod from running, now or permanently; a `note`
- * describes a difference from a cluster.
+ * Something to tell the user about an object before it is applied. A `problem` prevents its pod from running, temporarily or permanently; a
+ * `note` describes a difference from a cluster.
  */
 export type Finding = {
   severity: 'problem' | 'note';
   kind: string;
-  /** '' for kinds without namespaces. */
+  /** '' for cluster-scoped kinds. */
   namespace: string;
   name: string;
-  /** The field; empty for the whole object. */
+  /** The field that the finding is about; empty for the whole object. */
   path: FieldPath;
   message: string;
 };
 
-/** Findings about one object. */
+/** Collects findings about one object. */
 export class ObjectFindings {
   readonly list: Finding[] = [];
   readonly #object: Pick<Finding, 'kind' | 'namespace' | 'name'>;

@@ -3,7 +3,9 @@ import type { Pod } from '../objects/types.ts';
 import { podPriority } from '../pods/pod-priority.ts';
 import { type Finding, ObjectFindings } from './finding.ts';
 
-/** Notes on fields of a pod that only a cluster uses. Tolerations are not among them: a lone node has no taints. */
+/**
+ * Returns notes on the fields of a pod that only a cluster uses. Tolerations are not among them, because a standalone node has no taints.
+ */
 export function ignoredFields(pod: Pod, nodeName: string): Finding[] {
   const findings = new ObjectFindings(pod);
   const { spec } = pod;

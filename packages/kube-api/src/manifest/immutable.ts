@@ -1,7 +1,7 @@
 import type { ManifestObject } from '../objects/types.ts';
 
 /**
- * Returns why `after` must not replace `before`, in the API server's words (core/validation: ValidateConfigMapUpdate,
+ * Returns the reasons why `after` must not replace `before`, in the API server's words (core/validation: ValidateConfigMapUpdate,
  * ValidateSecretUpdate). Users have to delete and recreate such an object.
  */
 export function immutableProblems(before: ManifestObject | undefined, after: ManifestObject): string[] {
@@ -25,7 +25,7 @@ type Content = {
 
 const content = (object: ManifestObject): Content => object as Content;
 
-/** Serializes a value independent of the order of its keys, for comparison. */
+/** Serializes a value for comparison, regardless of the order of its keys. */
 function sorted(value: Record<string, string> | boolean | undefined): string {
   if (typeof value !== 'object') return JSON.stringify(value ?? {});
   return JSON.stringify(Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))));

@@ -3,7 +3,10 @@ import { isUtf8 } from 'node:buffer';
 /** The error message for bytes that `textOfManifest` cannot decode. */
 export const NO_TEXT = 'is not UTF-8 text';
 
-/** Decodes UTF-8, or UTF-16 with a byte order mark, which Windows' tools write and kubectl reads; `undefined` for other bytes. */
+/**
+ * Decodes UTF-8, or UTF-16 with a byte order mark, which Windows tools write and kubectl accepts. Returns `undefined` for any other
+ * encoding.
+ */
 export function textOfManifest(bytes: Uint8Array): string | undefined {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);

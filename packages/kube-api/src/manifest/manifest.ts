@@ -11,10 +11,7 @@ import { validateObject } from '../validation/validate-object.ts';
 export const MAX_MANIFEST_BYTES = 4 << 20;
 const MAX_DOCUMENTS = 1000;
 const MAX_ERRORS = 100;
-/**
- * Errors show at most this many characters of a path and a message: names and values in a hostile manifest may be megabytes
- * long.
- */
+/** Errors show at most this many characters of a path or a message: names and values in a hostile manifest may be megabytes long. */
 const MAX_PATH_LENGTH = 500;
 const MAX_MESSAGE_LENGTH = 1000;
 
@@ -23,7 +20,7 @@ export class ManifestError {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** '' if the error concerns the whole document or file. */
+  /** '' if the error is about the whole document or file. */
   readonly path: string;
   readonly message: string;
 
@@ -45,7 +42,7 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
-/** Stores the first errors of each file, and counts all errors. */
+/** Stores the first few errors of each file and counts all of them. */
 class ErrorList {
   readonly #files = new Map<string, { first: ManifestError[]; count: number }>();
 
@@ -64,7 +61,7 @@ class ErrorList {
     this.#of(file).count += count;
   }
 
-  /** Returns the first errors of each of `files`, sorted by position, and one more error with the number of further ones. */
+  /** Returns the first errors of each of `files`, sorted by position, plus one more error that states the number of those not shown. */
   list(files: readonly string[]): ManifestError[] {
     return [...new Set(files)].flatMap((file) => {
       const { first, count } = this.#of(file);
@@ -83,13 +80,13 @@ class ErrorList {
   }
 }
 
-/** An object of a manifest and its position, for later messages. */
+/** An object in a manifest, with its position for later messages. */
 export type PlacedObject = TextPosition & { file: string; object: ManifestObject };
 
-/** A manifest, and its file name for messages. */
+/** The text of a manifest, and its file name for messages. */
 export type ManifestText = { file: string; text: string };
 
-/** The result of decoding manifests: valid objects with defaults, in the order of the texts. Invalid objects are left out. */
+/** The result of decoding manifests. The valid objects, with defaults, are in the order in which they appear; invalid ones are left out. */
 export type DecodedManifest = {
   objects: PlacedObject[];
   pods: Pod[];
@@ -98,15 +95,15 @@ export type DecodedManifest = {
   runtimeClasses: RuntimeClass[];
   claims: PersistentVolumeClaim[];
   errors: ManifestError[];
-  /** Names of the objects with errors, such as `Secret default/a`. */
+  /** Names of the objects that have errors, such as `Secret default/a`. */
   refused: string[];
-  /** Ignored objects that a lone node does not need, one entry each. */
+  /** Ignored objects that a standalone node does not need, one entry each. */
   leftOut: ManifestError[];
   /** Problems that do not prevent decoding, such as duplicate fields. */
   warnings: ManifestError[];
-  /** The valid pods of workloads; empty without the option `templates`. */
+  /** The valid pods of workloads; empty unless the option `templates` is set. */
   templates: DecodedTemplate[];
-  /** Returns the position of a field of one of the objects, or of a template's pod. */
+  /** Returns the position of a field in one of the objects or in a template's pod. */
   placeOf: (
     object: ManifestObject,
     path: FieldPath,
@@ -115,28 +112,28 @@ export type DecodedManifest = {
 };
 
 /**
- * A pod as its workload would create it. `path` is the path of the template in the workload; `workload` is the kind and name,
- * such as `Deployment default/web`.
+ * A pod as its workload would create it. `path` is the path of the pod template in the workload; `workload` is the workload's kind and
+ * name, such as `Deployment default/web`.
  */
 export type DecodedTemplate = { pod: Pod; workload: string; path: FieldPath };
 
 /**
- * With `templates`, the pods of workloads are decoded too, although workloads themselves are refused. With `strict`, ignored
- * objects and warnings become errors. `namespace` applies to objects without a namespace; objects in another namespace are
- * refused.
+ * If `templates` is set, the pods of workloads are also decoded, although the workloads themselves are rejected. If `strict` is set,
+ * ignored objects and warnings become errors. `namespace` is set on objects that have no namespace; objects in any other namespace are
+ * rejected.
  */
 export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean };
 
 /**
- * Decodes a YAML or JSON manifest with any number of documents. Every unknown or unsupported field, wrong type and violated rule
- * is an error with its position. `file` appears only in messages. Objects that pods do not need are ignored, unless the manifest
+ * Decodes a YAML or JSON manifest with any number of documents. Every unknown or unsupported field, wrong type and violated rule is an
+ * error, reported with its position. `file` is used only in messages. Objects that pods do not need are ignored, unless the manifest
  * contains nothing else.
  */
 export function decodeManifest(text: string, { file, ...options }: { file: string } & DecodeOptions): DecodedManifest {
   return decodeManifests([{ file, text }], options);
 }
 
-/** Decodes several manifests as one, each with its own limits and positions. */
+/** Decodes several manifests together; limits and positions apply to each of them separately. */
 export function decodeManifests(texts: readonly ManifestText[], options: DecodeOptions = {}): DecodedManifest {
   const found = new Findings(options.strict ?? false);
   const parts = texts.flatMap(({ file, text }) => partsOf(text, file, found));
@@ -221,7 +218,7 @@ function partsOf(text: string, file: string, { errors, warnings }: Findings): Pa
   return parts.length === 0 && problems.length === 0 ? refuse('contains no Kubernetes object') : parts;
 }
 
-/** The items of a `List`, a `PodList` and the like, which may omit their kind; any other value is one object. */
+/** Returns the items of a `List`, `PodList` or similar, which may omit their kind. Any other value is treated as a single object. */
 function itemsOf(part: Part): Part[] {
   const { value, base } = part;
   if (value === null || value === undefined) return [];
@@ -254,7 +251,7 @@ function decodePart(
   errors: ErrorList,
   namespace: string | undefined,
 ): PlacedObject | undefined {
-  // store one more issue than is shown: its position is that of the line "and N more errors"
+  // store one more issue than is shown; the line "and N more errors" gets its position
   const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
   const written = decodeObject(value, issues);
   const decoded = written && inNamespace(written, namespace, issues);
@@ -277,7 +274,7 @@ type TemplatesInput = {
 };
 
 /**
- * Decodes the pods of workloads. Each pod gets its workload's name; if another pod already has that name, the workload's kind is
+ * Decodes the pods of workloads. Each pod is named after its workload; if another pod already has that name, the workload's kind is
  * appended.
  */
 function templatesOf(parts: Part[], { objects, errors, partOf, options }: TemplatesInput): DecodedTemplate[] {
@@ -311,8 +308,8 @@ function templatesOf(parts: Part[], { objects, errors, partOf, options }: Templa
 }
 
 /**
- * Adds a volume for each claim template of a StatefulSet, after the template's own volumes so that their list indexes do not
- * change.
+ * Adds a volume for each of a StatefulSet's claim templates. They come after the template's own volumes, so that the list indexes of those
+ * do not change.
  */
 function withClaims(spec: unknown, claims: unknown): unknown {
   if (!isRecord(spec) || !Array.isArray(claims)) return spec;
@@ -324,10 +321,7 @@ function withClaims(spec: unknown, claims: unknown): unknown {
   return { ...spec, volumes: [...volumes, ...added.map((name) => ({ name, emptyDir: {} }))] };
 }
 
-/**
- * Checks the restart policy of a template like upstream's API server: `Always` is required, except in Jobs, which must not have
- * it.
- */
+/** Checks a template's restart policy the way upstream's API server does: it must be `Always`, except in Jobs, where it must not be. */
 function restartPolicyProblem(kind: string, { spec: { restartPolicy } }: Pod, template: object): string | undefined {
   if (kind === 'PodTemplate') return undefined;
   const isJob = kind === 'Job' || kind === 'CronJob';
@@ -342,7 +336,7 @@ function fieldAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce((at, step) => (isRecord(at) && Object.hasOwn(at, step) ? at[step] : undefined), value);
 }
 
-/** Applies the namespace as kubectl's `--namespace` does. */
+/** Applies the namespace the way kubectl's `--namespace` does. */
 function inNamespace(object: ManifestObject, namespace: string | undefined, issues: IssueList): ManifestObject {
   if (namespace === undefined || object.kind === 'RuntimeClass') return object;
   const own = object.metadata?.namespace || namespace; // metadata may be missing: that is an issue already
@@ -355,7 +349,7 @@ function quoteHint(written: string | undefined): string {
   return `; write it in quotes${written === undefined ? '' : `: "${written.slice(0, 100)}"`}`;
 }
 
-/** Removes each object with the kind, namespace and name of an earlier one, and reports an error with both positions. */
+/** Removes each object that has the same kind, namespace and name as an earlier one, and reports an error with both positions. */
 export function withoutDuplicates(objects: PlacedObject[], errors: Pick<ErrorList, 'push'>): PlacedObject[] {
   const first = new Map<string, PlacedObject>();
   return objects.filter((placed) => {

@@ -1,10 +1,10 @@
 import { type Container, everyContainer, type Pod, type SecurityProfile } from './types.ts';
 
-/** Prefix of the annotation with a container's profile, which Kubernetes used before the field existed. */
+/** Prefix of the annotation that holds a container's profile, which Kubernetes used before the field existed. */
 const ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 const LOCALHOST_PREFIX = 'localhost/';
 
-/** Returns the container's AppArmor profile, from its field, its annotation or the pod's field, in this order. */
+/** Returns the container's AppArmor profile: from its field, its annotation or the pod's field, in this order of precedence. */
 export function appArmorProfile(pod: Pod, container: Container): SecurityProfile | undefined {
   return (
     container.securityContext?.appArmorProfile ??
@@ -13,7 +13,7 @@ export function appArmorProfile(pod: Pod, container: Container): SecurityProfile
   );
 }
 
-/** Whether the pod requests a profile that only a host with AppArmor can apply. */
+/** Whether the pod requests a profile that can be applied only on a host with AppArmor. */
 export function wantsAppArmor(pod: Pod): boolean {
   const { securityContext, ephemeralContainers = [] } = pod.spec;
   const contexts = [
@@ -26,7 +26,7 @@ export function wantsAppArmor(pod: Pod): boolean {
   return annotations.some(([key, value]) => key.startsWith(ANNOTATION_PREFIX) && value !== 'unconfined');
 }
 
-/** Reads the profile from the annotation; returns `undefined` for an invalid value. */
+/** Reads the profile from the annotation; returns `undefined` if the value is invalid. */
 function annotatedProfile(annotations: Record<string, string>, container: string): SecurityProfile | undefined {
   const key = `${ANNOTATION_PREFIX}${container}`;
   const value = Object.hasOwn(annotations, key) ? annotations[key]! : '';

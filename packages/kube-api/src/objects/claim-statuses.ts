@@ -1,14 +1,14 @@
-/** The parts of a pod's status about ResourceClaims, which the scheduler and controllers write. */
+/** The parts of a pod's status that concern ResourceClaims; they are written by the scheduler and by controllers. */
 import type { Pod } from './pod.ts';
 import type { PodResourceClaimStatus } from './resource-claim.ts';
 
-/** The claim that the scheduler created for extended resources of DRA drivers, and its requests by container and resource. */
+/** The claim that the scheduler created for extended resources that DRA drivers provide, and its requests by container and resource. */
 type ExtendedResourceClaimStatus = {
   resourceClaimName: string;
   requestMappings: { containerName: string; resourceName: string; requestName: string }[];
 };
 
-/** Fields of a pod's status that the kubelet only reads. */
+/** Fields of a pod's status that the kubelet reads but never writes. */
 type ForeignStatus = {
   resourceClaimStatuses?: PodResourceClaimStatus[];
   extendedResourceClaimStatus?: ExtendedResourceClaimStatus;
@@ -16,7 +16,7 @@ type ForeignStatus = {
 
 export const claimStatusesOf = (pod: Pod): ForeignStatus => (pod.status ?? {}) as ForeignStatus;
 
-/** Whether a ResourceClaim provides this extended resource; if so, device plugins must not allocate it. */
+/** Whether this extended resource is provided by a ResourceClaim, in which case device plugins must not allocate it. */
 export function isClaimed(pod: Pod, container: string, resource: string): boolean {
   const mappings = claimStatusesOf(pod).extendedResourceClaimStatus?.requestMappings ?? [];
   return mappings.some((one) => one.containerName === container && one.resourceName === resource);

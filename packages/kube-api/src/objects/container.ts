@@ -17,10 +17,10 @@ export type ContainerPort = {
 /** A key of a ConfigMap or Secret in the pod's namespace. */
 export type KeySelector = { name: string; key: string; optional?: boolean };
 
-/** A variable of an environment file that a container of the pod has written; `path` is relative to the volume. */
+/** Refers to a variable in an environment file that one of the pod's containers has written; `path` is relative to the volume. */
 export type FileKeySelector = { volumeName: string; path: string; key: string; optional?: boolean };
 
-/** Exactly one is set. */
+/** The source of an environment variable's value. Exactly one field is set. */
 export type EnvVarSource = {
   fieldRef?: ObjectFieldSelector;
   resourceFieldRef?: ResourceFieldSelector;
@@ -33,10 +33,10 @@ export type EnvVar = { name: string; value?: string; valueFrom?: EnvVarSource };
 
 export type EnvSourceReference = { name: string; optional?: boolean };
 
-/** Every key of one ConfigMap or Secret; exactly one of the two is set. */
+/** All keys of a ConfigMap or Secret as environment variables. Exactly one of the two references is set. */
 export type EnvFromSource = { prefix?: string; configMapRef?: EnvSourceReference; secretRef?: EnvSourceReference };
 
-/** Resource name (`cpu`, `memory`, `ephemeral-storage`, `hugepages-2Mi`) to quantity, for `parseQuantity`. */
+/** Maps resource names (`cpu`, `memory`, `ephemeral-storage`, `hugepages-2Mi`) to quantities for `parseQuantity`. */
 export type ResourceList = Record<string, string>;
 
 export type ResourceRequirements = { limits?: ResourceList; requests?: ResourceList; claims?: ContainerClaim[] };
@@ -53,23 +53,25 @@ export type VolumeMount = {
   mountPropagation?: MountPropagation;
 };
 
-/** A raw block volume that the container gets as a device. */
+/** A raw block volume that is exposed to the container as a device. */
 export type VolumeDevice = { name: string; devicePath: string };
 
-/** A rule by exit code; the first matching one takes precedence over `restartPolicy`. */
+/** A restart rule based on the exit code. The first matching rule takes precedence over `restartPolicy`. */
 export type ContainerRestartRule = {
   /** `RestartAllContainers` restarts the pod in its sandbox, starting with the init containers. */
   action: 'Restart' | 'RestartAllContainers';
   exitCodes: { operator: 'In' | 'NotIn'; values?: number[] };
 };
 
-/** Whether the container is restarted when the resource is resized. Without a policy it is not. */
+/** Whether the container is restarted when the resource is resized. Without a policy, it is not. */
 export type ContainerResizePolicy = {
   resourceName: 'cpu' | 'memory';
   restartPolicy: 'NotRequired' | 'RestartContainer';
 };
 
-/** An ordinary or an init container. `restartPolicy` overrides the pod's; with `Always` an init container is a sidecar. */
+/**
+ * A regular container or an init container. `restartPolicy` overrides the pod's; an init container for which it is `Always` is a sidecar.
+ */
 export type Container = {
   name: string;
   image: string;
@@ -100,12 +102,12 @@ export type Container = {
 };
 
 /**
- * A container that users add to a running pod for debugging. It is started once, and never restarted. With `targetContainerName`
- * it sees the processes of that container.
+ * A container that users add to a running pod for debugging. It is started once and never restarted. With `targetContainerName`, it shares
+ * that container's process namespace.
  */
 export type EphemeralContainer = Container & { targetContainerName?: string };
 
-/** Whether an init container keeps running next to the ordinary ones (a native sidecar). Expects an init container. */
+/** Whether an init container is a native sidecar, which keeps running alongside the regular containers. Expects an init container. */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }

@@ -6,13 +6,13 @@ export type ObjectReference = {
   namespace: string;
   name: string;
   uid: string;
-  /** Such as `spec.containers{web}`. */
+  /** The part of the object that the event is about, such as `spec.containers{web}`. */
   fieldPath?: string;
 };
 
 export type EventType = 'Normal' | 'Warning';
 
-/** v1 Event. Repetitions increase `count` and update `lastTimestamp`. */
+/** v1 Event. Each repetition increments `count` and updates `lastTimestamp`. */
 export type Event = {
   apiVersion: 'v1';
   kind: 'Event';

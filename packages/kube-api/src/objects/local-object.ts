@@ -2,7 +2,7 @@ import type { ResourceList } from './container.ts';
 import type { ObjectMeta } from './object-meta.ts';
 import type { Pod, Toleration } from './pod.ts';
 
-/** v1 ConfigMap. `data` holds text, `binaryData` base64; no key is in both. */
+/** v1 ConfigMap. `data` contains text, `binaryData` contains base64; no key may be in both. */
 export type ConfigMap = {
   apiVersion: 'v1';
   kind: 'ConfigMap';
@@ -12,7 +12,7 @@ export type ConfigMap = {
   immutable?: boolean;
 };
 
-/** v1 Secret. `data` holds base64; defaulting merges `stringData` into `data`. */
+/** v1 Secret. `data` contains base64; defaulting merges `stringData` into `data`. */
 export type Secret = {
   apiVersion: 'v1';
   kind: 'Secret';
@@ -23,7 +23,7 @@ export type Secret = {
   immutable?: boolean;
 };
 
-/** node.k8s.io/v1 RuntimeClass, without a namespace ('' in `metadata`). */
+/** node.k8s.io/v1 RuntimeClass. It is cluster-scoped, so the namespace in `metadata` is ''. */
 export type RuntimeClass = {
   apiVersion: 'node.k8s.io/v1';
   kind: 'RuntimeClass';
@@ -36,7 +36,8 @@ export type RuntimeClass = {
 export type VolumeAccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod';
 
 /**
- * v1 PersistentVolumeClaim. On a lone node it is a directory of the node, whatever it requests; only the node writes `status`.
+ * v1 PersistentVolumeClaim. On a standalone node, it is backed by a directory on the node, regardless of what it requests; only the node
+ * writes `status`.
  */
 export type PersistentVolumeClaim = {
   apiVersion: 'v1';
@@ -56,7 +57,7 @@ export type PersistentVolumeClaim = {
   };
 };
 
-/** Objects that pods refer to and that a lone node stores itself. */
+/** Objects that pods refer to and that a standalone node stores itself. */
 export type LocalObject = ConfigMap | Secret | RuntimeClass | PersistentVolumeClaim;
 
 /** All objects that a manifest may contain. */

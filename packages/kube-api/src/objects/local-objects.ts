@@ -4,18 +4,18 @@ import type { LocalObject, Pod } from './types.ts';
 export type LocalObjectKind = LocalObject['kind'];
 export type LocalObjectOf<K extends LocalObjectKind> = Extract<LocalObject, { kind: K }>;
 
-/** Read access to local objects. RuntimeClasses have the namespace ''. */
+/** Read access to local objects. The namespace of RuntimeClasses is ''. */
 export interface ObjectLookup {
-  /** Returns undefined if the object does not exist. Throws `unavailable` as long as the API server has not answered. */
+  /** Returns `undefined` if the object does not exist. Throws `unavailable` until the API server has responded. */
   get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined;
 }
 
-/** Provides the objects that a pod refers to: for pods from manifests the node's, for pods from an API server the server's. */
+/** Provides the objects that a pod refers to: the node's own for pods from manifests, the API server's for pods from an API server. */
 export interface PodObjects {
   of(pod: Pod): ObjectLookup;
 }
 
-/** A change of one object; `object` is absent after its removal. */
+/** A change of one object. `object` is absent if the object was removed. */
 export type LocalObjectChange = {
   kind: LocalObjectKind;
   namespace: string;
@@ -25,20 +25,20 @@ export type LocalObjectChange = {
   users?: ReadonlySet<string>;
 };
 
-/** A change as watchers see it. DELETED carries the object's last state. */
+/** A change as seen by watchers. DELETED carries the last state of the object. */
 export type LocalObjectEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: LocalObject };
 
-/** Key of an object within the store; messages show it, too. */
+/** Returns the key of an object within the store, which is also shown in messages. */
 export function localObjectKey(kind: LocalObjectKind, namespace: string, name: string): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
 
-/** The node's local objects, which manifests define. */
+/** The node's local objects, which are defined in manifests. */
 export class LocalObjects implements ObjectLookup, PodObjects {
   #objects = new Map<string, LocalObject>();
   readonly #listeners = new Set<(change: LocalObjectChange) => void>();
   readonly #events = new Broadcast<LocalObjectEvent>();
-  /** Version of each object, by key: a counter of changes across all objects. */
+  /** The version of each object, by key: the value of a change counter that all objects share. */
   readonly #versions = new Map<string, number>();
   #version = 0;
 
@@ -47,12 +47,12 @@ export class LocalObjects implements ObjectLookup, PodObjects {
     return this;
   }
 
-  /** All objects, with their versions as `resourceVersion`. */
+  /** Returns all objects, with their versions as `resourceVersion`. */
   list(): LocalObject[] {
     return [...this.#objects].map(([key, object]) => withVersion(object, this.#versions.get(key)!));
   }
 
-  /** Yields the changes after this call, until the signal aborts. */
+  /** Subscribes to the changes made after this call, until the signal aborts. */
   subscribe(signal: AbortSignal): Subscription<LocalObjectEvent> {
     return this.#events.subscribe(signal);
   }
@@ -61,7 +61,7 @@ export class LocalObjects implements ObjectLookup, PodObjects {
     return this.#objects.get(localObjectKey(kind, namespace, name)) as LocalObjectOf<K> | undefined;
   }
 
-  /** Replaces all objects, and notifies the listeners of the differences. */
+  /** Replaces all objects and notifies the listeners of the differences. */
   replace(objects: readonly LocalObject[]): void {
     const before = this.#objects;
     this.#objects = new Map(objects.map((object) => [keyOf(object), object]));
@@ -69,7 +69,7 @@ export class LocalObjects implements ObjectLookup, PodObjects {
       ([key, object]) => JSON.stringify(before.get(key)) !== JSON.stringify(object),
     );
     const removed = [...before].filter(([key]) => !this.#objects.has(key));
-    // listeners may call `list`, so all versions are set first
+    // listeners may call `list`, so set all versions first
     for (const [key] of changed) this.#versions.set(key, ++this.#version);
     for (const [key, object] of changed) this.#notify(before.has(key) ? 'MODIFIED' : 'ADDED', object);
     for (const [, object] of removed) this.#notify('DELETED', object);

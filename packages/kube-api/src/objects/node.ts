@@ -1,14 +1,14 @@
 import type { KubeObject } from './kube-object.ts';
 
-/** v1 Node with the fields that a kubelet reads or writes. Other fields are kept. */
+/** v1 Node, with the fields that a kubelet reads or writes. Unknown fields are preserved. */
 export type Node = KubeObject & {
   spec?: { podCIDRs?: string[]; providerID?: string; unschedulable?: boolean; taints?: Taint[] };
   status?: NodeStatus;
 };
 
 /**
- * Keeps pods that do not tolerate it from being scheduled here (`NoSchedule`, or `PreferNoSchedule` if possible), or evicts
- * them (`NoExecute`).
+ * Keeps pods that do not tolerate the taint from being scheduled here (`NoSchedule`, or `PreferNoSchedule` if possible), or evicts them
+ * (`NoExecute`).
  */
 export type Taint = { key: string; value?: string; effect: string; timeAdded?: string };
 
@@ -18,7 +18,7 @@ export type NodeStatus = {
   allocatable?: Record<string, string>;
   conditions?: NodeCondition[];
   addresses?: NodeAddress[];
-  /** The field `Port` is capitalized in the API. */
+  /** The API capitalizes the field `Port`. */
   daemonEndpoints?: { kubeletEndpoint?: { Port: number } };
   nodeInfo?: NodeSystemInfo;
   images?: NodeImage[];
@@ -52,18 +52,18 @@ export type NodeSystemInfo = {
   osImage: string;
   containerRuntimeVersion: string;
   kubeletVersion: string;
-  /** Deprecated: always ''. */
+  /** Deprecated; always ''. */
   kubeProxyVersion: string;
   operatingSystem: string;
   architecture: string;
-  /** Bytes. */
+  /** Swap capacity in bytes. */
   swap?: { capacity: number };
 };
 
 export type NodeImage = { names: string[]; sizeBytes?: number };
 
 export type NodeRuntimeHandler = {
-  /** '' is the default handler. */
+  /** Name of the runtime handler; '' is the default handler. */
   name: string;
   features?: { recursiveReadOnlyMounts?: boolean; userNamespaces?: boolean };
 };

@@ -1,4 +1,6 @@
-/** Metadata of every object (meta/v1 ObjectMeta). `namespace` defaults to `default`; `uid` is '' until a source sets it. */
+/**
+ * Metadata that every object has (meta/v1 ObjectMeta). `namespace` defaults to `default`; `uid` is '' until a pod or object source sets it.
+ */
 export type ObjectMeta = {
   name: string;
   namespace: string;
@@ -23,5 +25,5 @@ export type OwnerReference = {
   blockOwnerDeletion?: boolean;
 };
 
-/** The name of an object in the same namespace. */
+/** Refers by name to an object in the same namespace. */
 export type LocalObjectReference = { name: string };

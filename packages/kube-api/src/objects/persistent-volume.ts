@@ -2,7 +2,7 @@ import type { ObjectMeta } from './object-meta.ts';
 import type { NodeSelectorTerm } from './scheduling.ts';
 import type { HostPathVolumeSource, NfsVolumeSource } from './volume.ts';
 
-/** v1 PersistentVolume with the fields that a node needs to mount it. Other sources are kept under their names. */
+/** v1 PersistentVolume, with the fields that a node needs to mount it. Other volume sources are kept under their field names. */
 export type PersistentVolume = {
   metadata: ObjectMeta;
   spec: {
@@ -22,7 +22,7 @@ export type PersistentVolume = {
 /** A volume of a CSI driver (core/v1 CSIPersistentVolumeSource). */
 export type CsiPersistentVolumeSource = {
   driver: string;
-  /** The driver's ID of the volume. */
+  /** The driver's ID for the volume. */
   volumeHandle: string;
   fsType?: string;
   volumeAttributes?: Record<string, string>;
@@ -31,7 +31,7 @@ export type CsiPersistentVolumeSource = {
   nodeExpandSecretRef?: { name?: string; namespace?: string };
 };
 
-/** v1 PersistentVolumeClaim of a cluster, with the fields that a node reads. */
+/** v1 PersistentVolumeClaim from a cluster, with the fields that a node reads. */
 export type BoundClaim = {
   metadata: ObjectMeta;
   spec: { volumeName?: string; accessModes?: string[]; resources?: { requests?: { storage?: string } } };
@@ -43,10 +43,11 @@ export type ClaimStatus = {
   phase?: string;
   capacity?: Record<string, string>;
   conditions?: ClaimCondition[];
-  /** Sizes that the volume is being expanded to, by resource. */
+  /** Sizes to which the volume is being expanded, by resource. */
   allocatedResources?: Record<string, string>;
   /**
-   * State of the expansion, by resource: `NodeResizePending`, `NodeResizeInProgress`, `NodeResizeInfeasible`, or a controller's.
+   * State of the expansion, by resource: `NodeResizePending`, `NodeResizeInProgress` or `NodeResizeInfeasible`, or a state that a
+   * controller sets.
    */
   allocatedResourceStatuses?: Record<string, string>;
 };
@@ -60,5 +61,5 @@ export type ClaimCondition = {
   message?: string;
 };
 
-/** A claim and its bound volume. */
+/** A claim and the volume that it is bound to. */
 export type BoundVolume = { claim: BoundClaim; volume: PersistentVolume };

@@ -30,7 +30,7 @@ export type ContainerStateTerminated = {
   containerID?: string;
 };
 
-/** At most one field is set; none means waiting. */
+/** At most one field is set; if none is, the container is waiting. */
 export type ContainerState = {
   waiting?: ContainerStateWaiting;
   running?: ContainerStateRunning;
@@ -49,7 +49,7 @@ export type AllocatedResourceStatus = {
   resources: { resourceID: string; health: 'Healthy' | 'Unhealthy' | 'Unknown'; message?: string }[];
 };
 
-/** `containerID` is `<runtime>://<id>`, '' before the first start. */
+/** `containerID` is `<runtime>://<id>`, or '' before the first start. */
 export type ContainerStatus = {
   name: string;
   state: ContainerState;
@@ -64,7 +64,7 @@ export type ContainerStatus = {
   resources?: ResourceRequirements;
   volumeMounts?: VolumeMountStatus[];
   user?: { linux?: { uid: number; gid: number; supplementalGroups?: number[] } };
-  /** Health of its devices, by resource. */
+  /** Health of the container's devices, by resource. */
   allocatedResourcesStatus?: AllocatedResourceStatus[];
   /** The signal that stops the container, such as `SIGTERM`. */
   stopSignal?: string;

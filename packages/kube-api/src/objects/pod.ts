@@ -19,7 +19,7 @@ export type DnsConfig = { nameservers?: string[]; searches?: string[]; options?:
 
 export type HostAlias = { ip: string; hostnames?: string[] };
 
-/** Kept, but without effect on a lone node. */
+/** Preserved, but has no effect on a standalone node. */
 export type Toleration = {
   key?: string;
   operator?: 'Exists' | 'Equal' | 'Lt' | 'Gt';
@@ -28,7 +28,7 @@ export type Toleration = {
   tolerationSeconds?: number;
 };
 
-/** Desired state of a pod (v1 PodSpec). Defaulting sets the scalars that have defaults; unset lists stay undefined. */
+/** Desired state of a pod (v1 PodSpec). Defaulting sets the scalar fields that have defaults; unset lists stay `undefined`. */
 export type PodSpec = {
   containers: Container[];
   initContainers?: Container[];
@@ -75,7 +75,7 @@ export type PodSpec = {
   enableServiceLinks?: boolean;
 };
 
-/** A pod of the API (v1 Pod). Only the node writes `status`. */
+/** A pod in the API (v1 Pod). Only the node writes `status`. */
 export type Pod = {
   apiVersion: 'v1';
   kind: 'Pod';
@@ -84,22 +84,22 @@ export type Pod = {
   status?: PodStatus;
 };
 
-/** `namespace/name`, for messages to users; upstream's full name is `name_namespace`. */
+/** Returns `namespace/name`, for messages to users. Upstream's full name is `name_namespace`. */
 export function namespacedName(pod: Pod): string {
   return `${pod.metadata.namespace}/${pod.metadata.name}`;
 }
 
-/** Init containers, then ordinary ones. */
+/** Returns the init containers, then the regular ones. */
 export function allContainers(spec: PodSpec): Container[] {
   return [...(spec.initContainers ?? []), ...spec.containers];
 }
 
-/** Containers of every kind, ephemeral ones last. */
+/** Returns the containers of every kind; ephemeral ones are last. */
 export function everyContainer(spec: PodSpec): Container[] {
   return [...allContainers(spec), ...(spec.ephemeralContainers ?? [])];
 }
 
-/** Sidecars in the order of the specification. */
+/** Returns the pod's sidecars, in the order of the pod spec. */
 export function sidecarsOf(pod: Pod): Container[] {
   return (pod.spec.initContainers ?? []).filter(isSidecar);
 }

@@ -1,11 +1,11 @@
-/** A port by number, or by the name of one of the container's ports. */
+/** A port number, or the name of one of the container's ports. */
 export type IntOrString = number | string;
 
 export type HttpHeader = { name: string; value: string };
 
 export type ExecAction = { command: string[] };
 
-/** `host` '' or absent means the pod's address; `path` defaults to `/`, `scheme` to `HTTP`. */
+/** If `host` is '' or absent, the pod's IP is used. `path` defaults to `/` and `scheme` to `HTTP`. */
 export type HttpGetAction = {
   path?: string;
   port: IntOrString;
@@ -21,7 +21,7 @@ export type GrpcAction = { port: number; service?: string };
 
 export type SleepAction = { seconds: number };
 
-/** Exactly one of the four is set. */
+/** Exactly one of the four fields is set. */
 export type ProbeHandler = {
   exec?: ExecAction;
   httpGet?: HttpGetAction;
@@ -39,7 +39,7 @@ export type Probe = ProbeHandler & {
   terminationGracePeriodSeconds?: number;
 };
 
-/** Exactly one of the four is set; `tcpSocket` is accepted by the API and does nothing. */
+/** Exactly one of the four fields is set. The API accepts `tcpSocket`, but it has no effect. */
 export type LifecycleHandler = {
   exec?: ExecAction;
   httpGet?: HttpGetAction;
@@ -50,6 +50,6 @@ export type LifecycleHandler = {
 export type Lifecycle = {
   postStart?: LifecycleHandler;
   preStop?: LifecycleHandler;
-  /** Signal that stops the container instead of the image's, such as `SIGUSR1`; needs `spec.os.name`. */
+  /** Signal that stops the container, such as `SIGUSR1`; it overrides the image's stop signal. Requires `spec.os.name`. */
   stopSignal?: string;
 };

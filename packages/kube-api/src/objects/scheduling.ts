@@ -2,16 +2,16 @@
 
 export type SelectorOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
 
-/** meta/v1 LabelSelector: all conditions must match. */
+/** meta/v1 LabelSelector: all requirements must match. */
 export type LabelSelector = {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: SelectorOperator; values?: string[] }[];
 };
 
-/** A requirement on a node's labels or fields; the only field is `metadata.name`. */
+/** A requirement on a node's labels or fields; the only supported field is `metadata.name`. */
 export type NodeSelectorRequirement = { key: string; operator: SelectorOperator | 'Gt' | 'Lt'; values?: string[] };
 
-/** All requirements must match; an empty term matches no node. */
+/** All requirements must match; an empty term does not match any node. */
 export type NodeSelectorTerm = {
   matchExpressions?: NodeSelectorRequirement[];
   matchFields?: NodeSelectorRequirement[];

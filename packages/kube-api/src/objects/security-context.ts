@@ -2,7 +2,7 @@ export type Capabilities = { add?: string[]; drop?: string[] };
 
 export type SeLinuxOptions = { user?: string; role?: string; type?: string; level?: string };
 
-/** `localhostProfile` is set exactly when the type is `Localhost`. */
+/** `localhostProfile` is set if and only if the type is `Localhost`. */
 export type SecurityProfile = { type: 'RuntimeDefault' | 'Unconfined' | 'Localhost'; localhostProfile?: string };
 
 /** The security context of one container. Its fields override the pod's. */
@@ -22,7 +22,7 @@ export type SecurityContext = {
 
 export type Sysctl = { name: string; value: string };
 
-/** The security context of the whole pod. After defaulting it is always present, but may be empty. */
+/** The security context of the whole pod. After defaulting, it is always present but may be empty. */
 export type PodSecurityContext = {
   seLinuxOptions?: SeLinuxOptions;
   seLinuxChangePolicy?: 'MountOption' | 'Recursive';

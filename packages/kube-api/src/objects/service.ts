@@ -1,6 +1,6 @@
 import type { ObjectMeta } from './object-meta.ts';
 
-/** v1 Service with the fields from which service environment variables are made. */
+/** v1 Service, with the fields from which service environment variables are built. */
 export type Service = {
   metadata: ObjectMeta;
   spec: {

@@ -1,47 +1,47 @@
-/** Objects of storage.k8s.io/v1 with the fields that a kubelet reads. The API server has already set their defaults. */
+/** storage.k8s.io/v1 objects, with the fields that a kubelet reads. The API server has already set their defaults. */
 import type { KubeObject } from './kube-object.ts';
 
 export type VolumeLifecycleMode = 'Persistent' | 'Ephemeral';
 
-/** Says how kubelets have to use a CSI driver; the object is optional. */
+/** Specifies how kubelets have to use a CSI driver; drivers may not have such an object. */
 export type CsiDriver = KubeObject & {
   spec: {
-    /** Whether volumes must be attached to a node before use. */
+    /** Whether volumes must be attached to a node before they are used. */
     attachRequired?: boolean;
-    /** Whether NodePublishVolume gets the pod's name, namespace, UID and service account. */
+    /** Whether NodePublishVolume is passed the pod's name, namespace, UID and service account. */
     podInfoOnMount?: boolean;
     volumeLifecycleModes?: VolumeLifecycleMode[];
     fsGroupPolicy?: 'ReadWriteOnceWithFSType' | 'File' | 'None';
     tokenRequests?: CsiTokenRequest[] | null;
     serviceAccountTokenInSecrets?: boolean;
-    /** Whether to call NodePublishVolume again while the pod runs, to update the volume. */
+    /** Whether to call NodePublishVolume repeatedly while the pod is running, to update the volume. */
     requiresRepublish?: boolean;
     /** Whether volumes support the SELinux mount option `context`. */
     seLinuxMount?: boolean;
   };
 };
 
-/** An empty `audience` means the API server. */
+/** If `audience` is empty, the token is for the API server. */
 export type CsiTokenRequest = { audience: string; expirationSeconds?: number };
 
 /** A request to attach a volume to a node, and its state. */
 export type VolumeAttachment = KubeObject & {
   status?: {
     attached: boolean;
-    /** Data from the driver's controller, which the kubelet passes to the driver on the node. */
+    /** Data from the driver's controller that the kubelet passes to the driver on the node. */
     attachmentMetadata?: Record<string, string>;
     attachError?: { message?: string };
   };
 };
 
-/** storage.k8s.io/v1 CSINode: the CSI drivers of a node. Upstream writes an empty list as null. */
+/** storage.k8s.io/v1 CSINode: the CSI drivers on a node. Upstream writes an empty list as null. */
 export type CsiNode = KubeObject & { spec: { drivers: CsiNodeDriver[] | null } };
 
 export type CsiNodeDriver = {
   name: string;
-  /** The driver's ID of the node. */
+  /** The driver's ID for the node. */
   nodeID: string;
   topologyKeys: string[] | null;
-  /** The maximum number of attachable volumes. */
+  /** The maximum number of volumes that can be attached. */
   allocatable?: { count?: number };
 };

@@ -1,7 +1,7 @@
-/** One file of a volume: its key, its path in the volume, and its mode. */
+/** One file in a volume: its key in the ConfigMap or Secret, its path in the volume, and its mode. */
 export type KeyToPath = { key: string; path: string; mode?: number };
 
-/** `medium` '' is the node's disk, `Memory` a tmpfs; `sizeLimit` is a quantity of bytes. */
+/** If `medium` is '', the volume is on the node's disk; if it is `Memory`, the volume is a tmpfs. `sizeLimit` is a quantity of bytes. */
 export type EmptyDirVolumeSource = { medium?: string; sizeLimit?: string };
 
 export type HostPathType =
@@ -23,7 +23,7 @@ export type SecretVolumeSource = { secretName: string; items?: KeyToPath[]; defa
 /** A field of the pod, such as `metadata.labels['app']`. */
 export type ObjectFieldSelector = { apiVersion?: string; fieldPath: string };
 
-/** A resource of a container, such as `limits.cpu`, in units of `divisor`, rounded up. */
+/** A container's resource, such as `limits.cpu`, in units of `divisor`, rounded up. */
 export type ResourceFieldSelector = { containerName?: string; resource: string; divisor?: string };
 
 /** Exactly one of `fieldRef` and `resourceFieldRef` is set. */
@@ -40,10 +40,10 @@ export type ConfigMapProjection = { name: string; items?: KeyToPath[]; optional?
 export type SecretProjection = { name: string; items?: KeyToPath[]; optional?: boolean };
 export type DownwardApiProjection = { items?: DownwardApiFile[] };
 
-/** A token of the pod's service account, signed by the API server. An empty `audience` means the API server. */
+/** A token for the pod's service account, signed by the API server. If `audience` is empty, the token is for the API server. */
 export type ServiceAccountTokenProjection = { audience?: string; expirationSeconds?: number; path: string };
 
-/** Exactly one field is set. */
+/** One source of a projected volume. Exactly one field is set. */
 export type VolumeProjection = {
   configMap?: ConfigMapProjection;
   secret?: SecretProjection;
@@ -54,13 +54,13 @@ export type VolumeProjection = {
 
 export type ProjectedVolumeSource = { sources?: VolumeProjection[]; defaultMode?: number };
 
-/** An image whose files are the volume; `reference` and `pullPolicy` are as for a container. */
+/** An image whose file system is mounted as the volume; `reference` and `pullPolicy` are the same as for a container image. */
 export type ImageVolumeSource = { reference: string; pullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };
 
 /** A directory exported by `server`. */
 export type NfsVolumeSource = { server: string; path: string; readOnly?: boolean };
 
-/** On a lone node a claim is a directory, whether or not a PersistentVolumeClaim of that name exists. */
+/** On a standalone node, a claim is backed by a directory, whether or not a PersistentVolumeClaim with that name exists. */
 export type PersistentVolumeClaimVolumeSource = { claimName: string; readOnly?: boolean };
 
 /** A volume that a CSI driver on the node creates for the pod (core/v1 CSIVolumeSource). */
@@ -69,7 +69,7 @@ export type CsiVolumeSource = {
   readOnly?: boolean;
   fsType?: string;
   volumeAttributes?: Record<string, string>;
-  /** A Secret of the pod's namespace. */
+  /** A Secret in the pod's namespace. */
   nodePublishSecretRef?: { name?: string };
 };
 
@@ -86,6 +86,6 @@ export type Volume = {
   nfs?: NfsVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
   csi?: CsiVolumeSource;
-  /** Cluster only: a controller creates the PVC. */
+  /** Supported only in a cluster, where a controller creates the PVC. */
   ephemeral?: object;
 };

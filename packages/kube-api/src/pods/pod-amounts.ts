@@ -1,4 +1,4 @@
-/** Computes resource amounts of containers and at pod level (KEP-2837), in billionths of a unit. */
+/** Computes container and pod-level resource amounts (KEP-2837), in billionths of a unit. */
 import { type Container, isSidecar, type ResourceRequirements } from '../objects/container.ts';
 import type { PodSpec } from '../objects/pod.ts';
 import { parseQuantity } from '../values/quantity.ts';
@@ -6,19 +6,19 @@ import { parseQuantity } from '../values/quantity.ts';
 export type AmountKind = 'requests' | 'limits';
 type Containers = Pick<PodSpec, 'containers' | 'initContainers'>;
 
-/** Whether a resource is huge pages, such as `hugepages-2Mi`. */
+/** Whether the resource is a huge page resource, such as `hugepages-2Mi`. */
 export const isHugePages = (name: string) => name.startsWith('hugepages-');
 
-/** Whether a resource is supported at pod level. */
+/** Whether the resource is supported at the pod level. */
 export const isPodLevelResource = (name: string) => name === 'cpu' || name === 'memory' || isHugePages(name);
 
-/** Names of all resources with an amount in any container. */
+/** Returns the names of all resources for which any container has an amount. */
 export function containersAmountNames(spec: Containers, kind: AmountKind): string[] {
   const all = [...spec.containers, ...(spec.initContainers ?? [])];
   return [...new Set(all.flatMap(({ resources }) => Object.keys(resources?.[kind] ?? {})))];
 }
 
-/** Returns the container's amount; a missing request defaults to the limit. */
+/** Returns the container's amount. A missing request defaults to the limit. */
 export function containerAmount(container: Pick<Container, 'resources'>, kind: AmountKind, name: string): bigint {
   const { requests = {}, limits = {} } = container.resources ?? {};
   const text = (kind === 'requests' ? ownAmount(requests, name) : undefined) ?? ownAmount(limits, name);
@@ -26,7 +26,7 @@ export function containerAmount(container: Pick<Container, 'resources'>, kind: A
 }
 
 /**
- * Returns the containers' total: the sum of the ordinary containers and all sidecars, or the largest sum of an init container
+ * Returns the containers' total. This is either the sum of the regular containers and all sidecars, or the largest sum of an init container
  * and the sidecars started before it, whichever is greater.
  */
 export function containersAmount(spec: Containers, kind: AmountKind, name: string): bigint {
@@ -41,7 +41,7 @@ export function containersAmount(spec: Containers, kind: AmountKind, name: strin
   return larger(sum, initPeak);
 }
 
-/** The pod-level amount; `undefined` if not set. */
+/** Returns the pod-level amount; `undefined` if it is not set. */
 export function podLevelAmount({ resources }: PodSpec, kind: AmountKind, name: string): bigint | undefined {
   const text = isPodLevelResource(name) ? ownAmount(resources?.[kind] ?? {}, name) : undefined;
   return text === undefined ? undefined : parseQuantity(text).nanos;
@@ -52,7 +52,7 @@ export function hasPodLevelResources({ resources = {} }: PodSpec, kinds: AmountK
   return kinds.some((kind) => Object.keys(resources[kind] ?? {}).some(isPodLevelResource));
 }
 
-/** Returns the container with its effective CPU and memory limits: its own, or the pod-level limits if it has none. */
+/** Returns the container with its effective CPU and memory limits: its own or, if it has none, the pod-level ones. */
 export function withPodLimits(container: Container, spec: PodSpec): Container {
   const { resources = {} } = container;
   const missing = (['cpu', 'memory'] as const).flatMap((name) => {
@@ -70,7 +70,7 @@ function ownAmount(list: NonNullable<ResourceRequirements[AmountKind]>, name: st
   return Object.hasOwn(list, name) ? list[name] : undefined;
 }
 
-/** Serializes resources for comparison: equal resources give equal texts, in whatever order and notation they are written. */
+/** Serializes resources for comparison. Equal resources result in the same text, regardless of their order and notation. */
 export function resourcesKey({ limits, requests, claims = [] }: ResourceRequirements = {}): string {
   const amounts = (list: Record<string, string> = {}) =>
     Object.entries(list)

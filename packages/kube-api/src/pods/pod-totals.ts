@@ -4,12 +4,12 @@ import { parseQuantity } from '../values/quantity.ts';
 import { type AmountKind, containerAmount, containersAmount, isHugePages, podLevelAmount } from './pod-amounts.ts';
 import { qosClass } from './qos-class.ts';
 
-/** CPU in millicores, memory in bytes. A limit of 0 means no limit. */
+/** CPU in millicores, memory in bytes. A limit of 0 means unlimited. */
 export type ResourceAmounts = { milliCpuRequest: bigint; milliCpuLimit: bigint; memoryLimitBytes: bigint };
 
 type Resource = 'cpu' | 'memory';
 
-/** Returns the pod-level amount, or else the containers' total, without overhead. */
+/** Returns the pod-level amount or, if there is none, the containers' total, without overhead. */
 export function amountOf({ spec }: Pod, kind: AmountKind, name: string): bigint {
   return podLevelAmount(spec, kind, name) ?? containersAmount(spec, kind, name);
 }
@@ -24,7 +24,7 @@ export function podRequest(pod: Pod, name: string): bigint {
   return inUnits(amountOf(pod, 'requests', name) + overheadOf(pod, name), name);
 }
 
-/** Returns the pod's limit for a resource, including overhead, or 0 if any part of the pod has no limit. */
+/** Returns the pod's limit for a resource, including overhead; 0 if any part of the pod is unlimited. */
 function podLimit(pod: Pod, name: Resource): bigint {
   const limit = amountOf(pod, 'limits', name);
   if (limit === 0n || !limitsAll(pod.spec, name)) return 0n;
@@ -32,8 +32,8 @@ function podLimit(pod: Pod, name: Resource): bigint {
 }
 
 /**
- * Whether the pod has a pod-level limit or, failing that, every ordinary container has a limit and so has each init container
- * or a sidecar started before it.
+ * Whether the pod has a pod-level limit. If it has none, whether every regular container has a limit, and every init container has one or
+ * is preceded by a sidecar that does.
  */
 function limitsAll(spec: PodSpec, name: Resource): boolean {
   if ((podLevelAmount(spec, 'limits', name) ?? 0n) > 0n) return true;
@@ -46,10 +46,10 @@ function limitsAll(spec: PodSpec, name: Resource): boolean {
   return spec.containers.every((container) => containerAmount(container, 'limits', name) > 0n);
 }
 
-/** Settings of the pod's cgroup: amounts, and bytes of huge pages by resource name. */
+/** The settings of the pod's cgroup: amounts, and the bytes of huge pages by resource name. */
 export type PodTotals = ResourceAmounts & { hugePages: Record<string, bigint> };
 
-/** Computes the requests and limits of the pod's cgroup, including overhead. For a BestEffort pod only huge pages are set. */
+/** Computes the requests and limits of the pod's cgroup, including overhead. For a BestEffort pod, only huge pages are set. */
 export function podTotals(pod: Pod): PodTotals {
   const hugePages = Object.fromEntries(hugePageNames(pod.spec).map((name) => [name, podRequest(pod, name)]));
   if (qosClass(pod) === 'BestEffort')
@@ -68,13 +68,13 @@ function hugePageNames({ resources, overhead, containers, initContainers = [] }:
   return [...new Set([...lists, overhead].flatMap((list) => Object.keys(list ?? {})))].filter(isHugePages);
 }
 
-/** Billionths in one unit of a resource: millicores for `cpu`, otherwise bytes or a count. */
+/** Billionths per unit of a resource; the unit is millicores for `cpu`, otherwise bytes or a count. */
 const nanosPerUnit = (name: string) => (name === 'cpu' ? 1_000_000n : 1_000_000_000n);
 
 /** Amounts in the CRI are int64. */
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** An amount in the resource's unit, rounded up and capped at the largest 64-bit integer. */
+/** Converts an amount to the resource's unit, rounded up and capped at the largest 64-bit integer. */
 export function inUnits(nanos: bigint, name: string): bigint {
   const unit = nanosPerUnit(name);
   const units = (nanos + unit - 1n) / unit;

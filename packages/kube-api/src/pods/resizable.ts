@@ -1,11 +1,11 @@
-/** Distinguishes resizes of CPU and memory from other changes of a pod. Pure. */
+/** Distinguishes CPU and memory resizes from other changes to a pod. Pure. */
 
 import type { Pod, ResourceList, ResourceRequirements } from '../objects/types.ts';
 import { qosClass } from './qos-class.ts';
 
 /**
- * Returns the parts of a pod that a resize must not change: everything except CPU and memory of the containers and the pod, and
- * the QoS class (validation.ValidatePodResize). If they are equal, two versions of a pod differ at most by a resize.
+ * Returns the parts of a pod that a resize must not change: everything except the CPU and memory of the containers and the pod, plus the
+ * QoS class (validation.ValidatePodResize). If these are equal for two versions of a pod, the versions differ by a resize at most.
  */
 export function unresizable(pod: Pod): unknown {
   const { initContainers, containers, resources, ...rest } = pod.spec;
@@ -29,7 +29,7 @@ function withoutAmounts<T extends { resources?: ResourceRequirements }>(owner: T
   return Object.keys(fixed).length === 0 ? rest : { ...rest, resources: fixed };
 }
 
-/** Returns the amounts of all resources except CPU and memory, or undefined if there are none. */
+/** Returns the amounts of all resources other than CPU and memory; `undefined` if there are none. */
 function unchangeable(list: ResourceList = {}): ResourceList | undefined {
   const { cpu: _cpu, memory: _memory, ...others } = list;
   return Object.keys(others).length === 0 ? undefined : others;

@@ -2,36 +2,30 @@ import { didYouMean, isRecord } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import { isQuantity } from '../values/quantity.ts';
 
-/**
- * Decodes an unknown value to a `T`, and reports all its issues. If there are any, the result is only good for finding further
- * issues, and must not be used otherwise.
- */
+/** Decodes an unknown value to a `T` and reports all its issues. If there are any, the result may only be used to find further issues. */
 export type Decoder<T> = ((value: unknown, issues: IssueList) => T) & {
-  /** Whether the decoder is for a map. */
   readonly isMap?: true;
 };
 
-/** The issue for a field that this kubelet does not support, in an object from an API server. */
+/** The issue message for a field that this kubelet does not support, in an object from an API server. */
 export const UNSUPPORTED = 'is not supported';
 
-/** One decoder per field: a schema that lacks one of the type's fields does not compile. */
+/** One decoder per field. A schema that lacks one of the type's fields does not compile. */
 export type Fields<T> = { [K in keyof T]-?: Decoder<NonNullable<T[K]>> };
 
 export type ObjectRules<T> = {
   required?: readonly (keyof T & string)[];
-  /** Fields of Kubernetes that are not supported yet. */
+  /** Fields that exist in Kubernetes but are not supported yet. */
   notYet?: readonly string[];
-  /**
-   * Fields that manifests must not have, with the reason. In pods from an API server they are accepted if they have a decoder.
-   */
+  /** Fields that are not allowed in manifests, with the reason. In pods from an API server, they are accepted if they have a decoder. */
   refused?: Readonly<Record<string, string>>;
-  /** Like `refused`, for fields without effect on a node: in objects from an API server they are kept. */
+  /** Like `refused`, but for fields that have no effect on a node: they are preserved in objects from an API server. */
   serverOnly?: Readonly<Record<string, string>>;
 };
 
 /**
- * Decodes an object with exactly these fields; unknown fields of an object from an API server are kept. As in Kubernetes,
- * `null` counts as absent, and so does an empty list or map unless the field is required.
+ * Returns a decoder for an object with exactly these fields; for an object from an API server, unknown fields are preserved. As in
+ * Kubernetes, `null` is treated as absent, and so is an empty list or map unless the field is required.
  */
 export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T> = {}): Decoder<T> {
   const decoders = new Map<string, Decoder<unknown>>(Object.entries(fields));
@@ -78,7 +72,7 @@ function isEmpty(field: unknown, { isMap }: { isMap?: true } = {}): boolean {
     : isMap === true && isRecord(field) && Object.keys(field).length === 0;
 }
 
-/** A list of elements that `element` decodes. */
+/** Returns a decoder for a list whose elements are decoded by `element`. */
 export function list<T>(element: Decoder<T>): Decoder<T[]> {
   return (value, issues) => {
     if (!Array.isArray(value)) return wrong<T[]>(issues, 'a list', { value });
@@ -86,7 +80,7 @@ export function list<T>(element: Decoder<T>): Decoder<T[]> {
   };
 }
 
-/** A map of any keys to values that `element` decodes. */
+/** Returns a decoder for a map with arbitrary keys, whose values are decoded by `element`. */
 export function mapOf<T>(element: Decoder<T>): Decoder<Record<string, T>> {
   const decode = (value: unknown, issues: IssueList): Record<string, T> => {
     if (!isRecord(value)) return wrong<Record<string, T>>(issues, 'an object', { value });
@@ -106,7 +100,7 @@ export const string: Decoder<string> = (value, issues) => {
 export const boolean: Decoder<boolean> = (value, issues) =>
   typeof value === 'boolean' ? value : wrong<boolean>(issues, 'true or false', { value });
 
-/** An integer in the given range, by default that of a signed 32-bit integer. */
+/** Returns a decoder for an integer in the given range, by default the range of a signed 32-bit integer. */
 export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
   return (value, issues) => {
     if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });
@@ -115,10 +109,10 @@ export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
   };
 }
 
-/** The greatest number below 2^63 that a JavaScript number can represent. */
+/** The largest number below 2^63 that JavaScript can represent. */
 const MAX_INT64 = 2 ** 63 - 1024;
 
-/** A 64-bit integer. A number beyond 2^53 is rounded to one that JavaScript can represent. */
+/** Decodes a 64-bit integer. A number beyond 2^53 is rounded to one that JavaScript can represent. */
 export const int64: Decoder<number> = (value, issues) => {
   if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });
   if (Math.abs(value) > 2 ** 63)
@@ -126,7 +120,7 @@ export const int64: Decoder<number> = (value, issues) => {
   return Math.min(value, MAX_INT64);
 };
 
-/** One of the given values, case-sensitive. */
+/** Returns a decoder for one of the given values; case matters. */
 export function oneOf<const T extends string>(...values: T[]): Decoder<T> {
   return (value, issues) => {
     if (typeof value === 'string' && (values as string[]).includes(value)) return value as T;
@@ -136,27 +130,27 @@ export function oneOf<const T extends string>(...values: T[]): Decoder<T> {
   };
 }
 
-/** Like `oneOf`, for fields that only schedulers use: objects from an API server may have other values, too. */
+/** Like `oneOf`, but for fields that only schedulers use: objects from an API server may also contain other values. */
 export function oneOfForSchedulers<const T extends string>(...values: T[]): Decoder<T> {
   const strict = oneOf(...values);
   return (value, issues) => (issues.isOfApiServer && typeof value === 'string' ? (value as T) : strict(value, issues));
 }
 
-/** A quantity such as `500m`, `64Mi` or `2`. The result is a string. */
+/** Decodes a quantity such as `500m`, `64Mi` or `2`. The result is a string. */
 export const quantity: Decoder<string> = (value, issues) => {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text === 'string' && isQuantity(text)) return text;
   return wrong<string>(issues, 'a quantity such as 500m, 2, 64Mi or 1G', { value });
 };
 
-/** A port by number or name. */
+/** Decodes a port number or name. */
 export const intOrString: Decoder<number | string> = (value, issues) =>
   typeof value === 'string' ? value : integer()(value, issues);
 
-/** Passes on any value unchanged, for fields that the node itself writes and reads. */
+/** Returns any value unchanged. For fields that the node itself writes and reads. */
 export const anything: Decoder<never> = (value) => value as never;
 
-/** Adds the issue that the value must be `expected`. */
+/** Adds an issue saying that the value must be `expected`. */
 function wrong<T>(
   issues: IssueList,
   expected: string,
@@ -166,7 +160,7 @@ function wrong<T>(
   return undefined as T;
 }
 
-/** Describes a value in a few characters for messages, without the content of lists and objects. */
+/** Describes a value in a few characters for use in messages, leaving out the contents of lists and objects. */
 function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

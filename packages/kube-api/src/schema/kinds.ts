@@ -18,14 +18,14 @@ const kinds: Record<Kind, { apiVersion: string; decode: Decoder<ManifestObject> 
 const SUPPORTED = 'Pod, ConfigMap, Secret, PersistentVolumeClaim and RuntimeClass work';
 
 const IN_SPEC = ['spec', 'template'];
-/** Path of the pod template in each kind of workload. */
+/** Path of the pod template, by workload kind. */
 const TEMPLATES: Record<string, readonly string[]> = {
   ...{ Deployment: IN_SPEC, StatefulSet: IN_SPEC, DaemonSet: IN_SPEC, ReplicaSet: IN_SPEC },
   ...{ ReplicationController: IN_SPEC, Job: IN_SPEC, CronJob: ['spec', 'jobTemplate', 'spec', 'template'] },
   PodTemplate: ['template'],
 };
 
-/** Path of a workload's pod template; `undefined` for other kinds. */
+/** Returns the path of a workload's pod template; `undefined` for any other kind. */
 export function templatePath(kind: unknown): readonly string[] | undefined {
   return typeof kind === 'string' && Object.hasOwn(TEMPLATES, kind) ? TEMPLATES[kind] : undefined;
 }
@@ -35,8 +35,8 @@ const fromTemplate = (kind: string, template: string) =>
   `put the content of ${template} into a Pod`;
 
 /**
- * Kinds that need a cluster's controllers, with advice on what to use instead. They are refused rather than ignored, because the pods that
- * they describe would be missing, or pods would lack their volumes.
+ * Kinds that need a cluster's controllers, with advice on what to use instead. They are rejected rather than ignored, because otherwise the
+ * pods that they describe would be missing, or pods would lack their volumes.
  */
 const REFUSED_KINDS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(TEMPLATES).map(([kind, path]) => [kind, fromTemplate(kind, path.join('.'))])),
@@ -45,7 +45,7 @@ const REFUSED_KINDS: Record<string, string> = {
 
 const UNUSED = 'nothing on a lone node uses it';
 
-/** Core kinds that may be ignored, with the reason. */
+/** Kinds in the core API group that may be ignored, with the reason. */
 const CORE_LEFT_OUT: Record<string, string> = {
   Service: "it needs a cluster's network; give the pod's port a hostPort, or use the pod's address",
   Namespace: 'it is not needed here, as a pod may name any namespace',
@@ -56,14 +56,13 @@ const CORE_LEFT_OUT: Record<string, string> = {
 };
 const INGRESS = "it needs a cluster's network; give the pod's port a hostPort";
 /**
- * API groups without a dot whose kinds may be ignored. `apps`, `batch` and `extensions` are not among them: they contain
- * workloads.
+ * API groups without a dot whose kinds may be ignored. `apps`, `batch` and `extensions` are not included, because they contain workloads.
  */
 const GROUPS_LEFT_OUT = ['autoscaling', 'policy'];
 
 /**
- * Returns why a lone node may ignore an object, such as a Service, a Namespace, a Role or a custom resource, for the end of a
- * message. `undefined` for supported kinds, and for workloads and misspelled kinds, which are errors.
+ * Returns the reason why a standalone node may ignore an object, such as a Service, a Namespace, a Role or a custom resource; it is
+ * appended to a message. Returns `undefined` for supported kinds, and for workloads and misspelled kinds, which are errors.
  */
 export function reasonToLeaveOut(kind: string, apiVersion: string): string | undefined {
   if (apiVersion === 'v1') return Object.hasOwn(CORE_LEFT_OUT, kind) ? CORE_LEFT_OUT[kind] : undefined;
@@ -74,7 +73,7 @@ export function reasonToLeaveOut(kind: string, apiVersion: string): string | und
   return group.includes('.') || GROUPS_LEFT_OUT.includes(group) ? UNUSED : undefined;
 }
 
-/** Decodes one object by its kind. Returns `undefined`, and adds an issue, if the kind is not supported. */
+/** Decodes an object according to its kind. If the kind is not supported, adds an issue and returns `undefined`. */
 export function decodeObject(value: unknown, issues: IssueList): ManifestObject | undefined {
   if (!isRecord(value)) {
     issues.add(`must be a Kubernetes object with apiVersion, kind and metadata; ${SUPPORTED}`);

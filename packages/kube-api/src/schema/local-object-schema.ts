@@ -71,7 +71,7 @@ const claimSpec = object<ClaimSpec>(
   },
 );
 
-/** v1 PersistentVolumeClaim. A manifest's `status` is not checked. */
+/** v1 PersistentVolumeClaim. The `status` in a manifest is not checked. */
 export const persistentVolumeClaim: Decoder<PersistentVolumeClaim> = object<PersistentVolumeClaim>(
   {
     apiVersion: oneOf('v1'),

@@ -30,7 +30,7 @@ const serverOnly = {
 const named = object(FIELDS, { required: ['name'], serverOnly });
 const nameless = object(FIELDS, { serverOnly });
 
-/** meta/v1 ObjectMeta. If `generateName` is set, its rejection is the only issue: the missing name is not reported, too. */
+/** meta/v1 ObjectMeta. If `generateName` is set, its rejection is the only issue; the missing name is not reported as well. */
 export const objectMeta: Decoder<ObjectMeta> = (value, issues) =>
   ((value as { generateName?: unknown } | null)?.generateName === undefined ? named : nameless)(value, issues);
 

@@ -114,7 +114,7 @@ const csi = object<CsiVolumeSource>(
   { required: ['driver'] },
 );
 
-/** Volume sources that need a driver, a cloud or a cluster. */
+/** Volume sources that require a driver, a cloud or a cluster. */
 const REMOTE_SOURCES = [
   ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'fc', 'flexVolume'],
   ...['flocker', 'gcePersistentDisk', 'gitRepo', 'glusterfs', 'iscsi'],

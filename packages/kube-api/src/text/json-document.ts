@@ -1,18 +1,21 @@
 import type { FieldPath } from '../issue.ts';
 
-/** One JSON object as text: its value, and the positions of its parts. */
+/** A text that contains one JSON object: its value and the positions of its fields. */
 export type JsonDocument = {
   value: unknown;
-  /** Returns the offset of a field's value or name, or, if the field is absent, of the nearest enclosing part. */
+  /**
+   * Returns the offset of a field's value or name. If the field is absent, returns the offset of the nearest enclosing node (object or
+   * list).
+   */
   offsetOf(path: FieldPath, at: 'key' | 'value'): number;
-  /** Returns a scalar's text without quotes; `undefined` if it is not a scalar. */
+  /** Returns a scalar's text without quotes; `undefined` if the field is not a scalar. */
   written(path: FieldPath): string | undefined;
 };
 
-/** Scalars have `end`; lists and objects have `parts`. */
+/** A node in the JSON text. Scalars have `end`; lists and objects have `parts`. */
 type Part = { offset: number; keyOffset?: number; end?: number; parts?: Map<string | number, Part>; isList?: boolean };
 
-/** Larger or deeper texts are left to the YAML reader, which reports its own limits. */
+/** Larger or more deeply nested texts are left to the YAML reader, which reports its own limits. */
 const MAX_TOKENS = 50_000;
 const MAX_DEPTH = 50;
 /** The YAML reader treats longer numbers as strings. */
@@ -21,8 +24,8 @@ const MAX_NUMBER_LENGTH = 100;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * Reads JSON many times faster than the YAML reader, with the same result: programs, `podwright run` and the node itself write
- * JSON. `undefined` for other YAML, several objects, or duplicate keys.
+ * Reads JSON many times faster than the YAML reader does, with the same result; JSON is what programs, `podwright run` and the node itself
+ * write. Returns `undefined` for other YAML, more than one object, or duplicate keys.
  */
 export function readJsonDocument(text: string): JsonDocument | undefined {
   if (!/^\s*\{/.test(text.slice(0, 1000))) return undefined;
@@ -36,7 +39,7 @@ export function readJsonDocument(text: string): JsonDocument | undefined {
   }
 }
 
-/** The parts of a valid JSON text. */
+/** Parses a valid JSON text into a tree of nodes. */
 function partsOf(text: string): Part | undefined {
   const open: Part[] = [];
   let root: Part | undefined;
@@ -65,7 +68,7 @@ function partsOf(text: string): Part | undefined {
   return root;
 }
 
-/** Numbers that the YAML reader treats as strings. */
+/** Whether the token is a number that the YAML reader treats as a string. */
 function isOtherInYaml(token: string): boolean {
   return /^[-\d]/.test(token) && (token.length > MAX_NUMBER_LENGTH || !Number.isFinite(Number(token)));
 }

@@ -1,7 +1,7 @@
 /** A position in a text; both numbers start at 1. */
 export type TextPosition = { line: number; column: number };
 
-/** Finds the line and column of offsets in a text. */
+/** Converts offsets in a text to lines and columns. */
 export class TextLines {
   readonly #text: string;
   #starts: number[] | undefined;
@@ -10,7 +10,6 @@ export class TextLines {
     this.#text = text;
   }
 
-  /** Returns the line and column of an offset. */
   positionOf(offset: number): TextPosition {
     this.#starts ??= startsOf(this.#text);
     let [line, above] = [0, this.#starts.length];

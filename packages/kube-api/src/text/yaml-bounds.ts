@@ -20,14 +20,15 @@ import { JsonStream } from './json-stream.ts';
 import { type PlainValue, plainKey, plainValue } from './yaml-scalars.ts';
 
 /**
- * Maximum number of names, values, signs, comments and line ends in one text. A block scalar is one token, even if it has a megabyte.
+ * Maximum number of tokens (names, values, punctuation, comments and line breaks) in one text. A block scalar is a single token, even if it
+ * is a megabyte long.
  */
 const MAX_TOKENS = 200_000;
-/** Maximum depth of lists and maps. Kubernetes' own types need less than 20. */
+/** Maximum nesting depth of lists and maps. Kubernetes' own types need less than 20. */
 const MAX_DEPTH = 100;
-/** Maximum number of anchors and aliases in a document: the library compares each alias with all of them. */
+/** Maximum number of anchors and aliases in a document, because the YAML library compares each alias with all of them. */
 const MAX_ANCHORS = 2000;
-/** Maximum number of values in a document after its aliases are expanded. Each 64 characters of text count as one more value. */
+/** Maximum number of values in a document after its aliases have been expanded. Every 64 characters of text count as one more value. */
 const MAX_EXPANDED_VALUES = 300_000;
 const MAX_PROBLEMS = 1000;
 
@@ -44,7 +45,7 @@ const scalarTag = (name: string, holds: (value: PlainValue) => boolean): ScalarT
   },
 });
 
-/** Tags of scalars. The library reads untagged scalars as text; `yaml-documents.ts` interprets them. */
+/** Tags for scalars. The YAML library reads untagged scalars as text; `yaml-documents.ts` interprets them. */
 const SCALAR_TAGS = [
   scalarTag('null', (value) => value === null),
   scalarTag('bool', (value) => typeof value === 'boolean'),
@@ -68,17 +69,17 @@ const DOCUMENT_START = '---';
 
 class TooManyProblems extends Error {}
 
-/** The lexer's marker before the text of a plain or block scalar. */
+/** The marker that the lexer puts before the text of a plain or block scalar. */
 const SCALAR_FOLLOWS = '\x1f';
 
 /**
- * Replaces `\'` in double quotes by `\x27` before the text is parsed: go-yaml, and thus Kubernetes, accepts `\'`, but the library does
- * not.
+ * Replaces `\'` in double-quoted strings with `\x27` before the text is parsed: go-yaml, and thus Kubernetes, accepts `\'`, but the YAML
+ * library does not.
  */
 class QuoteEscapes {
   #isText = false;
 
-  /** Returns the lexeme in a form that the library accepts, and the number of characters added to it. */
+  /** Returns the lexeme in a form that the YAML library accepts, and the number of characters that this added. */
   mend(lexeme: string): { lexeme: string; grownBy: number } {
     const isText = this.#isText;
     this.#isText = lexeme === SCALAR_FOLLOWS;
@@ -88,7 +89,7 @@ class QuoteEscapes {
   }
 }
 
-/** Parses the documents of a text one by one, and stops if it is too large, too deep or has too many errors. */
+/** Parses the documents of a text one at a time. Stops if the text is too large or too deeply nested, or has too many errors. */
 export function* composeDocuments(text: string, report: Report): Generator<Document.Parsed> {
   const parser = new Parser();
   const composer = boundedComposer();
@@ -128,11 +129,12 @@ export function* composeDocuments(text: string, report: Report): Generator<Docum
 type OnError = (...args: unknown[]) => void;
 
 /**
- * Returns a composer that stops after MAX_PROBLEMS errors: a malformed string may cause an error per character, each with a stack trace.
+ * Returns a composer that stops after MAX_PROBLEMS errors, because a malformed string may cause one error per character, each with a stack
+ * trace.
  */
 function boundedComposer(): Composer {
   const composer = new Composer(OPTIONS);
-  // the library has no other hook to count errors
+  // the YAML library has no other hook for counting errors
   const internals = composer as unknown as { onError: OnError };
   const { onError } = internals;
   if (typeof onError !== 'function')
@@ -145,17 +147,17 @@ function boundedComposer(): Composer {
   return composer;
 }
 
-/** The properties of a document that must be known before it is converted to a plain value. */
+/** Properties of a document that must be known before it is converted to a plain value. */
 export type DocumentShape = {
-  /** The target of each alias. */
+  /** Maps each alias to its target node. */
   targets: Map<Node, Node>;
-  /** Duplicate keys in maps: for each repetition the path, its offset, and the offset of the previous occurrence. */
+  /** Duplicate keys in maps. For each repetition: the path, its offset, and the offset of the previous occurrence. */
   duplicates: { path: FieldPath; offset: number; firstOffset: number }[];
-  /** Set if the document must not be converted. */
+  /** The reason why the document must not be converted, if there is one. */
   refusal: { offset: number; message: string } | undefined;
 };
 
-/** Finds a document's duplicate keys and aliases, and its size with aliases expanded, in one pass. */
+/** Finds a document's duplicate keys and aliases, and its size with all aliases expanded, in a single pass. */
 export function inspectDocument(document: Document.Parsed): DocumentShape {
   const walk = new DocumentWalk();
   const values = walk.visit(document.contents);
@@ -175,13 +177,13 @@ class DocumentWalk implements DocumentShape {
   readonly duplicates: DocumentShape['duplicates'] = [];
   refusal: DocumentShape['refusal'];
   anchorCount = 0;
-  /** The path of the node that is being visited. */
+  /** The path of the YAML node that is being visited. */
   readonly #path: (string | number)[] = [];
   readonly #anchors = new Map<string, Node>();
-  /** Number of values of each anchor's node; absent while it is being counted. */
+  /** Number of values in each anchored node; absent while they are being counted. */
   readonly #sizes = new Map<Node, number>();
 
-  /** Returns the number of values in a node, with aliases expanded. */
+  /** Returns the number of values in a YAML node, with aliases expanded. */
   visit(node: unknown): number {
     if (isAlias(node)) return this.#alias(node);
     if (!isScalar(node) && !isMap(node) && !isSeq(node)) return 1;
@@ -241,7 +243,7 @@ export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === 'PLAIN' && key.tag === undefined && key.value === '<<';
 }
 
-/** Returns the name of a key; `undefined` for null and for a key that is not a scalar. */
+/** Returns the name of a map key; `undefined` if the key is null or not a scalar. */
 export function keyName(key: unknown): string | undefined {
   if (!isScalar(key) || typeof key.value !== 'string') return undefined;
   return key.type === 'PLAIN' && key.tag === undefined ? plainKey(key.value) : key.value;

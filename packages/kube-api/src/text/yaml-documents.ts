@@ -8,20 +8,23 @@ import { YamlValues } from './yaml-values.ts';
 /** A YAML syntax error and its position. */
 export type SyntaxProblem = TextPosition & { message: string };
 
-/** One document of a text: its plain value, and the positions of its fields. */
+/** One YAML document in a text: its plain value, and the positions of its fields. */
 export type YamlDocument = {
   value: unknown;
-  /** Returns the position of a field's value or name, or, if the field is absent, of the nearest enclosing part. */
+  /**
+   * Returns the position of a field's value or name. If the field is absent, returns the position of the nearest enclosing node (map or
+   * list).
+   */
   locate(path: FieldPath, at: 'key' | 'value'): TextPosition;
-  /** Returns a scalar's text without quotes; `undefined` if it is not a scalar. */
+  /** Returns a scalar's text without quotes; `undefined` if the field is not a scalar. */
   written(path: FieldPath): string | undefined;
-  /** Duplicate fields and their paths. The last one applies. */
+  /** Duplicate fields and their paths. The last occurrence applies. */
   duplicates: (SyntaxProblem & { path: FieldPath })[];
 };
 
 /**
- * Reads the YAML (or JSON) documents of a text as Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`). Stops after one
- * document more than `maxDocuments`, so that callers notice. If there are problems, the documents must not be used. The cost is
+ * Reads the YAML (or JSON) documents in a text the way Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`). Reads at most one document
+ * more than `maxDocuments`, so that callers notice the excess. If any problems are reported, the documents must not be used. The cost is
  * bounded, and linear in the length of the text.
  */
 export function readYamlDocuments(
@@ -49,7 +52,7 @@ function readYaml(text: string, maxDocuments: number): { documents: YamlDocument
     const before = problems.length;
     for (const { pos, code, message } of document.errors)
       report(pos[0], code === 'NON_STRING_KEY' ? nonStringKey(text, pos[0]) : message);
-    // other warnings do not matter: go-yaml accepts any indentation in flow sequences, and any %YAML version
+    // other warnings do not matter: go-yaml accepts any indentation in flow sequences and any %YAML version
     for (const { pos, message, code } of document.warnings) if (code === 'TAG_RESOLVE_FAILED') report(pos[0], message);
     const shape = inspectDocument(document);
     if (shape.refusal !== undefined) report(shape.refusal.offset, shape.refusal.message);
@@ -74,7 +77,10 @@ function readYaml(text: string, maxDocuments: number): { documents: YamlDocument
   return { documents, problems };
 }
 
-/** Words the error for a key that is not a string. Most such keys come from templates, where `{{` looks like a map as a key. */
+/**
+ * Returns the error message for a key that is not a string. Most such keys come from unrendered templates, where `{{` looks like a map used
+ * as a key.
+ */
 function nonStringKey(text: string, offset: number): string {
   const isTemplate = text.slice(Math.max(0, offset - 1), offset + 2).includes('{{');
   return `a key must be text, a number, true or false${isTemplate ? '; this looks like a template, which must be rendered first' : ''}`;
@@ -97,7 +103,7 @@ function shortly(key: string): string {
 class NodeLocator {
   readonly #document: Document;
   readonly #targets: DocumentShape['targets'];
-  /** The pairs of each visited map, by key, so that each map is indexed once. */
+  /** The key-value pairs of each visited map, by key, so that each map is indexed only once. */
   readonly #pairs = new Map<YAMLMap, Map<string, { key: unknown; value: unknown }>>();
 
   constructor(document: Document, targets: DocumentShape['targets']) {
@@ -118,7 +124,7 @@ class NodeLocator {
     return isScalar(found) ? found.source : undefined;
   }
 
-  /** Walks from the root to the node at `path`, as long as the nodes exist. */
+  /** Walks from the root towards the node at `path`, for as long as the nodes exist. */
   *#walk(path: FieldPath): Generator<{ node: unknown; keyOffset?: number; isLast: boolean }> {
     let node: unknown = this.#document.contents;
     for (const [index, step] of path.entries()) {

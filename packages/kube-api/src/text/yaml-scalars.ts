@@ -15,12 +15,12 @@ const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 const FRACTION = /^\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?$/;
 const MAX_UNSIGNED = 2n ** 64n - 1n;
 const MAX_SIGNED = 2n ** 63n;
-/** Longer texts are never numbers. A float can have up to about 770 significant digits, but does not in manifests. */
+/** Longer texts are never treated as numbers. A float can have up to about 770 significant digits, but not in real manifests. */
 const MAX_NUMBER_LENGTH = 100;
 
 /**
- * Returns the value that an unquoted scalar has in Kubernetes, which uses go-yaml 2: YAML 1.1 booleans, octal numbers with a
- * leading 0 and underscores in numbers are recognized, but sexagesimal numbers and timestamps are strings.
+ * Returns the value that an unquoted scalar has in Kubernetes, which uses go-yaml 2: YAML 1.1 booleans, octal numbers with a leading 0 and
+ * underscores in numbers are recognized, but sexagesimal numbers and timestamps are strings.
  */
 export function plainValue(text: string): PlainValue {
   const keyword = KEYWORDS.get(text);
@@ -31,13 +31,13 @@ export function plainValue(text: string): PlainValue {
   return integerOf(digits) ?? (FLOAT.test(digits) ? finite(digits, text) : text);
 }
 
-/** Returns the name of an unquoted key: `yes` becomes `true`, `0x10` becomes `16`. `undefined` for null. */
+/** Returns the name of an unquoted key: `yes` becomes `true`, `0x10` becomes `16`. Returns `undefined` for null. */
 export function plainKey(text: string): string | undefined {
   const value = plainValue(text);
   return value === null ? undefined : String(value);
 }
 
-/** Returns `undefined` for anything but a 64-bit integer; a larger decimal number may still be a float. */
+/** Parses a 64-bit integer. Returns `undefined` for anything else; a larger decimal number may still be a float. */
 function integerOf(digits: string): number | undefined {
   const match = INTEGER.exec(digits);
   if (match === null) return undefined;
@@ -48,7 +48,7 @@ function integerOf(digits: string): number | undefined {
   return sign === '-' ? -Number(amount) : Number(amount);
 }
 
-/** Returns the number, or the text if the number is too large. */
+/** Returns the parsed number, or the text if the number is too large. */
 function finite(digits: string, text: string): number | string {
   const number = Number(digits);
   return Number.isFinite(number) ? number : text;

@@ -3,15 +3,15 @@ import { isMergeKey, keyName, type Report } from './yaml-bounds.ts';
 import { plainValue } from './yaml-scalars.ts';
 
 /**
- * Converts a document's nodes to plain values like sigs.k8s.io/yaml, which converts YAML to JSON: keys become strings, and the last of
+ * Converts a document's nodes to plain values the way sigs.k8s.io/yaml converts YAML to JSON: keys become strings, and the last of several
  * duplicate keys applies, including merged ones (`<<`). Reports values that cannot be converted. The cost is bounded by the limits that
- * `inspectDocument` checks.
+ * `inspectDocument` enforces.
  */
 export class YamlValues {
   readonly #targets: ReadonlyMap<Node, Node>;
   readonly #report: Report;
 
-  /** `targets` maps each alias to its target. */
+  /** `targets` maps each alias to its target node. */
   constructor(targets: ReadonlyMap<Node, Node>, report: Report) {
     this.#targets = targets;
     this.#report = report;
@@ -45,7 +45,7 @@ export class YamlValues {
     else set(map, name, this.of(value));
   }
 
-  /** Merges a map, or a list of maps, in which earlier maps take precedence. */
+  /** Merges a map or a list of maps; in a list, earlier maps take precedence. */
   #merge(map: Record<string, unknown>, value: unknown): void {
     const merged = isSeq(value) ? value.items.toReversed() : [value];
     for (const part of merged) {
@@ -60,7 +60,7 @@ export class YamlValues {
   }
 }
 
-/** Sets a property, even one named `__proto__`. */
+/** Sets a property, even if it is named `__proto__`. */
 function set(map: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(map, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -30,14 +30,14 @@ const PLAIN_SIGNALS = [
 const LAST_AFTER_MIN = 15;
 const LAST_BEFORE_MAX = 14;
 
-/** Names of the stop signals that a container may have (v1 Signal), such as `SIGRTMIN+1`. */
+/** Names of the stop signals that a container may use (v1 Signal), such as `SIGRTMIN+1`. */
 const STOP_SIGNALS: ReadonlySet<string> = new Set([
   ...PLAIN_SIGNALS,
   ...Array.from({ length: LAST_AFTER_MIN }, (_, index) => `SIGRTMIN+${index + 1}`),
   ...Array.from({ length: LAST_BEFORE_MAX }, (_, index) => `SIGRTMAX-${index + 1}`),
 ]);
 
-/** Validates ordinary, init and ephemeral containers. */
+/** Validates regular, init and ephemeral containers. */
 export function validateContainer(container: Container, spec: PodSpec, issues: IssueList): void {
   dnsLabel(container.name, issues.at('name'));
   imageName(container.image, issues.at('image'));
@@ -56,7 +56,7 @@ export function validateContainer(container: Container, spec: PodSpec, issues: I
   if (container.securityContext) validateSecurity(container.securityContext, spec, issues.at('securityContext'));
 }
 
-/** Rejects a null byte: execve(2) would end the string there, and the runtime would reject the container at each start. */
+/** Rejects a null byte: execve(2) would end the string there, and the OCI runtime would reject the container at every start. */
 function refuseZero(text: string, issues: IssueList): void {
   if (text.includes('\0')) issues.add('must not contain a zero byte, which "\\0" is in double quotes');
 }
@@ -92,7 +92,7 @@ function validateVariable(variable: EnvVar, issues: IssueList): void {
   }
 }
 
-/** Validates a reference to an environment file. Containers of the pod write it, so its volume must be an emptyDir. */
+/** Validates a reference to an environment file. Such files are written by the pod's containers, so the volume must be an emptyDir. */
 function validateFileRef({ valueFrom }: EnvVar, spec: PodSpec, issues: IssueList): void {
   const source = valueFrom?.fileKeyRef;
   if (source === undefined) return;

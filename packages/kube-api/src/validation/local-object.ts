@@ -21,7 +21,7 @@ export function validateConfigMap(configMap: ConfigMap, issues: IssueList): void
   if (bytes > MAX_DATA_BYTES) issues.add(`must hold at most ${MAX_DATA_BYTES} bytes of data, got ${bytes}`);
 }
 
-/** Keys that a Secret of each type must have. */
+/** Keys that a Secret must contain, by Secret type. */
 const SECRET_KEYS: Record<string, string[]> = {
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
   'kubernetes.io/dockercfg': ['.dockercfg'],
@@ -62,7 +62,7 @@ export function validateClaim({ metadata, spec }: PersistentVolumeClaim, issues:
   }
 }
 
-/** Checks keys and values, and returns the number of decoded bytes. */
+/** Checks keys and base64 values, and returns the total number of decoded bytes. */
 function validateBase64(data: Record<string, string>, issues: IssueList): number {
   let bytes = 0;
   for (const [key, text] of Object.entries(data)) {

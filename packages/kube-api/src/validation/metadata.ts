@@ -17,7 +17,7 @@ export function validateMeta(metadata: ObjectMeta, issues: IssueList): void {
     issues.at('annotations').add(`must be at most ${MAX_ANNOTATION_BYTES} bytes together`);
 }
 
-/** Validates labels and label selectors. */
+/** Validates labels or a label selector. */
 export function validateLabels(labels: Record<string, string> | undefined, issues: IssueList): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
     qualifiedName(key, issues.at(key));

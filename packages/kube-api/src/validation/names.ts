@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import type { IssueList } from '../issue.ts';
 
-/** The maximum length of a file name on almost every file system, in bytes (NAME_MAX). */
+/** Maximum length of a file name on almost every file system, in bytes (NAME_MAX). */
 export const MAX_FILE_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4095;
 
-/** Checks a text, and adds an issue for each violation. */
+/** Checks a text and adds an issue for each violation. */
 export type TextRule = (text: string, issues: IssueList) => void;
 
 function rule(maxLength: number, pattern: RegExp, allowed: string): TextRule {
@@ -41,7 +41,7 @@ export const configKey: TextRule = (key, issues) => {
   if (key === '.' || key.startsWith('..')) issues.add(`must not be "." nor begin with "..", got "${key}"`);
 };
 
-/** Printable ASCII without `=`, as in Kubernetes since 1.34. */
+/** Environment variable names: printable ASCII without `=`, as in Kubernetes since 1.34. */
 export const envName = rule(1 << 16, /^[ -<>-~]+$/, 'printable ASCII characters other than "="');
 
 /** RFC 6335 service name: names of container ports. */
@@ -71,7 +71,7 @@ export const labelValue: TextRule = (text, issues) => {
   )(text, issues);
 };
 
-/** Minimal rules for an image name; registries check the rest. */
+/** Minimal rules for an image name; registries check everything else. */
 export const imageName: TextRule = (image, issues) => {
   if (image === '') issues.add('must not be empty');
   else if (/\s/.test(image)) issues.add('must not contain white space');
@@ -81,7 +81,7 @@ export const ipAddress: TextRule = (text, issues) => {
   if (isIP(text) === 0) issues.add(`must be an IP address, got "${text}"`);
 };
 
-/** The limits of Linux: at most 255 bytes per name (NAME_MAX), and less than 4096 bytes per path (PATH_MAX). */
+/** Linux path limits: at most 255 bytes per name (NAME_MAX) and less than 4096 bytes per path (PATH_MAX). */
 export const pathLength: TextRule = (path, issues) => {
   const long = path.split('/').find((name) => Buffer.byteLength(name) > MAX_FILE_NAME_BYTES);
   if (long !== undefined)
@@ -90,7 +90,7 @@ export const pathLength: TextRule = (path, issues) => {
     issues.add(`must have at most ${MAX_PATH_BYTES} bytes, got ${Buffer.byteLength(path)}`);
 };
 
-/** A path in a volume: relative, without `..`. */
+/** A path within a volume: relative and without `..`. */
 export const localPath: TextRule = (path, issues) => {
   pathLength(path, issues);
   if (path === '') issues.add('must not be empty');
@@ -98,7 +98,7 @@ export const localPath: TextRule = (path, issues) => {
   else if (path.split('/').includes('..')) issues.add(`must not contain "..", got "${path}"`);
 };
 
-/** The path of a file that the kubelet writes to a volume. Names that begin with `..` are reserved for its atomic writer. */
+/** The path of a file that the kubelet writes to a volume. Names starting with `..` are reserved for its atomic writer. */
 export const volumeFilePath: TextRule = (path, issues) => {
   const before = issues.count;
   localPath(path, issues);

@@ -6,7 +6,7 @@ import { exactlyOne, MAX_INT32, within } from './rules.ts';
 const httpToken = /^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/;
 const MAX_PORT = 65_535;
 
-/** Rules for the three probes of a container. */
+/** Validates a container's three probes. */
 export function validateProbes(container: Container, issues: IssueList): void {
   const { livenessProbe, readinessProbe, startupProbe } = container;
   if (livenessProbe) validateProbe(livenessProbe, issues.at('livenessProbe'));
@@ -39,7 +39,7 @@ function validateProbe(probe: Probe, issues: IssueList): void {
   within(probe.terminationGracePeriodSeconds, { min: 1 }, issues.at('terminationGracePeriodSeconds'));
 }
 
-/** Rules for one lifecycle hook; `graceSeconds` is the pod's grace period. */
+/** Validates a lifecycle hook; `graceSeconds` is the pod's grace period. */
 export function validateHook(handler: LifecycleHandler, graceSeconds: number, issues: IssueList): void {
   exactlyOne(handler, ['exec', 'httpGet', 'tcpSocket', 'sleep'], issues);
   validateHandler(handler, issues);
@@ -66,7 +66,6 @@ function validateHttpGet(action: HttpGetAction, issues: IssueList): void {
   }
 }
 
-/** Rules for a port by number or name. */
 function validatePort(port: IntOrString, issues: IssueList): void {
   if (typeof port === 'string') portName(port, issues);
   else within(port, { min: 1, max: MAX_PORT }, issues);

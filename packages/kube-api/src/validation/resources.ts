@@ -15,11 +15,11 @@ export function isExtendedResource(name: string): boolean {
   return issues.count === 0;
 }
 
-/** Validates resources of a container or pod. */
+/** Validates the resources of a container or pod. */
 export function validateResources(resources: ResourceRequirements, issues: IssueList): void {
   const { limits = {}, requests = {} } = resources;
   validateResourceList(limits, issues.at('limits'));
-  // a request that equals its limit was checked above: it may be a copy of the limit made by defaulting
+  // a request that equals its limit has already been checked: it may be a copy of the limit made by defaulting
   const own = Object.entries(requests).filter(
     ([name, request]) => !Object.hasOwn(limits, name) || limits[name] !== request,
   );
@@ -41,7 +41,7 @@ export function validateResources(resources: ResourceRequirements, issues: Issue
   }
 }
 
-/** Validates a list of amounts: the node must know the names, and no amount may be negative. */
+/** Validates a list of resource quantities: the node must know the resource names, and quantities must not be negative. */
 export function validateResourceList(list: ResourceList, issues: IssueList): void {
   for (const [name, quantity] of Object.entries(list)) {
     const isExtended = isExtendedResource(name);

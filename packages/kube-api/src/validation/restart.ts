@@ -2,11 +2,11 @@ import type { IssueList } from '../issue.ts';
 import type { Container, PodSpec } from '../objects/types.ts';
 import { each, unique } from './rules.ts';
 
-/** Kubernetes' limits on the number of rules, and on the number of exit codes in a rule. */
+/** Kubernetes' limits on the number of restart rules, and on the number of exit codes in a rule. */
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
-/** Validates restart policies and resize policies of an ordinary or init container. */
+/** Validates the restart and resize policies of a regular or init container. */
 export function validateRestart(container: Container, spec: PodSpec, issues: IssueList): void {
   validateRestartRules(container, issues);
   const policies = container.resizePolicy ?? [];

@@ -1,7 +1,7 @@
 import type { IssueList } from '../issue.ts';
 import type { TextRule } from './names.ts';
 
-/** Adds an issue unless `value` is absent or in the range. */
+/** Adds an issue unless `value` is absent or within the bounds. */
 export function within(value: number | undefined, bounds: { min: number; max?: number }, issues: IssueList): void {
   if (value === undefined) return;
   const max = bounds.max ?? Number.POSITIVE_INFINITY;
@@ -22,7 +22,7 @@ export function exactlyOne<T extends object>(value: T, names: readonly (keyof T 
   for (const name of given.slice(1)) issues.at(name).addKey(`must not be given together with ${given[0]}`);
 }
 
-/** Adds an issue for each element whose key an earlier element has. Elements without a key are skipped. */
+/** Adds an issue for each element that has the same key as an earlier element. Elements without a key are skipped. */
 export function unique<T>(
   elements: readonly T[],
   keyOf: (element: T) => string | undefined,
@@ -38,7 +38,7 @@ export function unique<T>(
   }
 }
 
-/** Calls `visit` with each element and the collector for its path. */
+/** Calls `visit` with each element and the issue collector for its path. */
 export function each<T>(
   elements: readonly T[] | undefined,
   issues: IssueList,
@@ -47,7 +47,7 @@ export function each<T>(
   for (const [index, element] of (elements ?? []).entries()) visit(element, issues.at(index));
 }
 
-/** The largest user or group ID. */
+/** Maximum user or group ID. */
 export const MAX_ID = 2 ** 31 - 1;
-/** The largest signed 32-bit integer. */
+/** Maximum signed 32-bit integer. */
 export const MAX_INT32 = 2 ** 31 - 1;

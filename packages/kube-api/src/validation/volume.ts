@@ -30,7 +30,7 @@ const SOURCE_NAMES = [
   'ephemeral',
 ] as const;
 
-/** Validates the volumes of a pod. */
+/** Validates a pod's volumes. */
 export function validateVolumes(volumes: readonly Volume[], issues: IssueList): void {
   unique(volumes, (volume) => volume.name, { issues, field: 'name', what: 'volume' });
   each(volumes, issues, validateVolume);
@@ -90,7 +90,7 @@ function validateNfs({ server, path }: NfsVolumeSource, issues: IssueList): void
   if (!path.startsWith('/')) issues.at('path').add(`must be an absolute path, got "${path}"`);
 }
 
-/** Validates a volume of a CSI driver. The driver's name becomes a directory name (upstream's ValidateCSIDriverName). */
+/** Validates a CSI volume. The driver's name is used as a directory name (upstream's ValidateCSIDriverName). */
 function validateCsi({ driver, nodePublishSecretRef }: CsiVolumeSource, issues: IssueList): void {
   if (driver.length > MAX_DRIVER_NAME || !/^[a-z\d]([-a-z\d]*[a-z\d])?(\.[a-z\d]([-a-z\d]*[a-z\d])?)*$/i.test(driver))
     issues
@@ -103,7 +103,7 @@ function validateCsi({ driver, nodePublishSecretRef }: CsiVolumeSource, issues: 
 
 type ReferenceSource = { name?: string; secretName?: string; items?: KeyToPath[]; defaultMode?: number };
 
-/** Validates a volume or projection of a ConfigMap or a Secret. */
+/** Validates a ConfigMap or Secret used as a volume or in a projected volume. */
 function validateReference(source: ReferenceSource, issues: IssueList): void {
   check(dnsSubdomain, source.name, issues.at('name'));
   check(dnsSubdomain, source.secretName, issues.at('secretName'));
@@ -130,7 +130,7 @@ function validateProjection(source: VolumeProjection, issues: IssueList): void {
   each(source.downwardAPI?.items, issues.at('downwardAPI', 'items'), validateDownwardFile);
 }
 
-/** Rejects a path that two sources use. The paths of a source without `items` are not known before the volume is mounted. */
+/** Rejects a path that is used by two sources. The paths of a source without `items` are not known until the volume is mounted. */
 function validateProjectedPaths(sources: VolumeProjection[], issues: IssueList): void {
   const seen = new Set<string>();
   for (const [index, source] of sources.entries()) {

@@ -1,11 +1,11 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The highest processor number: the kernel's largest NR_CPUS is 8192. */
+/** The highest CPU number, because the largest NR_CPUS that the kernel supports is 8192. */
 const MAX_CPU = 8191;
 
 /**
- * Parses a list of processors such as `0,2-3` (cpuset(7)); '' is an empty list. The result is in ascending order. Throws
- * `invalid_argument`.
+ * Parses a list of CPUs such as `0,2-3` (cpuset(7)); '' is an empty list. The result is in ascending order. Throws `invalid_argument` if
+ * the list is malformed.
  */
 export function parseCpus(text: string): number[] {
   const cpus = new Set<number>();
@@ -21,7 +21,7 @@ export function parseCpus(text: string): number[] {
   return sorted(cpus);
 }
 
-/** Formats a set of processors for `parseCpus`. */
+/** Formats a set of CPUs in the form that `parseCpus` accepts. */
 export function formatCpus(cpus: Iterable<number>): string {
   const ranges: [number, number][] = [];
   for (const cpu of sorted(cpus)) {
@@ -34,7 +34,7 @@ export function formatCpus(cpus: Iterable<number>): string {
 
 const sorted = (cpus: Iterable<number>): number[] => [...new Set(cpus)].sort((a, b) => a - b);
 
-/** Set operations on lists of processors. The results are in ascending order if the arguments are. */
+/** Set operations on CPU lists. The results are in ascending order if the arguments are. */
 export const unionOf = (...sets: number[][]): number[] => sorted(sets.flat());
 export function intersectionOf(cpus: number[], others: number[]): number[] {
   const wanted = new Set(others);

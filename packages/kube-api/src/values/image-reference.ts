@@ -8,7 +8,10 @@ const pathComponent = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const tagPattern = /^\w[\w.-]{0,127}$/;
 const digestPattern = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
 
-/** Parses an image name in its short or long form; `nginx` is `docker.io/library/nginx`. Undefined if it is invalid. */
+/**
+ * Parses an image name in its short or long form; `nginx` is parsed as `docker.io/library/nginx`. Returns `undefined` if the name is
+ * invalid.
+ */
 export function parseImageReference(text: string): ImageReference | undefined {
   const [named = '', digest = '', ...more] = text.split('@');
   if (more.length > 0 || (text.includes('@') && !digestPattern.test(digest))) return undefined;
@@ -24,8 +27,8 @@ export function parseImageReference(text: string): ImageReference | undefined {
 }
 
 /**
- * Splits off the registry. The first component is one if it looks like a host: it has a dot, a port or capitals, or is
- * `localhost`.
+ * Splits off the registry. The first component is the registry if it looks like a host: it contains a dot, a port or upper-case letters, or
+ * is `localhost`.
  */
 function splitRegistry(name: string): { registry: string; repository: string } {
   const slash = name.indexOf('/');
@@ -39,12 +42,12 @@ function splitRegistry(name: string): { registry: string; repository: string } {
   return { registry: 'docker.io', repository: slash < 0 ? `library/${name}` : name };
 }
 
-/** Adds the tag `latest` to the name for the runtime if it has neither a tag nor a digest. */
+/** Returns the image name to pass to the container runtime: adds the tag `latest` if the name has neither a tag nor a digest. */
 export function withDefaultTag(image: string, reference: ImageReference): string {
   return reference.tag === '' && reference.digest === '' ? `${image}:latest` : image;
 }
 
-/** Returns why a text is not an image name, in the words of the distribution project's reference package. */
+/** Returns the reason why a text is not an image name, in the words of the distribution project's reference package. */
 export function nameProblem(text: string): string {
   const invalid = 'invalid reference format';
   if (text === '') return invalid;
@@ -57,7 +60,7 @@ export function nameProblem(text: string): string {
   return tooLong ? `repository name must not be more than ${MAX_NAME_LENGTH} characters` : invalid;
 }
 
-/** Returns the name as written, without its tag and digest. */
+/** Returns the image name as written, but without its tag and digest. */
 export function withoutTag(image: string): string {
   const [named = ''] = image.split('@', 1);
   const colon = named.lastIndexOf(':');
@@ -65,8 +68,8 @@ export function withoutTag(image: string): string {
 }
 
 /**
- * Returns the same text for all spellings of a name: `nginx` becomes `docker.io/library/nginx:latest`. An invalid name is
- * returned unchanged.
+ * Returns the same text for all spellings of an image name: `nginx` becomes `docker.io/library/nginx:latest`. An invalid name is returned
+ * unchanged.
  */
 export function canonicalName(image: string): string {
   const reference = parseImageReference(image);

@@ -4,7 +4,7 @@ const NANOS_PER_UNIT = 1_000_000_000n;
 /** Kubernetes caps a quantity at the largest int64. */
 const MAX_NANOS = (2n ** 63n - 1n) * NANOS_PER_UNIT;
 
-/** Multiplier of each suffix as numerator and denominator in units. */
+/** Multiplier of each suffix, as numerator and denominator. */
 const SUFFIXES: Record<string, readonly [bigint, bigint]> = {
   n: [1n, 1_000_000_000n],
   u: [1n, 1_000_000n],
@@ -24,10 +24,10 @@ const SUFFIXES: Record<string, readonly [bigint, bigint]> = {
   Ei: [2n ** 60n, 1n],
 };
 
-/** An amount in billionths of a unit, the finest resolution of Kubernetes. */
+/** A quantity in billionths of a unit, the finest resolution that Kubernetes supports. */
 export type Quantity = { nanos: bigint };
 
-// the number of digits is limited, so that a hostile `1e999999999` costs little
+// the number of digits is limited, so that parsing a hostile `1e999999999` is cheap
 const pattern = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)$/;
 
 /** Whether `parseQuantity` accepts `text`. */
@@ -37,8 +37,8 @@ export function isQuantity(text: string): boolean {
 }
 
 /**
- * Parses `500m`, `1.5Gi`, `12e6`, `3` and the like. Fractions of a nano are rounded away from zero, and amounts beyond int64 are
- * capped, as in Kubernetes. Throws `invalid_argument`.
+ * Parses a quantity such as `500m`, `1.5Gi`, `12e6` or `3`. As in Kubernetes, fractions of a billionth are rounded away from zero, and
+ * quantities beyond int64 are capped. Throws `invalid_argument` if the text is malformed.
  */
 export function parseQuantity(text: string): Quantity {
   const match = pattern.exec(text);
@@ -61,7 +61,7 @@ function powerOfTen(exponent: number): readonly [bigint, bigint] {
   return exponent < 0 ? [1n, power] : [power, 1n];
 }
 
-/** `a / b` rounded away from zero; `b` is positive. */
+/** Returns `a / b`, rounded away from zero; `b` must be positive. */
 function divideUp(a: bigint, b: bigint): bigint {
   const quotient = a / b;
   if (quotient * b === a) return quotient;
@@ -78,13 +78,13 @@ export function quantityMilliValue(text: string): bigint {
   return divideUp(parseQuantity(text).nanos, 1_000_000n);
 }
 
-/** Returns the text, or, if the amount is finer than thousandths, the amount rounded up to thousandths. */
+/** Returns the text unchanged or, if the quantity is finer than thousandths, the quantity rounded up to thousandths. */
 export function roundUpToMilli(text: string): string {
   const { nanos } = parseQuantity(text);
   return nanos % 1_000_000n === 0n ? text : formatQuantity(quantityMilliValue(text) * 1_000_000n, text);
 }
 
-/** Returns `a / divisor`, rounded up to a whole number, for `resourceFieldRef`. A divisor of 0 counts as 1. */
+/** Returns `a / divisor` for `resourceFieldRef`, rounded up to a whole number. A divisor of 0 is treated as 1. */
 export function quantityInUnitsOf(text: string, divisor: string): bigint {
   const unit = parseQuantity(divisor).nanos;
   return divideUp(parseQuantity(text).nanos, unit === 0n ? NANOS_PER_UNIT : unit);
@@ -100,8 +100,8 @@ const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 
 /**
- * Formats an amount, given in billionths of a unit, in Kubernetes' canonical form: with the largest suffix that avoids a
- * fraction. The suffixes are binary or decimal as in `like`.
+ * Formats a quantity, given in billionths of a unit, in Kubernetes' canonical form: with the largest suffix that avoids a fraction. The
+ * suffix is binary or decimal, like the one in `like`.
  */
 export function formatQuantity(nanos: bigint, like: string): string {
   const isBinary = like.endsWith('i') && nanos % NANOS_PER_UNIT === 0n;

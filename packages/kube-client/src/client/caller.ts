@@ -12,20 +12,19 @@ import { isConnectionLost, lostConnection } from '../transport/connection-error.
 import type { HttpAnswer, HttpRequest } from '../transport/http-exchange.ts';
 import { secondsOf, statusOfAnswer } from './status-of-answer.ts';
 
-/** Authenticates each request. */
+/** Provides the credentials for each request. */
 export type Authorization = {
-  /** The value of the `Authorization` header, if any. */
+  /** Returns the value of the `Authorization` header, if any. */
   header(signal: AbortSignal): Promise<string | undefined> | string | undefined;
   /**
-   * Called after the server has responded 401 to a request with this header. Returns whether a retry would send different
-   * credentials.
+   * Called after the server has responded with 401 to a request with this header. Returns whether a retry would send different credentials.
    */
   refused?(header: string | undefined): Promise<boolean>;
 };
 
 export type CallerOptions = {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** The part of the server's URL before `/api`. */
+  /** The part of the server's URL that precedes `/api`. */
   prefix: string;
   userAgent: string;
   authorization: Authorization;
@@ -36,13 +35,13 @@ export type Call = {
   path: string;
   body?: unknown;
   contentType?: string;
-  /** Accepted media types of the response. JSON by default. */
+  /** Media types accepted for the response. Default: JSON. */
   accept?: string;
   /** Names the operation and its object in errors. */
   what: string;
 };
 
-/** Sends requests with the common headers, and retries them like client-go. */
+/** Sends requests with common headers, and retries them the way client-go does. */
 export class Caller {
   readonly #options: CallerOptions;
 
@@ -50,7 +49,7 @@ export class Caller {
     this.#options = options;
   }
 
-  /** Returns the whole response body, of at most `maxBytes`. */
+  /** Returns the whole response body, which may be at most `maxBytes` long. */
   async text(call: Call, maxBytes: number, options: CallOptions = {}): Promise<string> {
     using signal = withTimeout(options.signal, options.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
     try {
@@ -63,7 +62,7 @@ export class Caller {
     }
   }
 
-  /** Returns a successful response; the caller reads its body. */
+  /** Returns a successful response, whose body the caller must read. */
   async open(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
     try {
       for (let repeats = 0; ; repeats++) {
@@ -75,7 +74,7 @@ export class Caller {
     }
   }
 
-  /** Returns undefined if the caller should retry at once. */
+  /** Returns the response body; `undefined` if the caller should retry immediately. */
   async #tryText(call: Call, maxBytes: number, attempt: Attempt): Promise<string | undefined> {
     const answer = await this.#accepted(call, attempt);
     if (answer === undefined) return undefined;
@@ -130,19 +129,25 @@ export class Caller {
 
 type Attempt = { repeats: number; signal: AbortSignal; isLong?: true };
 
-/** Whether to retry after a lost connection. Only GETs are retried: the server may have processed any other request. */
+/**
+ * Whether to retry after the connection was lost. Only GET requests are retried, because the server may already have processed any other
+ * request.
+ */
 function mayRepeat({ method }: Call, error: unknown, repeats: number): boolean {
   return method === 'GET' && repeats < MAX_REPEATS && isConnectionLost(error);
 }
 
-/** Returns the delay before a retry: like client-go, a 429 or 5xx is retried if its header sets a delay. */
+/**
+ * Returns the delay before a retry; `undefined` if the request must not be retried. Like client-go, retries a 429 or 5xx if its
+ * `Retry-After` header sets a delay.
+ */
 function secondsToRepeat({ status, header }: HttpAnswer, repeats: number): number | undefined {
   if (repeats >= MAX_REPEATS || (status !== 429 && status < 500)) return undefined;
   const seconds = secondsOf(header('retry-after'));
   return seconds === undefined ? undefined : Math.min(seconds, MAX_RETRY_AFTER_SECONDS);
 }
 
-/** Waits for the delay. If the deadline passes meanwhile, rejects with the server's error rather than with the deadline. */
+/** Waits for the delay. If the deadline passes in the meantime, rejects with the server's error rather than with a deadline error. */
 async function waitUnlessLate(seconds: number, signal: AbortSignal, error: Error): Promise<void> {
   try {
     await sleep(seconds * 1000, signal);
@@ -163,7 +168,7 @@ async function refusalOf(call: Call, answer: HttpAnswer, { headers }: HttpReques
   return new ApiStatusError(call.what, status);
 }
 
-/** Removes the credential from the server's text, which may get into logs. */
+/** Removes the credential from a text that the server sent, because that text may end up in logs. */
 function withoutCredential(text: string, { authorization = '' }: Record<string, string>): string {
   const credential = authorization.split(' ')[1] ?? '';
   return credential === '' ? text : text.replaceAll(credential, '…');

@@ -5,27 +5,27 @@ import { Transport, type TransportOptions } from '../transport/transport.ts';
 import { ApiClient } from './api-client.ts';
 import { type Authorization, Caller } from './caller.ts';
 
-/** The server and the client's credentials. The client calls the functions for each new connection or request. */
+/** The API server, and the client's credentials for it. The client calls the functions for each new connection or request. */
 export type ClusterAccess = {
-  /** `https://HOST[:PORT][/PATH]`; `http:` is insecure, has no client certificates, and is for tests. */
+  /** `https://HOST[:PORT][/PATH]`. `http:` is insecure, does not support client certificates, and is meant for tests. */
   server: string;
   tls?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>);
   authorization?: Authorization;
   /**
-   * The client passes a function that closes its connections; the implementation calls it when the TLS options have changed. The
-   * client disposes of the result when it is closed.
+   * The client passes a function that closes its connections; the implementation must call that function when the TLS options have changed.
+   * The client disposes of the result when it is closed.
    */
   follow?(reconnect: () => void): Disposable;
 };
 
 export type KubeClientOptions = ClusterAccess & {
-  /** Idle time before a connection is pinged, and the time to answer. Upstream's by default. */
+  /** How long a connection may be idle before it is pinged, and how long to wait for the ping response. Default: the same as upstream. */
   pings?: TransportOptions['pings'];
-  /** Backoff for connections that the server closes without a response. Upstream's by default. */
+  /** Backoff for connections that the server closes without sending a response. Default: the same as upstream. */
   pauses?: TransportOptions['pauses'];
 };
 
-/** Creates a client with its own connections. The first call connects. */
+/** Creates a client with its own connections. The connection is established on the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { address, prefix } = parseServer(options.server);
   const { tls = {}, pings, pauses, authorization = { header: () => undefined } } = options;
@@ -51,7 +51,7 @@ export function bearerToken(token: string): Authorization {
   return { header: () => `Bearer ${token}` };
 }
 
-/** Splits a server's URL. Throws `invalid_argument` for anything but an http or https URL. */
+/** Splits a server's URL. Throws `invalid_argument` if it is not an http or https URL. */
 export function parseServer(server: string): { address: TransportOptions['address']; prefix: string } {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '')
