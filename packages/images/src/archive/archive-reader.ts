@@ -110,7 +110,7 @@ async function openDecompressed({ path, signal, onProgress }: ArchiveOptions): P
   compressed.pause();
   const decompressor = decompressorFor(start);
   if (decompressor === undefined) return compressed;
-  // an error in either stream reaches whoever reads the returned stream
+  // an error in either stream reaches the reader of the returned stream
   return pipeline(compressed, decompressor, () => undefined);
 }
 

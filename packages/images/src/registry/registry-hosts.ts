@@ -91,7 +91,7 @@ function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
   return { baseUrl: baseUrl.replace(/^http:/, 'https:'), fallsBackToHttp: true };
 }
 
-/** Returns the `ns` parameter, which tells a mirror which registry it is mirroring; '' for the registry itself. */
+/** Returns the `ns` parameter, which informs a mirror of the registry that it is mirroring; '' for the registry itself. */
 function namespaceOf(baseUrl: string, domain: string): string {
   const host = new URL(baseUrl).host;
   const isItself = host === domain || baseUrl === defaultHost(domain).baseUrl;

@@ -2,7 +2,7 @@ import type { FieldPath } from '../issue.ts';
 import type { ManifestObject } from '../objects/types.ts';
 
 /**
- * Something to tell the user about an object before it is applied. A `problem` prevents its pod from running, temporarily or permanently; a
+ * A message for the user about an object before it is applied. A `problem` prevents its pod from running, temporarily or permanently; a
  * `note` describes a difference from a cluster.
  */
 export type Finding = {
