@@ -15,10 +15,10 @@ import type {
 
 type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'getText' | 'watch';
 
-/** A recorded call. `path` is set for `getText`. */
+/** A recorded call. `path` is set only for `getText`. */
 export type FakeCall = {
   verb: Verb;
-  /** For example `pods`; '' for `getText`. */
+  /** The plural resource name, such as `pods`; '' for `getText`. */
   plural: string;
   subresource?: string;
   key?: ObjectKey;
@@ -29,7 +29,7 @@ export type FakeCall = {
   path?: string;
 };
 
-/** Matches the calls that have all of these values. */
+/** Matches calls whose fields equal all of the given values. */
 export type CallMatch = Partial<Pick<FakeCall, 'verb' | 'plural' | 'subresource'>> & { name?: string };
 
 /** The result of a scripted call: an object or text, an error to reject with, or a function that computes one from the call. */
@@ -44,14 +44,15 @@ export type FakeWatch = {
   end(error?: Error): void;
 };
 
-/** Returns an error as the API server would report it. */
+/** Returns an error like one that the API server would send. */
 export function refusal(code: number, reason: string, message: string = reason): ApiStatusError {
   return new ApiStatusError('fake call', { code, reason, message });
 }
 
 /**
- * An in-memory API server for unit tests. It stores objects, counts versions, supports equality in field selectors, records calls and
- * returns scripted responses. It does not validate objects, merges patches key by key, and only records JSON patches.
+ * An in-memory API server for unit tests. It stores objects, assigns resource versions, supports equality in field selectors, records calls
+ * and returns scripted responses. It does not validate objects. Merge patches are applied key by key; JSON patches are recorded but not
+ * applied.
  */
 export class FakeKubeClient implements KubeClient {
   readonly calls: FakeCall[] = [];
@@ -61,18 +62,18 @@ export class FakeKubeClient implements KubeClient {
   readonly #objects = new Map<string, Map<string, KubeObject>>();
   readonly #scripts: { match: CallMatch; answers: FakeAnswer[] }[] = [];
   readonly #waiting = new Set<() => void>();
-  /** Past events, for watches that start at an older version. */
+  /** Past events, for watches that start at an older resource version. */
   readonly #history: { resource: Resource; event: WatchEvent<KubeObject> & { object: KubeObject } }[] = [];
 
   /**
-   * Scripts the results of the next matching calls, one call each; later calls behave normally again. A watch can only be scripted to
-   * fail.
+   * Scripts the results of the next matching calls, one result per call. Later calls behave normally again. For a watch, only a failure can
+   * be scripted.
    */
   script(match: CallMatch, ...answers: FakeAnswer[]): void {
     this.#scripts.push({ match, answers });
   }
 
-  /** Stores an object as another client would, and sends the event to open watches. Returns the stored object. */
+  /** Stores an object as if another client had written it, and sends the event to open watches. Returns the stored object. */
   put<T extends KubeObject>(resource: Resource, object: T): T {
     const key = keyOf(object.metadata);
     const existing = this.#all(resource).get(key);
@@ -83,7 +84,7 @@ export class FakeKubeClient implements KubeClient {
     return stored;
   }
 
-  /** Deletes an object as another client would. */
+  /** Deletes an object as if another client had deleted it. */
   remove(resource: Resource, key: ObjectKey): void {
     const existing = this.#all(resource).get(keyOf(key));
     if (existing === undefined) return;
@@ -92,7 +93,6 @@ export class FakeKubeClient implements KubeClient {
     this.#publish(resource, { type: 'DELETED', object: { ...existing, metadata } });
   }
 
-  /** Returns the stored object with this name. */
   stored<T extends KubeObject>(resource: Resource, key: ObjectKey): T | undefined {
     return this.#all(resource).get(keyOf(key)) as T | undefined;
   }
@@ -101,7 +101,7 @@ export class FakeKubeClient implements KubeClient {
     return this.calls.filter((call) => matches(call, match));
   }
 
-  /** Waits for the `count`-th matching call, and resolves with it; rejects after 30 s. */
+  /** Waits for the `count`-th matching call and resolves with it. Rejects after 30 seconds. */
   async waitForCalls(match: CallMatch, count = 1): Promise<FakeCall> {
     const expired = AbortSignal.timeout(30_000);
     for (;;) {

@@ -1,19 +1,19 @@
 import type { KubeMetadata, KubeObject, Resource } from '@podwright/kube-api';
 
-/** Identifies an object of a resource. `namespace` is only for namespaced resources. */
+/** Identifies an object of a resource. `namespace` is set only for namespaced resources. */
 export type ObjectKey = { namespace?: string; name: string };
 
-/** Selects objects of a resource; without `namespace` in all namespaces. */
+/** Selects a resource's objects. Without `namespace`, selects from all namespaces. */
 export type Selection = { namespace?: string; fieldSelector?: string; labelSelector?: string };
 
 export type CallOptions = {
-  /** Aborts the call, which then rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's abort reason. */
   signal?: AbortSignal;
-  /** Deadline of the call including retries. 60 s by default; watches have none. */
+  /** Deadline for the call including its retries. Default: 60 seconds; watches have no deadline. */
   timeoutMs?: number;
 };
 
-/** The type of a patch (the Kubernetes API conventions, "Patch"). */
+/** The patch type (Kubernetes API conventions, "Patch"). */
 export type PatchType = 'strategic' | 'merge' | 'json';
 
 export type DeleteOptions = {
@@ -24,19 +24,22 @@ export type DeleteOptions = {
 
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
-  /** The object has only a `resourceVersion` and, after the initial objects, the annotation `k8s.io/initial-events-end`. */
+  /**
+   * The bookmark's object contains only a `resourceVersion` and, on the bookmark that follows the initial objects, the annotation
+   * `k8s.io/initial-events-end`.
+   */
   | { type: 'BOOKMARK'; object: { metadata: KubeMetadata } };
 
-/** Whether the event is the bookmark after the initial objects. */
+/** Whether the event is the bookmark that marks the end of the initial objects. */
 export function isInitialEnd<T extends KubeObject>({ type, object }: WatchEvent<T>): boolean {
   return type === 'BOOKMARK' && object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 }
 
 export type WatchOptions = Selection & {
   resourceVersion?: string;
-  /** Requests the existing objects first, as ADDED events, and then a bookmark (WatchList). */
+  /** Requests the existing objects first, as ADDED events followed by a bookmark (WatchList). */
   sendInitialEvents?: boolean;
-  /** Time after which the server ends the watch. */
+  /** Time after which the server closes the watch. */
   timeoutSeconds: number;
   /** Called once the server has accepted the watch. */
   onOpen?: () => void;
@@ -45,8 +48,8 @@ export type WatchOptions = Selection & {
 export type ListOf<T extends KubeObject> = { metadata: { resourceVersion?: string; continue?: string }; items: T[] };
 
 /**
- * Typed calls of the Kubernetes API, as JSON. An unsuccessful response rejects with `ApiStatusError`, after the same retries as in
- * client-go (429 and 5xx with `Retry-After`). Errors and logs never contain tokens or keys.
+ * A typed client for the Kubernetes API that uses JSON. Calls reject with `ApiStatusError` for an unsuccessful response, after the same
+ * retries as in client-go (429 and 5xx with `Retry-After`). Errors and logs never contain tokens or keys.
  */
 export interface KubeClient {
   get<T extends KubeObject>(resource: Resource, place: ObjectKey, options?: CallOptions): Promise<T>;
@@ -55,7 +58,10 @@ export interface KubeClient {
     selection: Selection & { resourceVersion?: string; limit?: number; continue?: string },
     options?: CallOptions,
   ): Promise<ListOf<T>>;
-  /** Creates an object, or a subresource such as the `token` of a service account, in which case `name` is the object's name. */
+  /**
+   * Creates an object or a subresource, such as the `token` of a service account. For a subresource, `name` is the name of the parent
+   * object.
+   */
   create<T extends KubeObject>(
     resource: Resource,
     object: KubeObject,
@@ -82,19 +88,17 @@ export interface KubeClient {
   delete(resource: Resource, place: ObjectKey, how?: DeleteOptions, options?: CallOptions): Promise<void>;
   deleteCollection(resource: Resource, selection: Selection, options?: CallOptions): Promise<void>;
   /**
-   * Yields events until the server ends the watch or the signal aborts. Rejects with `ApiStatusError`, also for an ERROR event, and with
-   * `unavailable` if the connection is lost.
+   * Yields events until the server closes the watch or the signal aborts. Rejects with `ApiStatusError` for an unsuccessful response or an
+   * ERROR event, and with `unavailable` if the connection is lost.
    */
   watch<T extends KubeObject>(
     resource: Resource,
     options: WatchOptions,
     signal: AbortSignal,
   ): AsyncIterable<WatchEvent<T>>;
-  /** Returns the body of a response as text, for paths such as `/version` and `/healthz`. */
+  /** Returns a response body as text, for paths such as `/version` and `/healthz`. */
   getText(path: string, options?: CallOptions): Promise<string>;
-  /**
-   * Closes all connections, so that later calls open new ones. For use after a change of credentials, or if the server seems unreachable.
-   */
+  /** Closes all connections, so later calls open new ones. Used when credentials have changed or the server seems unreachable. */
   reconnect(): void;
   close(): void;
 }

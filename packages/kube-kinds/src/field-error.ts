@@ -1,9 +1,9 @@
-/** An error in a field of an object, as in the causes of an Invalid status (apimachinery, util/validation/field). */
+/** An error in an object's field, like those in the causes of an Invalid Status (apimachinery, util/validation/field). */
 export type FieldError = {
   reason: FieldErrorReason;
   /** Starts with the reason in words, such as `Required value` or `Invalid value: "a b"`. */
   message: string;
-  /** The path of the field, such as `spec.containers[0].image`. */
+  /** The field's path, such as `spec.containers[0].image`. */
   field: string;
 };
 
@@ -19,7 +19,7 @@ export type FieldErrorReason =
   | 'FieldValueTypeInvalid'
   | 'InternalError';
 
-/** Values in messages are cut to this length, so that an error stays readable. */
+/** Values in messages are truncated to this length to keep errors readable. */
 const MAX_SHOWN = 1024;
 
 export const required = (field: string, detail = ''): FieldError =>
@@ -40,7 +40,7 @@ export const forbiddenField = (field: string, detail: string): FieldError =>
 export const fieldNotFound = (field: string, value: unknown): FieldError =>
   error('FieldValueNotFound', field, { title: `Not found: ${shown(value)}` });
 
-/** `value` is not one of the supported values, which are listed in the order given. */
+/** `value` is not one of the supported values. The message lists those in the given order. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => {
   const listed = supported.map((one) => JSON.stringify(one)).join(', ');
   const detail = supported.length === 0 ? '' : `supported values: ${listed}`;
@@ -62,7 +62,7 @@ function error(
   return { reason, message: detail === '' ? title : `${title}: ${detail}`, field };
 }
 
-/** Formats a value as JSON. An absent value is `null`, as in Go. */
+/** Formats a value as JSON. An absent value becomes `null`, as in Go. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value ?? null);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;

@@ -1,13 +1,13 @@
-/** The rules of a kind: what the server fills in, what it validates, what clients may change (apiserver, registry/rest). */
+/** The rules of an API kind: what the server fills in, what it validates and what clients may change (apiserver, registry/rest). */
 import type { ApiObject } from './api-object.ts';
 import type { FieldError } from './field-error.ts';
 import type { UserInfo } from './user-info.ts';
 
 export type CreateContext = { user: UserInfo; nowMs: number };
 
-/** The rules for writes of a subresource. They are called with complete objects of the main kind. */
+/** The rules for writes to a subresource. They are called with complete objects of the main kind. */
 export type SubresourceStrategy = {
-  /** The object to store: `object` with the fields that this subresource cannot change taken from `old`. */
+  /** Returns the object to store: `object`, but with the fields that this subresource cannot change taken from `old`. */
   prepareForUpdate: (object: ApiObject, old: ApiObject) => ApiObject;
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
   /** Fields that a write of this subresource may not own, such as `[['spec'], ['metadata', 'labels']]`. Default for `status`: `spec`. */
@@ -17,46 +17,49 @@ export type SubresourceStrategy = {
 };
 
 /**
- * The rules of one kind, in the version in which its objects are stored. Objects are decoded, have the kind's defaults and valid metadata;
- * no function modifies them. Metadata (names, labels, finalizers, generation, immutable fields) is validated and maintained by the registry.
+ * The rules of one kind, in the version in which its objects are stored. Objects passed to these functions have been decoded and have the
+ * kind's defaults and valid metadata; no function modifies them. The registry validates and maintains the metadata (names, labels,
+ * finalizers, generation, immutable fields).
  */
 export type Strategy = {
-  /** Fills in the defaults that the kind's version has in upstream. Called for each decoded object, also before updates. */
+  /** Applies upstream's defaults for the kind's version. Called for each decoded object, including before updates. */
   applyDefaults?: (object: ApiObject) => ApiObject;
-  /** Sets and removes fields of a new object, such as its status. Default: removes `status` if the kind has a status subresource. */
+  /** Sets and removes fields of a new object. Default: removes `status` if the kind has a status subresource. */
   prepareForCreate?: (object: ApiObject, context: CreateContext) => ApiObject;
-  /** Default: retains the status of `old` if the kind has a status subresource. */
+  /** Default: keeps the status of `old` if the kind has a status subresource. */
   prepareForUpdate?: (object: ApiObject, old: ApiObject) => ApiObject;
   validate?: (object: ApiObject) => readonly FieldError[];
-  /** All errors of an updated object: upstream validates the object itself and the change. */
+  /** Returns all errors in an updated object. Upstream validates both the object itself and the change. */
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
-  /** Warnings for the client, as in upstream's WarningsOnCreate and WarningsOnUpdate. */
+  /** Returns warnings for the client, as in upstream's WarningsOnCreate and WarningsOnUpdate. */
   warnings?: (object: ApiObject, old: ApiObject | undefined) => readonly string[];
-  /** Returns the problems of a name, without the field. Default: a DNS subdomain. */
+  /** Returns what is wrong with a name, without mentioning the field. Default: the name must be a DNS subdomain. */
   nameProblems?: (name: string, isPrefix: boolean) => readonly string[];
-  /** `status` and any other subresource that writes the object itself. Default: `status` if the kind has it. */
+  /** `status` and any other subresources whose writes change the object itself. Default: `status` if the kind has it. */
   subresources?: Readonly<Record<string, SubresourceStrategy>>;
-  /** The fields for field selectors besides metadata.name and metadata.namespace, with their values as text. */
+  /**
+   * The fields that field selectors may use besides metadata.name and metadata.namespace. Each function returns the field's value as text.
+   */
   selectableFields?: Readonly<Record<string, (object: ApiObject) => string>>;
-  /** Whether a PUT of a missing object creates it. Default false. */
+  /** Whether a PUT to a missing object creates it. Default: false. */
   allowCreateOnUpdate?: boolean;
-  /** Whether a PUT without a resourceVersion is accepted. Default true. */
+  /** Whether a PUT without a resourceVersion is accepted. Default: true. */
   allowUnconditionalUpdate?: boolean;
-  /** Whether `metadata.generation` counts the changes of everything but metadata and status. Default false. */
+  /** Whether `metadata.generation` is incremented by changes outside of metadata and status. Default: false. */
   hasGeneration?: boolean;
   /** Whether changes of annotations increase the generation too, as of Deployments. Default false. */
   countsAnnotations?: boolean;
   /** The `scale` subresource, if the kind has it. */
   scale?: ScaleStrategy;
-  /** The propagation policy of a DELETE that names none. Default: `background`. */
+  /** The propagation policy for a DELETE request that does not specify one. Default: `background`. */
   defaultDeletion?: 'orphan' | 'background';
   /** Changes an object when a client first requests its deletion, such as a namespace's phase. Default: no change. */
   prepareForDelete?: (object: ApiObject) => ApiObject;
   /** Whether an object whose deletion was requested must remain although it has no finalizers in its metadata. Default false. */
   defersRemoval?: (object: ApiObject) => boolean;
-  /** The grace period in seconds after which an object is deleted; undefined for an object that is deleted at once. */
+  /** Returns the grace period in seconds after which the object is deleted, or `undefined` if it is deleted immediately. */
   gracePeriodSeconds?: (object: ApiObject, requested: number | undefined) => number | undefined;
-  /** Fields that an apply or update of the main resource may not own: `status` by default where it is a subresource. */
+  /** Fields that an apply or update of the main resource may not own. Default: `status` if it is a subresource. */
   resetFields?: readonly (readonly string[])[];
 };
 
@@ -72,7 +75,7 @@ export type ScaleStrategy = {
 /** Strategies by group resource, such as `deployments.apps`. */
 export type Strategies = Readonly<Record<string, Strategy>>;
 
-/** Converts the objects of a version that is not the stored one. Both functions return new objects. */
+/** Converts objects between another API version and the stored version. Both functions return new objects. */
 export type Conversion = {
   toStored: (object: ApiObject) => ApiObject;
   fromStored: (object: ApiObject) => ApiObject;

@@ -1,4 +1,4 @@
-/** JSON values. */
+/** Helpers for JSON objects. */
 
 export type JsonObject = { [field: string]: unknown };
 
@@ -6,19 +6,19 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sets a field even if its name is `__proto__`, which clients may send. */
+/** Sets a field even if it is named `__proto__`, which clients may send. */
 export function setField(object: JsonObject, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** A field's value; `undefined` for inherited properties such as `constructor`. */
+/** Returns a field's value, or `undefined` for inherited properties such as `constructor`. */
 export const fieldOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
 /**
- * JSON that is deeper is rejected where it is received or grows, so recursive functions need no check of their own. Built-in kinds need
- * less than 30 levels.
+ * Maximum nesting depth. Deeper JSON is rejected where it is received or where it grows, so recursive functions need no check of their own.
+ * Built-in kinds need fewer than 30 levels.
  */
 const MAX_DEPTH = 1000;
 

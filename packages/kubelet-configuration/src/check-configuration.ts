@@ -19,8 +19,7 @@ const MAX_PROBLEMS = 10;
 const RULES = [...SERVER_RULES, ...IMAGE_RULES, ...NODE_RULES, ...RESOURCE_RULES];
 
 /**
- * Returns the configuration with defaults. Throws `invalid_argument` with the source, field and value of each problem, at most
- * ten.
+ * Returns the configuration with defaults filled in. Throws `invalid_argument`, naming the source, field and value of at most ten problems.
  */
 export function checkedConfiguration(given: GivenFields, host: HostFacts): KubeletConfiguration {
   const configuration = completeConfiguration(given);
@@ -35,7 +34,7 @@ export function checkedConfiguration(given: GivenFields, host: HostFacts): Kubel
   throw new PodwrightError('invalid_argument', `configure the kubelet: ${lines.join('\n')}`);
 }
 
-/** Checks the value of each field by itself. */
+/** Checks each field's value on its own. */
 function fieldProblems(configuration: KubeletConfiguration): Problem[] {
   return [...FIELDS].flatMap(([name, { check = () => [] }]) => {
     const field = name as FieldName;
@@ -50,7 +49,7 @@ function gateProblems({ featureGates }: KubeletConfiguration): Problem[] {
   });
 }
 
-/** Reports fields and flags whose values request features that this kubelet does not have. */
+/** Reports fields and flags that request features which this kubelet does not have. */
 function unhonoured(given: GivenFields): Problem[] {
   return [...given].flatMap(([name, { value }]) => {
     const effect = FIELDS.get(name)?.effect;
@@ -64,7 +63,7 @@ function unhonoured(given: GivenFields): Problem[] {
   });
 }
 
-/** Names a field in a message: `kubelet.yaml:7: port = 0`, `--port = 0`, or only the name if the field was not given. */
+/** Describes a field for a message: `kubelet.yaml:7: port = 0`, `--port = 0`, or only the name if the field was not given. */
 function named(name: FieldName, given: GivenFields): string {
   const at = given.get(name);
   if (at === undefined || at.value === null) return name;

@@ -1,4 +1,4 @@
-/** Parses the kubelet's command line as upstream's pflag does: `--flag=value`, `--flag value`, `--bool`, `-v4`, `_` for `-`. */
+/** Parses the kubelet's command line as upstream's pflag does: `--flag=value`, `--flag value`, `--bool`, `-v4`, and `_` in place of `-`. */
 import { resolve } from 'node:path';
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { formatDuration, IssueList } from '@podwright/kube-api';
@@ -7,25 +7,25 @@ import type { Field } from './fields/field.ts';
 import { FIELDS } from './fields/field-table.ts';
 import type { GivenField, GivenFields } from './given-fields.ts';
 
-/** A flag of the program itself, such as `--help`, which is not in the table of fields. */
+/** A flag that is handled by the program itself, such as `--help`. It is not in the field table. */
 export type OwnFlag = {
   name: string;
   letter?: string;
-  /** The name of the value in the help. A flag without it takes no value. */
+  /** The value's name in the help text. A flag without it takes no value. */
   value?: string;
   about: string;
 };
 
 export type CommandLine = {
   given: GivenFields;
-  /** The given flags of the program itself, with their values; '' for a flag that takes no value. */
+  /** The given flags that the program itself handles, with their values; '' for a flag that takes no value. */
   own: ReadonlyMap<string, string>;
 };
 
 type KnownFlag = { kind: 'field'; name: string; field: Field } | { kind: 'own'; flag: OwnFlag };
 
 /**
- * Parses a command line. Throws `invalid_argument` with the flag, its value and what is expected, or, for an unknown flag, a
+ * Parses a command line. Throws `invalid_argument`, naming the flag, its value and what was expected. For an unknown flag, suggests a
  * similar one.
  */
 export function parseCommandLine(args: readonly string[], ownFlags: readonly OwnFlag[]): CommandLine {
@@ -49,7 +49,7 @@ export function parseCommandLine(args: readonly string[], ownFlags: readonly Own
   return { given, own };
 }
 
-/** Returns all flags, with the given or default values as Go prints them. Secrets are masked. */
+/** Returns all flags with their given or default values, formatted as Go prints them. Secrets are masked. */
 export function flagValues({ given, own }: CommandLine): Record<string, string> {
   const values = [...FIELDS].flatMap(([name, { flag, type, fallback }]) => {
     if (flag === undefined) return [];
@@ -68,7 +68,7 @@ function flagText({ name }: Field['type'], value: unknown): string {
     .join(',');
 }
 
-/** Returns the help text, with one line for each flag, sorted by name. */
+/** Returns the help text, with one line per flag, sorted by name. */
 export function flagHelp(ownFlags: readonly OwnFlag[]): string {
   const rows = [
     ...ownFlags.map(({ name, letter, value, about }) => ({ name, letter, value: value ?? '', about })),

@@ -1,7 +1,7 @@
 import { FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
 import type { GivenFields } from './given-fields.ts';
 
-/** Adds upstream's defaults for all fields that are not given (pkg/kubelet/apis/config/v1beta1/defaults.go). */
+/** Fills in upstream's defaults for all fields that are not given (pkg/kubelet/apis/config/v1beta1/defaults.go). */
 export function completeConfiguration(given: GivenFields): KubeletConfiguration {
   const values: Record<string, unknown> = {};
   for (const [name, { type, fallback, keepsZero }] of FIELDS) {
@@ -22,7 +22,7 @@ function withDependentDefaults(configuration: KubeletConfiguration, given: Given
     nodeStatusReportFrequency: reportsAsUpdates
       ? configuration.nodeStatusUpdateFrequency
       : configuration.nodeStatusReportFrequency,
-    // the flag is older than the field: a false field does not override a true flag
+    // the flag predates the field, so a false field does not override a true flag
     seccompDefault: configuration.seccompDefault || configuration.seccompDefaultFlag === true,
   };
 }

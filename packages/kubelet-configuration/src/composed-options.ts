@@ -10,8 +10,8 @@ import { DEFAULT_HARD_THRESHOLDS } from './thresholds/thresholds.ts';
 import type { VerificationPolicy } from './verification-policy.ts';
 
 /**
- * `set` returns the changed options. It is called if one of the fields is given, after all rows of the table of fields and the
- * previous entries of this list.
+ * `set` returns the changed options. It is called if any of the fields is given, after all rows of the field table and the preceding
+ * entries of this list have been applied.
  */
 type ComposedOption = {
   fields: FieldName[];
@@ -79,13 +79,13 @@ export const COMPOSED_OPTIONS: ComposedOption[] = [
       }),
   },
   {
-    // anonymous callers are refused without an API server, which would have to authorize them
+    // without an API server to authorize them, anonymous callers are refused
     fields: ['authorization.mode'],
     set: ({ server }, configuration) =>
       withAuthentication(server, { anonymous: server.authentication.anonymous && isOpen(configuration) }),
   },
   {
-    // in a cluster, upstream's defaults of authentication and authorization apply
+    // in a cluster, upstream's authentication and authorization defaults apply
     fields: [
       'kubeconfig',
       'authentication.webhook.enabled',
@@ -143,7 +143,9 @@ function hardThresholds({ evictionHard: given, mergeDefaultEvictionSettings: mer
   return given === undefined || merges ? { ...DEFAULT_HARD_THRESHOLDS, ...given } : given;
 }
 
-/** Tracing is off unless a sampling rate is set. By default, traces go to a collector on this host. */
+/**
+ * Returns the tracing options. Tracing is disabled unless a sampling rate is set. By default, traces are sent to a collector on this host.
+ */
 function tracingOf(configuration: KubeletConfiguration): ConfigurableOptions['tracing'] {
   const samplingRatePerMillion = configuration['tracing.samplingRatePerMillion'] ?? 0;
   const endpoint = configuration['tracing.endpoint'] || 'localhost:4317';

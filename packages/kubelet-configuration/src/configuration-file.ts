@@ -1,4 +1,4 @@
-/** Decodes a file of kind KubeletConfiguration strictly, and records the line of each field. */
+/** Decodes a KubeletConfiguration file strictly, and records each field's line number. */
 import { dirname, isAbsolute, join } from 'node:path';
 import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
 import { formatFieldPath, IssueList, readYamlDocuments, type YamlDocument } from '@podwright/kube-api';
@@ -7,11 +7,11 @@ import type { GivenField, GivenFields } from './given-fields.ts';
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const KIND = 'KubeletConfiguration';
-/** Far more than a configuration needs: a larger file was probably named by mistake. */
+/** Far more than any configuration needs. A larger file was probably specified by mistake. */
 export const MAX_CONFIGURATION_BYTES = 1 << 20;
 const MAX_PROBLEMS = 10;
 
-/** Paths of the objects in which fields are nested, such as `authentication` and `authentication.webhook`. */
+/** Paths of the objects that contain nested fields, such as `authentication` and `authentication.webhook`. */
 const GROUPS: ReadonlySet<string> = new Set(
   Object.keys(FILE_FIELDS).flatMap((name) => {
     const steps = name.split('.');
@@ -20,15 +20,15 @@ const GROUPS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a configuration file is upstream's (YAML or JSON) rather than Podwright's (TOML). The first line that is neither empty nor a
- * comment decides: in TOML it is a table header or a key with an equals sign.
+ * Whether a configuration file is in upstream's format (YAML or JSON) rather than Podwright's (TOML). The first line that is neither empty
+ * nor a comment decides: in TOML, it is a table header or contains a key and an equals sign.
  */
 export function isKubeletConfiguration(text: string): boolean {
   const first = text.split('\n').find((line) => /^\s*[^\s#]/.test(line));
   return first !== undefined && /^\s*(\{|---|%YAML|["']?[\w-]+["']?\s*:(\s|$))/.test(first.replace(/^\ufeff/, ''));
 }
 
-/** Throws `invalid_argument` with the file, lines and fields of at most ten problems. */
+/** Reads a KubeletConfiguration file. Throws `invalid_argument`, naming the file and the lines and fields of at most ten problems. */
 export function readConfigurationFile(text: string, file: string): GivenFields {
   if (text.length > MAX_CONFIGURATION_BYTES)
     throw refusal([`${file}: it is longer than ${MAX_CONFIGURATION_BYTES} bytes`]);
@@ -85,14 +85,14 @@ function decodeGroup(fields: Record<string, unknown>, decoding: Decoding): void 
   }
 }
 
-/** Resolves a relative path against the directory of the file, as upstream does. */
+/** Resolves a relative path against the configuration file's directory, as upstream does. */
 function resolvePath(value: unknown, file: string): unknown {
   return typeof value !== 'string' || value === '' || isAbsolute(value) ? value : join(dirname(file), value);
 }
 
 const fieldsWithin = (group: string) => Object.keys(FILE_FIELDS).filter((name) => name.startsWith(`${group}.`));
 
-/** The keys of the fields in the object at this path. */
+/** Returns the field names that the object at this path may contain. */
 function knownKeys(path: readonly (string | number)[]): string[] {
   const prefix = path.length === 0 ? '' : `${path.join('.')}.`;
   const names = Object.keys(FILE_FIELDS).filter((name) => name.startsWith(prefix));

@@ -2,10 +2,7 @@ import { COMPOSED_OPTIONS } from './composed-options.ts';
 import { FIELDS, type FieldName, type KubeletConfiguration } from './fields/field-table.ts';
 import type { ConfigurableOptions } from './options/configurable-options.ts';
 
-/**
- * Returns the options as the wanted fields change them: first by the rows of the table of fields, in its order, then by the
- * composed options.
- */
+/** Returns the options with the selected fields applied: first the rows of the field table, in table order, then the composed options. */
 export function configuredOptions(
   options: ConfigurableOptions,
   configuration: KubeletConfiguration,

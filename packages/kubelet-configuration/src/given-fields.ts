@@ -1,13 +1,13 @@
 import type { Field } from './fields/field.ts';
 import { FIELDS, type FieldName } from './fields/field-table.ts';
 
-/** The value of a field and its source, such as `kubelet.yaml:7` or `--port`. `null` unsets the field. */
+/** A field's value and where it was set, such as `kubelet.yaml:7` or `--port`. `null` unsets the field. */
 export type GivenField = { value: unknown; place: string };
 
-/** The fields set by files or flags, by path. */
+/** The fields that were set by files or flags, by path. */
 export type GivenFields = ReadonlyMap<string, GivenField>;
 
-/** Merges two sources. A field in `over` wins; tables are merged by key, like in a JSON merge patch (RFC 7396). */
+/** Merges two sources of fields. Fields in `over` win; maps are merged by key, like in a JSON merge patch (RFC 7396). */
 export function layFields(under: GivenFields, over: GivenFields): GivenFields {
   const laid = new Map(under);
   for (const [name, given] of over) {
@@ -23,7 +23,7 @@ function merged(field: Field | undefined, before: GivenField, given: GivenField)
   return merge === undefined ? given.value : merge(before.value, given.value);
 }
 
-/** Merges flags over files. As in upstream, a flag replaces a whole table, except for feature gates, which are merged. */
+/** Merges flags over files. As in upstream, a flag replaces a map as a whole, except that feature gates are merged. */
 export function layFlags(files: GivenFields, flags: GivenFields): GivenFields {
   const gates: FieldName = 'featureGates';
   const gatesAlone = new Map([...flags].filter(([name]) => name === gates));

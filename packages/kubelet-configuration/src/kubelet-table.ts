@@ -1,4 +1,4 @@
-/** The table `[kubelet]` of Podwright's own configuration file. The rows of the table of fields define its keys. */
+/** The `[kubelet]` table of Podwright's own configuration file. Its keys are defined by the rows of the field table. */
 import * as z from 'zod';
 import { completeConfiguration } from './complete-configuration.ts';
 import { configuredOptions } from './configured-options.ts';
@@ -6,7 +6,7 @@ import { FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
 import type { ConfigurableOptions } from './options/configurable-options.ts';
 import { thresholdProblems } from './thresholds/thresholds.ts';
 
-/** Thresholds at which pods are evicted, named as in KubeletConfiguration. */
+/** Pod eviction thresholds, named as in KubeletConfiguration. */
 const EvictionSchema = z.strictObject(keysOf('kubelet.eviction')).superRefine((eviction, context) => {
   const keys = { hard: 'hard', soft: 'soft', softGracePeriod: 'soft_grace_period', minimumReclaim: 'minimum_reclaim' };
   const amountsOf = (key: string) => (eviction[key] ?? {}) as Record<string, string>;
@@ -37,7 +37,7 @@ function criticalPodsArePart(table: Record<string, unknown>): boolean {
   return Number(table.shutdown_critical_pods_seconds) <= Number(table.shutdown_grace_period_seconds);
 }
 
-/** Returns the schemas of the keys in a table, without those in nested tables. */
+/** Returns the schemas of a table's own keys, excluding those of nested tables. */
 function keysOf(table: string): Record<string, z.ZodType> {
   const keys = [...FIELDS.values()].flatMap(({ key }) => {
     const [, parent, name] = /^(.*)\.([^.]+)$/.exec(key?.path ?? '') ?? [];
@@ -46,7 +46,7 @@ function keysOf(table: string): Record<string, z.ZodType> {
   return Object.fromEntries(keys);
 }
 
-/** Returns the values of the fields that the table sets, including those set by its defaults. */
+/** Returns the values of the fields that the `[kubelet]` table sets, including those set by its defaults. */
 export function fieldsOfTable(table: KubeletTable): Partial<KubeletConfiguration> {
   const fields = [...FIELDS].flatMap(([name, { key }]) => {
     if (key?.schema === undefined) return [];
@@ -58,8 +58,8 @@ export function fieldsOfTable(table: KubeletTable): Partial<KubeletConfiguration
 }
 
 /**
- * Returns the options as the fields of Podwright's own file change them. Authenticated callers of the kubelet's API may then do
- * everything.
+ * Returns the options with the fields of Podwright's own configuration file applied. By default, authenticated callers of the kubelet API
+ * are allowed to do everything.
  */
 export function optionsOfTable(
   options: ConfigurableOptions,

@@ -1,12 +1,14 @@
 import { parseImageReference, withoutTag } from '@podwright/kube-api';
 
-/** Selects the images on the node that require the pod's own pull credentials (`imagePullCredentialsVerificationPolicy`). */
+/**
+ * Selects the images already on the node that a pod may use only with its own pull credentials (`imagePullCredentialsVerificationPolicy`).
+ */
 export type VerificationPolicy =
   | { kind: 'NeverVerify' | 'NeverVerifyPreloadedImages' | 'AlwaysVerify' }
-  /** `allowlist` contains image names without tag and digest, and patterns such as `registry/path/*`. */
+  /** `allowlist` contains image names without tag or digest, and patterns such as `registry/path/*`. */
   | { kind: 'NeverVerifyAllowlistedImages'; allowlist: readonly string[] };
 
-/** Whether the pod's credentials must be verified for an image on the node. Pure. */
+/** Whether the pod's credentials must be verified for an image that is already on the node. Pure. */
 export function needsVerification(policy: VerificationPolicy, image: string, pulledByKubelet: boolean): boolean {
   switch (policy.kind) {
     case 'NeverVerify':
@@ -24,7 +26,7 @@ function isAllowed(pattern: string, name: string): boolean {
   return pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-/** Returns the problem with an entry of the allowlist; `undefined` if the entry is valid. */
+/** Returns the problem with an allowlist entry, or `undefined` if the entry is valid. */
 export function allowlistProblem(pattern: string): string | undefined {
   if (pattern !== pattern.trim()) return 'must not begin or end with a space';
   const name = pattern.replace(/\/\*$/, '');

@@ -8,7 +8,7 @@ import { ReviewCache } from './review-cache.ts';
 import { review } from './review-call.ts';
 import type { User } from './token-file.ts';
 
-/** Returns the response that refuses the request, or `undefined` if the request is allowed. */
+/** Authorizes a request. Returns the response that refuses it, or `undefined` if the request is allowed. */
 export type Authorizer = (
   user: User,
   request: { method?: string; path: string | undefined },
@@ -17,13 +17,13 @@ export type Authorizer = (
 export type AccessReviewParts = {
   client: KubeClient;
   nodeName: string;
-  /** How long a review that allows or denies a request is cached (authorization.webhook's TTLs). */
+  /** How long the result of a review is cached if it allows or denies the request (authorization.webhook's TTLs). */
   allowedMs: number;
   deniedMs: number;
   logger: Logger;
 };
 
-/** Returns an authorizer that sends SubjectAccessReviews. Refusals have upstream's wording. */
+/** Returns an authorizer that sends SubjectAccessReviews. Refusals use upstream's wording. */
 export function accessReviewer(parts: AccessReviewParts): Authorizer {
   const cache = new ReviewCache<boolean>(MAX_ACCESS_REVIEWS);
   return async (user, { method, path }) => {
@@ -70,8 +70,7 @@ function isAllowed(
 }
 
 /**
- * Returns whether the status of a SubjectAccessReview allows the request. Throws `internal` if the status is contradictory or
- * malformed. Pure.
+ * Returns whether a SubjectAccessReview's status allows the request. Throws `internal` if the status is contradictory or malformed. Pure.
  */
 export function reviewedAccess(status: unknown): boolean {
   const { allowed, denied } = (status ?? {}) as { allowed?: unknown; denied?: unknown };

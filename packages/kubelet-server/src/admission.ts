@@ -11,14 +11,14 @@ import type { User } from './token-file.ts';
 
 export type Admission = {
   userOf: Authenticator;
-  /** If undefined, every authenticated user may make every request. */
+  /** Authorizes requests. If `undefined`, every authenticated user may make any request. */
   refusalOf: Authorizer | undefined;
-  /** Called for each request that is allowed. It may still refuse the request, for example because of too many connections. */
+  /** Called for each allowed request. May still refuse it, for example because there are too many connections. */
   onAllowed: (socket: Socket, user: User) => Refusal | undefined;
   logger: Logger;
 };
 
-/** Wraps `api` so that it only gets requests that have been authenticated and authorized. */
+/** Wraps `api` so that it receives only requests that have been authenticated and authorized. */
 export function withAdmission(api: HttpListener, { userOf, refusalOf, onAllowed, logger }: Admission): HttpListener {
   const findRefusal = async (request: IncomingMessage): Promise<Refusal | undefined> => {
     const user = await userOf(request);

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** One request. `signal` aborts when the client disconnects. */
+/** An API request. `signal` aborts when the client disconnects. */
 export type ApiCall = {
   request: IncomingMessage;
   response: ServerResponse;
-  /** The decoded path without the query. */
+  /** The decoded path without the query string. */
   path: string;
   query: URLSearchParams;
   params: Record<string, string | undefined>;
@@ -14,8 +14,8 @@ export type ApiCall = {
 export type ApiMethod = 'GET' | 'HEAD' | 'POST';
 
 /**
- * A path and its handler. The read-only port serves only `open` routes; `debug` routes require the debugging handlers; `/statusz`
- * lists the `listed` ones. If the handler rejects, the client gets 500.
+ * A path and its handler. The read-only port serves only `open` routes; `debug` routes require the debugging handlers to be enabled;
+ * `/statusz` lists the `listed` routes. If the handler rejects, the client receives a 500 response.
  */
 export type ApiRoute = {
   methods: readonly ApiMethod[];
@@ -25,15 +25,15 @@ export type ApiRoute = {
   handler: (call: ApiCall) => Promise<void> | void;
 };
 
-/** The methods of a route for which upstream accepts any method. */
+/** The methods of a route that accepts any method in upstream. */
 export const ANY_METHOD: readonly ApiMethod[] = ['GET', 'HEAD', 'POST'];
 
-/** An error response. */
+/** An error response that refuses a request. */
 export type Refusal = { status: number; message: string; headers?: Record<string, string> };
 
 export const refusal = (status: number, message: string): Refusal => ({ status, message });
 
-/** Sends plain text with the headers of upstream's errors (Go's http.Error). */
+/** Sends plain text with the headers of an upstream error response (Go's http.Error). */
 export function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' });
   response.end(text);

@@ -8,22 +8,22 @@ export type Authenticator = (request: IncomingMessage) => Promise<User | undefin
 
 export type AuthenticationParts = {
   anonymous: boolean;
-  /** Whether the server requests client certificates, and accepts those signed by its client CAs. */
+  /** Whether the server requests client certificates and accepts those that are signed by its client CAs. */
   clientCertificates: boolean;
-  /** Sources of the users of bearer tokens; the first source that knows a token decides. */
+  /** Sources that map bearer tokens to users. The first source that knows a token decides. */
   tokens: TokenSource[];
   logger: Logger;
 };
 
-/** Looks up the user of a bearer token. `undefined` if the token is unknown. */
+/** Maps bearer tokens to users. Resolves to `undefined` if the token is unknown. */
 export type TokenSource = { userOf: (token: string) => Promise<User | undefined> };
 
-/** The user of requests without credentials. */
+/** The user for requests without credentials. */
 export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 /**
- * Authenticates a request by its client certificate (CN is the user, O are the groups) or else by its bearer token. As in
- * upstream, a request with only invalid credentials is refused even if anonymous requests are allowed.
+ * Authenticates a request by its client certificate (CN is the user, O the groups) or, without one, by its bearer token. As in upstream, a
+ * request that has only invalid credentials is refused even if anonymous requests are allowed.
  */
 export function authenticator({ anonymous, clientCertificates, tokens, logger }: AuthenticationParts): Authenticator {
   return async (request) => {
@@ -55,8 +55,8 @@ const authenticated = (user: User): User =>
 type CertificateUser = { kind: 'none' } | { kind: 'wrong' } | { kind: 'user'; user: User };
 
 /**
- * Returns the user of a connection's client certificate. Each request checks the validity period again, because a connection may
- * outlive it.
+ * Returns the user in a connection's client certificate. The validity period is checked on every request, because a connection may outlive
+ * it.
  */
 function certificateOf(socket: TLSSocket): CertificateUser {
   const { subject, raw, valid_from: from, valid_to: to } = socket.getPeerCertificate?.() ?? {};

@@ -9,13 +9,13 @@ type Limits = { total: number; perCaller: number };
 
 /**
  * Limits the connections of authenticated callers by user name, so that no caller locks out the others. A caller that exceeds its limit
- * loses the connection that has been idle the longest. If all connections are taken, the caller with the most connections loses one.
- * Connections in use (with an unfinished response, or upgraded) are never closed: if there is no idle one to close, a new connection is
- * refused, unless the caller has less than its share.
+ * loses the connection that has been idle the longest. If the overall limit is reached, the caller with the most connections loses one.
+ * Connections in use (with an unfinished response, or upgraded) are never closed. If there is no idle connection to close, a new connection
+ * is refused unless the caller has less than its share.
  */
 export class CallerConnections {
   readonly #limits: Limits;
-  /** Connections by user name, the least recently used one first. */
+  /** Connections by user name, least recently used first. */
   readonly #callers = new Map<string, Set<Socket>>();
   readonly #users = new Map<Socket, string>();
   readonly #inUse = new WeakMap<Socket, ServerResponse | 'upgraded'>();
@@ -24,7 +24,7 @@ export class CallerConnections {
     this.#limits = limits;
   }
 
-  /** Passes requests on to `listener`, and records which connections are in use. */
+  /** Forwards requests to `listener`, and records which connections are in use. */
   observed(listener: HttpListener): HttpListener {
     return {
       upgrades: (request) => listener.upgrades(request),
@@ -43,7 +43,7 @@ export class CallerConnections {
     };
   }
 
-  /** Assigns a connection to the user of its current request. Returns a refusal if there is no room for it. */
+  /** Assigns a connection to its current request's user. Returns a refusal if there is no room for the connection. */
   admit(socket: Socket, user: string): Refusal | undefined {
     const isNew = !this.#users.has(socket);
     if (isNew) socket.once('close', () => this.#remove(socket));
@@ -63,7 +63,7 @@ export class CallerConnections {
     return [...this.#callers.values()].reduce((largest, one) => (one.size > largest.size ? one : largest));
   }
 
-  /** Closes the connection that has been idle the longest. Returns false if all are in use. */
+  /** Closes the connection that has been idle the longest. Returns false if all of them are in use. */
   #closeIdle(connections: Set<Socket>): boolean {
     const idle = [...connections].find((socket) => !this.#inUse.has(socket));
     if (idle === undefined) return false;

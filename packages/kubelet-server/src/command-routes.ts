@@ -8,7 +8,10 @@ import { sendJson } from './http/api-call.ts';
 import { MAX_RUN_MS } from './limits.ts';
 import { containerOf, fullName, runningContainer } from './pod-lookup.ts';
 
-/** `/run/…?cmd=` runs a command and returns its output. `/checkpoint/…` has the runtime write a container's state to a file. */
+/**
+ * `/run/…?cmd=` runs a command in a container and returns its output. `/checkpoint/…` makes the container runtime write a container's state
+ * to a file.
+ */
 export function commandRoutes(kubelet: Kubelet): ApiRoute[] {
   const post = (path: string, handler: ApiRoute['handler']): ApiRoute => ({
     methods: ['POST'],

@@ -15,7 +15,7 @@ const LOG_REFUSALS = {
 
 const ENDED = AbortSignal.abort();
 
-/** `/containerLogs/{namespace}/{pod}/{container}`. */
+/** Serves `/containerLogs/{namespace}/{pod}/{container}`. */
 export function containerLogRoutes(kubelet: Kubelet): ApiRoute[] {
   const path = '/containerLogs/:namespace/:pod/:container';
   return [{ methods: ['GET'], path, access: 'debug', handler: (call) => sendContainerLog(kubelet, call) }];
@@ -42,15 +42,15 @@ async function sendContainerLog(
   request.socket.setTimeout(0); // a container may be silent for long
   await using chunks = readContainerLog(file, options.query, { ended, signal });
   response.setHeader('content-type', 'text/plain; charset=utf-8');
-  // A follower gets the headers at once. For other clients they are sent with the log, so that an error can still change the
-  // status.
+  // Followers receive the headers immediately. For other clients, the headers are sent with the first log data, so an error can still
+  // change the status.
   if (options.query.follow) response.flushHeaders();
   for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next())
     if (!writeNow(response, chunk.value)) await once(response, 'drain', { signal });
   response.end();
 }
 
-/** Returns the log file of an attempt, or `undefined` if the runtime has removed its container. */
+/** Returns the log file of a container attempt, or `undefined` if the container runtime has removed the container. */
 function logFile(kubelet: Kubelet, pod: Pod, which: { container: string; containerId: string }) {
   try {
     return kubelet.containerLog(pod, { ...which, previous: false });
@@ -62,8 +62,8 @@ function logFile(kubelet: Kubelet, pod: Pod, which: { container: string; contain
 type Attempt = { kind: 'attempt'; containerId: string } | { kind: 'none'; message: string };
 
 /**
- * Finds the container ID of the attempt in the pod's status, or says why there is none (upstream's validateContainerLogStatus).
- * Pure.
+ * Finds the container ID of the current or previous attempt in the pod's status, or explains why there is none (upstream's
+ * validateContainerLogStatus). Pure.
  */
 export function attemptOf({ metadata, status }: Pod, name: string, previous: boolean): Attempt {
   const lists = [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses];

@@ -7,9 +7,7 @@ import {
 } from '@podwright/kubelet-configuration';
 import { certificateDirectory, ownCertificateFiles } from './server-certificate.ts';
 
-/**
- * Returns the KubeletConfiguration in force. The options override the `configured` fields, which override upstream's defaults.
- */
+/** Returns the KubeletConfiguration in effect. The options override the `configured` fields, which override upstream's defaults. */
 export function effectiveConfiguration(
   options: KubeletOptions,
   configured: KubeletConfiguration = UNCONFIGURED,
@@ -24,12 +22,12 @@ export function effectiveConfiguration(
   });
 }
 
-/** The configuration if no KubeletConfiguration was given. Unlike upstream's default, it accepts hosts with cgroup v1. */
+/** The configuration used if no KubeletConfiguration was given. Unlike upstream's default, it accepts hosts with cgroup v1. */
 const UNCONFIGURED: KubeletConfiguration = { ...completeConfiguration(new Map()), failCgroupV1: false };
 
 type SomeFields = Partial<KubeletConfiguration>;
 
-/** Billionths in one unit. */
+/** Number of billionths in one unit. */
 const NANOS = 1_000_000_000n;
 
 function podFields(options: KubeletOptions, { containerLogMaxSize }: KubeletConfiguration): SomeFields {
@@ -106,8 +104,8 @@ function enforced({
 }
 
 /**
- * Reserved resources: the name, the field in the options, the billionths in one unit of that field, and the suffix in whose
- * style the amount is formatted.
+ * Reserved resources: the resource name, its field in the options, the number of billionths in one unit of that field, and the suffix that
+ * determines the format of the amount.
  */
 const RESERVES = [
   ['cpu', 'cpuMillis', 1_000_000n, ''],
@@ -116,7 +114,7 @@ const RESERVES = [
   ['ephemeral-storage', 'ephemeralStorageBytes', NANOS, 'Ki'],
 ] as const;
 
-/** Returns the system's reservation. The options contain the sum of both reservations, so `kubeReserved` is subtracted. */
+/** Returns the system reservation. The options contain the sum of both reservations, so `kubeReserved` is subtracted. */
 function systemReserved(
   reserved: KubeletOptions['systemReserved'],
   configured: KubeletConfiguration,
@@ -132,7 +130,7 @@ function systemReserved(
   return Object.fromEntries(amounts);
 }
 
-/** Formats an amount. If the configuration file has the same amount, its spelling is kept. */
+/** Formats an amount. If the configuration file specifies the same amount, its spelling is kept. */
 function written(nanos: bigint, { like, given }: { like: string; given: string | undefined }): string {
   if (given !== undefined && parseQuantity(given).nanos === nanos) return given;
   return formatQuantity(nanos, like);
@@ -158,7 +156,7 @@ function serverFields(
   };
 }
 
-/** Returns the authorization mode. Without webhook authorization, anonymous access implies AlwaysAllow. */
+/** Returns the authorization mode in effect. Without webhook authorization, anonymous access implies AlwaysAllow. */
 function authorizationMode(
   { anonymous, reviews }: KubeletOptions['server']['authentication'],
   configured: KubeletConfiguration['authorization.mode'],

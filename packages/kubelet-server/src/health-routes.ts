@@ -2,10 +2,10 @@ import type { Kubelet } from '@podwright/kubelet';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import type { HttpListener } from './http/http-listener.ts';
 
-/** A health check of a part of the kubelet. `error` returns why the part is unhealthy, or `undefined`. */
+/** A health check for one part of the kubelet. `error` returns why that part is unhealthy, or `undefined` if it is healthy. */
 export type HealthCheck = { name: string; error: () => string | undefined };
 
-/** Returns the kubelet's checks with upstream's names. */
+/** Returns the kubelet's health checks, under upstream's names. */
 export function kubeletChecks(kubelet: Pick<Kubelet, 'unhealthyReason'>): HealthCheck[] {
   return [
     { name: 'ping', error: () => undefined },
@@ -14,7 +14,7 @@ export function kubeletChecks(kubelet: Pick<Kubelet, 'unhealthyReason'>): Health
   ];
 }
 
-/** Serves only `/healthz` and the paths of its checks. */
+/** Returns a listener that serves only `/healthz` and the paths of its checks. */
 export function healthListener(checks: HealthCheck[]): HttpListener {
   const routes = new Map(healthRoutes(checks).map((route) => [route.path, route]));
   return {
@@ -31,7 +31,10 @@ export function healthListener(checks: HealthCheck[]): HttpListener {
   };
 }
 
-/** `/healthz` runs all checks, and each path below it one check (k8s.io/apiserver server/healthz). Only the latter show a reason. */
+/**
+ * `/healthz` runs all health checks; each path below it runs a single check (k8s.io/apiserver server/healthz). Only the latter show a
+ * reason.
+ */
 export function healthRoutes(checks: HealthCheck[]): ApiRoute[] {
   const route = (path: string, handler: ApiRoute['handler']): ApiRoute => ({
     methods: ANY_METHOD,
@@ -58,7 +61,7 @@ function sendHealth(checks: HealthCheck[], { response, query }: ApiCall): void {
   sendText(response, 200, query.has('verbose') ? `${text}healthz check passed\n` : 'ok');
 }
 
-/** Runs the checks, and reports each on one line. Pure except for the checks. */
+/** Runs the health checks and reports each on its own line. Pure except for the checks. */
 export function healthReport(checks: HealthCheck[], exclude: string[]): { text: string; healthy: boolean } {
   const excluded = new Set(exclude);
   let healthy = true;

@@ -14,7 +14,7 @@ import {
 } from './limits.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
-/** Limits and timeouts for the clients of a server with a port. */
+/** Limits and timeouts for clients that connect through a TCP port. */
 export const HTTP_LIMITS: ServerOptions = {
   maxHeaderSize: MAX_REQUEST_HEAD_BYTES,
   headersTimeout: REQUEST_HEAD_TIMEOUT_MS,
@@ -22,21 +22,18 @@ export const HTTP_LIMITS: ServerOptions = {
   keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   connectionsCheckingInterval: 1000,
   noDelay: true,
-  // detects that a client's host is down; otherwise its streams and followed logs would stay open for hours
+  // detects that a client's host is down; otherwise its streams and log followers would stay open for hours
   keepAlive: true,
   keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
 };
 
-/** Creates a server without TLS. */
+/** Creates an HTTP server without TLS. */
 export function plainServer(listener: HttpListener): Server {
   const server = createServer({ ...HTTP_LIMITS, shouldUpgradeCallback: (request) => listener.upgrades(request) });
   return withListener(server, listener);
 }
 
-/**
- * Attaches a listener to a server. Each connection's requests are handled one at a time, and the number of connections is
- * limited.
- */
+/** Attaches a listener to a server. Requests on a connection are handled one at a time, and the number of connections is limited. */
 export function withListener(server: Server, listener: HttpListener): Server {
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(STALLED_CLIENT_MS);
@@ -48,7 +45,7 @@ export function withListener(server: Server, listener: HttpListener): Server {
 
 export type ListenAddress = { host: string; port: number };
 
-/** Starts to listen. Throws an error with the address if that is not possible. */
+/** Starts listening. If that fails, throws an error that names the address. */
 export async function listenOn(server: Server, { host, port }: ListenAddress, logger: Logger): Promise<AddressInfo> {
   try {
     server.listen(port, host, LISTEN_BACKLOG);

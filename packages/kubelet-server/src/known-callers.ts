@@ -11,25 +11,25 @@ import {
   SAVED_CALLER_MS,
 } from './limits.ts';
 
-/** `known` callers were authenticated within the last hour, `former` ones within the last 30 days. */
+/** `known` callers were authenticated within the last hour; `former` callers were authenticated within the last 30 days. */
 export type Acquaintance = 'known' | 'former' | undefined;
 
 export type KnownCallersOptions = {
-  /** File in which the callers are saved for the next process. If undefined, they are not saved. */
+  /** File in which the callers are saved across restarts. If `undefined`, they are not saved. */
   path?: string;
   logger?: Logger;
-  /** A monotonic clock, in ms. */
+  /** A monotonic clock, in milliseconds. */
   now?: () => number;
 };
 
 /**
- * Remembers authenticated callers. They are saved, so that the API server is not a stranger after a restart. Failed reads and writes are
- * only logged: their sole effect is that known callers become strangers.
+ * Remembers authenticated callers. They are saved to disk, so the API server is not treated as a stranger after a restart. Failed reads and
+ * writes are only logged, because their sole effect is that known callers become strangers.
  */
 export class KnownCallers {
   readonly #options: KnownCallersOptions;
   readonly #now: () => number;
-  /** When each caller was last authenticated, by the monotonic clock. Times in an earlier process are negative. */
+  /** When each caller was last authenticated, in monotonic time. Times from an earlier process are negative. */
   readonly #seenAtMs = new RecentlyUsed<number>(MAX_CALLERS);
   readonly #savedAtMs = new RecentlyUsed<number>(MAX_CALLERS);
   #timer: Timer | undefined;
@@ -42,7 +42,7 @@ export class KnownCallers {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Reads the callers that an earlier process has saved. Never rejects. */
+  /** Reads the callers saved by an earlier process. Never rejects. */
   async load(): Promise<void> {
     const { path, logger } = this.#options;
     if (path === undefined) return;
@@ -75,7 +75,7 @@ export class KnownCallers {
     this.#timer = new Timer(() => void this.#save(), Math.max(0, this.#pauseUntilMs - now)).unref();
   }
 
-  /** Saves pending changes. Never rejects. */
+  /** Writes unsaved changes. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== undefined) await this.#save();

@@ -29,9 +29,9 @@ export type KubeletApiParts = {
   logger: Logger;
   /** If false, only `open` routes are served (enableDebuggingHandlers). */
   debuggingHandlers: boolean;
-  /** Whether to serve profiles of the kubelet itself (enableProfilingHandler). */
+  /** Whether to serve profiles of the kubelet process (enableProfilingHandler). */
   profiling: boolean;
-  /** How long a stream may be idle. 0 means no limit (streamingConnectionIdleTimeout). */
+  /** How long a stream may be idle; 0 means no limit (streamingConnectionIdleTimeout). */
   streamIdleTimeoutMs: number;
   serveStream: ServeStream | undefined;
   /** Counts the buffers of streams that are proxied to other servers. */
@@ -39,22 +39,21 @@ export type KubeletApiParts = {
 };
 
 /**
- * First segments of the debugging handlers' paths. If the handlers are disabled, upstream responds 405 to these paths, and 404 to
- * others.
+ * First path segments of the debugging handlers. If the handlers are disabled, upstream responds with 405 to these paths and with 404 to
+ * all others.
  */
 const DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug/pprof'];
 
 /**
- * The abort reason of every request's signal. Every request ends with an abort, and creating an error costs more than a small
- * response.
+ * The abort reason for every request's signal. Every request ends with an abort, and creating a new error costs more than a small response.
  */
 const CLIENT_GONE = new PodwrightError('cancelled', 'the client has disconnected');
 
 type Target = { kind: 'route'; route: ApiRoute } | { kind: 'stream'; stream: StreamKind };
 
 /**
- * The kubelet's HTTP API in upstream's formats (pkg/kubelet/server). It leaves authentication to the server around it. With
- * `readOnly` it serves only `open` routes.
+ * The kubelet's HTTP API in upstream's formats (pkg/kubelet/server). Authentication is left to the server that wraps it. With `readOnly`,
+ * only `open` routes are served.
  */
 export class KubeletApi implements HttpListener {
   readonly #parts: KubeletApiParts;
@@ -213,7 +212,7 @@ function translatedCall({ kind, choice }: Stream, url: string): Parameters<typeo
   return kind === 'portForward' ? { kind: 'portforward', url } : { kind, choice, url };
 }
 
-/** Redirects like Go's ServeMux: with the query, and with an HTML body for GET. */
+/** Redirects like Go's ServeMux: keeps the query string and, for GET, sends an HTML body. */
 function sendRedirect({ method, url = '' }: IncomingMessage, response: ServerResponse, path: string): void {
   const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const reads = method === 'GET' || method === 'HEAD';
@@ -224,7 +223,7 @@ function sendRedirect({ method, url = '' }: IncomingMessage, response: ServerRes
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&#34;');
 
-/** Discards the request body, because no route uses one. A long body closes the connection. */
+/** Discards the request body, because no route uses one. If the body is too long, the connection is closed. */
 function ignoreBody(request: IncomingMessage): void {
   let bytes = 0;
   request.on('error', () => undefined);

@@ -1,77 +1,82 @@
-/** Timers and bounds of the kubelet's HTTP API that are not options, with their sources. */
+/** Timeouts and limits of the kubelet's HTTP API that are not configurable, with references. */
 
-/** Maximum number of connections that wait to be accepted on a port. The kernel has the same limit (net.core.somaxconn). */
+/** Maximum number of connections waiting to be accepted on a port. The kernel has the same limit (net.core.somaxconn). */
 export const LISTEN_BACKLOG = 4096;
 /**
- * Maximum size of the head of a request. The URL of `exec` contains the command: this suffices for three long arguments, percent-encoded.
+ * Maximum size of a request's headers, including the request line. The URL of `exec` contains the command; this is enough for three long
+ * percent-encoded arguments.
  */
 export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
-/** Maximum number of unfinished pipelined requests on a connection, and maximum size of the heads of the waiting ones. */
+/** Maximum number of unfinished pipelined requests on a connection, and the maximum total size of the waiting requests' headers. */
 export const MAX_WAITING_REQUESTS = 100;
 export const MAX_WAITING_HEAD_BYTES = 512 << 10;
-/** How long an upgrade waits for the responses to earlier requests on its connection. Well-behaved clients read them first. */
+/** How long an upgrade waits for the responses to earlier requests on the same connection. Well-behaved clients read them first. */
 export const UPGRADE_PATIENCE_MS = 1000;
-/** Time for a client to send the head of a request, and the whole request: no route needs a body. */
+/** How long a client may take to send a request's headers, and the whole request, because no route needs a body. */
 export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
 /**
- * Rates of new connections from strangers, which are callers without a recent authentication: for each caller; for all callers of a
- * remote network; and for all local or all remote callers together. A handshake costs milliseconds of CPU time, and a connection needs
- * about 50 KiB until it is closed.
+ * Rate limits for new connections from strangers (callers without a recent authentication): per caller; for all callers in a remote
+ * network; and for all local or all remote callers together. A handshake costs milliseconds of CPU time, and a connection uses about 50 KiB
+ * of memory until it is closed.
  */
 export const STRANGER_RATE = { perSecond: 20, burst: 50 };
 export const NETWORK_STRANGERS_RATE = { perSecond: 30, burst: 60 };
 export const ALL_STRANGERS_RATE = { perSecond: 50, burst: 100 };
-/** Additional rate for the first connections of callers, one for local and one for remote callers. */
+/** Additional rate limit for the first connections of new callers. All local callers share one, and all remote callers share another. */
 export const NEWCOMERS_RATE = { perSecond: 20, burst: 50 };
 /**
- * Maximum number of authenticated callers (and of strangers) to remember, and how long an authenticated caller is not limited after a
- * request.
+ * Maximum number of authenticated callers (and, separately, of strangers) to remember, and how long after a request an authenticated caller
+ * is exempt from rate limits.
  */
 export const MAX_CALLERS = 1000;
 export const KNOWN_CALLER_MS = 3_600_000;
-/** How long an authenticated caller has a rate limit of its own, which strangers cannot exhaust. */
+/** How long an authenticated caller keeps a rate limit of its own, which strangers cannot exhaust. */
 export const FORMER_CALLER_MS = 30 * 24 * 3_600_000;
-/** Age at which the saved time of a caller is updated, minimum interval between two writes, and maximum size of the file. */
+/** Age at which a caller's saved time is updated, minimum interval between two writes, and maximum size of the file. */
 export const SAVED_CALLER_MS = 600_000;
 export const SAVE_PAUSE_MS = 60_000;
 export const MAX_CALLERS_FILE_BYTES = 256 << 10;
-/** How long a connection may be idle between two requests, as in upstream. */
+/** How long a connection may be idle between requests, as in upstream. */
 export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
-/** Idle time after which the kernel probes a client's connection, as in upstream (Go's net.ListenConfig). */
+/** Idle time after which the kernel sends keep-alive probes on a client's connection, as in upstream (Go's net.ListenConfig). */
 export const KEEP_ALIVE_PROBE_MS = 15_000;
-/** Number of connections of a user above which idle ones are closed. The API server keeps only up to 25 idle ones. */
+/** Number of connections per user above which idle connections are closed. The API server keeps at most 25 idle connections. */
 export const MAX_CALLER_CONNECTIONS = 250;
 /** Time after which a client that does not read its response is disconnected. */
 export const STALLED_CLIENT_MS = 60_000;
 /** Maximum size of a request body that is read and discarded. */
 export const MAX_IGNORED_BODY_BYTES = 64 << 10;
-/** Maximum length of a pod's JSON that is cached until the pod changes. A usual pod has about 3 KiB. */
+/** Maximum length of a pod's JSON that is cached until the pod changes. A typical pod takes about 3 KiB. */
 export const MAX_CACHED_POD_LENGTH = 32 << 10;
-/** How long a `/run` command may take: upstream's limit for a response. */
+/** Maximum run time of a `/run` command: upstream's limit for a response. */
 export const MAX_RUN_MS = 4 * 3_600_000;
-/** Maximum number of bearer tokens in a token file, and its maximum size. */
+/** Maximum number of bearer tokens in a token file, and the file's maximum size. */
 export const MAX_TOKENS = 10_000;
 export const MAX_TOKEN_FILE_BYTES = 4 << 20;
-/** Maximum number of cached reviews of tokens and of access (8192 in upstream). */
+/** Maximum number of cached token reviews and access reviews (8192 in upstream). */
 export const MAX_REVIEWED_TOKENS = 4096;
 export const MAX_ACCESS_REVIEWS = 8192;
 /**
- * Maximum number of concurrent reviews of each kind. More are refused, so that unauthenticated callers cannot overload the API server.
+ * Maximum number of concurrent reviews of each type. Further reviews are refused, so unauthenticated callers cannot overload the API
+ * server.
  */
 export const MAX_REVIEWS_AT_ONCE = 100;
-/** Maximum length of a token to review, and of a user in the result. A service account's token has about 1.2 KiB, its user less. */
+/**
+ * Maximum length of a token to review, and of the user information in the result. A service account token takes about 1.2 KiB, its user
+ * information less.
+ */
 export const MAX_REVIEWED_TOKEN_LENGTH = 64 << 10;
 export const MAX_USER_LENGTH = 64 << 10;
-/** How long a review may take including retries, and the backoff between them (upstream's DefaultAuthWebhookRetryBackoff). */
+/** How long a review may take including its retries, and the backoff between retries (upstream's DefaultAuthWebhookRetryBackoff). */
 export const REVIEW_TIMEOUT_MS = 10_000;
 export const REVIEW_RETRIES = { most: 5, initialMs: 500, factor: 1.5 };
-/** Validity of the self-signed certificate, as in upstream. */
+/** Validity period of the self-signed certificate, as in upstream. */
 export const SELF_SIGNED_CERTIFICATE_MS = 365 * 24 * 3_600_000;
-/** How often to stat the files of certificates and CAs, and how often to read them even if stat shows no change. */
+/** How often certificate and CA files are checked with stat, and how often they are reread even if stat shows no change. */
 export const TLS_FILES_PERIOD_MS = 1000;
 export const TLS_REREAD_MS = 60_000;
-/** Duration of a profile: Go's default, and a maximum, because the samples stay in memory until the end. */
+/** Duration of a profile: Go's default, and a maximum, because the samples are kept in memory until the profile ends. */
 export const DEFAULT_PROFILE_SECONDS = 30;
 export const MAX_PROFILE_SECONDS = 120;
-/** Maximum number of entries in the listing of a directory below `/logs/`. */
+/** Maximum number of entries in a directory listing below `/logs/`. */
 export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;

@@ -7,7 +7,7 @@ export type FollowedLog = { container: string; path: string; signal: AbortSignal
 type LogSource = Pick<Kubelet, 'watch' | 'containerLog'>;
 
 /**
- * Returns a signal that aborts when no more lines can follow, because the container that writes this log has exited or its pod has been
+ * Returns a signal that aborts when no more lines can follow, because the container that writes the log has exited or its pod has been
  * deleted. It also aborts when the reader's `signal` does.
  */
 export function endOfLog(kubelet: LogSource, pod: Pod, log: FollowedLog): AbortSignal {
@@ -30,7 +30,7 @@ export function endOfLog(kubelet: LogSource, pod: Pod, log: FollowedLog): AbortS
   return ended.signal;
 }
 
-/** Whether the container still writes to this file. False if the runtime has removed the container. */
+/** Whether the container is still writing to the log file. False if the container runtime has removed the container. */
 function writes(kubelet: LogSource, pod: Pod, { container, path }: FollowedLog): boolean {
   try {
     const now = kubelet.containerLog(pod, { container, previous: false });

@@ -1,7 +1,7 @@
 import type { LogQuery } from '@podwright/kubelet';
 import { isSet } from './http/query.ts';
 
-/** The requested part of the log of a container's current or previous attempt, or why the query is invalid. */
+/** The requested part of the log of a container's current or previous attempt, or the reason why the query is invalid. */
 export type LogOptions =
   | { kind: 'log'; query: LogQuery; previous: boolean }
   | { kind: 'unreadable' | 'senseless'; problem: string };
@@ -9,7 +9,7 @@ export type LogOptions =
 const STREAMS = { All: undefined, Stdout: 'stdout', Stderr: 'stderr' } as const;
 const LEAST = { tailLines: 0, limitBytes: 1, sinceSeconds: 1 };
 
-/** Decodes and checks PodLogOptions (core/v1) like upstream's kubelet. `tail` is an older name for `tailLines`. Pure. */
+/** Decodes and validates PodLogOptions (core/v1) like upstream's kubelet. `tail` is an older name for `tailLines`. Pure. */
 export function logOptions(query: URLSearchParams, nowMs: number): LogOptions {
   const tail = query.get('tail') || null;
   const texts = { tailLines: tail === 'all' ? null : (tail ?? query.get('tailLines')) };
@@ -59,7 +59,7 @@ function contradiction(
   return undefined;
 }
 
-/** Parses an RFC 3339 time with a zone. Returns NaN for any other text. */
+/** Parses an RFC 3339 time that includes a time zone. Returns NaN for any other text. */
 function timeOf(text: string): number {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -3,20 +3,20 @@ import type { Duplex } from 'node:stream';
 import type { HttpListener } from './http/http-listener.ts';
 import { MAX_WAITING_HEAD_BYTES, MAX_WAITING_REQUESTS, STALLED_CLIENT_MS, UPGRADE_PATIENCE_MS } from './limits.ts';
 
-/** The unfinished requests of a connection. */
+/** The unfinished requests on a connection. */
 type Connection = {
-  /** Number of requests whose responses are not finished. */
+  /** Number of requests whose responses have not finished. */
   unanswered: number;
-  /** Size of the heads of the requests that have not been started. */
+  /** Total header size of the requests that have not been started. */
   waitingBytes: number;
-  /** Upgrades the connection once all responses are finished. */
+  /** Upgrades the connection. Called once all responses have finished. */
   upgrade?: () => void;
 };
 
 /**
- * Starts a request when the responses to earlier requests on its connection are finished, like Go's server. Node.js starts all
- * pipelined requests at once, and lets an upgrade overtake them. A client is disconnected if it pipelines too many requests, or if
- * its upgrade has waited too long.
+ * Starts a request only once the responses to earlier requests on its connection have finished, like Go's server. Node.js starts all
+ * pipelined requests immediately and lets an upgrade overtake them. A client is disconnected if it pipelines too many requests or if its
+ * upgrade has waited too long.
  */
 export function oneAtATime(listener: HttpListener): Pick<HttpListener, 'handle' | 'upgrade'> {
   const connections = new WeakMap<Duplex, Connection>();
@@ -39,7 +39,7 @@ export function oneAtATime(listener: HttpListener): Pick<HttpListener, 'handle' 
       const connection = connectionOf(socket);
       if (connection.unanswered === 0) return listener.upgrade(request, socket, head);
       socket.on('error', () => socket.destroy());
-      // the socket is not read while the upgrade waits, so a disconnect of the client is not noticed
+      // the socket is not read while the upgrade waits, so a client that disconnects goes unnoticed
       const timer = setTimeout(() => socket.destroy(), UPGRADE_PATIENCE_MS).unref();
       connection.upgrade = () => {
         clearTimeout(timer);
@@ -51,7 +51,7 @@ export function oneAtATime(listener: HttpListener): Pick<HttpListener, 'handle' 
 
 type Waiting = { request: IncomingMessage; response: ServerResponse; listener: HttpListener };
 
-/** Handles a request when Node.js assigns the socket to its response, which it does after the previous response has ended. */
+/** Handles a request once Node.js assigns the socket to its response, which happens after the previous response has ended. */
 function waitForTurn(connection: Connection, { request, response, listener }: Waiting): void {
   const bytes = headBytes(request);
   connection.waitingBytes += bytes;

@@ -1,14 +1,14 @@
 import { type Container, everyContainer, type Pod } from '@podwright/kube-api';
 import type { Kubelet, RuntimeContainer } from '@podwright/kubelet';
 
-/** Upstream's full name of a pod. */
+/** The pod's full name, as in upstream. */
 export const fullName = ({ metadata }: Pod) => `${metadata.name}_${metadata.namespace}`;
 
 export function containerOf({ spec }: Pod, name: string): Container | undefined {
   return everyContainer(spec).find((one) => one.name === name);
 }
 
-/** Returns the running container of the pod, or `undefined` if there is none, or `uid` is not the pod's. */
+/** Returns the pod's running container of the given name. Returns `undefined` if there is none or if `uid` is not the pod's UID. */
 export function runningContainer(
   kubelet: Kubelet,
   { metadata }: Pod,

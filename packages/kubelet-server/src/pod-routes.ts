@@ -5,8 +5,8 @@ import { sendJson, sendJsonText } from './http/api-call.ts';
 import { MAX_CACHED_POD_LENGTH } from './limits.ts';
 
 /**
- * `/pods` returns the pods of the configuration sources with their statuses, `/runningpods/` the pods that run according to the
- * runtime.
+ * `/pods` returns the pods from the configuration sources, with their statuses. `/runningpods/` returns the pods that are running according
+ * to the container runtime.
  */
 export function podRoutes(kubelet: Kubelet): ApiRoute[] {
   const list = (items: object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
@@ -27,7 +27,7 @@ export function podRoutes(kubelet: Kubelet): ApiRoute[] {
   ];
 }
 
-/** Pods as JSON. Pods are immutable, so the cache needs no invalidation: a changed pod is a new object. */
+/** Caches pods as JSON. Pods are immutable, so the cache needs no invalidation: a changed pod is a new object. */
 class PodTexts {
   readonly #texts = new WeakMap<Pod, string>();
 
@@ -44,12 +44,12 @@ class PodTexts {
   }
 }
 
-/** Returns a pod as the item of a list. As in upstream, apiVersion and kind are omitted. */
+/** Returns a pod as a list item. As in upstream, apiVersion and kind are omitted. */
 function listedPod({ metadata, spec, status }: Pod): object {
   return { metadata, spec, status: status ?? {} };
 }
 
-/** Returns the pod as the runtime knows it, or nothing if it has neither a running container nor a ready sandbox. */
+/** Returns the pod as the container runtime knows it, or an empty list if it has neither a running container nor a ready sandbox. */
 function runningPod({ pod, sandboxes, containers }: RuntimePodStatus): object[] {
   const running = containers.filter(({ state }) => state === 'running');
   if (running.length === 0 && !sandboxes.some(({ ready }) => ready)) return [];

@@ -6,7 +6,7 @@ import { DEFAULT_PROFILE_SECONDS, MAX_PROFILE_SECONDS } from './limits.ts';
 
 type Take = { begin: (session: Session) => Promise<unknown>; end: (session: Session) => Promise<{ profile: object }> };
 
-/** Profiles by their names in Go's net/http/pprof. The formats are V8's `.cpuprofile` and `.heapprofile`. */
+/** Profiles, by their names in Go's net/http/pprof. The output formats are V8's `.cpuprofile` and `.heapprofile`. */
 const PROFILES = new Map<string, Take>([
   [
     'profile',
@@ -19,7 +19,7 @@ const PROFILES = new Map<string, Take>([
     },
   ],
   [
-    // a profile of where memory is allocated; it contains no data from memory
+    // a profile of where memory is allocated; it does not contain any memory contents
     'heap',
     {
       begin: (session) => session.post('HeapProfiler.startSampling'),
@@ -28,7 +28,7 @@ const PROFILES = new Map<string, Take>([
   ],
 ]);
 
-/** `/debug/pprof/profile` and `/debug/pprof/heap` take a profile for `?seconds=` seconds. Only one can be taken at a time. */
+/** `/debug/pprof/profile` and `/debug/pprof/heap` take a profile for `?seconds=` seconds. Only one profile can be taken at a time. */
 export function profileRoutes(enabled: boolean): ApiRoute[] {
   const disabled = ({ response }: ApiCall) => sendText(response, 405, 'profiling endpoint is disabled.\n');
   let isBusy = false;
@@ -55,7 +55,7 @@ function readSeconds(text: string | null): number | undefined {
   return seconds >= 1 && seconds <= MAX_PROFILE_SECONDS ? seconds : undefined;
 }
 
-/** Takes a profile and sends it. `node:inspector` is imported only here, because few nodes ever need it. */
+/** Takes a profile and sends it. `node:inspector` is imported only here, because it is rarely needed. */
 async function sendProfile(
   { begin, end }: Take,
   seconds: number,

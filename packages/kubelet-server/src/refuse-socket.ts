@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Refusal } from './api-route.ts';
 
-/** Responds to an upgrade request with an error, and closes the connection. */
+/** Sends an error response to an upgrade request and closes the connection. */
 export function refuseSocket(socket: Duplex, { status, message, headers = {} }: Refusal): void {
   if (socket.destroyed) return;
   const body = Buffer.from(message);

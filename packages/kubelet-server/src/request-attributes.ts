@@ -1,15 +1,15 @@
-/** Maps requests to the attributes of SubjectAccessReviews (upstream: pkg/kubelet/server/auth.go). */
+/** The attributes of a request for a SubjectAccessReview (upstream: pkg/kubelet/server/auth.go). */
 
 export type RequestAttributes = {
-  /** '' for a method that has no verb. */
+  /** The API verb; '' for an HTTP method that maps to no verb. */
   verb: string;
-  /** Subresources of `nodes`, at least one. Access to one of them suffices. */
+  /** Subresources of `nodes`; contains at least one. Access to any of them suffices. */
   subresources: string[];
 };
 
 const VERBS: Record<string, string> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
-/** Paths with fine-grained subresources. Access to the subresource or to `proxy` suffices (KubeletFineGrainedAuthz). */
+/** Paths with a fine-grained subresource. Access to that subresource or to `proxy` suffices (KubeletFineGrainedAuthz). */
 const FINE = [
   ['/pods', 'pods'],
   ['/runningpods', 'pods'],
@@ -17,7 +17,7 @@ const FINE = [
   ['/configz', 'configz'],
 ] as const;
 
-/** Paths with a subresource of their own; access to `proxy` does not suffice. */
+/** Paths with a subresource of their own, for which access to `proxy` does not suffice. */
 const OWN = [
   ['/stats', 'stats'],
   ['/metrics', 'metrics'],
@@ -28,8 +28,8 @@ const OWN = [
 ] as const;
 
 /**
- * Returns the attributes of a request. `path` is decoded and has no query; it is `undefined` if the request target is not a
- * path. Pure.
+ * Returns a request's attributes. `path` is decoded and contains no query string; it is `undefined` if the request target is not a path.
+ * Pure.
  */
 export function requestAttributes(method: string | undefined, path: string | undefined): RequestAttributes {
   const verb = VERBS[method ?? ''] ?? '';

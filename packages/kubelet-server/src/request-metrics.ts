@@ -2,9 +2,9 @@ import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/b
 
 /** Counts requests under upstream's names (pkg/kubelet/server/metrics). */
 export type RequestCounter = {
-  /** Counts a request that has started. The caller calls the returned function when the request has ended. */
+  /** Counts a request that has started. The caller must call the returned function once the request has ended. */
   started(method: string, path: string): () => void;
-  /** Counts a stream that has been opened over a WebSocket. */
+  /** Counts a stream that was opened over a WebSocket. */
   webSocket(subresource: string): void;
 };
 
@@ -14,7 +14,7 @@ const LABELS = ['method', 'path', 'server_type', 'long_running'] as const;
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Returns a counter that labels requests to `paths` with the first segment of the path, and all others with `other`. Servers with the
+ * Returns a counter that labels requests to `paths` with the first path segment and all other requests with `other`. Servers that use the
  * same registry share the metrics.
  */
 export function requestMetrics(

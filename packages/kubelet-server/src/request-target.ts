@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Splits a request target. The path is not decoded; it is `undefined` if the target is not a path, has a fragment, or has
- * invalid escapes.
+ * Splits a request target into path and query. The path is not decoded. It is `undefined` if the target is not a path, contains a fragment,
+ * or contains invalid escapes.
  */
 export function parseTarget({ url = '/' }: IncomingMessage): { path: string | undefined; query: URLSearchParams } {
   const [raw = '', ...query] = url.split('?');
@@ -16,7 +16,7 @@ export function parseTarget({ url = '/' }: IncomingMessage): { path: string | un
   }
 }
 
-/** Returns the percent-decoded path. */
+/** Returns the percent-decoded path, or `undefined` if the request target has no valid path. */
 export function decodedPath(request: IncomingMessage): string | undefined {
   const { path } = parseTarget(request);
   return path === undefined ? undefined : decodeURIComponent(path); // does not throw: parseTarget has checked the escapes

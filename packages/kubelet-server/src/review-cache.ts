@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 import { MAX_REVIEWS_AT_ONCE } from './limits.ts';
 
-/** The result of a review, and how long it may be cached. */
+/** A review's result, and how long it may be cached. */
 export type Reviewed<T> = { value: T; keepMs: number };
 
 type Entry<T> = { value: T; untilMs: number };
 
-/** An LRU cache of the results of reviews by the API server. Concurrent callers share one review. Errors are not cached. */
+/** An LRU cache for the results of reviews by the API server. Concurrent callers share one review. Errors are not cached. */
 export class ReviewCache<T> {
   readonly #maxEntries: number;
   readonly #now: () => number;
@@ -18,7 +18,7 @@ export class ReviewCache<T> {
     this.#now = now;
   }
 
-  /** Returns the cached result, or asks for a review. Rejects with `resource_exhausted` if too many reviews are in flight. */
+  /** Returns the cached result, or calls `ask` to request a review. Rejects with `resource_exhausted` if too many reviews are in flight. */
   async answer(key: string, ask: () => Promise<Reviewed<T>>): Promise<T> {
     const cached = this.#cached.get(key);
     if (cached !== undefined && this.#now() < cached.untilMs) {
@@ -40,7 +40,7 @@ export class ReviewCache<T> {
     return value;
   }
 
-  /** Stores the entry as the most recently used one. */
+  /** Stores the entry as the most recently used. */
   #store(key: string, entry: Entry<T>): void {
     this.#cached.delete(key);
     this.#cached.set(key, entry);

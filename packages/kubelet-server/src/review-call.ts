@@ -3,10 +3,7 @@ import type { KubeObject, Resource } from '@podwright/kube-api';
 import { ApiStatusError, type KubeClient } from '@podwright/kube-client';
 import { REVIEW_RETRIES, REVIEW_TIMEOUT_MS } from './limits.ts';
 
-/**
- * Sends a review, and returns its status without validating it. The API server does not store reviews. Transient errors are
- * retried.
- */
+/** Sends a review and returns its status without validating it. The API server does not store reviews. Transient errors are retried. */
 export async function review(client: KubeClient, resource: Resource, spec: object): Promise<unknown> {
   const { group, version, kind } = resource;
   const object = { apiVersion: `${group}/${version}`, kind, metadata: {}, spec };

@@ -28,19 +28,19 @@ import { TokenFile, type User } from './token-file.ts';
 
 export type SecureServerInput = {
   kubelet: Kubelet;
-  /** Client for TokenReviews and SubjectAccessReviews. Used only if `authentication.reviews` enables them. */
+  /** API client for TokenReviews and SubjectAccessReviews. Used only if `authentication.reviews` enables them. */
   reviewer?: KubeClient;
-  /** Returns the serving certificate signed by the cluster, or `undefined` if there is none yet. */
+  /** Returns the serving certificate signed by the cluster, or `undefined` if none has been issued yet. */
   signedCertificate?: () => CertificatePair | undefined;
-  /** Finds the local user at the other end of a connection. If undefined, all users of this host count as one caller. */
+  /** Finds the local user at the other end of a connection. If `undefined`, all users on this host count as a single caller. */
   peerUser?: PeerUser;
   logger: Logger;
 };
 
 /**
- * Creates the API's HTTPS server. It authenticates clients, and unauthenticated clients cannot use up its connections. It reloads
- * its certificate, key, client CAs and tokens when they change. `allows` decides whether to accept a connection. `onClosed` has to
- * be called when the server has been closed. `node:https` is imported only here, on demand.
+ * Creates the API's HTTPS server. It authenticates clients, and does not let unauthenticated clients use up its connections. It reloads its
+ * certificate, key, client CAs and tokens when they change. `allows` decides whether to accept a connection. `onClosed` must be called once
+ * the server has been closed. `node:https` is imported lazily, and only here.
  */
 export async function secureServer(
   api: HttpListener,
@@ -97,13 +97,13 @@ export async function secureServer(
     background(logger, 'the certificate files are no longer read', following);
   });
   server.on('connection', (socket: Socket) => waiting.add(socket));
-  // a third for authenticated clients, a third for others, and a third so that callers get their shares while one caller uses the
+  // a third for authenticated clients, a third for others, and a third so that callers get their shares while a single caller uses the
   // first third
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 3;
   return { server, allows: (ends) => limit.allows(ends), onClosed: () => callers.close() };
 }
 
-/** Returns the identities, sizes and times of files as text, which changes whenever a process changes one of the files. */
+/** Returns the files' identities, sizes and times as text, which changes whenever a process changes any of the files. */
 async function statesOf(paths: string[]): Promise<string> {
   const states = paths.map(async (path) => {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
@@ -113,8 +113,8 @@ async function statesOf(paths: string[]): Promise<string> {
 }
 
 /**
- * `state` returns a text that changes when the result of `read` may have changed, and costs much less. It rejects if a file cannot
- * be examined.
+ * `state` returns a text that changes when the result of `read` may have changed, at a much lower cost. Rejects if a file cannot be
+ * examined.
  */
 type Followed = {
   settings: TlsOptions;
@@ -124,7 +124,7 @@ type Followed = {
   logger: Logger;
 };
 
-/** Reloads a server's files for new connections. As long as a file is invalid, the previous settings remain. */
+/** Reloads a server's TLS files for new connections. While a file is invalid, the previous settings remain in use. */
 async function followFiles(server: SecureServer, { settings, state, read, waiting, logger }: Followed): Promise<void> {
   const closed = new AbortController();
   server.once('close', () => closed.abort());
@@ -168,8 +168,8 @@ function connectedClients(server: SecureServer): ReadonlySet<TLSSocket> {
 }
 
 /**
- * Applies a change of the client CAs to open connections: clients have to authenticate again, running requests may finish, and
- * pending handshakes are dropped.
+ * Applies a change of the client CAs to open connections: clients must authenticate again, requests in progress may finish, and pending
+ * handshakes are dropped.
  */
 function distrust(
   server: SecureServer,
@@ -182,7 +182,7 @@ function distrust(
 
 type ClusterReviews = { tokens?: TokenSource; access?: Authorizer };
 
-/** Returns the cluster's authentication and authorization. Their code is imported only in a cluster. */
+/** Returns authentication and authorization by the cluster. Their code is imported only if the node belongs to a cluster. */
 async function clusterReviews({
   nodeName,
   reviewer: client,

@@ -11,9 +11,9 @@ import { type SecureServerInput, secureServer } from './secure-server.ts';
 import type { ConnectionEnds } from './stranger-limit.ts';
 
 export type ServedKubeletApi = {
-  /** The API without authentication, for servers that restrict access in another way, such as by a socket with mode 0600. */
+  /** The API without authentication, for servers that restrict access in another way, such as through a socket with mode 0600. */
   listener: HttpListener;
-  /** The addresses of the servers; `undefined` for a server that is disabled. */
+  /** The servers' addresses; `undefined` for a server that is disabled. */
   addresses: { api?: AddressInfo; readOnly?: AddressInfo; health?: AddressInfo };
   close: () => Promise<void>;
 };
@@ -22,16 +22,16 @@ export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
   Partial<Pick<KubeletApiParts, 'countBuffer'>> &
   SecureServerInput & {
     /**
-     * The configuration from which the options were made, upstream's defaults if undefined. `/configz` shows it, with the values from
+     * The configuration that the options were derived from. Default: upstream's defaults. `/configz` shows it, updated with the values in
      * the options.
      */
     configuration?: KubeletConfiguration;
-    /** Command-line flags with their values, without secrets. `/flagz` shows them. */
+    /** Command-line flags and their values, without secrets. `/flagz` shows them. */
     flags?: Record<string, string>;
-    /** The host's log directory; `/var/log` if absent. */
+    /** The host's log directory. Default: `/var/log`. */
     systemLogDirectory?: string;
     serveStream?: ServeStream;
-    /** Called for each server when it listens on its port, with its connection limit if it has one. */
+    /** Called for each server once it listens on its port. `allows` is the server's connection limit, if it has one. */
     onListening?: (server: Server, allows?: (ends: ConnectionEnds) => boolean) => void;
   };
 
@@ -42,8 +42,8 @@ type ListeningServer = {
 };
 
 /**
- * Serves the kubelet's HTTP API on the ports in its options, until it is closed. Throws if it cannot listen on a port or read one of the
- * files in the options.
+ * Serves the kubelet's HTTP API on the configured ports until it is closed. Throws if it cannot listen on a port or cannot read one of the
+ * configured files.
  */
 export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<ServedKubeletApi> {
   const { logger } = input;

@@ -7,16 +7,17 @@ import { writeFileDurable } from '@podwright/host';
 import type { ServerTls } from '@podwright/kubelet-configuration';
 import { SELF_SIGNED_CERTIFICATE_MS } from './limits.ts';
 
-/** The names and addresses for which a self-signed certificate is issued, and its default directory. */
+/** The node name, the names and addresses for which a self-signed certificate is issued, and its default directory. */
 export type CertificateOwner = { nodeName: string; names: () => string[]; directory: string };
 
-/** A self-signed certificate is replaced if less than this share of its validity remains. */
+/** A self-signed certificate is replaced once less than this share of its validity period remains. */
 const REMAINING_SHARE = 0.1;
 
 /**
- * Returns the server's certificate and key: the pair in the options, or else a self-signed one. A self-signed pair is created if there is
- * none, if it is about to expire, or if it lacks one of the node's names. If its files have been deleted or could not be written, the
- * `served` pair remains in use. Throws if a file in the options cannot be read, or the key does not belong to the certificate. PEM.
+ * Returns the server's certificate and key in PEM format: the configured pair or, if none is configured, a self-signed pair. A self-signed
+ * pair is created if there is none, if it is about to expire, or if it does not cover all of the node's names. If its files have been
+ * deleted or could not be written, the `served` pair remains in use. Throws if a configured file cannot be read or the key does not match
+ * the certificate.
  */
 export async function serverCertificate(
   tls: ServerTls,
@@ -47,10 +48,10 @@ export async function serverCertificate(
   return made;
 }
 
-/** Returns the default of `certDirectory`. */
+/** Returns the default value of `certDirectory`. */
 export const certificateDirectory = (rootDir: string) => join(rootDir, 'pki');
 
-/** Returns the paths of the self-signed pair. */
+/** Returns the paths of the self-signed certificate and its key. */
 export function ownCertificateFiles({ certDirectory }: ServerTls, byDefault: string) {
   const directory = certDirectory ?? byDefault;
   return { directory, certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };

@@ -16,7 +16,7 @@ type Parts = { kubelet: Kubelet; registry: Registry; logger: Logger };
 
 const PROCESS_START = 'process_start_time_seconds';
 
-/** `/stats/summary` and the four `/metrics` pages. */
+/** Serves `/stats/summary` and the four `/metrics` endpoints. */
 export function statisticsRoutes(parts: Parts): ApiRoute[] {
   const { registry } = parts;
   const page = (path: string, text: () => Promise<string>): ApiRoute => {
@@ -36,7 +36,7 @@ export function statisticsRoutes(parts: Parts): ApiRoute[] {
   ];
 }
 
-/** Lets concurrent requests share one computation. */
+/** Returns a function whose concurrent calls share a single call to `make`. */
 function sharedAnswer<T>(make: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
@@ -72,7 +72,7 @@ async function resourcePage({ kubelet, logger }: Parts): Promise<string> {
   return exposition(resourceMetrics(summary));
 }
 
-/** Returns the machine's and the containers' metrics. If the runtime does not respond, only the machine's are served. */
+/** Returns the machine and container metrics. If the container runtime does not respond, only the machine metrics are served. */
 async function cadvisorPage({ kubelet, logger }: Parts): Promise<string> {
   const reading = containerMetrics(kubelet.cri, () => kubelet.summary.full());
   const containers = await reading.catch((error: unknown) => {

@@ -3,24 +3,24 @@ import { RecentlyUsed } from '@podwright/base';
 import { KnownCallers } from './known-callers.ts';
 import { ALL_STRANGERS_RATE, MAX_CALLERS, NETWORK_STRANGERS_RATE, NEWCOMERS_RATE, STRANGER_RATE } from './limits.ts';
 
-/** Both ends of a TCP connection. */
+/** The two endpoints of a TCP connection. */
 export type ConnectionEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
-/** Looks up the UID of the process at the other end of a local connection. `undefined` if the other end is another host. */
+/** Looks up the UID of the process at the other end of a local connection. Returns `undefined` if the other end is on another host. */
 export type PeerUser = (ends: ConnectionEnds) => number | undefined;
 
 export type StrangerLimitOptions = {
   peerUser?: PeerUser;
   callers?: KnownCallers;
-  /** A monotonic clock in ms. */
+  /** A monotonic clock, in milliseconds. */
   now?: () => number;
 };
 
 /**
- * Limits the rate of new connections from callers without a recent authentication (strangers), so that authenticated callers are still
- * served. A caller is a user of this host, whatever its address, or an address of another host. Local and remote strangers have separate
- * limits. Callers that were authenticated within the last hour are not limited; root, and callers that were authenticated within the last
- * month, have a limit of their own.
+ * Limits the rate of new connections from callers without a recent authentication (strangers), so that authenticated callers can still be
+ * served. A caller is either a user on this host, whatever its address, or an address of another host. Local and remote strangers have
+ * separate limits. Callers that were authenticated within the last hour are not limited. Root, and callers that were authenticated within
+ * the last month, have a limit of their own.
  */
 export class StrangerLimit {
   readonly #peerUser: PeerUser | undefined;
@@ -49,11 +49,11 @@ export class StrangerLimit {
     return this.#remote.allow({ caller, network: networkOf(caller) }, now);
   }
 
-  /** Records that the caller on this socket has been authenticated. */
+  /** Records that the caller on this connection has been authenticated. */
   markAuthenticated(socket: ConnectionEnds): void {
     const caller = this.#callers.get(socket) ?? this.#callerOf(socket);
     this.#callers.set(socket, caller);
-    // The user of a local client that has closed its end cannot be looked up. Do not exempt all local users then.
+    // The user of a local client that has closed its end cannot be looked up. In that case, do not exempt all local users.
     if (caller === LOOPBACK && this.#peerUser !== undefined) return;
     this.#known.add(caller);
   }
@@ -61,12 +61,12 @@ export class StrangerLimit {
   #callerOf(ends: ConnectionEnds): string {
     const user = this.#peerUser?.(ends);
     if (user !== undefined) return USER + user;
-    // the first case is a local client that has closed its end, and is connected to another address of this host
+    // the first case is a local client that has closed its end and is connected to another address of this host
     return ends.remoteAddress === ends.localAddress ? LOOPBACK : hostOf(ends.remoteAddress ?? '');
   }
 }
 
-/** Strangers that share their limits. */
+/** A group of strangers that share rate limits. */
 class Strangers {
   readonly #callers = new RecentlyUsed<Allowance>(MAX_CALLERS);
   readonly #networks = new RecentlyUsed<Allowance>(MAX_CALLERS);
@@ -93,11 +93,14 @@ const ROOT = `${USER}0`;
 const LOOPBACK = 'loopback';
 const isLocal = (caller: string) => caller === LOOPBACK || caller.startsWith(USER);
 
-/** Returns the network of another host, for use as a key: an IPv4 /24 or an IPv6 /48. */
+/** Returns a map key for the network that a remote host belongs to: an IPv4 /24 or an IPv6 /48. */
 const networkOf = (host: string): string =>
   host.includes(':') ? host.split(':').slice(0, 3).join(':') : host.split('.').slice(0, 3).join('.');
 
-/** Returns the key of a host, which may stand for several addresses: an IPv4 address, an IPv6 /64, or all loopback addresses. */
+/**
+ * Returns a map key for a host, which may stand for several addresses: an IPv4 address, an IPv6 /64, or a single key for all loopback
+ * addresses.
+ */
 function hostOf(address: string): string {
   const ipv4 = address.replace(/^::ffff:(?=.*\.)/, '');
   if (ipv4.startsWith('127.') || address === '::1') return LOOPBACK;
@@ -110,7 +113,7 @@ function hostOf(address: string): string {
 
 type Rate = { perSecond: number; burst: number };
 
-/** A token bucket, initially full. */
+/** A token bucket that is initially full. */
 class Allowance {
   readonly #rate: Rate;
   #tokens = 0;
@@ -120,7 +123,7 @@ class Allowance {
     this.#rate = rate;
   }
 
-  /** Takes a token. Returns false if there is none. */
+  /** Takes a token. Returns false if the bucket is empty. */
   take(now: number): boolean {
     const { perSecond, burst } = this.#rate;
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAtMs) * perSecond) / 1000);

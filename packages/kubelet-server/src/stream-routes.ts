@@ -8,7 +8,7 @@ import { streamUrl } from './stream-url.ts';
 
 export type StreamKind = 'exec' | 'attach' | 'portForward';
 
-/** A stream whose pod and container exist. `open` requests the stream's URL from the runtime. */
+/** A stream whose pod and container exist. `open` requests the stream's URL from the container runtime. */
 export type Stream = { kind: StreamKind; choice: StreamOptions; open: () => Promise<string> };
 
 export type FoundStream = { kind: 'found'; stream: Stream } | { kind: 'refused'; refusal: Refusal };
@@ -17,11 +17,11 @@ export type StreamRequest = {
   kind: StreamKind;
   params: Record<string, string | undefined>;
   query: URLSearchParams;
-  /** Whether the query has to name the ports of a port-forward, as it does for WebSocket clients. */
+  /** Whether the query string must specify the ports of a port-forward, as it must for WebSocket clients. */
   needsPorts: boolean;
 };
 
-/** Paths of streams. If the path has a `uid`, it has to be the pod's. */
+/** Paths of the streaming endpoints. If the path contains a `uid`, it must be the pod's UID. */
 export const STREAM_PATHS: { kind: StreamKind; path: string }[] = [
   ...(['exec', 'attach'] as const).flatMap((kind) => [
     { kind, path: `/${kind}/:namespace/:pod/:container` },
@@ -38,7 +38,7 @@ const refuse = (status: number, message: string): FoundStream => ({
   refusal: refusal(status, message),
 });
 
-/** Finds the pod and container of a stream. Errors are upstream's. */
+/** Finds the pod and container for a stream request. Errors match upstream's. */
 export function findStream(kubelet: Kubelet, request: StreamRequest): FoundStream {
   return request.kind === 'portForward' ? findPorts(kubelet, request) : findCommand(kubelet, request);
 }
@@ -57,7 +57,7 @@ function findCommand(kubelet: Kubelet, { kind, params, query }: StreamRequest): 
     return { kind: 'found', stream: { kind, choice, open } };
   }
   if (running === undefined) return refuse(500, `container ${container} not found in pod ${fullName(pod)}`);
-  // A container gets its terminal when it is started, so the client's `tty` does not matter.
+  // A container's terminal is allocated when the container is started, so the client's `tty` parameter does not matter.
   const tty = containerOf(pod, container)?.tty ?? false;
   const own = { ...choice, stderr: choice.stderr && !tty, tty };
   const open = () => streamUrl(kubelet.cri, { kind: 'attach', containerId: running.id, choice: own });
@@ -65,8 +65,8 @@ function findCommand(kubelet: Kubelet, { kind, params, query }: StreamRequest): 
 }
 
 /**
- * Decodes which streams the client wants, `undefined` for none. `input`, `output` and `error` are the kubelet's names; the others
- * are the API server's.
+ * Decodes which streams the client requests. Returns `undefined` if it requests none. `input`, `output` and `error` are the kubelet's
+ * parameter names; the others are the API server's.
  */
 export function streamChoice(query: URLSearchParams): StreamOptions | undefined {
   const tty = isSet(query, 'tty');
@@ -93,7 +93,7 @@ function findPorts(kubelet: Kubelet, { params, query, needsPorts }: StreamReques
 
 type Ports = { kind: 'ports'; ports: number[] } | { kind: 'wrong'; message: string };
 
-/** Decodes the `port` parameters, each of which is a port or a comma-separated list (upstream's NewV4Options). Pure. */
+/** Decodes the `port` query parameters, each of which is a port or a comma-separated list of ports (upstream's NewV4Options). Pure. */
 export function readPorts(values: string[]): Ports {
   const wrong = (message: string): Ports => ({ kind: 'wrong', message });
   if (values.length === 0) return wrong('query parameter "port" is required');
@@ -111,7 +111,7 @@ export function readPorts(values: string[]): Ports {
   return { kind: 'ports', ports };
 }
 
-/** Requests the stream's URL from the runtime. Errors have upstream's wording. */
+/** Requests the stream's URL from the container runtime. Errors use upstream's wording. */
 export async function openStream(
   stream: Stream,
 ): Promise<{ kind: 'url'; url: string } | { kind: 'refused'; refusal: Refusal }> {
@@ -122,10 +122,10 @@ export async function openStream(
   }
 }
 
-/** How long the runtime keeps a request for a stream (the cacheTTL in Go's streaming server). */
+/** How long the container runtime keeps a request for a stream (cacheTTL in the Go streaming server). */
 const RETRY_AFTER_SECONDS = 60;
 
-/** Converts an error of the runtime to the response for the client (upstream's streaming.WriteError). */
+/** Converts a container runtime error to the response for the client (upstream's streaming.WriteError). */
 function streamRefusal(error: unknown): Refusal {
   const text = rpcErrorText(error);
   switch (errorCode(error)) {

@@ -1,13 +1,13 @@
 import type { CriClient } from '@podwright/cri';
 import type { StreamOptions } from '@podwright/kubelet';
 
-/** A stream to a container or sandbox with the runtime's ID. */
+/** A stream to a container or sandbox that is identified by its ID in the container runtime. */
 export type RuntimeStream =
   | { kind: 'exec'; containerId: string; command: string[]; choice: StreamOptions }
   | { kind: 'attach'; containerId: string; choice: StreamOptions }
   | { kind: 'portForward'; sandboxId: string; ports: number[] };
 
-/** Requests a stream's URL from the runtime. Rejects with the runtime's error. */
+/** Requests a stream's URL from the container runtime. Rejects with the runtime's error. */
 export async function streamUrl({ runtime }: CriClient, stream: RuntimeStream): Promise<string> {
   if (stream.kind === 'portForward') {
     const { sandboxId: podSandboxId, ports: port } = stream;

@@ -10,12 +10,12 @@ export type SystemLogs = {
   enabled: boolean;
   /** The host's log directory (`/var/log`). */
   directory: string;
-  /** Other directories to which symbolic links in the log directory may point: the directory of the pods' logs. */
+  /** Other directories that symbolic links in the log directory may point to, such as the pod log directory. */
   linked: string[];
 };
 
 /**
- * `/logs/` serves files and listings of the host's log directory like Go's file server. It opens only regular files below the
+ * `/logs/` serves files and directory listings from the host's log directory like Go's file server. It opens only regular files below that
  * directory, never FIFOs or devices, even if a pod with access to the directory creates symbolic links.
  */
 export function systemLogRoutes(logs: SystemLogs): ApiRoute[] {
@@ -56,7 +56,10 @@ async function realPathBelow({ directory, linked }: SystemLogs, path: string): P
   return isBelow ? real : undefined;
 }
 
-/** Opens a file, and checks that the opened file is below the log directories, because links may have changed since the lookup. */
+/**
+ * Opens a file and checks that the opened file is below the log directories, because symbolic links may have changed since the path was
+ * resolved.
+ */
 async function openBelow(logs: SystemLogs, path: string): Promise<FileHandle | undefined> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const file = await open(path, flags).catch(() => undefined);
@@ -86,7 +89,9 @@ async function sendFile(file: FileHandle, { response, name, range, signal }: Sen
   response.end();
 }
 
-/** Decodes a Range header with a single range (RFC 9110, 14.1). `undefined` means the whole file. Pure. */
+/**
+ * Decodes a Range header that contains a single range (RFC 9110, section 14.1). Returns `undefined` if the whole file should be sent. Pure.
+ */
 export function readRange(
   header: string | undefined,
   size: number,

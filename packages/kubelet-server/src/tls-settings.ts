@@ -13,12 +13,12 @@ const VERSIONS: Record<TlsVersion, SecureVersion> = {
   VersionTLS13: 'TLSv1.3',
 };
 
-/** TLS 1.3's cipher suites, which are always enabled, as in Go. */
+/** The TLS 1.3 cipher suites, which are always enabled, as in Go. */
 const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
 /**
- * Returns the settings of the HTTPS server. Throws `invalid_argument` if an option is invalid, or another error if the client CAs
- * cannot be read.
+ * Returns the HTTPS server's TLS settings. Throws `invalid_argument` if an option is invalid, or another error if the client CAs cannot be
+ * read.
  */
 export async function tlsSettings(
   { tls, authentication }: Pick<KubeletServerOptions, 'tls' | 'authentication'>,
@@ -63,7 +63,7 @@ function checkCertificate(pem: string, what: string): void {
   }
 }
 
-/** Returns the cipher suites in OpenSSL's syntax; `undefined` means Node.js' default. */
+/** Returns the cipher suites in OpenSSL syntax, or `undefined` for Node.js' default. */
 function cipherList({ cipherSuites, minVersion }: KubeletServerOptions['tls']): string | undefined {
   const isOld = minVersion === 'VersionTLS10' || minVersion === 'VersionTLS11';
   if (cipherSuites.length === 0) return isOld ? 'DEFAULT:@SECLEVEL=0' : undefined;
@@ -71,9 +71,7 @@ function cipherList({ cipherSuites, minVersion }: KubeletServerOptions['tls']): 
   return [...chosen, ...(isOld ? ['@SECLEVEL=0'] : [])].join(':');
 }
 
-/**
- * Returns OpenSSL's name for a cipher suite. Throws `invalid_argument` if the suite is unknown, or this host's OpenSSL lacks it.
- */
+/** Returns OpenSSL's name for a cipher suite. Throws `invalid_argument` if the suite is unknown or not supported by this host's OpenSSL. */
 export function opensslName(name: string): string {
   const known = Object.hasOwn(CIPHER_SUITES, name) ? CIPHER_SUITES[name]! : undefined;
   if (known !== undefined && getCiphers().includes(known.toLowerCase())) return known;

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { PodwrightError, WRITABLE_BY_OTHERS, wrapError } from '@podwright/base';
 import { MAX_TOKEN_FILE_BYTES, MAX_TOKENS } from './limits.ts';
 
-/** A user with the fields of Kubernetes' UserInfo. */
+/** A user, with the fields of Kubernetes' UserInfo. */
 export type User = { name: string; uid?: string; groups: string[]; extra?: Record<string, string[]> };
 
 type Entry = { digest: Buffer; user: User };
@@ -12,8 +12,8 @@ type Read = { version: string; entries: Entry[] };
 const READABLE_BY_OTHERS = 0o044;
 
 /**
- * Bearer tokens in a file that only its owner may read. The file is read again when it changes. While it is unreadable or invalid, all
- * tokens are refused.
+ * Bearer tokens in a file that only its owner can read. The file is reread when it changes. While it is unreadable or invalid, all tokens
+ * are refused.
  */
 export class TokenFile {
   readonly #path: string;
@@ -23,16 +23,16 @@ export class TokenFile {
     this.#path = path;
   }
 
-  /** Throws if the file does not exist, has an invalid line, or may be read or written by other users. */
+  /** Throws if the file does not exist, contains an invalid line, or can be read or written by other users. */
   async check(): Promise<void> {
     await this.#entries();
   }
 
-  /** Returns the user of the token, or `undefined` if the token is unknown. */
+  /** Returns the token's user, or `undefined` if the token is unknown. */
   async userOf(token: string): Promise<User | undefined> {
     const digest = digestOf(token);
     let found: User | undefined;
-    // compares all entries, so that the time taken does not reveal which one matches
+    // always compares all entries, so the time taken does not reveal which one matches
     for (const entry of await this.#entries()) if (timingSafeEqual(entry.digest, digest)) found ??= entry.user;
     return found;
   }
@@ -64,8 +64,8 @@ const digestOf = (token: string) => createHash('sha256').update(token).digest();
 const toEntry = ({ token, user }: { token: string; user: User }) => ({ digest: digestOf(token), user });
 
 /**
- * Parses lines like those of kube-apiserver's token file: `token,user,uid,"group1,group2"`. The uid is ignored. A token without a user
- * belongs to `podwright:admin`. Empty lines and comments (#) are skipped. Throws `invalid_argument` with the line's number. Pure.
+ * Parses lines in the format of kube-apiserver's token file: `token,user,uid,"group1,group2"`. The UID is ignored. A token without a user
+ * belongs to `podwright:admin`. Empty lines and comments (#) are skipped. Throws `invalid_argument`, giving the line number. Pure.
  */
 export function parseTokens(text: string): { token: string; user: User }[] {
   const tokens = text.split(/\r?\n/).flatMap((line, index) => {

@@ -6,12 +6,12 @@ import { ReviewCache } from './review-cache.ts';
 import { review } from './review-call.ts';
 import type { User } from './token-file.ts';
 
-/** Looks up the users of bearer tokens with TokenReviews, and caches the results for `keepMs`. */
+/** Looks up the users of bearer tokens through TokenReviews, and caches the results for `keepMs`. */
 export class TokenReviews {
   readonly #client: KubeClient;
   readonly #keepMs: number;
   readonly #cache = new ReviewCache<User | undefined>(MAX_REVIEWED_TOKENS);
-  /** Key for the HMACs of tokens, by which results are cached. The tokens themselves are not stored. */
+  /** Key for the token HMACs under which results are cached. The tokens themselves are not stored. */
   readonly #secret = randomBytes(32);
 
   constructor(client: KubeClient, keepMs: number) {
@@ -19,10 +19,7 @@ export class TokenReviews {
     this.#keepMs = keepMs;
   }
 
-  /**
-   * Returns the user of the token, or `undefined` if the token is unknown. Rejects if the review fails, or its status is
-   * malformed.
-   */
+  /** Returns the token's user, or `undefined` if the token is unknown. Rejects if the review fails or its status is malformed. */
   async userOf(token: string): Promise<User | undefined> {
     if (token.length > MAX_REVIEWED_TOKEN_LENGTH) return undefined;
     const key = createHmac('sha256', this.#secret).update(token).digest('base64');
@@ -37,8 +34,8 @@ export class TokenReviews {
 }
 
 /**
- * Returns the user in the status of a TokenReview, or `undefined` if the token was not authenticated. Throws `internal` if the
- * user is invalid. Pure.
+ * Returns the user in a TokenReview's status, or `undefined` if the token was not authenticated. Throws `internal` if the user is invalid.
+ * Pure.
  */
 export function reviewedUser(status: unknown): User | undefined {
   const { authenticated, user } = (status ?? {}) as { authenticated?: unknown; user?: unknown };

@@ -3,11 +3,10 @@ import { formatTime } from '@podwright/kube-api';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import { sendJson } from './http/api-call.ts';
 
-/** Facts about the kubelet itself that the pages show. */
+/** Facts about the kubelet itself that the z-pages show. */
 export type KubeletFacts = {
-  /** The KubeletConfiguration in force. All authorized callers can read it. */
+  /** The KubeletConfiguration in effect. Any authorized caller can read it. */
   configuration: object;
-  /** Command-line flags with their values. */
   flags: Record<string, string>;
   startedAtMs: number;
 };
@@ -16,7 +15,7 @@ const GROUP = 'config.k8s.io';
 const WARNING =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.';
 
-/** `/configz`, `/flagz` and `/statusz`. The last one lists the first segments of `paths`. */
+/** Serves `/configz`, `/flagz` and `/statusz`. The last one lists the first segments of `paths`. */
 export function zpageRoutes(facts: KubeletFacts, paths: () => string[]): ApiRoute[] {
   const route = (path: string, handler: ApiRoute['handler']): ApiRoute => ({
     methods: ANY_METHOD,
@@ -67,7 +66,7 @@ function statusText({ startTime, uptimeSeconds, binaryVersion, paths }: ReturnTy
   return `\nkubelet statusz\n${WARNING}\n\n${lines.join('\n')}\n`;
 }
 
-/** Formats a time in UTC like date(1): `Sun Nov  2 03:04:05 UTC 2026`. */
+/** Formats a UTC time like date(1): `Sun Nov  2 03:04:05 UTC 2026`. */
 function unixDate(date: Date): string {
   const [weekday = '', day = '', month = '', year = '', time = ''] = date.toUTCString().split(' ');
   return `${weekday.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;
@@ -76,8 +75,7 @@ function unixDate(date: Date): string {
 type Page = { kind: string; text: () => string; fields: () => object };
 
 /**
- * Sends text, or JSON if the Accept header names a version of the object, as in
- * `application/json;v=v1beta1;g=config.k8s.io;as=Flagz`.
+ * Sends text, or JSON if the Accept header specifies a version of the object, as in `application/json;v=v1beta1;g=config.k8s.io;as=Flagz`.
  */
 function negotiate({ request, response }: ApiCall, { kind, text, fields }: Page): void {
   for (const accepted of (request.headers.accept ?? '*/*').split(',')) {

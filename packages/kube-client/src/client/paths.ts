@@ -2,14 +2,14 @@ import { PodwrightError } from '@podwright/base';
 import type { Resource } from '@podwright/kube-api';
 import type { ObjectKey, Selection, WatchOptions } from '../kube-client.ts';
 
-/** Returns the path of a resource's objects, in one namespace or in all. */
+/** Returns the API path of a resource's collection, in one namespace or across all namespaces. */
 export function collectionPath({ group, version, plural }: Resource, namespace?: string): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   const within = namespace === undefined || namespace === '' ? '' : `/namespaces/${segment('namespace', namespace)}`;
   return `${root}${within}/${plural}`;
 }
 
-/** Returns the path of an object or one of its subresources. */
+/** Returns the API path of an object or one of its subresources. */
 export function objectPath(resource: Resource, { namespace, name }: ObjectKey, subresource?: string): string {
   if (resource.namespaced && !namespace)
     throw new PodwrightError('invalid_argument', `${resource.plural} ${JSON.stringify(name)}: it has no namespace`);
@@ -17,7 +17,7 @@ export function objectPath(resource: Resource, { namespace, name }: ObjectKey, s
   return subresource === undefined ? path : `${path}/${segment('subresource', subresource)}`;
 }
 
-/** Rejects a name that would change the path (apimachinery's IsValidPathSegmentName). Names may come from other users' objects. */
+/** Rejects a name that would change the request path (apimachinery's IsValidPathSegmentName). Names may come from other users' objects. */
 function segment(what: string, text: string): string {
   if (text === '' || text === '.' || text === '..' || /[/%]/.test(text))
     throw new PodwrightError('invalid_argument', `${JSON.stringify(text)} is not a valid ${what} of the API`);
@@ -34,7 +34,7 @@ export function selectors({ fieldSelector, labelSelector }: Selection) {
   return { fieldSelector, labelSelector };
 }
 
-/** Returns the query of a watch, with the same parameters as client-go's reflector. */
+/** Returns the query string for a watch, with the same parameters as client-go's reflector. */
 export function watchQuery(options: WatchOptions): string {
   const { resourceVersion, sendInitialEvents, timeoutSeconds } = options;
   return query({

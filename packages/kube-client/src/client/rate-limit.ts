@@ -1,10 +1,10 @@
 import { sleep } from '@podwright/base';
 import type { CallOptions, KubeClient } from '../kube-client.ts';
 
-/** Average calls per second, and the largest burst (client-go's token bucket). */
+/** The average number of calls per second and the maximum burst (client-go's token bucket). */
 export type RateLimit = { qps: number; burst: number };
 
-/** A token bucket that fills at `qps`. Callers wait in order while it is empty. */
+/** A token bucket that refills at `qps` tokens per second. While it is empty, callers wait in FIFO order. */
 export class TokenBucket {
   readonly #limit: RateLimit;
   readonly #now: () => number;
@@ -18,7 +18,7 @@ export class TokenBucket {
     this.#filledAtMs = now();
   }
 
-  /** Takes a token; returns the time to wait for it in ms. */
+  /** Takes a token. Returns how long the caller must wait for it, in milliseconds. */
   take(): number {
     const { qps, burst } = this.#limit;
     const now = this.#now();
@@ -29,8 +29,8 @@ export class TokenBucket {
 }
 
 /**
- * Wraps a client with a rate limit for all calls except watches, as in client-go. It uses the connections of `client`. The wait for a
- * token does not count towards a call's timeout.
+ * Wraps a client so that all calls except watches are rate-limited, as in client-go. The wrapped client shares the connections of `client`.
+ * Time spent waiting for a token does not count towards a call's timeout.
  */
 export function withRateLimit(client: KubeClient, limit: RateLimit): KubeClient {
   const bucket = new TokenBucket(limit);

@@ -10,15 +10,15 @@ import {
   MAX_LIST_PAGES,
 } from '../limits.ts';
 
-/** All selected objects, and the version from which to watch. */
+/** All selected objects, and the resource version to start watching from. */
 export type FirstObjects<T extends KubeObject> = { objects: Iterable<T>; resourceVersion: string | undefined };
 
-/** How long the server may be silent while it sends the initial objects, and how long it may take for all of them. */
+/** How long the server may stay silent while it sends the initial objects, and how long sending all of them may take. */
 export type InitialTimes = { silenceMs?: number; initialMs?: number };
 
 /**
- * Reads the initial objects of a WatchList up to the bookmark that ends them; the iterator then yields the changes. Rejects with
- * `unimplemented` if the server is silent or does not send the bookmark in time: it may not support initial events.
+ * Reads the initial objects of a WatchList request up to the bookmark that marks their end. After that, the iterator yields changes.
+ * Rejects with `unimplemented` if the server stays silent or does not send the bookmark in time, because it may not support initial events.
  */
 export async function readInitialEvents<T extends KubeObject>(
   events: AsyncIterator<WatchEvent<T>>,
@@ -50,10 +50,13 @@ async function nextWithin<V>(events: AsyncIterator<V>, silenceMs: number): Promi
   }
 }
 
-/** Parameters of a list. `resourceVersion` is used as in client-go's reflector; '' requests the newest version. */
+/** Parameters of a list request. `resourceVersion` is used as in client-go's reflector; '' requests the most recent version. */
 export type ListRequest = { resource: Resource; selection: Selection; resourceVersion: string };
 
-/** Lists all pages. If the server can no longer continue a list (410), reads the whole list in one request, as client-go's pager does. */
+/**
+ * Lists all pages. If the server can no longer continue a paginated list (410), reads the whole list in one request, as client-go's pager
+ * does.
+ */
 export async function listAll<T extends KubeObject>(
   client: KubeClient,
   { resource, selection, resourceVersion }: ListRequest,

@@ -3,7 +3,7 @@ import type { Informer, InformerOptions } from '../informer.ts';
 import type { KubeClient } from '../kube-client.ts';
 import { type InformerTiming, startInformer } from './start-informer.ts';
 
-/** Tracks the running informers of a client. */
+/** Tracks a client's running informers. */
 export class Informers {
   readonly #client: KubeClient;
   readonly #timing: InformerTiming | undefined;
@@ -21,7 +21,7 @@ export class Informers {
     return informer;
   }
 
-  /** Makes each informer read all its objects again. */
+  /** Makes every running informer relist its objects. */
   reread(): void {
     for (const informer of this.#running) informer.reread();
   }

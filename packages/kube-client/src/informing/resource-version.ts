@@ -1,6 +1,6 @@
 /**
- * Compares two resource versions, which are decimal numbers of one counter (Kubernetes 1.35, KEP-5504): negative if `a` is older, undefined
- * if one is not such a number.
+ * Compares two resource versions, which are decimal values of a single counter (Kubernetes 1.35, KEP-5504). Returns a negative number if
+ * `a` is older, or `undefined` if either is not such a number.
  */
 export function compareVersions(a: string | undefined, b: string | undefined): number | undefined {
   if (!isNumber(a) || !isNumber(b)) return undefined;
@@ -8,7 +8,7 @@ export function compareVersions(a: string | undefined, b: string | undefined): n
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The newer of two versions; `b` if they are not comparable. */
+/** Returns the newer of two resource versions, or `b` if they are not comparable. */
 export function newerVersion(a: string | undefined, b: string | undefined): string | undefined {
   if (b === undefined || b === '') return a;
   return (compareVersions(a, b) ?? -1) > 0 ? a : b;

@@ -9,10 +9,10 @@ import { type FirstObjects, type InitialTimes, listAll, readInitialEvents } from
 import { ObjectStore } from './object-store.ts';
 import { newerVersion } from './resource-version.ts';
 
-/** Overrides for tests: the backoff after failures, and the time within which a server has to send the initial objects. */
+/** Overrides for tests: the backoff after failures, and the time limits for receiving the initial objects. */
 export type InformerTiming = InitialTimes & { backoff?: BackoffPolicy };
 
-/** Starts an informer at once; it runs until it is stopped. It uses the protocol and backoff of client-go's reflector. */
+/** Starts an informer immediately. It runs until it is stopped, and uses the same protocol and backoff as client-go's reflector. */
 export function startInformer<T extends KubeObject>(
   client: KubeClient,
   options: InformerOptions<T>,
@@ -38,13 +38,14 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   #watch: Watch<T> | undefined;
   #hasSynced = false;
   #problem: string | undefined;
-  /** The version from which the next watch continues. */
+  /** The resource version from which the next watch continues. */
   #version: string | undefined;
   /**
-   * True if the server no longer has, or does not yet have, the history after `#version`; the newest objects have to be read then.
+   * True if the server has dropped the history after `#version` or has not reached that version yet. The latest objects must then be
+   * relisted.
    */
   #isVersionUnavailable = false;
-  /** True if no attempt has reached the server since the objects were last read. */
+  /** True if no attempt has reached the server since the objects were last listed. */
   #isUnreachable = false;
 
   constructor(client: KubeClient, options: InformerOptions<T>, timing: InformerTiming) {
@@ -85,7 +86,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#problem;
   }
 
-  /** Ends the current backoff and reconnects at once: the caller knows that the server is reachable. */
+  /** Ends the current backoff and reconnects immediately, because the caller knows that the server is reachable. */
   reread(): void {
     this.#isVersionUnavailable = true;
     this.#backoff.forget('');
@@ -105,7 +106,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#stopping.signal.aborted;
   }
 
-  /** Reads the objects with a watch that sends initial events, or with a list if the server rejects that. */
+  /** Reads the objects with a watch that sends initial events, or with a list request if the server rejects such watches. */
   async #readFirst(): Promise<Watch<T> | undefined> {
     while (!this.#isStopped) {
       const isRestart = this.#isVersionUnavailable;
@@ -144,7 +145,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#replace(await read(''), true);
   }
 
-  /** Watches in a loop, for as long as each watch can continue where the last one ended. */
+  /** Watches in a loop while each watch can continue where the previous one ended. */
   async #watchOn(first: Watch<T> | undefined): Promise<void> {
     for (let watch = first; !this.#isStopped && !this.#isVersionUnavailable; watch = undefined) {
       let eventCount = 0;
@@ -213,7 +214,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     for (const change of changes) if (!this.#isStopped) this.#options.onChange?.(change);
   }
 
-  /** Records a failure. If the server lost its history during an outage, the backoff from the outage is reset. */
+  /** Records a failure. If the server lost its history during an outage, resets the outage's backoff. */
   #fail(error: unknown): void {
     if (this.#isStopped) return;
     if (!(error instanceof ApiStatusError)) this.#isUnreachable = true;
@@ -224,7 +225,10 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#problem = errorMessage(error);
   }
 
-  /** Waits for the backoff times a random factor of up to 2, so that not all clients of a restarted server connect at once. */
+  /**
+   * Waits for the backoff multiplied by a random factor of up to 2, so that clients do not all connect to a restarted server at the same
+   * time.
+   */
   async #pause(): Promise<void> {
     this.#resting = new AbortController();
     const { maxMs } = this.#timing.backoff ?? WATCH_BACKOFF;
@@ -237,12 +241,15 @@ function selectionOf({ namespace, fieldSelector, labelSelector }: Selection) {
   return { namespace, fieldSelector, labelSelector };
 }
 
-/** Whether to send the same request again later: the connection was refused, or the server is overloaded. */
+/** Whether the same request should be sent again later: the connection was refused, or the server is overloaded. */
 function isToRepeat(error: unknown): boolean {
   return isConnectionRefused(error) || isApiStatus(error, 429);
 }
 
-/** Whether the server has dropped the history after the version, or has not reached it (restored from a backup). */
+/**
+ * Whether the server has dropped the history after the requested resource version, or has not reached that version yet (after a restore
+ * from a backup).
+ */
 function isVersionExpired(error: unknown): boolean {
   if (isApiStatus(error, 410) || isApiStatus(error, 'Expired') || isApiStatus(error, 'Gone')) return true;
   if (!isApiStatus(error, 504) && !isApiStatus(error, 'Timeout')) return false;

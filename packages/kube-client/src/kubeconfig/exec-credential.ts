@@ -3,15 +3,15 @@ import type { TlsOptions } from '../transport/http-exchange.ts';
 import type { Cluster, ExecConfig } from './parse-kubeconfig.ts';
 import { checkKey } from './read-material.ts';
 
-/** The credentials returned by a plugin. */
+/** The credentials returned by a credential plugin. */
 export type ExecCredential = {
   token?: string;
   certificate?: { certificate: string; key: string };
-  /** Unix time in ms; undefined if the credentials are valid until the server rejects them. */
+  /** Unix time in milliseconds; `undefined` if the credentials are valid until the server rejects them. */
   expiresAtMs?: number;
 };
 
-/** Returns the content of KUBERNETES_EXEC_INFO for a plugin (client.authentication.k8s.io ExecCredential). */
+/** Returns the value of KUBERNETES_EXEC_INFO for a credential plugin (client.authentication.k8s.io ExecCredential). */
 export function execInfo({ apiVersion, provideClusterInfo }: ExecConfig, cluster: Cluster, tls: TlsOptions): string {
   const clusterInfo = {
     server: cluster.server,
@@ -24,7 +24,7 @@ export function execInfo({ apiVersion, provideClusterInfo }: ExecConfig, cluster
   return JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
 }
 
-/** Decodes a plugin's output. Errors begin with `what`, and never quote the output. */
+/** Decodes a credential plugin's output. Errors begin with `what` and never quote the output. */
 export function decodeExecCredential(what: string, { apiVersion }: ExecConfig, stdout: string): ExecCredential {
   const refuse = (problem: string) => new PodwrightError('failed_precondition', `${what}: ${problem}`);
   const answer = parse(stdout);

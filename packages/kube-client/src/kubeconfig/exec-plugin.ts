@@ -9,16 +9,17 @@ export type ExecPluginOptions = {
   config: ExecConfig;
   cluster: Cluster;
   tls: () => Promise<TlsOptions>;
-  /** Called when the plugin returns a different certificate than before; the caller has to reopen connections. */
+  /** Called when the plugin returns a different certificate than before. The caller must reopen its connections. */
   onNewCertificate: () => void;
   timeoutMs?: number;
-  /** Minimum interval between runs if a run has failed or the server has rejected the credentials. 5 s by default. */
+  /** Minimum interval between plugin runs after a run has failed or the server has rejected the credentials. Default: 5 seconds. */
   pauseMs?: number;
   now?: () => number;
 };
 
 /**
- * A program that provides credentials. It is run if there are no credentials, if they have expired, and if the server has rejected them.
+ * A credential plugin: a program that provides credentials. It is run if there are no credentials yet, if they have expired, or if the
+ * server has rejected them.
  */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
@@ -27,7 +28,7 @@ export class ExecPlugin {
   #running: Promise<ExecCredential> | undefined;
   #failure: { error: unknown } | undefined;
   #ranAtMs = Number.NEGATIVE_INFINITY;
-  /** Certificate of the previous credentials: '' if they had none, undefined before the first run. */
+  /** Certificate in the previous credentials: '' if they contained none, `undefined` before the first run. */
   #lastCertificate: string | undefined;
 
   constructor(options: ExecPluginOptions) {
@@ -36,7 +37,7 @@ export class ExecPlugin {
   }
 
   /**
-   * Returns the current credentials. Concurrent callers share one run. For some seconds after a failure, the call fails with the same
+   * Returns the current credentials. Concurrent callers share one plugin run. For a few seconds after a failure, calls fail with the same
    * error.
    */
   async credential(): Promise<ExecCredential> {
@@ -55,7 +56,10 @@ export class ExecPlugin {
     return token === undefined ? undefined : `Bearer ${token}`;
   }
 
-  /** Returns whether the next request would have a different header than the rejected one. Runs the plugin for it if need be. */
+  /**
+   * Returns whether the next request would use a different Authorization header than the rejected one. If necessary, runs the plugin to
+   * obtain new credentials.
+   */
   async refused(header: string | undefined): Promise<boolean> {
     const isStill = (await this.header()) === header;
     if (!isStill) return true;
@@ -114,7 +118,7 @@ export class ExecPlugin {
   }
 }
 
-/** Describes how the program ended, with the last line of stderr. Its output may contain a token, and is left out. */
+/** Describes how the plugin exited, including the last line of stderr. Its stdout may contain a token and is left out. */
 function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
   const end = signal === null ? `exit code ${exitCode}` : `killed by ${signal}`;
   const complaint = stderr.trim().split('\n').at(-1)?.slice(-300) ?? '';
@@ -122,8 +126,8 @@ function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
 }
 
 /**
- * Starts a plugin in a new session. Stopping the plugin also kills the processes that it has started. A second after it has exited, its
- * output is closed even if such a process still holds it open.
+ * Starts a plugin in a new session. Stopping the plugin also kills the processes that it has started. One second after the plugin exits,
+ * its output is closed even if such a process still holds it open.
  */
 const startAlone: ProgramStarter = (file, args, options) => {
   const child = startByFork(file, args, { ...options, detached: true });

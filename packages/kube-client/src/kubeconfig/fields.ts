@@ -3,11 +3,11 @@ import { isRecord, PodwrightError } from '@podwright/base';
 /** Fields whose values are never quoted in errors. */
 const SECRET = new Set(['token', 'password']);
 
-/** Reads the fields of a part of a document by type. Errors name the file and the field. An absent field and null are equivalent. */
+/** Reads typed fields from one section of a document. Errors name the file and the field. A null field counts as absent. */
 export class Fields {
   readonly #values: Record<string, unknown>;
   readonly #file: string;
-  /** Where the part is, such as `users "admin"`; '' for the whole document. */
+  /** The section's location in the document, such as `users "admin"`; '' for the whole document. */
   readonly #place: string;
 
   constructor(value: unknown, file: string, place = '') {
@@ -44,7 +44,7 @@ export class Fields {
     });
   }
 
-  /** Returns the bytes of a base64-encoded field. */
+  /** Returns the decoded bytes of a base64-encoded field. */
   data(name: string): Buffer | undefined {
     const text = this.text(name)?.replace(/[\r\n]/g, '');
     if (text === undefined) return undefined;
@@ -57,7 +57,7 @@ export class Fields {
     return this.#value(name) !== undefined;
   }
 
-  /** Returns the value without checking it. */
+  /** Returns the field's value without checking its type. */
   raw(name: string): unknown {
     return this.#value(name);
   }
@@ -67,7 +67,7 @@ export class Fields {
     return value === undefined ? undefined : new Fields(value, this.#file, this.#below(name));
   }
 
-  /** Returns a list of parts. Errors identify each part by its name. */
+  /** Returns a list of sections. Errors identify each section by its name. */
   parts(name: string): Fields[] {
     return this.#list(name).map((value, index) => {
       const { name: own } = (value ?? {}) as { name?: unknown };

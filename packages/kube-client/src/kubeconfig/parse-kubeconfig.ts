@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { parseServer } from '../client/create-kube-client.ts';
 import { Fields } from './fields.ts';
 
-/** Bytes in the kubeconfig itself, or a file. Errors use `field` as the location. */
+/** Data embedded in the kubeconfig, or a reference to a file. Errors use `field` as the location. */
 export type Material = { field: string; data: Buffer } | MaterialFile;
 
 export type MaterialFile = { field: string; path: string };
@@ -25,7 +25,7 @@ export type Cluster = {
   ca?: Material;
   serverName?: string;
   insecureSkipTlsVerify: boolean;
-  /** Additional cluster data for a plugin (extension `client.authentication.k8s.io/exec`). */
+  /** Additional cluster data for a credential plugin (extension `client.authentication.k8s.io/exec`). */
   execConfig?: unknown;
 };
 
@@ -38,7 +38,7 @@ export type User = {
   exec?: ExecConfig;
 };
 
-/** One context of a kubeconfig. It is validated, but the files to which it refers have not been read. */
+/** One context of a kubeconfig. It has been validated, but the files that it refers to have not been read. */
 export type ParsedKubeconfig = { context: string; namespace: string; cluster: Cluster; user: User };
 
 const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
@@ -46,8 +46,8 @@ const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
 const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
 
 /**
- * Parses one context of a kubeconfig, `current-context` by default. Relative paths are relative to the file. As in upstream, unknown
- * fields are ignored; known but unsupported fields are rejected by name.
+ * Parses one context of a kubeconfig, by default `current-context`. Relative paths are resolved against the kubeconfig's directory. As in
+ * upstream, unknown fields are ignored; known but unsupported fields are rejected by name.
  */
 export function parseKubeconfig(text: string, file: string, contextName?: string): ParsedKubeconfig {
   const root = new Fields(parseYaml(text, file), file);
@@ -75,7 +75,7 @@ function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text, { logLevel: 'error' });
   } catch (error) {
-    // only the first line: the other lines quote the text, which may contain a key
+    // only the first line: the other lines quote the kubeconfig, which may contain a key
     const [first = ''] = errorMessage(error).split('\n');
     throw new PodwrightError('invalid_argument', `${file}: no YAML: ${first.replace(/:$/, '')}`);
   }

@@ -13,14 +13,14 @@ export type ReadKubeconfigOptions = {
   /** Overrides `current-context`. */
   context?: string;
   log?: Logger;
-  /** How often to check the files for changes. 60 s by default. */
+  /** How often the files are checked for changes. Default: 60 seconds. */
   rereadMs?: number;
 };
 
 /**
- * One context of a kubeconfig, for `createKubeClient`. It follows changes of the kubeconfig and its files: new connections use new
- * certificates, keys and authorities, and new calls use new tokens and passwords. A change of the server, the token file or the plugin
- * is logged, and takes effect only after a restart.
+ * One context of a kubeconfig, for `createKubeClient`. It follows changes to the kubeconfig and the files it refers to: new connections use
+ * new certificates, keys and CAs, and new calls use new tokens and passwords. A change of the server, the token file or the credential
+ * plugin is logged but takes effect only after a restart.
  */
 export interface Kubeconfig extends ClusterAccess {
   readonly path: string;
@@ -33,7 +33,7 @@ export interface Kubeconfig extends ClusterAccess {
 }
 
 /**
- * Reads and validates a kubeconfig and its files. Rejects with `invalid_argument`; the error names the file, the field and the problem.
+ * Reads and validates a kubeconfig and the files it refers to. Rejects with `invalid_argument`, naming the file, the field and the problem.
  */
 export async function readKubeconfig(path: string, options: ReadKubeconfigOptions = {}): Promise<Kubeconfig> {
   const parsed = await readParsed(path, options.context);
@@ -43,7 +43,7 @@ export async function readKubeconfig(path: string, options: ReadKubeconfigOption
   return new FollowedKubeconfig(path, parsed, options);
 }
 
-/** Returns the fields whose changes need a restart. */
+/** Returns the fields whose changes take effect only after a restart. */
 const lasting = ({ cluster, user }: ParsedKubeconfig): Record<string, unknown> => ({
   server: cluster.server,
   tokenFile: user.tokenFile?.path,
@@ -64,7 +64,7 @@ class FollowedKubeconfig implements Kubeconfig {
   readonly #plugin: ExecPlugin | undefined;
   readonly #followers = new Set<() => void>();
   #parsed: ParsedKubeconfig;
-  /** The TLS options of the last connection. */
+  /** The TLS options of the most recent connection. */
   #tls: TlsOptions | undefined;
   #problem = '';
 
@@ -93,7 +93,7 @@ class FollowedKubeconfig implements Kubeconfig {
     return this.#parsed.namespace;
   }
 
-  /** Reads the TLS options. As long as a file is invalid, its previous content is used. */
+  /** Reads the TLS options. While a file is invalid, its previous content is used. */
   readonly tls = async (): Promise<TlsOptions> => {
     const read = await this.#readTls();
     this.#tls = read;
@@ -141,7 +141,7 @@ class FollowedKubeconfig implements Kubeconfig {
     }
   }
 
-  /** Logs a problem once for as long as it persists. */
+  /** Logs a problem once while it persists. */
   #note(error: unknown): void {
     const problem = errorMessage(error);
     if (problem === this.#problem) return;
@@ -166,7 +166,9 @@ class FollowedKubeconfig implements Kubeconfig {
     for (const reconnect of this.#followers) reconnect();
   }
 
-  /** Chooses the credentials in client-go's order. A token file takes precedence over everything in the kubeconfig. */
+  /**
+   * Chooses the credentials in the same order as client-go. A token file takes precedence over tokens, passwords and credential plugins.
+   */
   #makeAuthorization(): Authorization {
     const { tokenFile } = this.#parsed.user;
     if (tokenFile !== undefined) return new TokenFile(tokenFile);

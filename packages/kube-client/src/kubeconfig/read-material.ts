@@ -5,7 +5,7 @@ import { MAX_CREDENTIAL_FILE_BYTES } from '../limits.ts';
 import type { TlsOptions } from '../transport/http-exchange.ts';
 import type { Cluster, Material, User } from './parse-kubeconfig.ts';
 
-/** Reads the TLS options, and checks that each part can be parsed and that the key belongs to the certificate. */
+/** Reads the TLS options. Checks that the certificates and the private key can be parsed, and that the key matches the certificate. */
 export async function readTls(cluster: Cluster, user: User): Promise<TlsOptions> {
   const { serverName, insecureSkipTlsVerify } = cluster;
   return {
@@ -24,7 +24,7 @@ async function readKeyPair({ certificate, key }: User): Promise<{ certificate?: 
   return { certificate: chain, key: pem };
 }
 
-/** Checks that a key belongs to a certificate. Errors begin with `field`, which ends with a colon. */
+/** Checks that a private key matches a certificate. Errors begin with `field`, which must end with a colon. */
 export function checkKey(certificate: string, key: string, field: string): void {
   let isOf: boolean;
   try {
@@ -56,7 +56,7 @@ async function readMaterial(material: Material): Promise<string> {
   return (await readSmallFile(material.path, material.field)).toString('utf8');
 }
 
-/** Reads a file with credentials. Errors begin with `field`, which ends with a colon. */
+/** Reads a credential file. Errors begin with `field`, which must end with a colon. */
 export async function readSmallFile(path: string, field = ''): Promise<Buffer> {
   const large = () => invalid(`${field}${path} has more than ${MAX_CREDENTIAL_FILE_BYTES} bytes`);
   try {

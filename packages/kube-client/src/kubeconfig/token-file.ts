@@ -5,8 +5,7 @@ import type { MaterialFile } from './parse-kubeconfig.ts';
 import { readSmallFile } from './read-material.ts';
 
 /**
- * A bearer token in a file that another program updates. The file is read again after a minute, or when the server rejects the
- * token.
+ * A bearer token in a file that another program keeps up to date. The file is reread after a minute, or when the server rejects the token.
  */
 export class TokenFile implements Authorization {
   readonly #file: MaterialFile;
@@ -19,7 +18,7 @@ export class TokenFile implements Authorization {
     this.#now = now;
   }
 
-  /** Returns the header. If the file can no longer be read, the last token is used. */
+  /** Returns the Authorization header. If the file can no longer be read, the last token is used. */
   async header(): Promise<string> {
     if (this.#now() - this.#readAtMs >= REREAD_MS) {
       try {

@@ -1,6 +1,6 @@
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 
-/** Error codes of lost connections. The server may or may not have processed the request. */
+/** Error codes that indicate a lost connection. The server may or may not have processed the request. */
 const LOST = new Set([
   'ECONNRESET',
   'EPIPE',
@@ -22,7 +22,7 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/** Errors about a certificate's validity period, for which this host's clock may be to blame. */
+/** Errors about a certificate's validity period, which may be due to a wrong clock on this host. */
 const BY_CLOCK: Record<string, string> = {
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   CERT_HAS_EXPIRED: 'its certificate has expired',
@@ -30,7 +30,7 @@ const BY_CLOCK: Record<string, string> = {
 
 const NOT_TLS = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
-/** Converts a network or TLS error to an `unavailable` error with that cause. Returns a PodwrightError unchanged. */
+/** Converts a network or TLS error to an `unavailable` error that has it as its cause. Returns a PodwrightError unchanged. */
 export function connectionError(error: unknown, origin: string): PodwrightError {
   if (error instanceof PodwrightError) return error;
   return new PodwrightError('unavailable', `${origin}: ${reasonOf(error)}`, { cause: error });
@@ -47,18 +47,18 @@ function reasonOf(error: unknown): string {
   return errorMessage(error);
 }
 
-/** Returns an error for a lost connection, like the errors of Node.js. */
+/** Returns an error for a lost connection that looks like a Node.js error. */
 export function lostConnection(origin: string): PodwrightError {
   const cause = Object.assign(new Error('the connection was cut'), { code: 'ECONNRESET' });
   return connectionError(cause, origin);
 }
 
-/** Whether the server refused the connection, because it is down or starting. */
+/** Whether the server refused the connection, which means that it is down or still starting. */
 export function isConnectionRefused(error: unknown): boolean {
   return error instanceof Error && (isErrno(error, 'ECONNREFUSED') || isConnectionRefused(error.cause));
 }
 
-/** Whether an open connection was lost, including a peer that stopped responding. */
+/** Whether an open connection was lost, including because the peer stopped responding. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && (LOST.has(systemCode(error)) || isConnectionLost(error.cause));
 }

@@ -1,31 +1,31 @@
 import type { Readable } from 'node:stream';
 
-/** One request; `path` includes the query. */
+/** An HTTP request. `path` includes the query string. */
 export type HttpRequest = {
   method: string;
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** Whether the response may take minutes, as that of a watch does. Other requests must not wait for it. */
+  /** Whether the response may take minutes, like that of a watch. Other requests must not wait for it. */
   isLong?: true;
 };
 
-/** A response. The caller must read or destroy its body. */
+/** An HTTP response. The caller must read or destroy its body. */
 export type HttpAnswer = {
   status: number;
   header(name: string): string | undefined;
   body: Readable;
-  /** Whether the body ended normally. Valid after its end. */
+  /** Whether the body was received completely. Valid only after the body has ended. */
   isWhole(): boolean;
 };
 
-/** Options of TLS connections. PEM. */
+/** Options for TLS connections. Certificates and keys are in PEM format. */
 export type TlsOptions = {
-  /** Trusted authorities. Default: the host's. */
+  /** Trusted CAs. Default: the host's. */
   ca?: string | Buffer;
   certificate?: string | Buffer;
   key?: string | Buffer;
-  /** The expected name in the server's certificate. Default: the host of the URL. */
+  /** The expected name in the server's certificate. Default: the URL's host. */
   serverName?: string;
   insecureSkipTlsVerify?: boolean;
 };

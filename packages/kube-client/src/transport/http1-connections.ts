@@ -5,9 +5,9 @@ import { CONNECT_TIMEOUT_MS, HTTP1_CONNECTIONS, PING_AFTER_MS } from '../limits.
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest, ServerAddress } from './http-exchange.ts';
 
-/** Maximum numbers of connections for calls and for watches, which are counted separately. Further requests wait. */
+/** Maximum number of connections for calls and for watches, which are counted separately. Requests beyond that wait. */
 export type MostConnections = { calls: number; watches: number };
-/** Connections to a server without TLS, or one that does not offer HTTP/2. */
+/** Connections to a server that does not use TLS or does not offer HTTP/2. */
 export class Http1Connections {
   readonly #address: ServerAddress;
   readonly #origin: string;
@@ -29,7 +29,10 @@ export class Http1Connections {
     this.#watches = open(most.watches);
   }
 
-  /** Returns the response. Rejects with `unavailable` or with the signal's reason. The signal also ends the body. */
+  /**
+   * Sends a request and returns the response. Rejects with `unavailable` or with the signal's abort reason. If the signal aborts later, the
+   * response body is also aborted.
+   */
   send({ method, path, headers, body, isLong }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const { protocol, host, port } = this.#address;

@@ -12,21 +12,24 @@ import { CONNECTION_WINDOW_BYTES, PING_AFTER_MS, PING_TIMEOUT_MS, STREAM_WINDOW_
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest } from './http-exchange.ts';
 
-/** Silence in ms after which a connection is pinged, and the time in ms within which the server has to answer. */
+/**
+ * The time without received data, in milliseconds, after which a connection is pinged, and the time within which the server must answer the
+ * ping.
+ */
 export type PingTimes = { afterMs: number; timeoutMs: number };
 
 export type Http2Options = {
   origin: string;
   pings?: PingTimes;
-  /** Called when the connection accepts no more calls, possibly twice. `wasAnswered` is true if any call had a response. */
+  /** Called, possibly twice, when the connection accepts no more calls. `wasAnswered` is true if any call received a response. */
   onClosed: (wasAnswered: boolean) => void;
   /** Called when the first response begins. */
   onAnswer?: () => void;
-  /** Called when the last running call has ended. */
+  /** Called when the last in-flight call has ended. */
   onIdle: () => void;
 };
 
-/** One HTTP/2 connection. It is closed if it is silent and does not answer a ping. */
+/** A single HTTP/2 connection. It is closed if it is idle and the server does not answer a ping. */
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
   readonly #options: Http2Options;
@@ -49,8 +52,8 @@ export class Http2Connection {
   }
 
   /**
-   * Opens a connection over a socket that has negotiated HTTP/2. Resolves when the server has sent its limit of concurrent calls; rejects
-   * with `unavailable` if the server closes the connection before or right after that.
+   * Opens an HTTP/2 connection over a socket that has negotiated HTTP/2. Resolves once the server has sent its limit on concurrent streams.
+   * Rejects with `unavailable` if the server closes the connection before or right after that.
    */
   static async over(socket: Socket, options: Http2Options, signal: AbortSignal): Promise<Http2Connection> {
     const session = connect(options.origin, {
@@ -80,13 +83,16 @@ export class Http2Connection {
     return new Http2Connection(session, socket, options);
   }
 
-  /** Whether another call can start at the moment. */
+  /** Whether another call can be started now. */
   get hasRoom(): boolean {
     const { closed, destroyed, remoteSettings } = this.#session;
     return !closed && !destroyed && this.#streams < (remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Returns the response. Rejects with `unavailable` or with the signal's reason. The signal also ends the body. */
+  /**
+   * Sends a request and returns the response. Rejects with `unavailable` or with the signal's abort reason. If the signal aborts later, the
+   * response body is also aborted.
+   */
   send({ method, path, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const { origin } = this.#options;
@@ -112,17 +118,17 @@ export class Http2Connection {
     return promise;
   }
 
-  /** Accepts no more calls, and lets running ones finish. */
+  /** Stops accepting calls and lets in-flight calls finish. */
   close(): void {
     this.#session.close();
   }
 
-  /** Accepts no more calls, and ends running ones. */
+  /** Stops accepting calls and aborts in-flight calls. */
   destroy(): void {
     this.#session.destroy(lostConnection(this.#options.origin));
   }
 
-  /** Pings a silent connection. All received bytes count as activity, whatever frames they contain. */
+  /** Pings the connection when it has been silent. Any received bytes count as activity, whatever frames they belong to. */
   #watchForSilence(socket: Socket, { afterMs, timeoutMs }: PingTimes): NodeJS.Timeout {
     let receivedBytes = -1;
     let receivedAtMs = 0;

@@ -10,16 +10,16 @@ import { Http2Connection, type PingTimes } from './http2-connection.ts';
 
 export type TransportOptions = {
   address: ServerAddress;
-  /** Called for each new connection, so that changes apply to the next one. */
+  /** Called for each new connection, so changes apply from the next connection on. */
   tls: () => TlsOptions | Promise<TlsOptions>;
   pings?: PingTimes;
-  /** Backoff for connections that end without a response. */
+  /** Backoff for connections that are closed without a response. */
   pauses?: BackoffPolicy;
 };
 
 /**
- * Sends requests to one server with one identity. It uses one HTTP/2 connection, and opens more only if the server accepts no more calls
- * on the open ones. If the server does not offer HTTP/2, HTTP/1.1 is used until `reconnect`.
+ * Sends requests to one server under one identity. It uses a single HTTP/2 connection, and opens more only if the server accepts no more
+ * calls on the open ones. If the server does not offer HTTP/2, HTTP/1.1 is used until `reconnect` is called.
  */
 export class Transport {
   readonly #options: TransportOptions;
@@ -28,7 +28,7 @@ export class Transport {
   #http1: Http1Connections | undefined;
   #pauses: ConnectPauses;
   #connecting: Promise<void> | undefined;
-  /** Aborted by `reconnect`, which discards the connection attempts in progress. */
+  /** Aborted by `reconnect` to discard the connection attempts in progress. */
   #era = new AbortController();
   #isClosed = false;
 
@@ -39,7 +39,10 @@ export class Transport {
     this.#origin = `${protocol}//${host}:${port}`;
   }
 
-  /** Returns the response. Rejects with `unavailable` or with the signal's reason. The signal also ends the body. */
+  /**
+   * Sends a request and returns the response. Rejects with `unavailable` or with the signal's abort reason. If the signal aborts later, the
+   * response body is also aborted.
+   */
   async send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     for (;;) {
       signal.throwIfAborted();
@@ -53,7 +56,7 @@ export class Transport {
     }
   }
 
-  /** Closes all connections and ends their calls; later calls reconnect. */
+  /** Closes all connections and aborts their calls. Later calls open new connections. */
   reconnect(): void {
     this.#era.abort(new PodwrightError('unavailable', `${this.#origin}: reconnecting`));
     this.#era = new AbortController();
@@ -70,7 +73,7 @@ export class Transport {
     this.reconnect();
   }
 
-  /** Connects. Concurrent callers share one attempt; if `reconnect` aborts it, it is repeated. */
+  /** Connects. Concurrent callers share one attempt. An attempt aborted by `reconnect` is not an error, because the caller tries again. */
   async #connectOnce(signal: AbortSignal): Promise<void> {
     const era = this.#era;
     if (this.#connecting === undefined) {

@@ -4,12 +4,12 @@ import { type FieldSet, FieldSetBuilder, type Path } from './field-set.ts';
 import { isEmptyOrAbsent, listElement, type Node } from './node.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
 
-/** The fields in which an object differs from an older version of it. */
+/** The fields in which an object differs from an older version of itself. */
 export type Comparison = { added: FieldSet; modified: FieldSet; removed: FieldSet };
 
 type Sets = Record<keyof Comparison, FieldSetBuilder>;
 
-/** One field of both objects; undefined where it is absent. */
+/** One field of both objects; `before` or `after` is `undefined` where it is absent. */
 type Pair = { node: Node; before: unknown; after: unknown; path: Path };
 
 /** Compares two objects (structured-merge-diff, typed.Compare). */
@@ -38,7 +38,7 @@ function compareMaps({ node, before, after, path }: Pair & { node: { kind: 'map'
   }
 }
 
-/** Compares elements by key. Elements that share a key, which old objects may have, are compared as a whole. */
+/** Compares list elements by key. Elements with a duplicate key, which old objects may contain, are compared as a whole. */
 function compareLists({ node, before, after, path }: Pair & { node: { kind: 'list' } }, sets: Sets): void {
   const [olds, news] = [before, after].map((value) => byElement(node, Array.isArray(value) ? value : []));
   for (const element of new Set([...olds!.keys(), ...news!.keys()])) {

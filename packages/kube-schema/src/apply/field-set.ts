@@ -3,12 +3,12 @@ import { compareElements, type PathElement } from './path-element.ts';
 export type Path = readonly PathElement[];
 
 /**
- * A set of fields as a tree (structured-merge-diff, fieldpath.Set). The set contains only its members: a field with members below it need
- * not be a member itself. Operations return new sets.
+ * A set of fields, stored as a tree (structured-merge-diff, fieldpath.Set). A field with members below it need not be a member itself.
+ * Operations return new sets.
  */
 export class FieldSet {
   readonly members: ReadonlySet<PathElement>;
-  /** Subsets by the field above them; none of them is empty. */
+  /** Subsets by the path element above them; none of them is empty. */
   readonly children: ReadonlyMap<PathElement, FieldSet>;
 
   constructor(members: Iterable<PathElement> = [], children: Iterable<[PathElement, FieldSet]> = []) {
@@ -38,7 +38,7 @@ export class FieldSet {
     );
   }
 
-  /** The members that the other set does not have. A field stays even if a field above it is a member of the other set. */
+  /** Returns the members that are not in the other set. A field is kept even if a field above it is a member of the other set. */
   difference(other: FieldSet): FieldSet {
     const members = [...this.members].filter((element) => !other.members.has(element));
     return new FieldSet(
@@ -47,7 +47,7 @@ export class FieldSet {
     );
   }
 
-  /** Like `difference`, but also drops everything below a member of the other set. */
+  /** Like `difference`, but also removes everything below a member of the other set. */
   recursiveDifference(other: FieldSet): FieldSet {
     const members = [...this.members].filter((element) => !other.members.has(element));
     const children = this.#eachChild((set, element) =>
@@ -56,7 +56,7 @@ export class FieldSet {
     return new FieldSet(members, children);
   }
 
-  /** The paths of the members in upstream's order: on each level the members first, then the fields below. */
+  /** Yields the members' paths in upstream's order: at each level, first the members and then the fields below them. */
   *paths(above: Path = []): Generator<Path> {
     for (const element of [...this.members].sort(compareElements)) yield [...above, element];
     for (const element of [...this.children.keys()].sort(compareElements))
@@ -70,7 +70,7 @@ export class FieldSet {
 
 const EMPTY = new FieldSet();
 
-/** Builds a set from paths. */
+/** Builds a field set from paths. */
 export class FieldSetBuilder {
   readonly #members = new Set<PathElement>();
   readonly #children = new Map<PathElement, FieldSetBuilder>();

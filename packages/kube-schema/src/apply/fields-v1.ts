@@ -1,4 +1,4 @@
-/** FieldsV1, the format of field sets in `managedFields`: nested objects whose keys are path elements; `.` stands for the field itself. */
+/** FieldsV1, the format of field sets in `managedFields`: nested objects whose keys are path elements. `.` stands for the field itself. */
 import { PodwrightError } from '@podwright/base';
 import { isJsonObject, isTooDeep, type JsonObject, setField } from '../json.ts';
 import { FieldSet } from './field-set.ts';
@@ -6,7 +6,7 @@ import { compareElements, normalElement, type PathElement } from './path-element
 
 const SELF = '.';
 
-/** Parses a set. Throws `invalid_argument`. */
+/** Parses a field set. Throws `invalid_argument`. */
 export function parseFieldsV1(fields: unknown): FieldSet {
   if (isTooDeep(fields)) throw new PodwrightError('invalid_argument', 'read managed fields: exceeded max depth');
   return parse(fields);
@@ -27,7 +27,7 @@ function parse(fields: unknown): FieldSet {
   return new FieldSet(members, children);
 }
 
-/** Formats a set, with its keys in upstream's order. */
+/** Formats a field set, with its keys in upstream's order. */
 export function formatFieldsV1(set: FieldSet): JsonObject {
   const result: JsonObject = {};
   for (const element of [...new Set([...set.members, ...set.children.keys()])].sort(compareElements)) {

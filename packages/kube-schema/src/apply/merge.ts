@@ -5,7 +5,7 @@ import { formatElements, type PathElement } from './path-element.ts';
 
 /**
  * Merges an applied configuration into the live object (structured-merge-diff, typed.Merge). Modifies neither. Throws `invalid_argument` if
- * list elements of the configuration lack a key or share one.
+ * list elements in the configuration lack a key or have a duplicate key.
  */
 export function mergeApplied(node: Node, live: unknown, applied: unknown): unknown {
   if (applied === undefined) return live;
@@ -22,15 +22,15 @@ const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 /**
- * Merges two lists. Applied elements keep the order of the configuration. Live elements that are not in the configuration keep their places
- * between the elements that both lists have.
+ * Merges two lists. Applied elements keep the order of the configuration. Live elements that are not in the configuration keep their
+ * positions relative to the elements that are in both lists.
  */
 class ListMerge {
   readonly #node: Node & { kind: 'list' };
   readonly #live: unknown[];
   readonly #liveElements: PathElement[];
   readonly #appliedElements: PathElement[];
-  /** Live values by element; undefined for elements that share a key, which are replaced as a whole. */
+  /** Live values by path element; `undefined` for elements with a duplicate key, which are replaced as a whole. */
   readonly #liveByElement = new Map<PathElement, unknown>();
   readonly #appliedByElement = new Map<PathElement, unknown>();
   readonly #result: unknown[] = [];
@@ -77,7 +77,7 @@ class ListMerge {
     return this.#result;
   }
 
-  /** Whether a live element that both lists have must wait, because another element comes next in the configuration's order. */
+  /** Whether a live element that is in both lists must wait because another shared element precedes it in the configuration's order. */
   #isWaitedFor(live: PathElement, applied: PathElement | undefined, nextShared: PathElement | undefined): boolean {
     return applied !== undefined && this.#appliedByElement.has(live) && nextShared !== undefined && nextShared !== live;
   }

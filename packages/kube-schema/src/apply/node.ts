@@ -1,4 +1,4 @@
-/** Types as server-side apply treats them: leaves, and lists and maps that are merged. */
+/** Types as server-side apply sees them: leaves, and lists and maps that are merged. */
 import { PodwrightError } from '@podwright/base';
 import { fieldOf, isJsonObject, type JsonObject } from '../json.ts';
 import { type Field, isStructType, type StructType } from '../schema/field.ts';
@@ -13,10 +13,10 @@ export type Node =
 
 const LEAF: Node = { kind: 'leaf' };
 
-/** Default values of list keys, for elements that omit the key: the protocol of a port (OpenAPI's `default`). */
+/** Default values of list keys, for elements that omit the key: the `protocol` of a port (OpenAPI's `default`). */
 const KEY_DEFAULTS: JsonObject = { protocol: 'TCP' };
 
-/** The node for a struct: a leaf if server-side apply replaces it as a whole, otherwise a map. */
+/** Returns the node for a struct: a leaf if server-side apply replaces it as a whole, otherwise a map. */
 export function structNode(schema: Schema, type: StructType): Node {
   return type.isAtomic || type.isList ? LEAF : granularNode(schema, type);
 }
@@ -41,7 +41,7 @@ function fieldNode(schema: Schema, field: Field): Node {
   return field.listType === 'atomic' ? LEAF : { kind: 'list', keys: field.mapKeys, element };
 }
 
-/** The path element that identifies a list element. Throws `invalid_argument` for elements that cannot be identified. */
+/** Returns the path element that identifies a list element. Throws `invalid_argument` for elements that cannot be identified. */
 export function listElement({ keys }: { keys: readonly string[] }, element: unknown): PathElement {
   if (keys.length === 0) {
     if (typeof element === 'object') throw unidentified('a set may only have scalars');

@@ -1,6 +1,7 @@
 /**
- * Path elements in `managedFields` (structured-merge-diff, fieldpath): `f:NAME` for a field, `k:{…}` for a list element by its keys,
- * `v:VALUE` for a set element, `i:INDEX` for a list index. Equal elements are equal strings: keys are sorted, and the JSON has no spaces.
+ * Path elements in `managedFields` (structured-merge-diff, fieldpath): `f:NAME` for a field, `k:{…}` for a list element identified by its
+ * keys, `v:VALUE` for a set element, `i:INDEX` for a list index. Equal path elements are equal strings, because keys are sorted and the
+ * JSON contains no spaces.
  */
 import { PodwrightError } from '@podwright/base';
 import { isJsonObject, type JsonObject } from '../json.ts';
@@ -16,7 +17,7 @@ export function keyElement(keys: JsonObject): PathElement {
   return `k:{${sorted.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`;
 }
 
-/** Normalizes an element that a client wrote. Throws `invalid_argument`. */
+/** Normalizes a path element written by a client. Throws `invalid_argument`. */
 export function normalElement(text: string): PathElement {
   const content = text.slice(2);
   switch (text.slice(0, 2)) {
@@ -63,7 +64,7 @@ function formatElement(element: PathElement): string {
 
 const KINDS = 'fkvi';
 
-/** Compares elements in the order in which upstream writes and reports them. */
+/** Compares path elements in the order in which upstream writes and reports them. */
 export function compareElements(one: PathElement, other: PathElement): number {
   if (one[0] !== other[0]) return KINDS.indexOf(one[0]!) - KINDS.indexOf(other[0]!);
   if (one[0] === 'f') return compare(one, other);

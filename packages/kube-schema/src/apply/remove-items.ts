@@ -3,7 +3,7 @@ import type { FieldSet } from './field-set.ts';
 import { listElement, type Node } from './node.ts';
 import { fieldElement } from './path-element.ts';
 
-/** The value without the members of the set (structured-merge-diff, typed.RemoveItems); `undefined` if nothing is left. */
+/** Returns a value without the fields in the set (structured-merge-diff, typed.RemoveItems), or `undefined` if nothing is left. */
 export function removeItems(node: Node, value: unknown, set: FieldSet): unknown {
   if (set.isEmpty || node.kind === 'leaf') return value;
   if (node.kind === 'list') return Array.isArray(value) ? removeElements(node, value, set) : value;
@@ -19,7 +19,7 @@ function removeElements(node: Node & { kind: 'list' }, list: unknown[], set: Fie
   return result.length === 0 ? undefined : result;
 }
 
-/** Removes members. A field that is not a member but loses all its content becomes null. */
+/** Removes the set's members from an object. A field that is not a member but loses all of its content becomes null. */
 function removeFields(node: Node & { kind: 'map' }, object: JsonObject, set: FieldSet): JsonObject | undefined {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(object)) {

@@ -3,7 +3,10 @@ import { FieldSet, FieldSetBuilder, type Path } from './field-set.ts';
 import { listElement, type Node } from './node.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
 
-/** The fields that a value sets (structured-merge-diff, typed.ToFieldSet). Throws `invalid_argument` for list elements without keys. */
+/**
+ * Returns the fields that a value sets (structured-merge-diff, typed.ToFieldSet). Throws `invalid_argument` for list elements that lack a
+ * key.
+ */
 export function toFieldSet(node: Node, value: unknown): FieldSet {
   const set = new FieldSetBuilder();
   walk({ node, value, path: [] }, set);
@@ -24,7 +27,7 @@ function walk({ node, value, path }: { node: Node; value: unknown; path: Path },
 
 type ListValue = { node: Node & { kind: 'list' }; value: unknown[]; path: Path };
 
-/** Adds the elements of a list. Elements that share a key count as one field without fields below it. */
+/** Adds a list's elements to the set. Elements with a duplicate key count as one field that has no fields below it. */
 function walkList({ node, value, path }: ListValue, set: FieldSetBuilder): void {
   const counts = new Map<PathElement, number>();
   const elements = value.map((one) => listElement(node, one));
@@ -36,7 +39,9 @@ function walkList({ node, value, path }: ListValue, set: FieldSetBuilder): void 
   }
 }
 
-/** Adds struct fields that have members below them to the members. A field set does not include such fields by itself. */
+/**
+ * Returns the set with every struct field that has members below it added as a member. A field set does not contain such fields by itself.
+ */
 export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet {
   const children = [...set.children];
   const isNamed = (element: PathElement) =>

@@ -1,6 +1,6 @@
 /**
  * Field management: which manager owns which fields of an object, for server-side apply and for updates (structured-merge-diff,
- * merge.Updater). All sets must be in the object's own version: the caller omits or converts managers of other versions.
+ * merge.Updater). All sets must be in the object's own API version; the caller omits or converts managers that use other versions.
  */
 import type { JsonObject } from '../json.ts';
 import type { StructType } from '../schema/field.ts';
@@ -14,33 +14,32 @@ import { removeItems } from './remove-items.ts';
 import { toFieldSet, withNamedFields } from './to-field-set.ts';
 
 /**
- * The fields that a manager owns. `isApplied`: the manager owns them through server-side apply, so that it can remove fields by omitting
- * them.
+ * The fields that a manager owns. `isApplied`: the manager owns them through server-side apply and so can remove fields by omitting them.
  */
 export type Manager = { fields: FieldSet; isApplied: boolean };
 
-/** Managers by names that the caller chooses. The same manager with another operation or subresource must have another name. */
+/** Managers, by keys that the caller chooses. The same manager with another operation or subresource must have a different key. */
 export type Managers = ReadonlyMap<string, Manager>;
 
-/** A field that an apply would change although another manager owns it. */
+/** A field that an apply would change but another manager owns. */
 export type ApplyConflict = { manager: string; field: string };
 
 export type Applied = { object: JsonObject; managers: Managers } | { conflicts: ApplyConflict[] };
 
 type Change = {
-  /** The stored object; `{}` if there is none yet. */
+  /** The stored object; `{}` if none exists yet. */
   live: JsonObject;
   managers: Managers;
-  /** The manager that makes the change. */
+  /** The field manager that makes the change. */
   manager: string;
 };
 
-/** Applies changes to objects of one kind. */
+/** Applies changes to objects of one kind and tracks the owners of their fields. */
 export class FieldUpdater {
   readonly #node: Node;
   readonly #ignored: FieldSet;
 
-  /** `ignored`: fields that no manager may own, with everything below them, such as `status` for writes of the main resource. */
+  /** `ignored`: fields that no manager may own, including everything below them; for example, `status` for writes to the main resource. */
   constructor({ schema, type, ignored = new FieldSet() }: { schema: Schema; type: StructType; ignored?: FieldSet }) {
     this.#node = structNode(schema, type);
     this.#ignored = ignored;
@@ -48,8 +47,8 @@ export class FieldUpdater {
 
   /**
    * Applies a configuration. Removes fields that the manager applied before and now omits, unless another manager owns them. With `force`,
-   * the manager takes over conflicting fields; otherwise conflicts are returned. Throws `invalid_argument` for list elements without keys
-   * or with duplicate keys.
+   * the manager takes ownership of conflicting fields; otherwise, conflicts are returned. Throws `invalid_argument` for list elements with
+   * missing or duplicate keys.
    */
   apply({
     live,
@@ -67,7 +66,7 @@ export class FieldUpdater {
     return conflicts.length > 0 ? { conflicts } : { object, managers: transferred(comparison, applied, manager) };
   }
 
-  /** The managers after a create, update or patch. The writing manager owns the fields that it changed. */
+  /** Returns the managers after a create, update or patch. The writing manager owns the fields that it changed. */
   update({ live, object, managers, manager }: Change & { object: JsonObject }): Managers {
     const comparison = this.#compare(live, object);
     const { added, modified, removed } = comparison;
@@ -95,7 +94,7 @@ export class FieldUpdater {
     return { added: owned(added), modified: owned(modified), removed: owned(removed) };
   }
 
-  /** Removes fields that the manager applied last time, does not apply now, and that no manager owns. */
+  /** Removes fields that the manager applied last time, does not apply now and that no other manager owns. */
   #prune(merged: JsonObject, managers: Managers, last: FieldSet | undefined): JsonObject {
     if (last === undefined || last.isEmpty) return merged;
     const named = (set: FieldSet) => withNamedFields(set, this.#node);
@@ -119,7 +118,7 @@ function conflictsOf({ added, modified }: Comparison, managers: Managers, applyi
     );
 }
 
-/** The managers after a change. Other managers lose the fields that it changed; managers without fields are omitted. */
+/** Returns the managers after a change. Other managers lose the fields that it changed; managers that own no fields are omitted. */
 function transferred(
   { added, modified, removed }: Comparison,
   managers: Managers,

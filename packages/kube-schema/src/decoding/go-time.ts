@@ -25,7 +25,7 @@ const LAYOUTS: Record<'time' | 'microTime', Part[]> = {
 
 const MAX_SHOWN = 200;
 
-/** Why a string is not a time; undefined if its form is valid (values such as month 13 are not checked). */
+/** Returns why a string is not a time, or `undefined` if its format is valid. Value ranges are not checked, so month 13 is accepted. */
 export function timeProblem(text: string, type: 'time' | 'microTime'): string | undefined {
   const layout = LAYOUTS[type].map(([part]) => part).join('');
   const prefix = `parsing time ${quote(text)} as ${quote(layout)}: `;

@@ -6,11 +6,12 @@ import { type Context, Problems } from './problems.ts';
 import { readScalar } from './scalar-readers.ts';
 import { VALUE_READERS } from './value-readers.ts';
 
-/** A value's type name, and its type name in Go's error messages. */
+/** A value's type name in the schema, and its type name in Go's error messages. */
 type Target = { type: string; goType: string };
 
 /**
- * Decodes JSON like Go decodes it into structs, and returns the JSON that Go would encode from them. Values of wrong types count as absent.
+ * Decodes JSON as Go decodes it into structs, and returns the JSON that Go would encode from them. Values of the wrong type count as
+ * absent.
  */
 export class JsonDecoder {
   readonly #schema: Schema;
@@ -21,7 +22,7 @@ export class JsonDecoder {
     this.#problems = problems;
   }
 
-  /** Decodes an object; reports a problem and returns `undefined` if the value is not an object. */
+  /** Decodes an object. If the value is not an object, reports a problem and returns `undefined`. */
   struct(type: StructType, value: unknown, context: Context): JsonObject | undefined {
     if (!isJsonObject(value)) {
       this.#problems.wrongType(value, type.name.split('.').slice(-2).join('.'), context);
@@ -81,7 +82,7 @@ export class JsonDecoder {
     return result;
   }
 
-  /** Decodes an element of a list or map. Null becomes the zero value, because an element is never absent. */
+  /** Decodes a list element or map value. Null becomes the zero value, because an element is never absent. */
   #element(target: Target, value: unknown, context: Context): unknown {
     const decoded = value === null ? undefined : this.#value(target, value, context);
     return decoded ?? zeroOf(this.#schema, target.type);
@@ -97,7 +98,7 @@ export class JsonDecoder {
     return VALUE_READERS[type as ValueType](value, context, (inner) => this.#customSchema(inner));
   }
 
-  /** Go decodes these schemas with a separate decoder, which ignores unknown fields. */
+  /** Go decodes schemas that are nested in a value with a separate decoder, which ignores unknown fields. */
   #customSchema(value: unknown): unknown {
     const problems = new Problems([]);
     const decoder = new JsonDecoder(this.#schema, problems);
@@ -108,7 +109,7 @@ export class JsonDecoder {
   }
 }
 
-/** Go's name for the elements of a list or map, derived from the field's Go type unless that is a named type. */
+/** Returns Go's name for the element type of a list or map. It is derived from the field's Go type, unless that is a named type. */
 function elementName({ type, goType }: Field, schema: Schema): string {
   const written = /^(?:\[\]|map\[\w*\])(.+)$/.exec(goType)?.[1];
   if (written !== undefined) return written;

@@ -1,13 +1,13 @@
-/** Problems of a JSON object, with the texts and in the order of upstream's decoder (sigs.k8s.io/json). */
+/** Problems found while decoding a JSON object, with the texts and in the order of upstream's decoder (sigs.k8s.io/json). */
 import { PodwrightError } from '@podwright/base';
 
-/** Upstream's decoder reports no more than this. */
+/** Maximum number of problems, as in upstream's decoder. */
 const MAX_PROBLEMS = 100;
 
-/** Field names and list indexes, starting at an object's root. */
+/** Field names and list indexes, starting from an object's root. */
 export type JsonPath = readonly (string | number)[];
 
-/** Formats a path like `spec.containers[0].name`; names are not quoted. */
+/** Formats a JSON path like `spec.containers[0].name`; field names are not quoted. */
 export function formatPath(path: JsonPath): string {
   return path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
@@ -15,27 +15,27 @@ export function formatPath(path: JsonPath): string {
   );
 }
 
-/** The decoder's position: the path, and the names for type errors. */
+/** The decoder's position: the JSON path, and the names used in type errors. */
 export type Context = {
   path: JsonPath;
-  /** The struct that contains the last field, without its package; '' at the root. */
+  /** The unqualified name of the struct that contains the last field; '' at the root. */
   struct: string;
-  /** The field names from the root, without list indexes and map keys. */
+  /** The field names from the root on, without list indexes and map keys. */
   fields: string;
 };
 
-/** Collects the problems of one object. */
+/** Collects the problems found in one object. */
 export class Problems {
   readonly #duplicates: ReadonlySet<string>;
   readonly #strict = new Set<string>();
   #firstError: string | undefined;
 
-  /** `duplicates`: paths of fields that the source text contains more than once. A parsed JSON value no longer shows them. */
+  /** `duplicates`: paths of fields that occur more than once in the source text. A parsed JSON value no longer shows them. */
   constructor(duplicates: readonly JsonPath[]) {
     this.#duplicates = new Set(duplicates.map(formatPath));
   }
 
-  /** The problems for strict validation, such as `unknown field "spec.foo"`. */
+  /** The problems that strict validation reports, such as `unknown field "spec.foo"`. */
   get strict(): string[] {
     return [...this.#strict];
   }
@@ -44,7 +44,7 @@ export class Problems {
     this.#add(`unknown field ${quoted(formatPath(path))}`);
   }
 
-  /** Reports the field if the source text contains it more than once. */
+  /** Reports the field if it occurs more than once in the source text. */
   knownField(path: JsonPath): void {
     if (this.#duplicates.size === 0) return;
     const text = formatPath(path);
@@ -56,7 +56,7 @@ export class Problems {
     this.error(wrongTypeText(kindOf(value), goType, context));
   }
 
-  /** Reports a number that does not fit its type. */
+  /** Reports a number that is out of range or not valid for its type. */
   wrongNumber(value: number, goType: string, context: Context): void {
     this.error(wrongTypeText(`number ${value}`, goType, context));
   }
@@ -75,10 +75,10 @@ export class Problems {
   }
 }
 
-/** An error that ends decoding at once, like the errors of Go's `UnmarshalJSON`. */
+/** Returns an error that ends decoding immediately, like the errors of Go's `UnmarshalJSON`. */
 export const decodeError = (message: string): PodwrightError => new PodwrightError('invalid_argument', message);
 
-/** An error that ends decoding because a value has the wrong type. */
+/** Returns an error that ends decoding because a value has the wrong type. */
 export const wrongTypeError = (value: unknown, goType: string, context: Context): PodwrightError =>
   decodeError(wrongTypeText(kindOf(value), goType, context));
 
@@ -87,11 +87,11 @@ function wrongTypeText(value: string, goType: string, { struct, fields }: Contex
   return `json: cannot unmarshal ${value} into Go ${target} of type ${goType}`;
 }
 
-/** Go's name for the type of a JSON value. */
+/** Returns Go's name for the type of a JSON value. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** Like Go's `strconv.Quote`, for strings without control characters. */
+/** Quotes a string like Go's `strconv.Quote`. Correct only for strings without control characters. */
 const quoted = (text: string): string => JSON.stringify(text);

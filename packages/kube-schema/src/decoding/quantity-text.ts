@@ -1,10 +1,13 @@
 /** Quantities in the canonical form in which Kubernetes stores and prints them (apimachinery, api/resource). */
 import { formatQuantity, isQuantity, parseQuantity } from '@podwright/kube-api';
 
-/** Powers of ten for the suffixes, for quantities written with an exponent. */
+/** Exponents of ten for the suffixes, for quantities that are written with an exponent. */
 const EXPONENTS: Record<string, number> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 
-/** The canonical form: `1` for `1000m`, `1Gi` for `1024Mi`, `10e3` for `1e4`. Undefined if the text is not a quantity. */
+/**
+ * Returns the quantity's canonical form: `1` for `1000m`, `1Gi` for `1024Mi`, `10e3` for `1e4`. Returns `undefined` if the text is not a
+ * quantity.
+ */
 export function canonicalQuantity(text: string): string | undefined {
   if (!isQuantity(text)) return undefined;
   const canonical = formatQuantity(parseQuantity(text).nanos, text);
@@ -13,6 +16,6 @@ export function canonicalQuantity(text: string): string | undefined {
   return suffix === '' ? digits : `${digits}e${EXPONENTS[suffix]}`;
 }
 
-/** Upstream's error for a text that is not a quantity. */
+/** Upstream's error message for text that is not a valid quantity. */
 export const QUANTITY_ERROR =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

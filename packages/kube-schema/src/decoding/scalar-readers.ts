@@ -3,8 +3,8 @@ import type { ScalarType } from '../schema/field.ts';
 import type { Context, Problems } from './problems.ts';
 
 /**
- * Decodes a scalar. If the value has another type, adds an error to `problems` and returns undefined. `goType` is the type name for the
- * error.
+ * Decodes a scalar. If the value has another type, adds an error to `problems` and returns `undefined`. `goType` is the type name used in
+ * that error.
  */
 export function readScalar(
   value: unknown,
@@ -39,7 +39,7 @@ function fits(value: number, type: 'int32' | 'int64'): boolean {
   return Number.isInteger(value) && value >= -limit && value < limit;
 }
 
-/** Decodes padded base64 with any line breaks, and encodes it again without them, as Go does. */
+/** Decodes padded base64 that may contain line breaks, and re-encodes it without them, as Go does. */
 function readBytes(text: string, problems: Problems): string | undefined {
   const joined = text.replaceAll(/[\r\n]/g, '');
   const wrong = /[^A-Za-z0-9+/]/.exec(joined.replace(/={1,2}$/, ''));

@@ -1,6 +1,6 @@
 /**
- * Structs that are a single value in JSON, decoded like Go's `UnmarshalJSON` and encoded like its `MarshalJSON`. Errors end decoding at
- * once.
+ * Structs that are represented by a single value in JSON. They are decoded like Go's `UnmarshalJSON` and encoded like its `MarshalJSON`.
+ * Errors end decoding immediately.
  */
 import { isJsonObject } from '../json.ts';
 import type { ValueType } from '../schema/field.ts';
@@ -9,7 +9,7 @@ import { timeProblem } from './go-time.ts';
 import { type Context, decodeError, wrongTypeError } from './problems.ts';
 import { canonicalQuantity, QUANTITY_ERROR } from './quantity-text.ts';
 
-/** Decodes a custom resource's schema that is nested in a value. */
+/** Decodes a custom resource schema that is nested in a value. */
 export type ReadSchema = (value: unknown) => unknown;
 
 type ValueReader = (value: unknown, context: Context, readSchema: ReadSchema) => unknown;

@@ -1,13 +1,16 @@
 /** Directives of strategic merge patches (Kubernetes design proposals: strategic-merge-patch, preserve-order-in-strategic-merge-patch). */
 import { isJsonObject, type JsonObject, setField } from '../json.ts';
 
-/** In an object: `replace` or `delete`. An element of a list also has its merge key. */
+/** Directive in an object: `replace` or `delete`. In a list element, it accompanies the merge key. */
 export const PATCH = '$patch';
-/** In an object: the names of the only fields to keep. */
+/** Directive in an object: the names of the only fields to keep. */
 export const RETAIN_KEYS = '$retainKeys';
-/** Prefix of a list's name. The value is the order of the list: the merge keys of its elements, or its scalars. */
+/**
+ * Prefix of a list's field name. The value is the list's element order: the elements' merge keys, or the elements themselves if they are
+ * scalars.
+ */
 export const SET_ORDER = '$setElementOrder/';
-/** Prefix of the name of a list of scalars. The value lists the scalars to remove. */
+/** Prefix of a scalar list's field name. The value lists the scalars to remove. */
 export const DELETE_SCALARS = '$deleteFromPrimitiveList/';
 
 export const isDirective = (name: string): boolean =>
@@ -17,8 +20,8 @@ export const hasPatchDirective = (value: unknown): value is JsonObject =>
   isJsonObject(value) && Object.hasOwn(value, PATCH);
 
 /**
- * A patch's value for a field that the original lacks: without nulls, directives, and objects that have a `$patch`. Undefined if nothing is
- * left.
+ * Returns a patch's value for a field that the original lacks: without nulls, directives, and objects that contain a `$patch`. Returns
+ * `undefined` if nothing is left.
  */
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((one) => one !== undefined);

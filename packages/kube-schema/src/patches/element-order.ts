@@ -1,11 +1,14 @@
-/** The element order of a merged list (https://git.k8s.io/design-proposals-archive/cli/preserve-order-in-strategic-merge-patch.md). */
+/**
+ * Determines the element order of a merged list
+ * (https://git.k8s.io/design-proposals-archive/cli/preserve-order-in-strategic-merge-patch.md).
+ */
 
 /** Returns the identity of an element: its merge key, or the element itself if it is a scalar. */
 export type Identity = (element: unknown) => unknown;
 
 /**
- * Orders a list. Elements that `order` names are in that order. The other elements stay between them where `server` had them, as far as
- * `server` contains both. New elements therefore precede the server's own. The cost is linear, apart from sorting.
+ * Orders a list. Elements named in `order` follow that order. The other elements are placed between them as in `server`, where `server`
+ * contains both. New elements therefore precede elements that only the server has. The cost is linear, apart from sorting.
  */
 export function orderElements(
   list: readonly unknown[],
@@ -32,7 +35,7 @@ export function orderElements(
   return [...result, ...patched.slice(next)];
 }
 
-/** The first position of each element. */
+/** Returns each element's first position. */
 function positions(list: readonly unknown[], identity: Identity): Map<unknown, number> {
   const places = new Map<unknown, number>();
   for (const [index, element] of list.entries()) {

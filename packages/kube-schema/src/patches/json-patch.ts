@@ -1,13 +1,15 @@
-/** JSON Patch (RFC 6902) with the behaviour of upstream's API server. */
+/** JSON Patch (RFC 6902), matching the behavior of upstream's API server. */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, isTooDeep, type JsonObject } from '../json.ts';
 import { insert, type Location, locate, read, remove, set } from './json-pointer.ts';
 import { checkDepth, patchError } from './patch-error.ts';
 
-/** The API server's limits: the number of operations, and the bytes that `copy` may add (its limit for request bodies). */
+/**
+ * The API server's limits: the number of operations, and the number of bytes that `copy` operations may add (its limit for request bodies).
+ */
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 << 20;
-/** Allows about a second of work: each insertion into a long list moves all elements after it. */
+/** Allows about a second of work. Each insertion into a long list moves all elements after it. */
 const MAX_MOVED_ELEMENTS = 1e9;
 
 type Operation = { op: string; path: string; from: string; value: unknown };
@@ -41,7 +43,7 @@ function readOperation(given: unknown): Operation {
   return { op, path, from, value };
 }
 
-/** A document, and the work that was done on it so far. */
+/** A document and the cost of the operations applied to it so far. */
 class Patched {
   document: unknown;
   #copiedBytes = 0;
@@ -90,7 +92,7 @@ class Patched {
     if (!isDeepStrictEqual(found ?? null, value ?? null)) throw failed(`testing value ${path} failed: test failed`);
   }
 
-  /** Copies a value. Each copy can double the document, so the sizes of all copies are summed. */
+  /** Copies a value. Each copy can double the document's size, so the sizes of all copies are added up. */
   #copy({ op, path, from }: Operation): void {
     const value = read(this.#find(op, from)) ?? null;
     if (isTooDeep(value)) throw failed('exceeded max depth');

@@ -2,12 +2,12 @@
 import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
 import { patchError } from './patch-error.ts';
 
-/** A field or list element: the object or list that contains it, and its key. The field or element itself may be absent. */
+/** The location of a field or list element: the object or list that contains it, and its key. The field or element itself may be absent. */
 export type Location = { parent: JsonObject | unknown[]; key: string };
 
 const failed = (message: string) => patchError('failed_precondition', message);
 
-/** The location at a path in a document; undefined if a part above it is absent. The root has no location. */
+/** Returns the location at a path in a document, or `undefined` if one of its ancestors is absent. The root has no location. */
 export function locate(document: unknown, path: string): Location | undefined {
   const [, ...names] = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const key = names.pop();
@@ -19,18 +19,18 @@ export function locate(document: unknown, path: string): Location | undefined {
   return key !== undefined && (isJsonObject(parent) || Array.isArray(parent)) ? { parent, key } : undefined;
 }
 
-/** The value at a location; undefined for an absent field. Throws for an index outside the list. */
+/** Returns the value at a location, or `undefined` if the field is absent. Throws if the index is out of range. */
 export function read({ parent, key }: Location): unknown {
   return Array.isArray(parent) ? parent[existingIndex(parent, key)] : fieldOf(parent, key);
 }
 
-/** Sets a field, or replaces an element. */
+/** Sets a field or replaces a list element. */
 export function set({ parent, key }: Location, value: unknown): void {
   if (Array.isArray(parent)) parent[existingIndex(parent, key)] = value;
   else setField(parent, key, value);
 }
 
-/** Sets a field, or inserts a list element; the key `-` means the end. Returns how many elements were moved. */
+/** Sets a field or inserts a list element; the key `-` means the end of the list. Returns how many elements were moved. */
 export function insert({ parent, key }: Location, value: unknown): number {
   if (!Array.isArray(parent)) {
     setField(parent, key, value);
@@ -62,7 +62,7 @@ function existingIndex(list: unknown[], key: string): number {
   return index;
 }
 
-/** The index of an element. Negative indexes count from the end, as in upstream's library. */
+/** Returns an element's index. Negative indexes count from the end, as in upstream's library. */
 function indexOf(list: unknown[], key: string): number | undefined {
   const given = toInteger(key) ?? Number.NaN;
   const index = given < 0 ? given + list.length : given;

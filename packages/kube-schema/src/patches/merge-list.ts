@@ -4,18 +4,18 @@ import { hasPatchDirective, PATCH, withoutDirectives } from './directives.ts';
 import { type Identity, orderElements } from './element-order.ts';
 import { patchError } from './patch-error.ts';
 
-/** Merges an element that is in both lists. */
+/** Merges two versions of a list element that is in both lists. */
 type MergeElement = (original: JsonObject, patch: JsonObject) => JsonObject;
 
 type ListMerge = {
-  /** Absent for a list of scalars. */
+  /** The field that identifies list elements; `undefined` for a list of scalars. */
   mergeKey: string | undefined;
   mergeElement: MergeElement;
-  /** The value of `$setElementOrder`; by default the order of the patch. */
+  /** The value of `$setElementOrder`. Default: the order of the patch. */
   order?: readonly unknown[];
 };
 
-/** The merged list. Modifies neither input. */
+/** Returns the merged list. Modifies neither input. */
 export function mergeList(
   original: unknown[],
   patch: unknown[],
@@ -39,7 +39,7 @@ export function removeScalars(list: unknown[], removed: readonly unknown[]): unk
   return list.filter((value) => !removals.has(value));
 }
 
-/** The identity of elements in a list with this merge key, or in a list of scalars. */
+/** Returns a function that identifies elements: by the merge key or, in a list of scalars, by the element itself. */
 export const identityOf = (mergeKey: string | undefined): Identity =>
   mergeKey === undefined ? itself : byKey(mergeKey);
 
@@ -54,7 +54,7 @@ const byKey =
     return typeof value === 'object' ? JSON.stringify(value) : value;
   };
 
-/** Whether the elements are objects. Throws if they are not all of one type, or are lists. */
+/** Returns whether the elements are objects. Throws if they are not all of the same type or if any of them is a list. */
 function checkElements(elements: unknown[]): boolean {
   const types = new Set(
     elements.map((element) => (Array.isArray(element) ? 'list' : element === null ? 'null' : typeof element)),
@@ -64,7 +64,7 @@ function checkElements(elements: unknown[]): boolean {
   return types.has('object');
 }
 
-/** Applies the patch elements that have a `$patch`, and returns the remaining original and patch elements. */
+/** Applies the patch elements that contain a `$patch` directive. Returns the remaining original and patch elements. */
 function withDirectives(
   original: unknown[],
   patch: unknown[],
@@ -87,7 +87,7 @@ function withDirectives(
   };
 }
 
-/** Merges each element into the first one with the same key, or appends it. */
+/** Merges each patch element into the first element with the same merge key, or appends it. */
 function mergeElements(
   original: unknown[],
   elements: JsonObject[],

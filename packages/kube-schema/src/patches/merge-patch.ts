@@ -2,7 +2,7 @@
 import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
 import { checkDepth } from './patch-error.ts';
 
-/** Applies a patch to an object. Modifies neither. Throws `invalid_argument` if the patch is more than 1,000 levels deep. */
+/** Applies a merge patch to an object. Modifies neither. Throws `invalid_argument` if the patch is nested more than 1,000 levels deep. */
 export function mergePatch(original: JsonObject, patch: JsonObject): JsonObject {
   checkDepth(patch);
   return merge(original, patch);

@@ -1,6 +1,6 @@
 /**
- * Errors of patches, with upstream's texts. The code determines the response status: `invalid_argument` is 400 BadRequest,
- * `failed_precondition` 422 Invalid, `resource_exhausted` 413 RequestEntityTooLarge, `internal` 500 InternalError.
+ * Patch errors, with upstream's texts. The error code determines the response status: `invalid_argument` is 400 BadRequest,
+ * `failed_precondition` is 422 Invalid, `resource_exhausted` is 413 RequestEntityTooLarge, and `internal` is 500 InternalError.
  */
 import { type ErrorCode, PodwrightError } from '@podwright/base';
 import { isTooDeep } from '../json.ts';
@@ -12,7 +12,7 @@ type PatchErrorCode = Extract<
 
 export const patchError = (code: PatchErrorCode, message: string): PodwrightError => new PodwrightError(code, message);
 
-/** Rejects a patch that is too deep, like Go's JSON decoder. */
+/** Rejects a patch that is nested too deeply, like Go's JSON decoder. */
 export function checkDepth(patch: unknown): void {
   if (isTooDeep(patch)) throw patchError('invalid_argument', 'exceeded max depth');
 }

@@ -4,7 +4,7 @@ import { patchError } from './patch-error.ts';
 
 const PLAIN: PatchStrategy = { merge: false, retainKeys: false, replace: false };
 
-/** A patch's position in a type: in a struct, in a map with elements of a type, or in untyped JSON. */
+/** The type information for one position in a patch: a struct, a map whose elements have a given type, or untyped JSON. */
 export class PatchPlace {
   readonly #schema: Schema;
   readonly #struct: StructType | undefined;
@@ -22,7 +22,10 @@ export class PatchPlace {
     return new PatchPlace(schema, { struct });
   }
 
-  /** The position of a struct's field or a map's entry, with its patch strategy. For a list, it is also the position of the elements. */
+  /**
+   * Returns the position of a struct field or map entry, with its patch strategy. For a list, the same position also describes its
+   * elements.
+   */
   at(name: string): PatchPlace {
     if (this.#struct === undefined) return this.#below(this.#elements, 'none');
     const field = this.#struct.byName.get(name);

@@ -1,4 +1,4 @@
-/** Strategic merge patch with the behaviour of upstream's API server (k8s.io/apimachinery, util/strategicpatch). */
+/** Strategic merge patch, matching the behavior of upstream's API server (k8s.io/apimachinery, util/strategicpatch). */
 import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
 import type { StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -17,7 +17,8 @@ import { checkDepth, patchError } from './patch-error.ts';
 import { PatchPlace } from './patch-place.ts';
 
 /**
- * Applies a patch to an object. Modifies neither. The object must not have fields that its type lacks. Throws errors of `patch-error.ts`.
+ * Applies a strategic merge patch to an object. Modifies neither. The object must not contain fields that its type does not define. Throws
+ * the errors in `patch-error.ts`.
  */
 export function strategicMerge(
   original: JsonObject,
@@ -45,7 +46,7 @@ function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchPlace
   return result;
 }
 
-/** The result for an object whose patch has a `$patch` directive. */
+/** Returns the result for an object whose patch contains a `$patch` directive. */
 function directed({ [PATCH]: directive, ...rest }: JsonObject): JsonObject {
   if (directive === 'replace') return withoutDirectives(rest) as JsonObject;
   if (directive === 'delete') return {};
@@ -53,7 +54,10 @@ function directed({ [PATCH]: directive, ...rest }: JsonObject): JsonObject {
   throw patchError('internal', `unknown patch type: ${JSON.stringify(directive)} in map: ${shown}`);
 }
 
-/** A copy of the original. If the patch has `$retainKeys`, only these fields are kept; they must include all fields of the patch. */
+/**
+ * Returns a copy of the original. If the patch contains `$retainKeys`, only the fields listed there are kept; the list must include all
+ * fields in the patch.
+ */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
   if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...original };
   const keys = new Set(Array.isArray(patch[RETAIN_KEYS]) ? patch[RETAIN_KEYS] : undefined);
@@ -65,7 +69,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
 
 type At = { place: PatchPlace; name: string };
 
-/** A field's value after the patch; undefined if the field is removed. */
+/** Returns a field's value after the patch, or `undefined` if the field is removed. */
 function mergeField(original: unknown, value: unknown, { place, name }: At): unknown {
   if (isJsonObject(original) && isJsonObject(value)) {
     const below = place.at(name);
@@ -95,7 +99,7 @@ function removeFromList(result: JsonObject, name: string, removed: unknown): voi
 
 type Ordering = { patch: JsonObject; name: string; order: unknown; place: PatchPlace };
 
-/** Merges a list that has a `$setElementOrder`, even if the patch has no elements for it. */
+/** Merges and orders a list that has a `$setElementOrder`, even if the patch contains no elements for it. */
 function orderList(result: JsonObject, { patch, name, order, place }: Ordering): void {
   const [before, elements] = [fieldOf(result, name), fieldOf(patch, name) ?? undefined];
   const isWrong = (value: unknown) => value !== undefined && !Array.isArray(value);
@@ -111,7 +115,7 @@ function orderList(result: JsonObject, { patch, name, order, place }: Ordering):
     setField(result, name, orderElements(withoutDirectives(elements) as unknown[], { order, server: [], identity }));
 }
 
-/** Throws unless the elements of the patch are in the order of `$setElementOrder`. */
+/** Throws if the patch's elements are not in the order given by `$setElementOrder`. */
 function checkOrder(elements: unknown[], order: unknown[], identity: Identity): void {
   let next = 0;
   for (const element of elements.filter((one) => !hasPatchDirective(one))) {

@@ -1,8 +1,8 @@
 import { malformed, type WireReader } from './wire-reader.ts';
 
 /**
- * Yields a message's field numbers in order of appearance; the caller must read each field's value before the next step. Fields that are
- * not in `wireTypes` are skipped, as protobuf requires of unknown fields.
+ * Yields a message's field numbers in order of appearance. The caller must read each field's value before it advances the iterator. Fields
+ * that are not in `wireTypes` are skipped, as protobuf requires for unknown fields.
  */
 export function* knownFields(reader: WireReader, wireTypes: Readonly<Record<number, number>>): Generator<number> {
   while (!reader.isAtEnd) {

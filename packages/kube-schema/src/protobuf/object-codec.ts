@@ -8,21 +8,21 @@ import { StructEncoder } from './struct-encoder.ts';
 import { BYTES, malformed, WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
-/** `k8s\0`: the first bytes of each encoded object (k8s.io/apimachinery, runtime/serializer/protobuf). */
+/** `k8s\0`: the first bytes of every protobuf-encoded object (k8s.io/apimachinery, runtime/serializer/protobuf). */
 const MAGIC = Buffer.from('k8s\0');
 
 /** The media type of protobuf-encoded objects. */
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 
-/** The kind that a request's path implies, for objects that do not name their own. */
+/** The kind implied by a request's path, for objects that do not name their own. */
 export type DefaultKind = { apiVersion: string; kind: string };
 
 /** Whether the bytes start like a protobuf-encoded object. */
 export const isProtobufObject = (bytes: Uint8Array): boolean => MAGIC.equals(bytes.subarray(0, MAGIC.length));
 
 /**
- * Decodes an object of a built-in kind to JSON. `kind` and `apiVersion` come from the object, or else from `fallback`. Throws
- * `invalid_argument` for malformed bytes, `not_found` for unknown kinds.
+ * Decodes an object of a built-in kind to JSON. `kind` and `apiVersion` are taken from the object, or from `fallback` if it does not name
+ * them. Throws `invalid_argument` for malformed bytes and `not_found` for unknown kinds.
  */
 export function decodeObject(
   schema: Schema,
@@ -44,8 +44,8 @@ export function decodeObject(
 type Unknown = { apiVersion: string; kind: string; raw: WireReader | undefined };
 
 /**
- * Reads the envelope, runtime.Unknown. Its fields are 1 the type, 2 the object, and 3 the encoding and 4 the media type, which clients do
- * not set.
+ * Reads the envelope, a runtime.Unknown message. Its fields are 1 (the type), 2 (the object), 3 (the encoding) and 4 (the media type);
+ * clients do not set the last two.
  */
 function readUnknown(reader: WireReader): Unknown {
   const found: Unknown = { apiVersion: '', kind: '', raw: undefined };
@@ -60,7 +60,7 @@ function readUnknown(reader: WireReader): Unknown {
   return found;
 }
 
-/** Encodes an object of a built-in kind. Throws `invalid_argument` for values of wrong types, `not_found` for unknown kinds. */
+/** Encodes an object of a built-in kind. Throws `invalid_argument` for values of the wrong type and `not_found` for unknown kinds. */
 export function encodeObject(schema: Schema, object: JsonObject): Uint8Array {
   const { apiVersion, kind } = object;
   const named = {

@@ -1,4 +1,4 @@
-/** Protobuf scalars as JSON values. */
+/** Converts protobuf scalars to and from JSON values. */
 import { PodwrightError } from '@podwright/base';
 import type { ScalarType } from '../schema/field.ts';
 import { BYTES, FIXED64, malformed, VARINT, type WireReader } from './wire-reader.ts';
@@ -13,7 +13,7 @@ export const WIRE_TYPES: Readonly<Record<ScalarType, number>> = {
   double: FIXED64,
 };
 
-/** Reads a scalar. Integers beyond 2^53 are rounded, because JSON values hold JavaScript numbers. */
+/** Reads a scalar. Integers beyond 2^53 are rounded, because JSON values are JavaScript numbers. */
 export function readScalar(reader: WireReader, type: ScalarType): unknown {
   switch (type) {
     case 'string':
@@ -38,7 +38,9 @@ function readDouble(reader: WireReader): number {
   return value;
 }
 
-/** Writes a field. Throws `invalid_argument` if the value does not fit. `name` is the field's name in the error. */
+/**
+ * Writes a scalar field. Throws `invalid_argument` if the value does not have the field's type. `name` is the field's name in that error.
+ */
 export function writeScalar(writer: WireWriter, { number, type, name }: ScalarField, value: unknown): void {
   if (type === 'bool' && typeof value === 'boolean') writer.varintField(number, value ? 1 : 0);
   else if (type === 'string' && typeof value === 'string') writer.stringField(number, value);
@@ -55,7 +57,7 @@ function isInteger(value: unknown, type: ScalarType): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= -limit && value < limit;
 }
 
-/** The error for a JSON value that does not have its field's type. */
+/** Returns the error for a JSON value that does not match its field's type. */
 export function unfit(name: string, type: string): PodwrightError {
   return new PodwrightError('invalid_argument', `encode protobuf: ${name} is no ${type}`);
 }

@@ -1,4 +1,4 @@
-/** Parts of a custom resource's schema that, in JSON, are either a schema or something else (apiextensions/v1, marshal.go). */
+/** Parts of a custom resource schema that, in JSON, are either a schema or something else (apiextensions/v1, marshal.go). */
 import { isJsonObject } from '../json.ts';
 import { knownFields } from './known-fields.ts';
 import { unfit } from './scalars.ts';

@@ -9,8 +9,8 @@ import { VALUE_CODECS } from './value-codecs.ts';
 import { BYTES, malformed, type Tag, type WireReader } from './wire-reader.ts';
 
 /**
- * Decodes the messages of one object to the JSON that a Go program would print: fields that Go does not omit get their zero value or
- * `null`. If a field occurs twice, the last value wins.
+ * Decodes one object's messages to the JSON that a Go program would print: fields that Go does not omit get their zero value or `null`. If
+ * a field occurs twice, the last value wins.
  */
 export class StructDecoder {
   readonly #schema: Schema;
@@ -22,7 +22,7 @@ export class StructDecoder {
     this.#budget = new ValueBudget(limits);
   }
 
-  /** Decodes a struct to an object, or to a list or null if the type `isList`. */
+  /** Decodes a struct to an object, or to a list or null if its type has `isList` set. */
   struct(type: StructType, reader: WireReader): unknown {
     if (++this.#depth > MAX_DEPTH) throw malformed(reader.offset, `messages are more than ${MAX_DEPTH} deep`);
     this.#budget.spend(reader.offset, VALUES_OF_STRUCT);
@@ -59,7 +59,7 @@ export class StructDecoder {
     return this.#value(type, reader);
   }
 
-  /** Reads a value whose wire type has been checked. */
+  /** Reads a value whose wire type has already been checked. */
   #value(type: string, reader: WireReader): unknown {
     if (isScalarType(type)) return readScalar(reader, type);
     const message = reader.message();
@@ -69,7 +69,7 @@ export class StructDecoder {
     );
   }
 
-  /** Reads one element of a list, or several numbers that are packed into one field. */
+  /** Reads one list element, or several numbers that are packed into one field. */
   #elements(field: Field, { tag, reader, list }: { tag: Tag; reader: WireReader; list: unknown[] }): void {
     const isPacked = isScalarType(field.type) && WIRE_TYPES[field.type] !== BYTES && tag.wireType === BYTES;
     if (!isPacked) {
@@ -94,7 +94,7 @@ export class StructDecoder {
   }
 }
 
-/** The list or map of a field. The first element or entry creates it. */
+/** Returns a field's list or map, creating it for the first element or entry. */
 function into<T>(values: Map<number, unknown>, number: number, make: () => T): T {
   const before = values.get(number) as T | undefined;
   const value = before ?? make();

@@ -8,7 +8,7 @@ import { VALUE_CODECS } from './value-codecs.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /**
- * Encodes JSON to the same messages as Go's generated code: fields in ascending order of number, map entries in order of key, and
+ * Encodes JSON to the same messages as Go's generated code: fields in ascending order of field number, map entries in key order, and
  * non-pointer fields even if they are absent. JSON fields that are not in the schema are ignored.
  */
 export class StructEncoder {
@@ -21,7 +21,7 @@ export class StructEncoder {
     this.#writer = writer;
   }
 
-  /** Writes the fields of an object, or of a list if the type `isList`. Throws `invalid_argument` for values of other types. */
+  /** Writes the fields of an object, or of a list if the type has `isList` set. Throws `invalid_argument` for values of other types. */
   struct(type: StructType, value: unknown): void {
     if (++this.#depth > MAX_DEPTH) throw unfit(type.name, `object of at most ${MAX_DEPTH} levels`);
     const object = type.isList ? { items: value } : value;
@@ -68,8 +68,8 @@ export class StructEncoder {
 }
 
 /**
- * Compares strings like Go, byte by byte. JavaScript compares UTF-16 code units, which puts characters beyond the basic plane before
- * U+E000.
+ * Compares strings byte by byte, as Go does. JavaScript compares UTF-16 code units, which sorts characters beyond the Basic Multilingual
+ * Plane before U+E000.
  */
 function byBytes(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));

@@ -1,4 +1,6 @@
-/** Kubernetes messages that are a single value in JSON, converted like Go's `MarshalJSON` and `UnmarshalJSON` do. */
+/**
+ * Kubernetes messages that are represented by a single value in JSON. They are converted like Go's `MarshalJSON` and `UnmarshalJSON` do.
+ */
 import type { ValueType } from '../schema/field.ts';
 import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from '../schema/value-text.ts';
 import { knownFields } from './known-fields.ts';
@@ -9,7 +11,7 @@ import { BYTES, malformed, VARINT } from './wire-reader.ts';
 
 const TIMESTAMP = { 1: VARINT, 2: VARINT };
 
-/** `digits`: the number of fractional digits. A Time has none, a MicroTime has six. */
+/** `digits`: the number of fractional digits in the seconds. A Time has none; a MicroTime has six. */
 const timestamp = (digits: 0 | 6): ValueCodec => ({
   decode: (reader) => {
     const { offset } = reader;
@@ -45,7 +47,7 @@ const duration: ValueCodec = {
   },
 };
 
-/** The text is not checked; validation does that. */
+/** The text is not checked here; validation does that. */
 const quantity: ValueCodec = {
   decode: (reader) => {
     let text = '';
@@ -58,7 +60,7 @@ const quantity: ValueCodec = {
   },
 };
 
-/** The field `type` is 0 for a number and 1 for a string. */
+/** The protobuf field `type` is 0 for a number and 1 for a string. */
 const intOrString: ValueCodec = {
   decode: (reader) => {
     let [type, integer, text] = [0, 0, ''];

@@ -1,6 +1,6 @@
 /**
- * Watches in protobuf. Each event is a frame: a length in 4 bytes, big-endian, followed by a `meta.v1.WatchEvent` whose object is a
- * complete encoded object (k8s.io/apimachinery, util/framer and runtime/serializer/streaming).
+ * Watch events in protobuf. Each event is a frame: a 4-byte big-endian length followed by a `meta.v1.WatchEvent` whose object is a complete
+ * encoded object (k8s.io/apimachinery, util/framer and runtime/serializer/streaming).
  */
 import { BoundedBytes, PodwrightError } from '@podwright/base';
 import type { JsonObject } from '../json.ts';
@@ -19,7 +19,7 @@ const LENGTH_BYTES = 4;
 /** Maximum frame size that upstream's clients accept. */
 const MAX_FRAME_BYTES = 16 << 20;
 
-/** Encodes an event as a frame. Throws like `encodeObject`. */
+/** Encodes an event as a frame. Throws the same errors as `encodeObject`. */
 export function encodeWatchEvent(schema: Schema, { type, object }: WatchEvent): Uint8Array {
   const writer = new WireWriter();
   const encoded = encodeObject(schema, object);
@@ -32,7 +32,7 @@ export function encodeWatchEvent(schema: Schema, { type, object }: WatchEvent): 
   return frame;
 }
 
-/** Splits the chunks of a response body into events. */
+/** Splits a response body into watch events, chunk by chunk. */
 export class WatchFrames {
   readonly #schema: Schema;
   readonly #limits: DecodeLimits;
@@ -49,7 +49,10 @@ export class WatchFrames {
     this.#pending = new BoundedBytes(LENGTH_BYTES + maxFrameBytes);
   }
 
-  /** The events that a chunk completes, in order. Throws like `decodeObject`, and `resource_exhausted` for a frame that is too large. */
+  /**
+   * Yields the events that a chunk completes, in order. Throws the same errors as `decodeObject`, and `resource_exhausted` if a frame is
+   * too large.
+   */
   *add(chunk: Uint8Array): Generator<WatchEvent> {
     let rest = chunk;
     while (rest.length > 0) {
@@ -62,7 +65,7 @@ export class WatchFrames {
     }
   }
 
-  /** Number of bytes that the pending length or frame still lacks. */
+  /** Returns the number of bytes still needed to complete the pending frame length or frame. */
   #missing(): number {
     const bytes = this.#pending.bytes();
     if (bytes.length < LENGTH_BYTES) return LENGTH_BYTES - bytes.length;

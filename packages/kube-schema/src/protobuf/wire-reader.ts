@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Wire types of protobuf (https://protobuf.dev/programming-guides/encoding). */
+/** Protobuf wire types (https://protobuf.dev/programming-guides/encoding). */
 export const VARINT = 0;
 export const FIXED64 = 1;
 export const BYTES = 2;
@@ -8,18 +8,18 @@ const GROUP_START = 3;
 const GROUP_END = 4;
 const FIXED32 = 5;
 
-/** Groups are obsolete and no known field is one, but groups of unknown fields are skipped. */
+/** Groups are obsolete and no known field is a group, but unknown groups must still be skipped. */
 const MAX_GROUP_DEPTH = 100;
 
 /** A field number and a wire type. */
 export type Tag = { number: number; wireType: number };
 
-/** The error for a message that cannot be decoded. The offset counts bytes from the start of the whole input. */
+/** Returns the error for a message that cannot be decoded. `offset` counts bytes from the start of the whole input. */
 export function malformed(offset: number, why: string): PodwrightError {
   return new PodwrightError('invalid_argument', `decode protobuf at byte ${offset}: ${why}`);
 }
 
-/** Reads the fields of one message. Throws `invalid_argument` with the offset in the whole input. */
+/** Reads the fields of one message. Throws `invalid_argument`, giving the offset in the whole input. */
 export class WireReader {
   readonly #bytes: Buffer;
   #offset: number;
@@ -31,7 +31,7 @@ export class WireReader {
     this.#end = end;
   }
 
-  /** A reader for `bytes` from `start` on. */
+  /** Returns a reader for `bytes` that begins at `start`. */
   static of(bytes: Uint8Array, start = 0): WireReader {
     return new WireReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), start, bytes.byteLength);
   }
@@ -52,7 +52,7 @@ export class WireReader {
     return { number, wireType: value % 8 };
   }
 
-  /** Reads an unsigned varint. The value is exact below 2^53 and rounded above. */
+  /** Reads an unsigned varint. Values above 2^53 are rounded. */
   number(): number {
     const offset = this.#offset;
     let value = 0;
@@ -73,7 +73,7 @@ export class WireReader {
     return BigInt.asIntN(64, exact);
   }
 
-  /** Like Go, keeps only the lower 32 bits. */
+  /** Reads a varint as an int32. Like Go, keeps only the lower 32 bits. */
   int32(): number {
     const offset = this.#offset;
     const value = this.number();
@@ -86,19 +86,19 @@ export class WireReader {
     return this.#bytes.readDoubleLE(this.#take(8));
   }
 
-  /** Reads the bytes of a field, without copying them. */
+  /** Reads a field's bytes without copying them. */
   bytes(): Buffer {
     const length = this.#length();
     const start = this.#take(length);
     return this.#bytes.subarray(start, start + length);
   }
 
-  /** Like Go, does not check the encoding: invalid UTF-8 becomes U+FFFD. */
+  /** Reads a string. Like Go, does not validate the encoding: invalid UTF-8 becomes U+FFFD. */
   string(): string {
     return this.bytes().toString('utf8');
   }
 
-  /** A reader for the field's message. */
+  /** Returns a reader for the nested message in the field. */
   message(): WireReader {
     const length = this.#length();
     const start = this.#take(length);

@@ -3,8 +3,8 @@ import { BYTES, FIXED64, VARINT } from './wire-reader.ts';
 const FIRST_SIZE = 1024;
 
 /**
- * Writes a message from its end to its start, like Kubernetes' generated code, so that the length of a nested message is known when its tag
- * is written. Callers must write fields, elements and entries in reverse order, and each value before its tag.
+ * Writes a message from end to start, like Kubernetes' generated code, so the length of a nested message is known when its tag is written.
+ * Callers must write fields, list elements and map entries in reverse order, and each value before its tag.
  */
 export class WireWriter {
   #bytes = Buffer.allocUnsafe(FIRST_SIZE);
@@ -19,7 +19,7 @@ export class WireWriter {
     return new Uint8Array(this.#bytes.subarray(this.#start));
   }
 
-  /** `value` is an int64. */
+  /** Writes a varint field. `value` is an int64. */
   varintField(number: number, value: number | bigint): void {
     if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value)) this.#varint(value);
     else this.#varint64(BigInt.asUintN(64, BigInt(value)));
@@ -45,14 +45,14 @@ export class WireWriter {
     this.endMessage(number, this.length - length);
   }
 
-  /** Writes a length-delimited field. `write` writes the content. */
+  /** Writes a length-delimited field. `write` writes its content. */
   messageField(number: number, write: () => void): void {
     const before = this.length;
     write();
     this.endMessage(number, before);
   }
 
-  /** Prepends the length and the tag of a field. Its content is everything written since the length was `before`. */
+  /** Prepends a field's tag and length. The field's content is everything written since the length was `before`. */
   endMessage(number: number, before: number): void {
     this.#varint(this.length - before);
     this.#tag(number, BYTES);
@@ -80,7 +80,7 @@ export class WireWriter {
     this.#bytes.set(bytes, start);
   }
 
-  /** Makes room for `count` bytes in front of the existing ones and returns their offset. */
+  /** Makes room for `count` bytes in front of the existing ones and returns the offset of that room. */
   #reserve(count: number): number {
     if (count > this.#start) {
       const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.length + count + FIRST_SIZE));

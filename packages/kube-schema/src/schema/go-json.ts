@@ -1,9 +1,9 @@
-/** Go's JSON encoding of fields without a value. */
+/** Encodes fields that have no value as Go's JSON encoder does. */
 import { type JsonObject, setField } from '../json.ts';
 import { type Field, isScalarType, isStructType, type ScalarType, type ValueType } from './field.ts';
 import type { Schema } from './schema.ts';
 
-/** The zero values of scalars, and of structs that are a single value in JSON. */
+/** The zero values of scalars, and of structs that are represented by a single value in JSON. */
 const ZEROS: Readonly<Record<ScalarType | ValueType, unknown>> = {
   string: '',
   bytes: '',
@@ -24,14 +24,14 @@ const ZEROS: Readonly<Record<ScalarType | ValueType, unknown>> = {
   schemaOrStringArray: null,
 };
 
-/** Go's JSON encoding of a type's zero value. */
+/** Returns Go's JSON encoding of a type's zero value. */
 export function zeroOf(schema: Schema, name: string): unknown {
   if (!isStructType(name)) return ZEROS[name as ScalarType | ValueType];
   const type = schema.type(name);
   return type.isList ? null : objectOf(schema, { fields: type.fields, found: () => undefined });
 }
 
-/** Encodes a struct like Go. `found` returns the value that Go would hold in a field, or `undefined` if the field was never set. */
+/** Encodes a struct as Go does. `found` returns the value that Go would hold in a field, or `undefined` if the field was never set. */
 export function objectOf(
   schema: Schema,
   { fields, found }: { fields: readonly Field[]; found: (field: Field) => unknown },
@@ -46,7 +46,7 @@ export function objectOf(
   return result;
 }
 
-/** The JSON of a field that was never set; undefined if Go omits the field. */
+/** Returns the JSON of a field that was never set, or `undefined` if Go omits the field. */
 function absent(schema: Schema, field: Field): unknown {
   const { type, container, isPointer, omitEmpty, omitZero } = field;
   const isNil =

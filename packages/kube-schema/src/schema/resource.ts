@@ -1,31 +1,31 @@
 /** Identifies a kind in requests and in discovery. */
 export type GroupVersionKind = { group: string; version: string; kind: string };
 
-/** A subresource, such as `status`, with the kind of its objects. */
+/** A subresource, such as `status`, and the kind of its objects. */
 export type Subresource = GroupVersionKind & {
-  /** The verbs in discovery's order: `create`, `get`, `patch`, `update` and so on. */
+  /** The verbs, in discovery order: `create`, `get`, `patch`, `update` and so on. */
   verbs: readonly string[];
 };
 
-/** A built-in resource of Kubernetes' API, as in discovery. */
+/** A built-in resource of the Kubernetes API, as in discovery. */
 export type Resource = Subresource & {
   plural: string;
   singular: string;
   namespaced: boolean;
   shortNames?: readonly string[];
-  /** For example `all` and `api-extensions`. */
+  /** The categories that the resource belongs to, such as `all` and `api-extensions`. */
   categories?: readonly string[];
   subresources?: Readonly<Record<string, Subresource>>;
 };
 
-/** The kind of a list of objects of this kind. */
+/** Returns the list kind for a kind, such as `PodList`. */
 export const listKind = (kind: string): string => `${kind}List`;
 
-/** Formats an `apiVersion`: `v1`, or `apps/v1`. */
+/** Formats an `apiVersion`, such as `v1` or `apps/v1`. */
 export const apiVersionOf = ({ group, version }: { group: string; version: string }): string =>
   group === '' ? version : `${group}/${version}`;
 
-/** Splits an `apiVersion`; `undefined` if it has more than one `/`, which is invalid in Go as well. */
+/** Splits an `apiVersion` into group and version. Returns `undefined` if it contains more than one `/`, which is also invalid in Go. */
 export function parseApiVersion(apiVersion: string): { group: string; version: string } | undefined {
   const parts = apiVersion.split('/');
   if (parts.length > 2) return undefined;

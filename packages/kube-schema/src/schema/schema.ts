@@ -6,23 +6,23 @@ import { parseType } from './type-text.ts';
 
 /** The content of `gen/kubernetes.js`. */
 type SchemaData = {
-  /** API groups by the first part of their types' names. */
+  /** API groups, by the first component of their type names. */
   groups: Record<string, string>;
   resources: Resource[];
   types: Record<string, string>;
 };
 
-/** Kinds of requests and responses that exist in each group version. */
+/** Request and response kinds that exist in every group version. */
 const IN_EACH_GROUP = /^(?:(?:Create|Delete|Get|List|Patch|Update)Options|Status|WatchEvent)$/;
 
 /**
- * The built-in kinds and resources of Kubernetes 1.36. A type is parsed on first use, so that a program pays only for the kinds it uses.
+ * The built-in kinds and resources of Kubernetes 1.36. Each type is parsed on first use, so a program pays only for the kinds that it uses.
  */
 export class Schema {
   readonly resources: readonly Resource[];
   readonly #texts: ReadonlyMap<string, string>;
   readonly #types = new Map<string, StructType>();
-  /** The first part of the type names, by API group. */
+  /** The first component of the type names, by API group. */
   readonly #directories: ReadonlyMap<string, string>;
   readonly #byPlural: ReadonlyMap<string, Resource>;
 
@@ -35,18 +35,18 @@ export class Schema {
     );
   }
 
-  /** Decompresses and parses the data. This takes some milliseconds, so callers should share the result. */
+  /** Decompresses and parses the schema data. This takes a few milliseconds, so callers should share the result. */
   static async load(): Promise<Schema> {
     const { COMPRESSED } = await import('../gen/kubernetes.js');
     return new Schema(JSON.parse(brotliDecompressSync(Buffer.from(COMPRESSED, 'base64')).toString()));
   }
 
-  /** Finds a resource by its group ('' for core), version and plural name. */
+  /** Finds a resource by its API group ('' for core), version and plural name. */
   resource(group: string, version: string, plural: string): Resource | undefined {
     return this.#byPlural.get([group, version, plural].join('/'));
   }
 
-  /** The type of a kind, including lists, options and other kinds without a resource. */
+  /** Returns the type of a kind, including lists, options and other kinds that have no resource. */
   kind({ group, version, kind }: GroupVersionKind): StructType | undefined {
     const directory = this.#directories.get(group);
     const own = directory === undefined ? undefined : this.#find(`${directory}.${version}.${kind}`);
@@ -56,13 +56,13 @@ export class Schema {
     return meta?.isObject || kind === 'WatchEvent' ? meta : undefined;
   }
 
-  /** The type of an object with this `apiVersion` and `kind`. */
+  /** Returns the type of an object with the given `apiVersion` and `kind`. */
   kindOf({ apiVersion, kind }: { apiVersion: string; kind: string }): StructType | undefined {
     const version = parseApiVersion(apiVersion);
     return version && this.kind({ ...version, kind });
   }
 
-  /** Finds a type by name, such as `core.v1.PodSpec`. Throws `not_found`. */
+  /** Finds a type by its name, such as `core.v1.PodSpec`. Throws `not_found`. */
   type(name: string): StructType {
     const type = this.#find(name);
     if (type === undefined)

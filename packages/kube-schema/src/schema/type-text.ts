@@ -23,7 +23,7 @@ const GO_NAMES: Record<string, string> = {
   schemaOrStringArray: 'v1.JSONSchemaPropsOrStringArray',
 };
 
-/** `structOf` looks up inlined structs. */
+/** Parses a type. `structOf` looks up inlined structs. */
 export function parseType(name: string, text: string, structOf: (name: string) => StructType): StructType {
   const [head = '', ...lines] = text.split('\n');
   const fields = lines.map(parseField);
@@ -73,5 +73,5 @@ function goName(container: Field['container'], element: string): string {
   return { none: name, list: `[]${name}`, map: `map[string]${name}` }[container];
 }
 
-/** Fields of each object that exist only in JSON, not in protobuf. */
+/** Fields of every object that exist only in JSON, not in protobuf. */
 const TYPE_META: [string, Field][] = ['kind', 'apiVersion'].map((name) => [name, parseField(`0 ${name} string e`)]);

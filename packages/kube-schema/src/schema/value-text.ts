@@ -1,6 +1,6 @@
 /** Times and durations in JSON, in the text formats of metav1.Time, metav1.MicroTime and metav1.Duration. */
 
-/** Go's zero time, 1 January of year 1. It is `null` in JSON, and an empty message in protobuf. */
+/** Go's zero time, January 1 of year 1. It is `null` in JSON and an empty message in protobuf. */
 const ZERO_SECONDS = -62_135_596_800n;
 
 const NANOS_PER_SECOND = 1_000_000_000n;
@@ -8,7 +8,10 @@ const LAST_YEAR_SECONDS = 253_402_300_799n;
 
 export type Timestamp = { seconds: bigint; nanos: number };
 
-/** Formats a time as RFC 3339 with `digits` fractional digits; `null` for Go's zero time, `undefined` for a year without 4 digits. */
+/**
+ * Formats a time as RFC 3339 with `digits` fractional digits. Returns `null` for Go's zero time and `undefined` for a year that does not
+ * have four digits.
+ */
 export function formatTimestamp({ seconds, nanos }: Timestamp, digits: 0 | 6): string | null | undefined {
   if (seconds === ZERO_SECONDS && nanos === 0) return null;
   if (seconds < ZERO_SECONDS || seconds > LAST_YEAR_SECONDS) return undefined;
@@ -18,7 +21,7 @@ export function formatTimestamp({ seconds, nanos }: Timestamp, digits: 0 | 6): s
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d{1,9})\d*)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Parses an RFC 3339 time; `undefined` if the text is not one. */
+/** Parses an RFC 3339 time. Returns `undefined` if the text is not one. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const [, whole, fraction = '', zone] = RFC_3339.exec(text) ?? [];
   const ms = Date.parse(`${whole}${zone}`);
@@ -38,7 +41,10 @@ const UNITS: Record<string, bigint> = {
 };
 const MAX_DURATION_LENGTH = 100;
 
-/** Parses a duration in Go's format, such as `1h30m`, to nanoseconds; `undefined` if it is not a duration, or exceeds 64 bits. */
+/**
+ * Parses a duration in Go's format, such as `1h30m`, to nanoseconds. Returns `undefined` if it is not a duration or does not fit in 64
+ * bits.
+ */
 export function parseDuration(text: string): bigint | undefined {
   if (text.length > MAX_DURATION_LENGTH) return undefined;
   const [, sign = '', rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
@@ -51,7 +57,7 @@ export function parseDuration(text: string): bigint | undefined {
   return BigInt.asIntN(64, signed) === signed ? signed : undefined;
 }
 
-/** Formats a duration like Go: `1h0m0s`, `1.5s`, `250ms`, `0s`. */
+/** Formats a duration as Go does: `1h0m0s`, `1.5s`, `250ms`, `0s`. */
 export function formatDuration(nanos: bigint): string {
   const sign = nanos < 0n ? '-' : '';
   const size = nanos < 0n ? -nanos : nanos;
@@ -63,7 +69,7 @@ export function formatDuration(nanos: bigint): string {
   return `${sign}${larger}${decimal(size % UNITS.m!, NANOS_PER_SECOND)}s`;
 }
 
-/** `size / unit` as a decimal number without trailing zeros. */
+/** Formats `size / unit` as a decimal number without trailing zeros. */
 function decimal(size: bigint, unit: bigint): string {
   const digits = String(size % unit)
     .padStart(String(unit).length - 1, '0')

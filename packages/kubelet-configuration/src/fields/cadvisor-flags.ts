@@ -4,7 +4,7 @@ import { bool, duration, type FieldType, int32, string } from './field-types.ts'
 const cadvisor = <T, D extends T>(type: FieldType<T>, fallback: D, flag: string) =>
   field(type, fallback, { flag, about: 'a setting of cAdvisor', effect: nothing('Podwright has no cAdvisor') });
 
-/** cAdvisor's flags, which upstream's kubelet has by accident and has deprecated. The names of the rows are Podwright's. */
+/** cAdvisor's flags, which upstream's kubelet exposes by accident and has deprecated. The row names are Podwright's. */
 export const CADVISOR_FLAGS = {
   applicationMetricsCountLimit: cadvisor(int32, 100, 'application-metrics-count-limit'),
   bootIdFile: cadvisor(string, '', 'boot-id-file'),

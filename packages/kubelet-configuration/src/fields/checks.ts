@@ -1,7 +1,4 @@
-/**
- * Checks of the value of a single field. Each returns the problems that it finds. `rules` contains checks that involve several
- * fields.
- */
+/** Checks for the values of single fields. Each returns the problems it finds. Checks that involve several fields are in `rules`. */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { errorMessage } from '@podwright/base';
@@ -13,18 +10,18 @@ import { allowlistProblem } from '../verification-policy.ts';
 const IDS_UNIT = 65_536;
 const MIN_MONITOR_MS = 3000;
 
-/** Returns no problem if the condition holds. */
+/** Returns the message as a problem unless the condition holds. */
 export const must = (holds: boolean, message: string): string[] => (holds ? [] : [message]);
 
 export const atLeast = (min: number) => (value: number) => must(value >= min, `must be at least ${min}`);
 
-/** `from` and `to` are the bounds as the message shows them. */
+/** Checks that a value is within bounds. `from` and `to` are the bounds as shown in the message. */
 export const between =
   (min: number, max: number, [from, to]: [string | number, string | number] = [min, max]) =>
   (value: number) =>
     must(value >= min && value <= max, `must be between ${from} and ${to}`);
 
-/** Applies a check to each item of a list. */
+/** Returns a check that applies `check` to each item of a list. */
 export const each =
   <T>(check: (item: T) => string[]) =>
   (items: T[]) =>

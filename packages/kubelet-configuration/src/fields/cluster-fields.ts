@@ -4,7 +4,7 @@ import { bool, duration, int32, string } from './field-types.ts';
 import { taintProblems } from './label-checks.ts';
 import { taints } from './taint-type.ts';
 
-/** Fields for the node object and for requests to an API server. */
+/** Fields for the Node object and for requests to the API server. */
 export const CLUSTER_FIELDS = {
   registerNode: field(bool, true, {
     flag: 'register-node',

@@ -5,7 +5,7 @@ import { kubeletKey, secondsKey } from './toml-key.ts';
 
 const amounts = z.record(z.string(), z.string());
 
-/** Fields for the eviction of pods. */
+/** Fields for pod eviction. */
 export const EVICTION_FIELDS = {
   evictionHard: field(thresholds, undefined, {
     flag: 'eviction-hard',

@@ -27,8 +27,8 @@ const ALL_FIELDS = { ...FILE_FIELDS, ...FLAG_ONLY_FIELDS, ...KEY_ONLY_FIELDS, ..
 
 export type FieldName = keyof typeof ALL_FIELDS;
 
-/** Fields, flags and keys by name, untyped. */
+/** All fields, flags and config keys by name, untyped. */
 export const FIELDS: ReadonlyMap<string, Field> = new Map(Object.entries(ALL_FIELDS) as [string, Field][]);
 
-/** A complete configuration: the value of each field, by path. Durations are in milliseconds. */
+/** A complete configuration: every field's value, by path. Durations are in milliseconds. */
 export type KubeletConfiguration = { [K in FieldName]: ValueOf<(typeof ALL_FIELDS)[K]> };

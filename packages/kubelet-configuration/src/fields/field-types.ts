@@ -1,4 +1,4 @@
-/** The types of fields and flags: how their values are decoded from files and from the command line. */
+/** Field and flag types: how their values are decoded from files and from the command line. */
 import { isIP } from 'node:net';
 import {
   anything,
@@ -15,25 +15,25 @@ import {
 } from '@podwright/kube-api';
 
 export type FieldType<T> = {
-  /** The type's name in the help. */
+  /** The type's name in the help text. */
   name: string;
-  /** The possible values of a choice. */
+  /** The allowed values of an enumeration. */
   values?: readonly string[];
   decode: Decoder<T>;
   /**
-   * Converts the text of a flag to the value that a file would have. `before` is the value of the same flag earlier on the
+   * Converts a flag's text to the value that a file would contain. `before` is the value of an earlier occurrence of the same flag on the
    * command line.
    */
   fromFlag: (flag: string, before: unknown) => unknown;
-  /** Whether the value is Go's zero value: most fields cannot distinguish it from an unset field. */
+  /** Whether a value is Go's zero value, which most fields cannot distinguish from an unset field. */
   isZero: (value: T) => boolean;
-  /** Merges the values from two files. Without this function, the later file wins. */
+  /** Merges the values from two files. If absent, the later file wins. */
   merge?: (under: T, over: T) => T;
-  /** Set if the value is a path. A relative path is resolved against the directory of the configuration file. */
+  /** Set if the field's value is a path. Relative paths are resolved against the configuration file's directory. */
   isPath?: true;
 };
 
-/** Far longer than any shutdown is delayed, and safe for systemd-logind, which counts in microseconds. */
+/** Far longer than any shutdown is delayed, and safe for systemd-logind, which uses microseconds. */
 const MAX_SHUTDOWN_SECONDS = 1_000_000;
 
 const asText = (flag: string) => flag;
@@ -94,7 +94,7 @@ export function choice<const T extends string>(...values: T[]): FieldType<T | ''
   };
 }
 
-/** A duration in milliseconds. Files and flags write it in Go's format. */
+/** A duration in milliseconds. In files and flags, it is written in Go's format. */
 export const duration: FieldType<number> = {
   name: 'duration',
   decode: (value, issues) => {
@@ -107,7 +107,7 @@ export const duration: FieldType<number> = {
   isZero: (value) => value === 0,
 };
 
-/** A duration in a log setting: in Go's format, or a number of nanoseconds. */
+/** A duration in a logging setting, written in Go's format or as a number of nanoseconds. */
 export const durationOrNanoseconds: FieldType<number> = {
   ...duration,
   decode: (value, issues) => (Number.isFinite(value) ? (value as number) / 1e6 : duration.decode(value, issues)),
@@ -134,7 +134,7 @@ export const intList: FieldType<number[]> = {
   isZero: () => false,
 };
 
-/** A table of names and values. A flag writes it as `a=b,c=d`, with `separator` in place of the equals sign. */
+/** A map. In a flag, it is written as `a=b,c=d`, with `separator` in place of the equals sign. */
 function table<T>(decode: Decoder<Record<string, T>>, separator = '='): FieldType<Record<string, T>> {
   return {
     name: separator === '=' ? 'k=v,…' : `k${separator}v,…`,
@@ -154,7 +154,7 @@ export const boolTable: FieldType<Record<string, boolean>> = {
   },
 };
 
-/** HTTP headers, each with a list of values. A flag writes them as `a:hello,b:again`. */
+/** HTTP headers, each with a list of values. In a flag, they are written as `a:hello,b:again`. */
 export const headers: FieldType<Record<string, string[]>> = {
   name: 'k:v,…',
   decode: mapOf(list(text)),
@@ -172,7 +172,7 @@ export const headers: FieldType<Record<string, string[]>> = {
   merge: (under, over) => ({ ...under, ...over }),
 };
 
-/** A list of objects that are not decoded, because only an empty list is supported. */
+/** A list of objects. The objects are not decoded, because only an empty list is supported. */
 export const objects: FieldType<object[]> = {
   name: 'list',
   decode: list(anything) as Decoder<object[]>,
@@ -180,7 +180,7 @@ export const objects: FieldType<object[]> = {
   isZero: () => false,
 };
 
-/** Shutdown grace periods, each for the pods from a priority upwards. */
+/** Shutdown grace periods, each for pods of the given priority or higher. */
 export const shutdownPeriods: FieldType<{ priority?: number; shutdownGracePeriodSeconds?: number }[]> = {
   name: 'list',
   decode: list(
@@ -193,7 +193,7 @@ export const shutdownPeriods: FieldType<{ priority?: number; shutdownGracePeriod
   isZero: () => false,
 };
 
-/** Memory reserved on NUMA nodes. A flag writes it as `0:memory=1Gi,hugepages-2Mi=2Mi`, with a semicolon between nodes. */
+/** Memory reserved on NUMA nodes. In a flag, it is written as `0:memory=1Gi,hugepages-2Mi=2Mi`, with semicolons between NUMA nodes. */
 export const memoryReservations: FieldType<{ numaNode: number; limits: Record<string, string> }[]> = {
   name: 'node:k=v,…;…',
   decode: list(
@@ -209,7 +209,7 @@ export const memoryReservations: FieldType<{ numaNode: number; limits: Record<st
   isZero: () => false,
 };
 
-/** Splits a flag into names and values. As in upstream, the value is empty if there is no separator. */
+/** Splits a flag's text into keys and values. As in upstream, an entry without a separator has an empty value. */
 function pairsOf(flag: string, separator: string): Record<string, string> {
   const pairs = flag.split(',').filter((one) => one.trim() !== '');
   return Object.fromEntries(

@@ -4,47 +4,47 @@ import type { FieldType } from './field-types.ts';
 import type { TomlKey } from './toml-key.ts';
 
 /**
- * How the kubelet treats a field or flag. The texts appear in the documents; each is a clause without a capital and a full
+ * How the kubelet treats a field or flag. The texts appear in the documentation; each is a clause that starts in lower case and has no full
  * stop.
  */
 export type Effect<T> =
-  /** Honoured: `apply` sets options of the kubelet. `how` adds a qualification for the documents. */
+  /** Honored: `apply` sets kubelet options. `how` adds a qualification for the documentation. */
   | {
       kind: 'sets';
       apply: (options: ConfigurableOptions, value: T) => ConfigurableOptions;
       how?: string;
       composed?: OptionPath;
     }
-  /** Accepted with any value, and ignored. */
+  /** Ignored: any value is accepted. */
   | { kind: 'nothing'; because: string }
-  /** Rejected, unless the value requests the only behaviour that this kubelet has. */
+  /** Rejected, unless the value requests the only behavior that this kubelet supports. */
   | { kind: 'only'; allows: (value: T) => boolean; values: string; because: string };
 
 /**
- * A row of the table of fields and flags. `fallback` is upstream's default, of type `D`. `make docs` generates
- * docs/kubelet-configuration from the rows.
+ * A row in the table of fields and flags. `fallback` is upstream's default, of type `D`. `make docs` generates docs/kubelet-configuration
+ * from these rows.
  */
 export type Field<T = unknown, D = unknown> = {
   type: FieldType<T>;
   fallback: D;
-  /** The name of the flag without dashes. Some fields have none. */
+  /** The flag's name without dashes. Some fields have no flag. */
   flag?: string;
-  /** The one-letter form of the flag, such as `v`. */
+  /** The flag's one-letter shorthand, such as `v`. */
   letter?: string;
-  /** The meaning of the field, for the help and the documents: one phrase without a capital and a full stop. */
+  /** The field's meaning, for the help text and the documentation: one phrase that starts in lower case and has no full stop. */
   about: string;
-  /** The key in Podwright's own configuration file with the same meaning. */
+  /** The equivalent key in Podwright's own configuration file. */
   key?: TomlKey<T>;
-  /** Returns the problems of a value. `rules` contains checks that involve several fields. */
+  /** Returns the problems with a value. Checks that involve several fields are in `rules`. */
   check?: (value: T | D) => string[];
   effect: Effect<T | D>;
-  /** Set if zero differs from unset, as for a pointer in upstream. */
+  /** Set if a zero value differs from an unset field, as it does for a pointer in upstream. */
   keepsZero?: true;
 };
 
 export type ValueOf<F> = F extends Field<infer T, infer D> ? T | D : never;
 
-/** The default of a table: empty. */
+/** The default value of a map: empty. */
 export const NO_ENTRIES: Readonly<Record<string, never>> = {};
 
 type Rest<T, D> = Omit<Field<T, D>, 'type' | 'fallback'>;
@@ -54,7 +54,8 @@ export function field<T, D extends T | undefined>(type: FieldType<T>, fallback: 
 }
 
 /**
- * Returns an effect that sets an option to the value, or to the result of `from`, which also gets the option's current value.
+ * Returns an effect that sets an option to the field's value or, if `from` is given, to its result. `from` also receives the option's
+ * current value.
  */
 export function sets<P extends OptionPath>(option: P): Effect<OptionAt<P>>;
 export function sets<P extends OptionPath, T>(
@@ -68,7 +69,7 @@ export function sets<P extends OptionPath>(
   return { kind: 'sets', apply: (options, value) => withOption(options, option, (before) => from(value, before)) };
 }
 
-/** Combines several effects of the kind `sets`. */
+/** Combines several effects of kind `sets`. */
 export function setsAll<T>(...effects: Effect<T>[]): Effect<T> {
   const all = effects.filter((effect) => effect.kind === 'sets');
   return {
@@ -78,27 +79,28 @@ export function setsAll<T>(...effects: Effect<T>[]): Effect<T> {
   };
 }
 
-/** Returns the effect of a field that determines an option together with other fields (`composed-options.ts`). */
+/** Returns the effect of a field that, together with other fields, determines an option (`composed-options.ts`). */
 export const composes = (composed: OptionPath): Effect<unknown> => ({ kind: 'sets', apply: unchanged, composed });
 
-/** The effect of a field that sets no option, but is honoured by a rule, by the client of the API server, or by the logger. */
+/** The effect of a field that sets no option but is honored elsewhere: by a rule, the API server client or the logger. */
 export const setsNoOption: Effect<unknown> = { kind: 'sets', apply: unchanged };
 
 function unchanged(options: ConfigurableOptions): ConfigurableOptions {
   return options;
 }
 
-/** Adds a qualification to an effect, for the documents. */
+/** Adds a qualification to an effect, for the documentation. */
 export const noted = <T>(effect: Effect<T>, how: string): Effect<T> => ({ ...effect, how }) as Effect<T>;
 
-/** Qualifies an effect as honoured only with an API server. */
+/** Marks an effect as honored only with an API server. */
 export const inCluster = <T>(effect: Effect<T>, how?: string) =>
   noted(effect, how === undefined ? 'in a cluster' : `in a cluster; ${how}`);
 
 export const nothing = (because: string) => ({ kind: 'nothing', because }) as const;
 
 /**
- * Returns the effect of a field with only some supported values: `allowed` lists them, or is a predicate with a description.
+ * Returns the effect of a field for which only some values are supported. `allowed` is a list of these values, or a predicate with a
+ * description of them.
  */
 export function only<T>(allowed: T[] | { when: (value: T) => boolean; values: string }, because: string): Effect<T> {
   if (!Array.isArray(allowed)) return { kind: 'only', allows: allowed.when, values: allowed.values, because };

@@ -7,7 +7,7 @@ import { kubeletKey, otherKey, tomlPath } from './toml-key.ts';
 
 const NO_LOCK = 'the kubelet takes no lock file';
 
-/** Flags that have no field in a KubeletConfiguration. The names of the rows are Podwright's. */
+/** Flags that have no corresponding KubeletConfiguration field. The row names are Podwright's. */
 export const FLAG_ONLY_FIELDS = {
   rootDir: field(path, '', {
     flag: 'root-dir',
@@ -126,5 +126,5 @@ export const FLAG_ONLY_FIELDS = {
   }),
 };
 
-/** Returns the Docker configuration files in which the kubelet looks for registry credentials. */
+/** Returns the Docker configuration files that the kubelet searches for registry credentials. */
 const dockerConfigsOf = (rootDir: string) => [join(rootDir, 'config.json'), '/root/.docker/config.json'];

@@ -6,12 +6,12 @@ import { field, sets } from './field.ts';
 import { bool, type FieldType, path } from './field-types.ts';
 import { kubeletKey, tomlPath } from './toml-key.ts';
 
-/** Amounts reserved for the host. The node chooses a missing amount itself. */
+/** Resources reserved for the host. The node chooses any amount that is not set. */
 type Reserved = { memory?: string; pid?: number };
 
 const reservedSchema = z.strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() });
 
-/** The type of a key that is neither a field of upstream's file nor a flag. */
+/** The type of a config key that is neither a KubeletConfiguration field nor a flag. */
 const reserved: FieldType<Reserved> = {
   name: 'amounts',
   decode: (value) => value as Reserved,
@@ -19,10 +19,7 @@ const reserved: FieldType<Reserved> = {
   isZero: () => false,
 };
 
-/**
- * Keys of Podwright's configuration file that correspond to no field or flag of upstream's kubelet, or differ from it in
- * meaning.
- */
+/** Keys of Podwright's configuration file that have no corresponding field or flag in upstream's kubelet, or differ from it in meaning. */
 export const KEY_ONLY_FIELDS = {
   netRawDefault: field(bool, undefined, {
     about: 'give containers the capability NET_RAW unless they drop it',
@@ -50,7 +47,7 @@ function withReserved(given: Reserved | undefined, before: SystemReserved): Syst
   };
 }
 
-/** Parses an amount of memory. Throws `invalid_argument` if it is invalid or negative. */
+/** Parses a memory quantity. Throws `invalid_argument` if it is invalid or negative. */
 function reservedMemory(quantity: string): number {
   const what = 'read kubelet.system_reserved.memory';
   try {

@@ -1,7 +1,7 @@
 import { must } from './checks.ts';
 import type { GivenTaint } from './taint-type.ts';
 
-/** Prefixes and names of Kubernetes' labels that a kubelet may set on its node (kubelet/pkg/apis/well_known_labels.go). */
+/** Namespaces and names of the Kubernetes labels that a kubelet may set on its own Node (kubelet/pkg/apis/well_known_labels.go). */
 const LABEL_NAMESPACES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 const LABELS = [
   'kubernetes.io/hostname',

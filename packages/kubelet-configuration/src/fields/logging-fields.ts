@@ -3,7 +3,7 @@ import { composes, field, nothing, only, onlyEmpty, setsNoOption } from './field
 import { amount, bool, choice, durationOrNanoseconds, int32, objects, string } from './field-types.ts';
 import { otherKey } from './toml-key.ts';
 
-/** Fields for logs and traces. */
+/** Fields for logging and tracing. */
 export const LOGGING_FIELDS = {
   'logging.format': field(choice('text', 'json'), 'text', {
     flag: 'logging-format',

@@ -5,7 +5,7 @@ import { composes, field, NO_ENTRIES, nothing, sets, setsNoOption } from './fiel
 import { bool, boolTable, duration, int32, int64, shutdownPeriods } from './field-types.ts';
 import { kubeletKey, secondsKey } from './toml-key.ts';
 
-/** Fields for the node and the kubelet's process. */
+/** Fields for the node and the kubelet process. */
 export const NODE_FIELDS = {
   maxPods: field(int32, 110, {
     flag: 'max-pods',

@@ -18,7 +18,7 @@ import { composes, field, inCluster, NO_ENTRIES, noted, nothing, only, sets } fr
 import { bool, choice, duration, headers, int32, int64, path, string, stringList } from './field-types.ts';
 import { kubeletKey, otherKey, secondsKey } from './toml-key.ts';
 
-/** The name of a header field of an HTTP request (RFC 9110, 5). */
+/** An HTTP header field name (RFC 9110, section 5). */
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a valid name of a header field');
 const headerValue = z.string().regex(/^[\t -~\u00a0-\u00ff]*$/, 'has characters that a header field may not have');
 
@@ -26,7 +26,7 @@ const staticPodUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true })
   .refine(hasNoCredentials, 'must have no user and password in it; static_pod_url_header can have them');
 
-/** Fields about the sources of pods, and settings of all pods. */
+/** Fields for pod sources, and settings that apply to all pods. */
 export const POD_FIELDS = {
   staticPodPath: field(path, '', {
     flag: 'pod-manifest-path',

@@ -183,7 +183,7 @@ export const RESOURCE_FIELDS = {
   }),
 };
 
-/** Adds `kubeReserved` to `systemReserved`, and replaces an automatic reservation. */
+/** Adds `kubeReserved` to `systemReserved`. A reservation of `auto` is replaced. */
 function withReserved(amounts: Record<string, string>, before: SystemReserved): SystemReserved {
   const more = reservedAmounts(amounts);
   const sum = (a: number | 'auto', b: number) => (a === 'auto' ? b : a + b);

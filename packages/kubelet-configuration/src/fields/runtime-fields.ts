@@ -4,7 +4,7 @@ import { composes, field, sets } from './field.ts';
 import { bool, choice, duration, int32, string, stringList } from './field-types.ts';
 import { kubeletKey } from './toml-key.ts';
 
-/** Fields for the container runtime and images. */
+/** Fields for the container runtime and for images. */
 export const RUNTIME_FIELDS = {
   containerRuntimeEndpoint: field(string, 'unix:///run/containerd/containerd.sock', {
     flag: 'container-runtime-endpoint',

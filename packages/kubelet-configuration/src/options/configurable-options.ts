@@ -12,167 +12,190 @@ import type { ShutdownPeriod } from './shutdown-periods.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './system-reserved.ts';
 
 /**
- * The options of a kubelet that users can configure, as plain data. Paths are absolute; kubelets with different paths can run on one host.
- * Names in parentheses are upstream's settings with the same meaning: a field of KubeletConfiguration, or a flag.
+ * The user-configurable options of a kubelet, as plain data. Paths are absolute; kubelets with different paths can run on the same host.
+ * Names in parentheses are the equivalent upstream settings: KubeletConfiguration fields or flags.
  */
 export type ConfigurableOptions = {
-  /** Directory for persistent data: volumes and hosts files of pods (`--root-dir`). Default: /var/lib/podwright/kubelet. */
+  /** Directory for persistent data, such as pod volumes and hosts files (`--root-dir`). Default: /var/lib/podwright/kubelet. */
   rootDir: string;
   /** Directory for container logs, `<namespace>_<pod>_<uid>/<container>/<attempt>.log` (`podLogsDir`). Default: /var/log/pods. */
   podLogsDir: string;
   /**
-   * Directory for links to the container logs, `<pod>_<namespace>_<container>-<id>.log`, which log collectors use (upstream's
-   * /var/log/containers). Default: '', no links.
+   * Directory for symbolic links to the container logs, `<pod>_<namespace>_<container>-<id>.log`, which log collectors use (upstream's
+   * /var/log/containers). Default: '', which creates no links.
    */
   containerLogsDir: string;
-  /** Directory of manifests (`staticPodPath`). Removing a file deletes its pods. */
+  /** Directory of static pod manifests (`staticPodPath`). Removing a file deletes its pods. */
   manifestDir: string;
-  /** URL from which further manifests are read (`staticPodURL`). Default: none. */
+  /** URL to read further manifests from (`staticPodURL`). Default: none. */
   manifestUrl?: string;
-  /** Headers of requests for `manifestUrl` (`staticPodURLHeader`). */
+  /** Headers sent with requests to `manifestUrl` (`staticPodURLHeader`). */
   manifestUrlHeaders: Record<string, string[]>;
   /**
-   * How often to read the directory even if no change was noticed (`fileCheckFrequency`), and how often to request the URL
-   * (`httpCheckFrequency`). Default: 20 s.
+   * How often the manifest directory is reread even if no change was noticed (`fileCheckFrequency`), and how often the manifest URL is
+   * requested (`httpCheckFrequency`). Default: 20 seconds.
    */
   sourcePeriods: { fileMs: number; urlMs: number };
-  /** Endpoint of the CRI runtime: `unix:///path`, an absolute path, or `tcp://host:port` (`containerRuntimeEndpoint`). */
+  /**
+   * Endpoint of the container runtime's CRI service: `unix:///path`, an absolute path, or `tcp://host:port` (`containerRuntimeEndpoint`).
+   */
   runtimeEndpoint: string;
-  /** Endpoint of the CRI image service, if it is not `runtimeEndpoint` (`imageServiceEndpoint`). */
+  /** Endpoint of the CRI image service, if it differs from `runtimeEndpoint` (`imageServiceEndpoint`). */
   imageEndpoint?: string;
-  /** Version of the CRI. Default: `auto`, v1 or, if the runtime does not support it, v1alpha2. */
+  /** CRI API version. Default: `auto`, which uses v1 or, if the container runtime does not support it, v1alpha2. */
   criApiVersion: CriApiVersion | 'auto';
-  /** Deadline of calls to the runtime (`runtimeRequestTimeout`). Longer calls, such as pulls, have their own. Default: 2 min. */
+  /**
+   * Deadline for calls to the container runtime (`runtimeRequestTimeout`). Long-running calls, such as image pulls, have deadlines of their
+   * own. Default: 2 minutes.
+   */
   runtimeRequestTimeoutMs: number;
-  /** Name of the node (`--hostname-override`). */
+  /** The node's name (`--hostname-override`). */
   nodeName: string;
   /**
-   * Address of the node in the statuses of pods, or one of each IP family separated by a comma (`--node-ip`). Default: '', the address of
-   * the default route, IPv4 first; with `::` or `0.0.0.0` it is the same, with the family of that address first.
+   * The node's address in pod statuses, or a comma-separated pair with one address per IP family (`--node-ip`). Default: '', which uses the
+   * address of the default route, IPv4 first. `::` and `0.0.0.0` do the same, but put their own IP family first.
    */
   nodeIp: string;
-  /** Labels of the node object in addition to the standard ones (`--node-labels`). */
+  /** Labels that the Node object gets in addition to the standard ones (`--node-labels`). */
   nodeLabels: Record<string, string>;
-  /** Parent cgroup of the pods' cgroups (`cgroupRoot`); '' leaves cgroups to the runtime. Default: /podwright. */
+  /** Parent cgroup of the pods' cgroups (`cgroupRoot`); '' leaves cgroups to the container runtime. Default: /podwright. */
   cgroupRoot: string;
-  /** Whether cgroups are created as directories or as systemd slices (`cgroupDriver`). Default: `auto`, the runtime's driver. */
+  /**
+   * Whether cgroups are created as directories or as systemd slices (`cgroupDriver`). Default: `auto`, which uses the container runtime's
+   * driver.
+   */
   cgroupDriver: 'auto' | 'cgroupfs' | 'systemd';
-  /** The driver to use for `auto` if the runtime does not report its own. Default: cgroupfs. */
+  /** The cgroup driver used for `auto` if the container runtime does not report its own. Default: cgroupfs. */
   cgroupDriverFallback: 'cgroupfs' | 'systemd';
-  /** DNS servers of pods with the DNS policy ClusterFirst (`clusterDNS`). Default: none. */
+  /** DNS servers for pods with the DNS policy ClusterFirst (`clusterDNS`). Default: none. */
   clusterDns: string[];
-  /** DNS domain of the cluster (`clusterDomain`). Default: cluster.local. */
+  /** The cluster's DNS domain (`clusterDomain`). Default: cluster.local. */
   clusterDomain: string;
   /** Whether pods with the DNS policy ClusterFirst get upstream's warning event while `clusterDns` is empty. Default: false. */
   warnOfMissingClusterDns: boolean;
-  /** File from which pods get their DNS settings (`resolvConf`). Default: /etc/resolv.conf. */
+  /** File that the pods' DNS settings are taken from (`resolvConf`). Default: /etc/resolv.conf. */
   resolvConf: string;
-  /** Subnet of pods, which the kubelet passes to the runtime (`podCIDR`). Default: '', the runtime uses its own. */
+  /**
+   * CIDR block for pod IPs, which the kubelet passes to the container runtime (`podCIDR`). Default: '', which lets the container runtime
+   * use its own.
+   */
   podCidr: string;
   /** Maximum number of pods on the node (`maxPods`). Default: 110. */
   maxPods: number;
   /** Unsafe sysctls that pods may set; a name may end with `*` (`allowedUnsafeSysctls`). Default: none. */
   allowedUnsafeSysctls: string[];
-  /** Whether containers without a seccomp profile get the runtime's default profile (`seccompDefault`). Default: false. */
+  /** Whether containers without a seccomp profile get the container runtime's default profile (`seccompDefault`). Default: false. */
   seccompDefault: boolean;
-  /** Whether containers have the capability NET_RAW unless they drop it. If false, only containers that add it have it. Default: true. */
+  /** Whether containers get the NET_RAW capability unless they drop it. If false, only containers that add it get it. Default: true. */
   netRawDefault: boolean;
-  /** Number of host user IDs for each pod with a user namespace, a multiple of 65536 (`userNamespaces.idsPerPod`). Default: 65536. */
+  /**
+   * Number of host user IDs for each pod that has a user namespace; must be a multiple of 65536 (`userNamespaces.idsPerPod`). Default:
+   * 65536.
+   */
   userNamespaceIdsPerPod: number;
-  /** How requests and limits of containers are enforced by cgroups. */
+  /** How container requests and limits are enforced by cgroups. */
   containerResources: ResourcePolicy;
-  /** Directory for the sockets of device plugins and the record of assigned devices. Default: '', `rootDir/device-plugins`. */
+  /** Directory for device plugin sockets and the device assignment checkpoint. Default: '', which uses `rootDir/device-plugins`. */
   devicePluginDir: string;
-  /** Policies that assign exclusive CPUs, and memory of single NUMA nodes, to containers. Default: none. */
+  /** Policies that assign exclusive CPUs, and memory from single NUMA nodes, to containers. Default: none. */
   placement: PlacementOptions;
   /** Maximum number of processes and threads in a pod (`podPidsLimit`). Default: -1, no limit. */
   podPidsLimit: number;
   /** Resources reserved for everything on the node except pods (`systemReserved` and `kubeReserved`). */
   systemReserved: SystemReserved;
   /**
-   * Whether the pods' parent cgroup is limited to the node's capacity less `systemReserved` (`enforceNodeAllocatable`: pods). Default:
+   * Whether the pods' parent cgroup is limited to the node's capacity minus `systemReserved` (`enforceNodeAllocatable`: pods). Default:
    * true.
    */
   enforceNodeAllocatable: boolean;
   /** Host cgroups that are limited to their reservations (`systemReservedCgroup`, `kubeReservedCgroup`). Default: none. */
   reservedCgroups: ReservedCgroup[];
   images: {
-    /** Whether to pull one image at a time (`serializeImagePulls`). Default: false. */
+    /** Whether images are pulled one at a time (`serializeImagePulls`). Default: false. */
     serializePulls: boolean;
-    /** Maximum number of concurrent pulls (`maxParallelImagePulls`). Default: 0, no limit. */
+    /** Maximum number of concurrent image pulls (`maxParallelImagePulls`). Default: 0, no limit. */
     maxParallelPulls: number;
-    /** Average number of pulls per second, 0 for no limit, and the burst (`registryPullQPS`, `registryBurst`). Default: 5 and 10. */
+    /**
+     * Average number of image pulls per second (0 for no limit) and the maximum burst (`registryPullQPS`, `registryBurst`). Default: 5 and
+     * 10.
+     */
     registryPullQps: number;
     registryBurst: number;
-    /** Backoff between failed pulls of an image. Default: 10 s to 5 min. */
+    /** Backoff after failed pulls of an image. Default: 10 seconds to 5 minutes. */
     pullBackoff: { initialMs: number; maxMs: number };
-    /** Docker configuration files with registry credentials. */
+    /** Docker configuration files that contain registry credentials. */
     dockerConfigPaths: string[];
     /**
-     * A CredentialProviderConfig file and the directory with its plugins (`--image-credential-provider-config`, `-bin-dir`). Default: none.
+     * A CredentialProviderConfig file and the directory that contains its plugin binaries (`--image-credential-provider-config`,
+     * `--image-credential-provider-bin-dir`). Default: none.
      */
     credentialProviders?: { config: string; directory: string };
-    /** Selects the images on the node that a pod may only use if it could pull them (`imagePullCredentialsVerificationPolicy`). */
+    /**
+     * Selects the images already on the node that a pod may use only if it has credentials to pull them
+     * (`imagePullCredentialsVerificationPolicy`).
+     */
     verification: VerificationPolicy;
   };
-  /** Backoff between restarts of a failing container (`crashLoopBackOff`). Default: 10 s to 5 min. */
+  /** Backoff between restarts of a failing container (`crashLoopBackOff`). Default: 10 seconds to 5 minutes. */
   crashLoopBackoff: { initialMs: number; maxMs: number };
   /**
-   * Rotation of container logs: the size at which a file is rotated, -1 for never, and the number of files (`containerLogMaxSize`,
-   * `containerLogMaxFiles`); the number of logs compressed at the same time, and the interval of the checks (`containerLogMaxWorkers`,
-   * `containerLogMonitorInterval`). Default: 10 MiB, 5 files, 1 log, 10 s.
+   * Container log rotation: the size at which a file is rotated (-1 for never) and the number of files to keep (`containerLogMaxSize`,
+   * `containerLogMaxFiles`); the number of logs that are compressed concurrently, and how often logs are checked (`containerLogMaxWorkers`,
+   * `containerLogMonitorInterval`). Default: 10 MiB, 5 files, 1 log, 10 seconds.
    */
   containerLog: { maxSizeBytes: number; maxFiles: number; maxWorkers: number; monitorPeriodMs: number };
   imageGc: {
     /**
-     * Usage of the image file system, in percent, at which the garbage collection of unused images starts, and down to which it goes
+     * Image file system usage, in percent, at which image garbage collection starts and down to which it removes unused images
      * (`imageGCHighThresholdPercent`, `imageGCLowThresholdPercent`). Default: 85 and 80.
      */
     highThresholdPercent: number;
     lowThresholdPercent: number;
-    /** Minimum time without use before an image may be removed (`imageMinimumGCAge`). Default: 2 min. */
+    /** Minimum time that an image must have been unused before it may be removed (`imageMinimumGCAge`). Default: 2 minutes. */
     minAgeMs: number;
-    /** Time without use after which an image is always removed (`imageMaximumGCAge`). Default: 0, never. */
+    /** Time without use after which an image is removed regardless of disk usage (`imageMaximumGCAge`). Default: 0, never. */
     maxAgeMs: number;
   };
   /**
-   * Number of exited containers to keep per container and in total, -1 for no limit (`--maximum-dead-containers-per-container`,
-   * `--maximum-dead-containers`), and the age up to which an exited container is always kept (`--minimum-container-ttl-duration`).
+   * Maximum number of exited containers to keep per container and in total, -1 for no limit (`--maximum-dead-containers-per-container`,
+   * `--maximum-dead-containers`), and the minimum age before an exited container may be removed (`--minimum-container-ttl-duration`).
    */
   containerGc: { maxPerContainer: number; maxContainers: number; minAgeMs: number };
-  /** Thresholds for evicting pods when the node runs short of resources (`evictionHard` and others). */
+  /** Thresholds for evicting pods when the node runs low on resources (`evictionHard` and others). */
   eviction: EvictionOptions;
-  /** oom_score_adj of this process; if it is not permitted, the nearest permitted value is used (`oomScoreAdj`). Default: unchanged. */
+  /**
+   * oom_score_adj of this process (`oomScoreAdj`). If the value is not permitted, the nearest permitted one is used. Default: unchanged.
+   */
   oomScoreAdj?: number;
-  /** Host settings that the kubelet requires in order to start (`failSwapOn`, `protectKernelDefaults`). Default: none. */
+  /** Host settings that must be in place for the kubelet to start (`failSwapOn`, `protectKernelDefaults`). Default: none. */
   requirements: HostRequirements;
-  /** How often to sync each pod even if nothing has changed (`syncFrequency`). Default: 1 min. */
+  /** How often each pod is synced even if nothing has changed (`syncFrequency`). Default: 1 minute. */
   resyncPeriodMs: number;
   /**
-   * Time that pods have to terminate before the host shuts down, lowest priority first (`shutdownGracePeriodByPodPriority`). Default: none;
+   * How long a host shutdown is delayed for pods to terminate, lowest priority first (`shutdownGracePeriodByPodPriority`). Default: none;
    * shutdowns are not delayed.
    */
   shutdownPeriods: ShutdownPeriod[];
-  /** How often to list the runtime's pods, without and with events from the runtime. Default: 1 s and 20 s. */
+  /** How often the container runtime's pods are relisted, without and with CRI events. Default: 1 second and 20 seconds. */
   relist: { periodMs: number; eventedPeriodMs: number };
-  /** How often to kill pods that no source has, and to remove their files. Default: 1 min. */
+  /** How often pods that are no longer in any pod source are killed and their files removed. Default: 1 minute. */
   orphanPeriodMs: number;
-  /** Options of the HTTP API, which `serveKubeletApi` serves. */
+  /** Options for the HTTP API served by `serveKubeletApi`. */
   server: KubeletServerOptions;
-  /** Settings of the node object, used only with `cluster`. */
+  /** Settings for the Node object, used only with `cluster`. */
   node: NodeSettings;
-  /** Collector for the traces of syncs, and the share of syncs to trace (`tracing`). Default: none. */
+  /** Collector that pod sync traces are sent to, and the fraction of syncs to trace (`tracing`). Default: none. */
   tracing: TracingOptions;
   /**
-   * How to notice changes of the API server's ConfigMaps and Secrets: by watching them, by reading them again after some time, or by
-   * reading them for every use (`configMapAndSecretChangeDetectionStrategy`). Default: Watch.
+   * How changes to the API server's ConfigMaps and Secrets are detected: by watching them, by rereading them after some time, or by reading
+   * them on every use (`configMapAndSecretChangeDetectionStrategy`). Default: Watch.
    */
   objectChangeDetection: 'Watch' | 'Cache' | 'Get';
 };
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName';
 
-/** Returns the given options, with defaults for the others. */
+/** Returns the given options, with defaults filled in for the rest. */
 export function configurableOptions(
   given: Pick<ConfigurableOptions, Required> & Partial<ConfigurableOptions>,
 ): ConfigurableOptions {

@@ -1,17 +1,17 @@
 import { DEFAULT_HARD_THRESHOLDS, LONE_HARD_THRESHOLDS, type ThresholdSettings } from '../thresholds/thresholds.ts';
 
-/** How often to check node resources and the size limits of volumes (upstream's evictionMonitoringPeriod). */
+/** How often node resources and volume size limits are checked (upstream's evictionMonitoringPeriod). */
 const EVICTION_PERIOD_MS = 10_000;
 
-/** Thresholds and periods of node-pressure eviction; KubeletConfiguration's `eviction*` fields. */
+/** Thresholds and periods for node-pressure eviction: the `eviction*` fields of KubeletConfiguration. */
 export type EvictionOptions = Omit<ThresholdSettings, 'hard'> & {
   /** `evictionHard`. If absent, upstream's defaults apply in a cluster, and lower disk thresholds on a standalone node. */
   hard?: ThresholdSettings['hard'];
-  /** How long a pressure condition remains after it was last observed, in milliseconds (`evictionPressureTransitionPeriod`). */
+  /** How long a pressure condition persists after it was last observed, in milliseconds (`evictionPressureTransitionPeriod`). */
   transitionMs: number;
-  /** Maximum grace period of pods that are evicted for a soft threshold, in seconds (`evictionMaxPodGracePeriod`). */
+  /** Maximum grace period of pods that are evicted because of a soft threshold, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;
-  /** How often to check, in milliseconds. */
+  /** How often the thresholds are checked, in milliseconds. */
   periodMs: number;
 };
 

@@ -1,7 +1,7 @@
-/** Host settings that the kubelet requires in order to start. */
+/** Host settings that must be in place for the kubelet to start. */
 export type HostRequirements = {
-  /** The host has no swap (`failSwapOn`). */
+  /** Requires that swap is disabled on the host (`failSwapOn`). */
   noSwap: boolean;
-  /** The host already has the kernel settings that upstream's kubelet would make (`protectKernelDefaults`). */
+  /** Requires that the host already has the kernel settings that upstream's kubelet would otherwise set (`protectKernelDefaults`). */
   kernelDefaults: boolean;
 };

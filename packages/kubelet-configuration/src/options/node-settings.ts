@@ -1,32 +1,34 @@
 import type { Taint } from '@podwright/kube-api';
 
-/** Settings of the node object: KubeletConfiguration fields, and flags of the same names. */
+/** Settings for the Node object: KubeletConfiguration fields, and flags of the same names. */
 export type NodeSettings = {
-  /** `registerNode`: whether the kubelet creates the node object. If false, another program has to. */
+  /** `registerNode`: whether the kubelet creates the Node object. If false, another program must create it. */
   register: boolean;
-  /** `registerWithTaints`: taints that the node object is created with. They are not added later. */
+  /** `registerWithTaints`: taints that the Node object is created with. They are not added to an existing Node. */
   taints: Taint[];
   providerId: string;
-  /** `--cloud-provider=external`: the cloud controller sets addresses and removes the `uninitialized` taint. */
+  /** `--cloud-provider=external`: the cloud controller manager sets the node's addresses and removes the `uninitialized` taint. */
   externalCloudProvider: boolean;
-  /** `enableControllerAttachDetach`. */
+  /** `enableControllerAttachDetach`: whether the attach/detach controller attaches volumes to this node. */
   controllerAttachDetach: boolean;
   /**
-   * `nodeStatusUpdateFrequency`: how often to compute the status; `nodeStatusReportFrequency`: how often to report an unchanged one.
+   * `nodeStatusUpdateFrequency`: how often the node status is computed; `nodeStatusReportFrequency`: how often an unchanged status is
+   * reported.
    */
   statusUpdateMs: number;
   statusReportMs: number;
   /**
-   * `nodeLeaseDurationSeconds`: age of the lease at which the node counts as dead. The lease is renewed after a quarter of this time.
+   * `nodeLeaseDurationSeconds`: age of the lease after which the node is considered dead. The lease is renewed after a quarter of this
+   * time.
    */
   leaseDurationSeconds: number;
-  /** `nodeStatusMaxImages`: maximum number of reported images; -1 for no limit. */
+  /** `nodeStatusMaxImages`: maximum number of images in the node status; -1 for no limit. */
   maxImages: number;
-  /** `evictionHard`: the memory and disk thresholds are subtracted from allocatable. */
+  /** `evictionHard`: the memory and disk thresholds, which are subtracted from allocatable. */
   evictionHard: Readonly<Record<string, string>>;
 };
 
-/** Fills in upstream's defaults. */
+/** Returns the given node settings, with upstream's defaults filled in. */
 export function nodeSettings(given: Partial<NodeSettings> = {}): NodeSettings {
   return {
     register: true,

@@ -7,16 +7,15 @@ type PathIn<T> = T extends readonly unknown[]
     ? { [K in keyof T & string]-?: K | `${K}.${PathIn<T[K]>}` }[keyof T & string]
     : never;
 
-/** The type of the property at a path. */
 type ValueAt<T, P extends string> = P extends `${infer K}.${infer Rest}`
   ? ValueAt<T[K & keyof T], Rest>
   : T[P & keyof T];
 
-/** The path of an option, such as `maxPods` or `server.tls.certFile`. */
+/** The path of a kubelet option, such as `maxPods` or `server.tls.certFile`. */
 export type OptionPath = PathIn<ConfigurableOptions>;
 export type OptionAt<P extends OptionPath> = ValueAt<ConfigurableOptions, P>;
 
-/** Returns a copy of the options in which the option at `path` is changed. */
+/** Returns a copy of the options with the option at `path` changed. */
 export function withOption<P extends OptionPath>(
   options: ConfigurableOptions,
   path: P,

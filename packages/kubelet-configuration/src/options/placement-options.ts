@@ -6,27 +6,25 @@ import {
   type TopologyPolicyOptions,
 } from '@podwright/placement';
 
-/** Policies for exclusive CPUs and memory of NUMA nodes. */
+/** Policies for assigning exclusive CPUs and NUMA-local memory to containers. */
 export type PlacementOptions = {
   cpu: {
     policy: 'none' | 'static';
     options: CpuPolicyOptions;
-    /** How often to reconcile the cpusets of running containers, in milliseconds (`cpuManagerReconcilePeriod`). */
+    /** How often the cpusets of running containers are reconciled, in milliseconds (`cpuManagerReconcilePeriod`). */
     reconcilePeriodMs: number;
-    /**
-     * CPUs that are never assigned exclusively (`reservedSystemCPUs`). If empty, the CPU manager chooses as many as are reserved.
-     */
+    /** CPUs that are never assigned exclusively (`reservedSystemCPUs`). If empty, the CPU manager chooses as many CPUs as are reserved. */
     reserved: number[];
   };
   memory: {
     policy: 'None' | 'Static';
-    /** Reserved memory by NUMA node, in bytes by resource name (`reservedMemory`). */
+    /** Reserved memory, in bytes by resource name, for each NUMA node (`reservedMemory`). */
     reserved: { node: number; limits: Record<string, bigint> }[];
   };
   topology: { policy: 'none' | TopologyPolicy; scope: 'container' | 'pod'; options: TopologyPolicyOptions };
 };
 
-/** Upstream's defaults: no exclusive resources. */
+/** Upstream's defaults: no exclusive CPUs or memory. */
 export const NO_PLACEMENT: PlacementOptions = {
   cpu: { policy: 'none', options: NO_CPU_OPTIONS, reconcilePeriodMs: 10_000, reserved: [] },
   memory: { policy: 'None', reserved: [] },

@@ -1,13 +1,13 @@
-/** An existing cgroup of the host that is limited to its reservation (`enforceNodeAllocatable`). */
+/** An existing host cgroup that is limited to its reservation (`enforceNodeAllocatable`). */
 export type ReservedCgroup = {
-  /** Which setting names the cgroup: `systemReservedCgroup` or `kubeReservedCgroup`. */
+  /** The setting that names the cgroup: `systemReservedCgroup` or `kubeReservedCgroup`. */
   owner: 'System' | 'Kube';
-  /** Path of the cgroup, such as `/system`, or `/system.slice` with systemd. */
+  /** The cgroup's path, such as `/system`, or `/system.slice` with systemd. */
   cgroup: string;
   milliCpu?: number;
-  /** Undefined if no memory is reserved. */
+  /** Memory limit; `undefined` if no memory is reserved. */
   memoryBytes?: number;
   pids?: number;
-  /** Whether to enforce only CPU. It is compressible: a process that exceeds it is throttled, but does not fail. */
+  /** Whether to enforce only CPU. CPU is compressible: a process that exceeds its limit is throttled but does not fail. */
   compressibleOnly: boolean;
 };

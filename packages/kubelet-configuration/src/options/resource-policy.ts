@@ -1,19 +1,16 @@
-/** How limits and requests of containers are enforced. The names are fields of KubeletConfiguration. */
+/** How container requests and limits are enforced. The names in backquotes are KubeletConfiguration fields. */
 export type ResourcePolicy = {
   /** `cpuCFSQuota`: whether CPU limits are enforced. */
   cpuCfsQuota: boolean;
   /** `cpuCFSQuotaPeriod` in microseconds. */
   cpuCfsQuotaPeriodMicros: number;
-  /** `singleProcessOOMKill`: whether, on cgroup v2, an OOM kills a single process rather than the whole container. */
+  /** `singleProcessOOMKill`: whether, on cgroup v2, the OOM killer kills a single process rather than the whole container. */
   singleProcessOomKill: boolean;
-  /** `memorySwap.swapBehavior`: with `LimitedSwap`, Burstable pods get swap in proportion to their memory requests. */
+  /** `memorySwap.swapBehavior`: with `LimitedSwap`, Burstable pods may use swap in proportion to their memory requests. */
   swapBehavior: 'NoSwap' | 'LimitedSwap';
-  /**
-   * Feature gate MemoryQoS: on cgroup v2, containers are throttled before they reach their memory limits. Disabled if
-   * undefined.
-   */
+  /** Feature gate MemoryQoS: on cgroup v2, containers are throttled before they reach their memory limits. Disabled if `undefined`. */
   memoryQos?: {
-    /** `memoryThrottlingFactor`, from 0 to 1: how far above the request, on the way to the limit, throttling begins. */
+    /** `memoryThrottlingFactor`, from 0 to 1: where throttling begins between the memory request (0) and the memory limit (1). */
     throttlingFactor: number;
     /** `memoryReservationPolicy`: `TieredReservation` protects requested memory from reclaim. */
     reservation: 'None' | 'TieredReservation';

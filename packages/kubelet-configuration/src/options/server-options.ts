@@ -1,59 +1,62 @@
-/** The addresses and the access control of the kubelet's HTTP API. Names and defaults are those of KubeletConfiguration v1beta1. */
+/** The addresses and access control of the kubelet's HTTP API. Names and defaults match KubeletConfiguration v1beta1. */
 export type KubeletServerOptions = {
-  /** IP address of the HTTPS server and of the read-only server. `0.0.0.0` (the default) and `::` mean all addresses. */
+  /** IP address of the HTTPS server and the read-only server. `0.0.0.0` (the default) and `::` mean all addresses. */
   address: string;
-  /** Port of the HTTPS server, 10250 by default; 0 disables it. */
+  /** Port of the HTTPS server; 0 disables it. Default: 10250. */
   port: number;
-  /** Port of a plain HTTP server that serves pods, statistics and metrics without authentication. 0 (the default) disables it. */
+  /** Port of a plain HTTP server that serves pods, statistics and metrics without authentication. Default: 0, which disables it. */
   readOnlyPort: number;
-  /** Address and port of the plain HTTP server for `/healthz`. 127.0.0.1:10248 by default; port 0 disables it. */
+  /** Address and port of the plain HTTP server for `/healthz`; port 0 disables it. Default: 127.0.0.1:10248. */
   healthzBindAddress: string;
   healthzPort: number;
   tls: ServerTls;
   authentication: ServerAuthentication;
   /**
-   * Whether to serve logs, exec, attach, port-forward, run, checkpoint and configz, in addition to pods, statistics and metrics. True by
-   * default.
+   * Whether to serve logs, exec, attach, port-forward, run, checkpoint and configz in addition to pods, statistics and metrics. Default:
+   * true.
    */
   enableDebuggingHandlers: boolean;
-  /** Whether to serve `/debug/pprof/`, with profiles of the kubelet itself. True by default. */
+  /** Whether to serve `/debug/pprof/`, which provides profiles of the kubelet itself. Default: true. */
   enableProfilingHandler: boolean;
-  /** Whether to serve `/logs/`, the host's log directory. True by default. */
+  /** Whether to serve `/logs/`, the host's log directory. Default: true. */
   enableSystemLogHandler: boolean;
-  /** Idle time in milliseconds after which a stream is closed. 4 hours by default; 0 means no limit. */
+  /** Idle time in milliseconds after which a stream is closed; 0 means no limit. Default: 4 hours. */
   streamingConnectionIdleTimeoutMs: number;
 };
 
 export type ServerTls = {
-  /** PEM files with the certificate (and its chain) and the key. If both are absent, a self-signed pair is created in `certDirectory`. */
+  /**
+   * PEM files that contain the certificate (and its chain) and the private key. If both are absent, a self-signed pair is created in
+   * `certDirectory`.
+   */
   certFile?: string;
   privateKeyFile?: string;
-  /** Directory for the self-signed `kubelet.crt` and `kubelet.key`. `<rootDir>/pki` by default. */
+  /** Directory for the self-signed `kubelet.crt` and `kubelet.key`. Default: `<rootDir>/pki`. */
   certDirectory?: string;
   minVersion: TlsVersion;
-  /** Go's names of cipher suites up to TLS 1.2. An empty list means Node.js' default. */
+  /** Cipher suites up to TLS 1.2, by their Go names. An empty list selects Node.js' default. */
   cipherSuites: string[];
 };
 
-/** TLS versions by Go's names, as in KubeletConfiguration. */
+/** TLS versions, by their Go names as in KubeletConfiguration. */
 export type TlsVersion = 'VersionTLS10' | 'VersionTLS11' | 'VersionTLS12' | 'VersionTLS13';
 
 /**
- * How the server authenticates clients. An authenticated user may make every request, unless `reviews.access` enables authorization by the
+ * How the server authenticates clients. Authenticated users may make any request unless `reviews.access` enables authorization by the
  * cluster.
  */
 export type ServerAuthentication = {
-  /** Whether requests without credentials are accepted as `system:anonymous`; false by default. */
+  /** Whether requests without credentials are accepted as `system:anonymous`. Default: false. */
   anonymous: boolean;
-  /** PEM file with the client CAs. If absent, client certificates are not accepted. */
+  /** PEM file that contains the client CAs. If absent, client certificates are not accepted. */
   clientCaFile?: string;
-  /** File with a bearer token on each line: `token`, or `token,user,uid,"group1,group2"`. Changes of the file apply at once. */
+  /** File with one bearer token per line: `token`, or `token,user,uid,"group1,group2"`. Changes to the file take effect immediately. */
   tokenFile?: string;
-  /** Reviews by the API server; `undefined` on a node without a cluster. */
+  /** Token and access reviews by the API server; `undefined` on a node without a cluster. */
   reviews?: ServerReviews;
 };
 
-/** The enabled kinds of review, and how long their results are cached, in milliseconds. */
+/** The enabled types of reviews, and how long their results are cached, in milliseconds. */
 export type ServerReviews = {
   /** Authentication of bearer tokens (TokenReview). */
   tokens?: { keptMs: number };
@@ -61,7 +64,7 @@ export type ServerReviews = {
   access?: { allowedMs: number; deniedMs: number };
 };
 
-/** Returns the given options, with upstream's defaults for the others. */
+/** Returns the given options, with upstream's defaults filled in for the rest. */
 export function kubeletServerOptions(given: Partial<KubeletServerOptions> = {}): KubeletServerOptions {
   return {
     address: '0.0.0.0',

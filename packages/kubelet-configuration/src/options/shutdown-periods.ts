@@ -1,11 +1,11 @@
 import { SYSTEM_CRITICAL_PRIORITY } from '@podwright/kube-api';
 
-/** The grace period of pods with this priority or more, up to the priority of the next period. */
+/** The grace period for pods with at least this priority and less than the priority of the next period. */
 export type ShutdownPeriod = { priority: number; gracePeriodSeconds: number };
 
 /**
- * Returns the periods of a configuration, lowest priority first; none if graceful shutdown is disabled. Input durations are in
- * ms.
+ * Returns the configured shutdown periods, lowest priority first. The list is empty if graceful shutdown is disabled. Input durations are
+ * in milliseconds.
  */
 export function shutdownPeriods(configuration: {
   shutdownGracePeriod: number;

@@ -1,10 +1,10 @@
 import { quantityMilliValue, quantityValue } from '@podwright/kube-api';
 
-/** Resources reserved for everything except pods. `auto` reserves a share of the host's memory or PIDs. */
+/** Resources reserved for everything on the node except pods. `auto` reserves a share of the host's memory or PIDs. */
 export type SystemReserved = {
   memoryBytes: number | 'auto';
   pids: number | 'auto';
-  /** Thousandths of a core. */
+  /** CPU in millicores. */
   cpuMillis: number;
   ephemeralStorageBytes: number;
 };
@@ -12,7 +12,7 @@ export type SystemReserved = {
 /** Upstream's default. */
 export const NOTHING_RESERVED: SystemReserved = { memoryBytes: 0, pids: 0, cpuMillis: 0, ephemeralStorageBytes: 0 };
 
-/** Parses a reservation that uses KubeletConfiguration's names of resources. */
+/** Parses a reservation that uses the resource names of KubeletConfiguration. */
 export function reservedAmounts({
   memory = '0',
   pid = '0',

@@ -99,7 +99,7 @@ const policies: Rule = (configuration) => {
   ];
 };
 
-/** Checks that reservedMemory names each resource of a NUMA node at most once. */
+/** Checks that reservedMemory lists each resource of a NUMA node at most once. */
 const reservedMemory: Rule = ({ reservedMemory: all, memoryManagerPolicy }) => {
   const field = 'reservedMemory';
   const limits = all.flatMap((one) =>

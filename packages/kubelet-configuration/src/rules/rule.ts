@@ -1,14 +1,14 @@
 import type { FieldName, KubeletConfiguration } from '../fields/field-table.ts';
 
-/** A problem with the value of a field. */
+/** A problem with a field's value. */
 export type Problem = { field: FieldName; message: string };
 
-/** Facts about the host on which the validity of a configuration depends. */
+/** Facts about the host that determine whether a configuration is valid. */
 export type HostFacts = { cgroupVersion: 'v1' | 'v2' | 'none' };
 
 export type Rule = (configuration: KubeletConfiguration, host: HostFacts) => Problem[];
 
-/** Returns no problem if the condition holds. */
+/** Returns the message as a problem with the field unless the condition holds. */
 export function must(holds: boolean, field: FieldName, message: string): Problem[] {
   return holds ? [] : [{ field, message }];
 }

@@ -2,15 +2,15 @@ import type { Signal } from './signals.ts';
 import type { Threshold } from './thresholds.ts';
 
 /**
- * Where images and writable container layers are: both on the kubelet's file system (`shared`), both on another one (`images`), or
- * only the images on another one (`split`).
+ * Where images and writable container layers are stored: both on the kubelet's file system (`shared`), both on another file system
+ * (`images`), or only the images on another file system (`split`).
  */
 export type DiskLayout = 'shared' | 'images' | 'split';
 
 const SAME: Record<DiskLayout, 'nodefs' | 'imagefs'> = { shared: 'nodefs', images: 'imagefs', split: 'nodefs' };
 
 /**
- * Replaces the thresholds for containerfs by those of the file system that it is on, even if some are configured
+ * Replaces the containerfs thresholds with those of the file system that containerfs is on, even if some are configured
  * (UpdateContainerFsThresholds).
  */
 export function withContainerFs(thresholds: readonly Threshold[], layout: DiskLayout): Threshold[] {

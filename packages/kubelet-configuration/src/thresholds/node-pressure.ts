@@ -1,19 +1,19 @@
 import { PRESSURE_CONDITIONS, type PressureCondition } from './signals.ts';
 
-/** The node's pressure conditions. The eviction manager sets them. */
+/** The node's pressure conditions, which are set by the eviction manager. */
 export class NodePressure {
   #conditions: readonly PressureCondition[] = [];
-  /** The thresholds that are met, as text. */
+  /** The thresholds that are currently met, as text. */
   #reasons: readonly string[] = [];
   readonly #sinceMs = new Map<PressureCondition, number>();
   readonly #listeners = new Set<(changed: readonly PressureCondition[]) => void>();
 
-  /** Active conditions, in the order of `PRESSURE_CONDITIONS`. */
+  /** Active pressure conditions, in the order of `PRESSURE_CONDITIONS`. */
   get conditions(): readonly PressureCondition[] {
     return this.#conditions;
   }
 
-  /** The thresholds that are met now, as text. Empty if a condition only remains for its transition period. */
+  /** The thresholds that are currently met, as text. Empty if a condition persists only because of its transition period. */
   get reasons(): readonly string[] {
     return this.#reasons;
   }
@@ -22,7 +22,7 @@ export class NodePressure {
     return this.#conditions.includes(condition);
   }
 
-  /** When the condition last changed, as Unix time in ms; `undefined` if it never has. */
+  /** Returns when the condition last changed, as Unix time in milliseconds, or `undefined` if it never has. */
   changedAtMs(condition: PressureCondition): number | undefined {
     return this.#sinceMs.get(condition);
   }
@@ -35,7 +35,7 @@ export class NodePressure {
     if (changed.length > 0) for (const listener of this.#listeners) listener(changed);
   }
 
-  /** Calls the listener with the conditions that have become active or inactive, until the returned function is called. */
+  /** Registers a listener for the conditions that have become active or inactive. Returns a function that removes the listener. */
   onChange(listener: (changed: readonly PressureCondition[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

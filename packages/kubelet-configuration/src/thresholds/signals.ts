@@ -1,4 +1,4 @@
-/** Eviction signals, as upstream names them (pkg/kubelet/eviction/api). */
+/** Eviction signals, by their upstream names (pkg/kubelet/eviction/api). */
 export const SIGNALS = [
   'memory.available',
   'allocatableMemory.available',
@@ -12,10 +12,10 @@ export const SIGNALS = [
 ] as const;
 export type Signal = (typeof SIGNALS)[number];
 
-/** The resource that a signal reports as running out. */
+/** The resource that runs out when a signal's threshold is met. */
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 
-/** Pressure conditions, in the order in which the node reports them. */
+/** Pressure conditions, in the order in which the node status reports them. */
 export const PRESSURE_CONDITIONS = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 export type PressureCondition = (typeof PRESSURE_CONDITIONS)[number];
 
@@ -34,7 +34,7 @@ export function conditionOf(signal: Signal): PressureCondition {
   return isOfMemory(signal) ? 'MemoryPressure' : 'DiskPressure';
 }
 
-/** Whether the signal is about the space or inodes of a file system. */
+/** Whether the signal measures the space or inodes of a file system. */
 export function isOfDisk(signal: Signal): boolean {
   return conditionOf(signal) === 'DiskPressure';
 }
@@ -44,7 +44,7 @@ export function isInBytes(signal: Signal): boolean {
   return ['memory', 'ephemeral-storage'].includes(resourceOf(signal));
 }
 
-/** Whether the signal is about memory, either of the whole node or of its allocatable part. */
+/** Whether the signal measures memory, either the whole node's or its allocatable part. */
 export function isOfMemory(signal: Signal): boolean {
   return signal === 'memory.available' || signal === 'allocatableMemory.available';
 }

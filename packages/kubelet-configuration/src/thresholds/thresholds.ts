@@ -1,7 +1,7 @@
 import { formatQuantity, isQuantity, parseGoDuration, parseQuantity, quantityValue } from '@podwright/kube-api';
 import { isSignal, SIGNALS, type Signal } from './signals.ts';
 
-/** The values of evictionHard, evictionSoft and related fields of a KubeletConfiguration. */
+/** The values of a KubeletConfiguration's evictionHard, evictionSoft and related fields. */
 export type ThresholdSettings = {
   hard: Readonly<Record<string, string>>;
   soft: Readonly<Record<string, string>>;
@@ -9,15 +9,15 @@ export type ThresholdSettings = {
   minimumReclaim: Readonly<Record<string, string>>;
 };
 
-/** An amount in the signal's unit (bytes or a count), or a share of the capacity. */
+/** An absolute amount in the signal's unit (bytes or a count), or a share of the capacity. */
 export type ThresholdValue = { kind: 'amount'; text: string } | { kind: 'share'; share: number };
 
-/** A threshold, which is met if less than `value` has been available for `gracePeriodMs`. It is hard if that is 0. */
+/** An eviction threshold. It is met if less than `value` has been available for `gracePeriodMs`. It is a hard threshold if that is 0. */
 export type Threshold = {
   signal: Signal;
   value: ThresholdValue;
   gracePeriodMs: number;
-  /** Once met, the threshold remains met until `value` and this amount together are available. */
+  /** Once met, the threshold stays met until `value` plus this amount is available. */
   minReclaim?: ThresholdValue;
 };
 
@@ -33,8 +33,8 @@ export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The defaults on a node without a cluster. Its owner often fills the disk beyond upstream's shares, and evicted pods cannot move to
- * another node, so eviction only prevents a full disk.
+ * The defaults on a node without a cluster. Its owner often fills the disk beyond upstream's thresholds, and evicted pods cannot move to
+ * another node, so eviction only needs to keep the disk from filling up completely.
  */
 export const LONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'memory.available': '100Mi',
@@ -44,7 +44,7 @@ export const LONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'imagefs.inodesFree': '1%',
 };
 
-/** Validates settings like upstream's ParseThresholdConfig. */
+/** Validates threshold settings like upstream's ParseThresholdConfig. */
 export function thresholdProblems(settings: ThresholdSettings): ThresholdProblem[] {
   const problems = (setting: keyof ThresholdSettings, why: (signal: string, text: string) => string | undefined) =>
     Object.entries(settings[setting]).flatMap(([signal, text]) => {
@@ -95,8 +95,8 @@ function percentOf(text: string): number | undefined {
 }
 
 /**
- * Parses valid settings into hard and soft thresholds. If the kernel limits all pods together to allocatable, the hard memory
- * threshold applies to allocatable memory, too. A share of 0% or 100% disables a threshold.
+ * Parses valid settings into hard and soft thresholds. If the kernel limits all pods together to allocatable, the hard memory threshold
+ * also applies to allocatable memory. A share of 0% or 100% disables a threshold.
  */
 export function thresholdsOf(settings: ThresholdSettings, pods: { areHeldToAllocatable: boolean }): Threshold[] {
   const { hard, soft, softGracePeriod, minimumReclaim } = settings;
@@ -121,29 +121,29 @@ export function isHard({ gracePeriodMs }: Threshold): boolean {
   return gracePeriodMs === 0;
 }
 
-/** Parses the value of a threshold. As in upstream, a share is a 32-bit float, which affects the last digits of amounts. */
+/** Parses a threshold's value. As in upstream, a share is a 32-bit float, which affects the last digits of computed amounts. */
 export function thresholdValue(text: string): ThresholdValue {
   if (!text.endsWith('%')) return { kind: 'amount', text };
   return { kind: 'share', share: Math.fround(Math.fround(percentOf(text) ?? 0) / 100) };
 }
 
-/** Returns the value in the signal's unit. */
+/** Returns the threshold's value as an amount in the signal's unit. */
 export function amountOf(value: ThresholdValue, capacity: bigint): bigint {
   return value.kind === 'amount' ? quantityValue(value.text) : BigInt(Math.trunc(Number(capacity) * value.share));
 }
 
-/** Returns the value as a Kubernetes quantity. */
+/** Returns the threshold's value as a Kubernetes quantity. */
 export function amountText(value: ThresholdValue, capacity: bigint): string {
   if (value.kind === 'share') return binaryText(amountOf(value, capacity));
   return formatQuantity(parseQuantity(value.text).nanos, value.text);
 }
 
-/** Returns the value as the configuration writes it: an amount or a percentage. */
+/** Returns the threshold's value as written in the configuration: an amount or a percentage. */
 export function valueText(value: ThresholdValue): string {
   return value.kind === 'amount' ? value.text : `${Number((value.share * 100).toPrecision(6))}%`;
 }
 
-/** Formats a number of bytes with binary suffixes, if there are 1024 or more (resource.BinarySI). */
+/** Formats a number of bytes. Uses binary suffixes from 1024 bytes upwards (resource.BinarySI). */
 export function binaryText(amount: bigint): string {
   return formatQuantity(amount * 1_000_000_000n, amount >= 1024n ? 'Ki' : '');
 }

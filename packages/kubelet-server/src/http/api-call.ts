@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gatherBytes, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 
-/** One request of the local API. `signal` aborts when the client disconnects. */
+/** A request to the local API. `signal` aborts when the client disconnects. */
 export type Call = {
   request: IncomingMessage;
   response: ServerResponse;
@@ -15,7 +15,7 @@ export type Handler = (call: Call) => Promise<void>;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
-/** A method and a path in find-my-way's syntax, with their handler. */
+/** A method and a path in find-my-way syntax, with their handler. */
 export type Route = { method: Method; path: string; handler: Handler };
 
 export async function readBody(request: IncomingMessage): Promise<string> {
@@ -27,12 +27,12 @@ export function sendJson(response: ServerResponse, value: unknown): void {
   sendJsonText(response, JSON.stringify(value));
 }
 
-/** Sends text that is already JSON. */
+/** Sends text that is already encoded as JSON. */
 export function sendJsonText(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 }
 
-/** Sends one line of a JSON stream. Waits if the client reads slowly. */
+/** Sends one line of a JSON stream. Waits while the client reads too slowly. */
 export async function sendLine(response: ServerResponse, value: unknown): Promise<void> {
   if (response.write(`${JSON.stringify(value)}\n`)) return;
   const settled = new AbortController(); // removes the listener of the other event: each line would add one

@@ -1,4 +1,4 @@
-/** Decodes a boolean parameter of Kubernetes' APIs: `0`, `false` and an absent one are false, anything else is true. */
+/** Decodes a boolean query parameter as Kubernetes APIs do: `0`, `false` and an absent parameter are false; anything else is true. */
 export function isSet(query: URLSearchParams, name: string): boolean {
   const value = query.get(name);
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';

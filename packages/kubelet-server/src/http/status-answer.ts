@@ -12,7 +12,7 @@ const HTTP_STATUS: Partial<Record<ErrorCode, number>> = {
   deadline_exceeded: 504,
 };
 
-/** Reasons in a Status, by which Kubernetes' clients distinguish errors (apimachinery, StatusReason). */
+/** The reasons in a Status that Kubernetes clients use to distinguish errors (apimachinery, StatusReason). */
 const REASONS: Partial<Record<ErrorCode, string>> = {
   invalid_argument: 'BadRequest',
   permission_denied: 'Forbidden',
@@ -38,7 +38,7 @@ export function statusObject(error: unknown) {
   };
 }
 
-/** Responds with an error, or aborts the response if its headers have already been sent. */
+/** Sends an error response, or aborts the response if its headers have already been sent. */
 export function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy();
   const status = statusObject(error);

@@ -12,7 +12,7 @@ import {
 import type { InformerChange } from '@podwright/kube-client';
 import { decodeApiPod } from './decode-api-pod.ts';
 
-/** Receives the mirror pods that the API server reports. */
+/** Receives the mirror pods reported by the API server. */
 export type MirrorListener = { set(mirror: Pod): void; delete(mirror: Pod): void };
 
 export type ApiPodListOptions = {
@@ -21,12 +21,12 @@ export type ApiPodListOptions = {
   logger: Logger;
 };
 
-/** Annotations that only kubelets set; the kubelet ignores changes of them. */
+/** Annotations that only kubelets set. The kubelet ignores changes to them. */
 const LOCAL_ANNOTATIONS = new Set([CONFIG_SOURCE_ANNOTATION, CONFIG_MIRROR_ANNOTATION, CONFIG_SEEN_ANNOTATION]);
 
 type Operation = 'UPDATE' | 'DELETE' | 'RECONCILE';
 
-/** Tracks the API server's pods that are bound to this node, and converts their changes to pod updates (pkg/kubelet/config). */
+/** Tracks the API server's pods that are bound to this node and converts changes to them into pod updates (pkg/kubelet/config). */
 export class ApiPodList {
   readonly #options: ApiPodListOptions;
   readonly #pods = new Map<string, Pod>();
@@ -36,7 +36,7 @@ export class ApiPodList {
     this.#options = options;
   }
 
-  /** Emits the initial list as one ADD update, even if it is empty. */
+  /** Emits the initial list of pods as a single ADD update, even if it is empty. */
   begin(objects: KubeObject[]): void {
     const pods: Pod[] = [];
     const refusals: NonNullable<PodUpdate['refusals']> & Map<string, { reason: string; message: string }> = new Map();
@@ -104,7 +104,7 @@ function isMirror({ metadata }: Pod): boolean {
   return metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
 }
 
-/** The operation that a change of a known pod causes; `undefined` if the change does not concern the kubelet. Pure. */
+/** Returns the operation caused by a change to a known pod, or `undefined` if the change does not concern the kubelet. Pure. */
 export function operationOf(before: Pod, after: Pod): Operation | undefined {
   if (!isDeepStrictEqual(wanted(before), wanted(after)))
     return after.metadata.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE';

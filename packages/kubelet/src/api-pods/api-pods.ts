@@ -14,18 +14,18 @@ export type ApiPodsOptions = {
   client: KubeClient;
   watched: Informers;
   nodeName: string;
-  /** Informer for this node's Node object. */
+  /** The informer for this node's Node object. */
   node: Informer<KubeObject>;
   manager: PodManager;
   workers: PodWorkers;
   statuses: StatusManager;
-  /** Calls `listener` when a pod has stopped and released its resources. The returned function unsubscribes. */
+  /** Calls `listener` when a pod has stopped and released its resources. Returns a function that unsubscribes it. */
   onStopped: (listener: (podUid: string) => void) => () => void;
   logger: Logger;
   failpoint?: Failpoint;
 };
 
-/** Syncs pods with an API server: reads its pods, reports statuses, and maintains mirror pods. */
+/** Connects the kubelet's pods to an API server: reads its pods, reports pod statuses, and maintains mirror pods. */
 export class ApiPods {
   readonly #options: ApiPodsOptions;
   readonly #mirrors: MirrorPods;
@@ -55,7 +55,7 @@ export class ApiPods {
     background(options.logger, 'deletions of static pods are no longer followed', this.#followEnds());
   }
 
-  /** Starts the local sources, and once the node object has been read the source of the API server's pods, as in upstream. */
+  /** Starts the local pod sources. As in upstream, the API server's pods become a source only once the Node object has been read. */
   startSources(listener: PodSourceListener, startLocal: (listener: PodSourceListener) => PodSources): PodSources {
     const local = startLocal({
       ...listener,
@@ -78,7 +78,7 @@ export class ApiPods {
     };
   }
 
-  /** Call this when the node object has changed: mirror pods may be waiting for it. */
+  /** Must be called when the Node object has changed, because mirror pods may be waiting for it. */
   nodeChanged(): void {
     this.#mirrors.reconcile();
   }
@@ -115,7 +115,7 @@ export class ApiPods {
     this.#mirrors.begin();
   }
 
-  /** The API server's object for one of the kubelet's pods: the pod itself, or the mirror of a static pod. */
+  /** Returns the API object that represents one of the kubelet's pods: the pod itself, or a static pod's mirror pod. */
   #shownAs(podUid: string): ShownPod | undefined {
     const pod = this.#options.manager.get(podUid)?.pod;
     if (pod === undefined) return undefined;
@@ -136,7 +136,7 @@ export class ApiPods {
   }
 }
 
-/** Never settles once the signal has aborted. */
+/** Waits for the promise. If it rejects after the signal has aborted, never settles. */
 function untilStopped(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   return promise.catch((error: unknown) => {
     if (signal.aborted) return new Promise<never>(() => undefined);

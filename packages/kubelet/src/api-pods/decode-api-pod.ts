@@ -1,5 +1,5 @@
 /**
- * Decodes pods from an API server, which has already validated and defaulted them. They may have fields that this kubelet does not know.
+ * Decodes pods from an API server, which has already validated and defaulted them. They may contain fields that this kubelet does not know.
  */
 import {
   applyDefaults,
@@ -20,16 +20,16 @@ import {
 } from '@podwright/kube-api';
 import { shapedStatus } from './shaped-status.ts';
 
-/** Upstream's reason for rejections that are not by an admission predicate. */
+/** The reason that upstream uses when a pod is rejected for something other than an admission predicate. */
 const REFUSED = 'UnexpectedAdmissionError';
 
-/** `unusable`: the object has no valid name, namespace or UID. */
+/** `unusable`: the object lacks a valid name, namespace or UID. */
 export type DecodedPod =
   | { kind: 'pod'; pod: Pod; refusal?: { reason: string; message: string } }
   | { kind: 'unusable'; why: string };
 
 /**
- * Decodes a pod. Unknown fields are kept; `managedFields`, which make up half of a pod's size, are dropped. A pod that is invalid or has
+ * Decodes a pod. Unknown fields are kept; `managedFields`, which make up half of a pod's size, are dropped. A pod that is invalid or uses
  * unsupported fields is returned with a refusal. Never throws.
  */
 export function decodeApiPod(value: unknown, seenAtMs: number): DecodedPod {
@@ -49,7 +49,7 @@ export function decodeApiPod(value: unknown, seenAtMs: number): DecodedPod {
   return { kind: 'pod', pod: malformed ? { ...pod, spec: { containers: [] } } : applyDefaults(pod), refusal };
 }
 
-/** Checks the names, because they become parts of paths and labels. */
+/** Checks the pod's namespace, name and UID, because they are used in paths and labels. */
 function identityProblem({ namespace, name, uid }: Partial<Pod['metadata']>): string | undefined {
   const issues = new IssueList(['metadata']);
   const check = (rule: typeof dnsLabel, text: unknown, field: string) =>
@@ -67,8 +67,8 @@ function checkNames({ spec }: Pod, issues: IssueList): void {
 }
 
 /**
- * Adds the config.source and config.seen annotations, which upstream also sets only in memory, and removes the annotations reserved for
- * pods from manifests.
+ * Adds the config.source and config.seen annotations, which upstream also sets only in memory, and removes annotations that are reserved
+ * for static pods.
  */
 function annotated(metadata: Pod['metadata'], seenAtMs: number): Pod['metadata'] {
   const own = { [CONFIG_SOURCE_ANNOTATION]: 'api', [CONFIG_SEEN_ANNOTATION]: seenAt(seenAtMs) };

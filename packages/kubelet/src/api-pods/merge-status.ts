@@ -3,18 +3,18 @@ import { DISRUPTION_TARGET, isOwnCondition } from '../status/foreign-conditions.
 import { isTerminal } from '../status/pod-phase.ts';
 
 export type MergeInput = {
-  /** The status at the API server. */
+  /** The pod's status at the API server. */
   theirs: PodStatus | undefined;
   own: PodStatus;
-  /** True if containers of the pod may still run. */
+  /** True if any of the pod's containers may still be running. */
   couldRun: boolean;
-  /** True if the object is the mirror of a static pod, which may restart after its end. */
+  /** True if the object is the mirror pod of a static pod, which may restart after it has terminated. */
   isMirror?: boolean;
 };
 
 /**
- * The status to send: the kubelet's own, plus the conditions that other writers have set. A terminal phase and its reason are withheld
- * while containers may run, and a terminal phase at the API server is never reverted (pkg/kubelet/status: mergePodStatus,
+ * Returns the status to send: the kubelet's own status, plus the conditions set by other writers. A terminal phase and its reason are
+ * withheld while containers may be running. A terminal phase at the API server is never reverted (pkg/kubelet/status: mergePodStatus,
  * updateStatusInternal). Pure.
  */
 export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): PodStatus {
@@ -39,7 +39,7 @@ export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): Po
   return { ...rest, ...(phase === theirs?.phase && why(theirs)), phase };
 }
 
-/** The status of a pod that is already terminal at the API server, although its containers may still run. */
+/** Returns the status of a pod that is already terminal at the API server although its containers may still be running. */
 function asEnded(own: PodStatus, theirs: PodStatus): PodStatus {
   const { reason: _, message: __, ...rest } = own;
   const conditions = own.conditions?.map((one) =>

@@ -1,4 +1,4 @@
-/** Maintains mirror pods, which represent static pods at the API server (pkg/kubelet/pod: mirror client). */
+/** Maintains mirror pods, which represent static pods at the API server (pkg/kubelet/pod, mirror client). */
 import { Backoff, background, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
 import {
   CONFIG_CONTENT_ANNOTATION,
@@ -16,20 +16,20 @@ import { MIRROR_BACKOFF } from './limits.ts';
 
 export type MirrorPodsOptions = {
   client: KubeClient;
-  /** The node object, which owns the mirrors; `undefined` until it is known. */
+  /** The Node object, which owns the mirror pods; `undefined` until it has been read. */
   node: () => KubeObject | undefined;
   /** The desired static pods. */
   staticPods: () => Pod[];
-  /** Whether a removed static pod with this name is still stopping. */
+  /** Whether a removed static pod with this name is still being stopped. */
   isEnding: (fullName: string) => boolean;
-  /** Called when a static pod's mirror has been created or replaced. */
+  /** Called when a static pod's mirror pod has been created or replaced. */
   onMirror: (podUid: string) => void;
   logger: Logger;
-  /** Stages: `mirror/deleted`, `mirror/created`. */
+  /** Failpoint stages: `mirror/deleted`, `mirror/created`. */
   failpoint?: Failpoint;
 };
 
-/** Makes one change at a time, and retries failed changes with exponential backoff. */
+/** Creates and deletes mirror pods, one change at a time. Failed changes are retried with exponential backoff. */
 export class MirrorPods implements MirrorListener {
   readonly #options: MirrorPodsOptions;
   readonly #mirrors = new Map<string, Pod>();
@@ -45,12 +45,11 @@ export class MirrorPods implements MirrorListener {
     this.#options = options;
   }
 
-  /** The mirror of a static pod. */
   mirrorOf(pod: Pod): Pod | undefined {
     return this.#mirrors.get(namespacedName(pod));
   }
 
-  /** Call this for each mirror pod that the API server reports. */
+  /** Must be called for each mirror pod that the API server reports. */
   set(mirror: Pod): void {
     const fullName = namespacedName(mirror);
     const before = this.#mirrors.get(fullName);
@@ -66,19 +65,19 @@ export class MirrorPods implements MirrorListener {
     this.reconcile();
   }
 
-  /** Call this when all of the API server's mirror pods are known: from then on mirrors are created and removed. */
+  /** Must be called once all of the API server's mirror pods are known. From then on, mirror pods are created and removed. */
   begin(): void {
     this.#ready = true;
     this.reconcile();
   }
 
-  /** Call this when the manifests have been read: from then on mirrors without a static pod are removed. */
+  /** Must be called once the manifests have been read. From then on, mirror pods that have no static pod are removed. */
   allowRemoval(): void {
     this.#mayRemove = true;
     this.reconcile();
   }
 
-  /** Starts reconciling the mirrors with the static pods. */
+  /** Starts reconciling the mirror pods with the static pods. */
   reconcile(): void {
     this.#pending = true;
     clearTimeout(this.#timer);
@@ -105,7 +104,7 @@ export class MirrorPods implements MirrorListener {
     else if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => this.reconcile(), this.#backoff.next(''));
   }
 
-  /** Whether the mirror with this name is up to date, or cannot be fixed by a retry before something changes. */
+  /** Returns whether the mirror pod of this name is settled: it is up to date, or cannot be fixed by a retry until something changes. */
   async #settled(fullName: string): Promise<boolean> {
     try {
       return await this.#step(fullName);
@@ -161,7 +160,7 @@ export class MirrorPods implements MirrorListener {
   }
 }
 
-/** The mirror of a static pod: the pod's own object with its hash annotation, owned by the node. Pure. */
+/** Builds a static pod's mirror pod: the pod's own object with its hash annotation, owned by the Node object. Pure. */
 export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject & { spec: Pod['spec'] } {
   const { uid: _, resourceVersion: __, annotations = {}, ...rest } = metadata;
   const { [CONFIG_FILE_ANNOTATION]: ___, [CONFIG_CONTENT_ANNOTATION]: hash = '', ...shown } = annotations;
@@ -178,7 +177,7 @@ export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject
   };
 }
 
-/** Also compares the UID in the hash annotation, because earlier versions wrote a different value there. */
+/** Also compares the UID in the hash annotation, because earlier versions of this kubelet stored a different value there. */
 function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
   const { annotations: shown = {}, deletionTimestamp } = metadata;
   const { annotations = {} } = pod.metadata;

@@ -1,4 +1,4 @@
-/** The strategic merge patch of a pod's status, limited to the fields that the kubelet owns. Pure. */
+/** Computes the strategic merge patch for a pod's status, limited to the fields that the kubelet owns. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '@podwright/base';
 import type { PodStatus } from '@podwright/kube-api';
@@ -25,12 +25,12 @@ const FIELDS: Record<keyof PodStatus, 'whole' | 'map' | { key: string }> = {
 
 type Json = Record<string, unknown>;
 
-/** Preconditions of the patch: the pod's UID, and its resource version if one is given. */
+/** Preconditions of the patch: the pod's UID and, if given, its resource version. */
 export type PatchedPod = { uid: string; resourceVersion?: string };
 
 export type StatusPatch = { body: { metadata: PatchedPod; status?: Json }; changed: boolean };
 
-/** The patch from `before` to `after`. */
+/** Returns the patch that changes status `before` into `after`. */
 export function statusPatch(metadata: PatchedPod, before: PodStatus | undefined, after: PodStatus): StatusPatch {
   const status: Json = {};
   for (const [name, how] of Object.entries(FIELDS)) {
@@ -54,7 +54,7 @@ function mapPatch(name: string, old: Json | undefined, now: Json | undefined): J
   return { [name]: fieldsPatch(old!, now!) };
 }
 
-/** The changed fields, with null for each removed one. */
+/** Returns the changed fields, with null for each removed field. */
 function fieldsPatch(old: Json, now: Json): Json {
   const patch: Json = {};
   for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
@@ -65,7 +65,7 @@ function fieldsPatch(old: Json, now: Json): Json {
   return patch;
 }
 
-/** The patch of a list that is merged by key: new, changed and deleted elements, and the element order. */
+/** Returns the patch for a list that is merged by key: its new, changed and deleted elements, and the element order. */
 function listPatch(name: string, { old, now, key }: { old: Json[]; now: Json[]; key: string }): Json {
   const before = new Map(old.map((one) => [one[key], one]));
   const after = new Map(now.map((one) => [one[key], one]));
@@ -95,7 +95,7 @@ function list(field: unknown): Json[] {
   return Array.isArray(field) ? (field as Json[]) : [];
 }
 
-/** Treats empty and absent fields as equal, because Go may omit empty ones. */
+/** Compares two values. Empty and absent fields count as equal, because Go may omit empty fields. */
 function isSame(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(withoutAbsent(a), withoutAbsent(b));
 }

@@ -1,4 +1,4 @@
-/** Reports pod statuses to an API server, and deletes terminated pods there. */
+/** Reports pod statuses to an API server and deletes terminated pods there. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   Backoff,
@@ -19,49 +19,50 @@ import { mergeStatus } from './merge-status.ts';
 import { shapedStatus } from './shaped-status.ts';
 import { statusPatch } from './status-patch.ts';
 
-/** The last known API object of one of the kubelet's pods: the pod itself, or its mirror. */
+/** The last known API object that represents one of the kubelet's pods: the pod itself, or its mirror pod. */
 export type ShownPod = { pod: Pod; isMirror: boolean };
 
 export type StatusSyncOptions = {
   client: KubeClient;
   statuses: Pick<StatusManager, 'get' | 'pods' | 'subscribe'>;
   shownAs: (podUid: string) => ShownPod | undefined;
-  /** True if containers of the pod run or may still start. */
+  /** True if any of the pod's containers is running or may still start. */
   couldRun: (podUid: string) => boolean;
-  /** True if the pod has ended and released its resources. */
+  /** True if the pod has terminated and released its resources. */
   isFinished: (podUid: string) => boolean;
   logger: Logger;
-  /** Stages: `status/merged`, `status/patched`, `status/deleted`. */
+  /** Failpoint stages: `status/merged`, `status/patched`, `status/deleted`. */
   failpoint?: Failpoint;
   reconcileMs?: number;
 };
 
-/** A version of a pod at the API server. */
+/** One version of a pod at the API server. */
 type Known = { metadata: KnownMetadata; status: PodStatus | undefined };
 type KnownMetadata = Pick<KubeObject['metadata'], 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
 
-/** The last patch of a pod: the kubelet's status from which it was made, and the resulting pod at the API server. */
+/** The last status patch for a pod: the kubelet's status that it was computed from, and the resulting pod at the API server. */
 type Exchange = { own: PodStatus; answer: Known };
 
-/** A response of the API server before validation. */
+/** An API server response that has not been validated. */
 type Answer = KubeObject & { status?: unknown };
 
 const OUTAGE = 'outage';
 
 /**
- * Sends each changed status immediately, but a Pending pod's status after a short delay. Changes that arrive during a patch are sent
- * together in the next one. A patch is computed from the newest known version of the pod and is conditional on that version; the pod is
- * read only after a conflict. Failed patches, and statuses that the API server does not show as sent, are sent again with the next change
- * or the reconciliation every ten seconds. While the API server is unreachable, only one pod at a time is tried.
+ * Sends each changed status immediately, except that a Pending pod's status is sent after a short delay. Changes made while a patch is in
+ * flight are sent together in the next patch. A patch is computed from the latest known version of the pod and is conditional on that
+ * version; the pod is read from the API server only after a conflict. Failed patches, and statuses that the API server does not show as
+ * sent, are sent again with the next change or by the reconciliation every ten seconds. While the API server is unreachable, only one pod
+ * at a time is tried.
  */
 export class StatusSync {
   readonly #options: StatusSyncOptions;
   readonly #dirty = new Set<string>();
   readonly #busy = new Set<string>();
-  /** Timers of Pending pods whose status is being delayed. */
+  /** Timers of the Pending pods whose statuses are being delayed. */
   readonly #held = new Map<string, NodeJS.Timeout>();
   readonly #exchanges = new Map<string, Exchange>();
-  /** Pods that the kubelet has deleted at the API server; finalizers may keep them there. */
+  /** Pods that the kubelet has deleted at the API server. Finalizers may keep them there. */
   readonly #deleted = new Set<string>();
   /** Pods whose status the API server has rejected; each rejection is logged only once. */
   readonly #refused = new Set<string>();
@@ -87,7 +88,7 @@ export class StatusSync {
     this.#pump();
   }
 
-  /** Sends the pod's status if the API server does not have it yet, or if the pod can now be deleted there. */
+  /** Sends the pod's status if the API server does not have it yet, or if the pod can now be deleted from the API server. */
   consider(podUid: string): void {
     const shown = this.#options.shownAs(podUid);
     if (shown === undefined || !this.#isDue(podUid, shown)) return;
@@ -125,7 +126,10 @@ export class StatusSync {
     for (const known of [this.#dirty, this.#deleted, this.#refused, this.#exchanges]) known.delete(podUid);
   }
 
-  /** Sends statuses that are missing or different at the API server, deletes terminated pods there, and drops the state of removed pods. */
+  /**
+   * Sends statuses that are missing or different at the API server, deletes terminated pods there, and drops the state kept for removed
+   * pods.
+   */
   #reconcile(): void {
     const { statuses, shownAs } = this.#options;
     for (const uid of [...this.#exchanges.keys(), ...this.#deleted, ...this.#refused])
@@ -136,7 +140,7 @@ export class StatusSync {
       if (shown === undefined) continue;
       if (shown.pod.metadata.deletionTimestamp === undefined) this.#deleted.delete(uid); // the server was restored from a backup
       const isShown = isAsSent(shown.pod.status, this.#exchanges.get(uid)?.answer.status);
-      // another client has changed the status, or the server was restored from a backup: the last response is outdated
+      // another client has changed the status, or the server was restored from a backup, so the last response is outdated
       if (!isShown) this.#exchanges.delete(uid);
       if (!isShown || this.#isDue(uid, shown)) this.touch(uid);
     }
@@ -181,7 +185,7 @@ export class StatusSync {
     }
   }
 
-  /** Suspends all sending during a backoff, then continues with this pod. */
+  /** Pauses all sending for the backoff, then continues with this pod. */
   #waitOut(podUid: string): void {
     this.#dirty.add(podUid);
     if (this.#pause !== undefined) return;
@@ -208,7 +212,7 @@ export class StatusSync {
     this.#deleted.add(podUid);
   }
 
-  /** Patches the status and returns the resulting pod; `undefined` if the API server has a different pod with this name. */
+  /** Patches the status and returns the resulting pod, or `undefined` if the API server has a different pod with this name. */
   async #patch(podUid: string, { shown, own }: { shown: ShownPod; own: PodStatus }): Promise<Known | undefined> {
     const { client, couldRun, failpoint = noFailpoint } = this.#options;
     const { namespace, name, uid } = shown.pod.metadata;
@@ -231,7 +235,7 @@ export class StatusSync {
     return read.metadata.uid === uid ? await from(read) : undefined;
   }
 
-  /** The newest known version of the pod, from the watch or from the response to the last patch. */
+  /** Returns the latest known version of the pod, from the watch or from the response to the last patch. */
   #newest(podUid: string, { pod }: ShownPod): Known {
     const answer = this.#exchanges.get(podUid)?.answer;
     const isNewer = (compareVersions(answer?.metadata.resourceVersion, pod.metadata.resourceVersion) ?? 0) > 0;
@@ -239,8 +243,8 @@ export class StatusSync {
   }
 
   /**
-   * A pod that is being deleted can be removed from the API server once the kubelet has finished it and its status there is terminal.
-   * `MirrorPods` removes mirrors.
+   * Whether a pod that is being deleted can be removed from the API server: the kubelet has finished with it, and its status there is
+   * terminal. Mirror pods are removed by `MirrorPods` instead.
    */
   #canDelete(
     podUid: string,

@@ -1,4 +1,4 @@
-/** The kubelet's connection to an API server. Loaded only on a node that belongs to a cluster. */
+/** The kubelet's connection to an API server. This code is loaded only on a node that belongs to a cluster. */
 import { Listeners, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Node } from '@podwright/kube-api';
@@ -27,7 +27,7 @@ import { nodeProblems } from './node-shutdown.ts';
 import { NodeVolumes } from './node-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
-/** The parts of the kubelet that start before its cluster parts. */
+/** The kubelet parts that start before its cluster parts. */
 export type ClusterInput = {
   options: KubeletOptions;
   cluster: ClusterOptions;
@@ -38,7 +38,7 @@ export type ClusterInput = {
   nodeGrants: Pick<NodeGrants, 'amounts' | 'devices'>;
 };
 
-/** The parts that `Cluster.start` requires. All of them have started, and the runtime's pods are known. */
+/** The kubelet parts that `Cluster.start` needs. All of them have been started, and the container runtime's pods are known. */
 export type ClusterHost = {
   parts: KubeletParts;
   sync: PodSync;
@@ -47,27 +47,27 @@ export type ClusterHost = {
   shutdown: NodeShutdown;
 };
 
-/** The parts of a kubelet that need an API server. Call `withClaims` and then `start`, each once. */
+/** The kubelet parts that need an API server. `withClaims` and then `start` must be called, once each. */
 export type Cluster = {
-  /** Parts that replace those of a lone node. */
+  /** Parts that replace those of a standalone node. */
   parts: Partial<KubeletParts>;
-  /** Adds the devices of ResourceClaims to the grants. */
+  /** Adds devices that are allocated through ResourceClaims to the grants. */
   withClaims(grants: NodeGrants): NodeGrants;
-  /** The host addresses to report in pod statuses; `undefined` while the node object has no addresses. */
+  /** The host addresses to report in pod statuses; `undefined` while the Node object contains no addresses. */
   hostIps(): string[] | undefined;
-  /** The DNS names and addresses of the node object; empty while it has none. */
+  /** The DNS names and addresses in the Node object; empty while it contains none. */
   servingNames(): string[];
-  /** Starts reporting to the API server, before any pod source is read. */
+  /** Starts reporting to the API server. Called before any pod source is read. */
   start(host: ClusterHost): RunningCluster;
 };
 
-/** The cluster parts after `Cluster.start`. */
+/** The cluster parts once `Cluster.start` has been called. */
 export type RunningCluster = {
-  /** Starts the pod sources: `local` (the sources of a lone node) and the API server. */
+  /** Starts the pod sources: the API server, and `local`, the sources of a standalone node. */
   startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
 };
 
-/** Opens the clients and caches of API objects that pods need. Does not wait for the API server, because pods run without it. */
+/** Opens the clients and caches for API objects that pods need. Does not wait for the API server, because pods can run without it. */
 export async function openCluster(input: ClusterInput, undo: Undo): Promise<Cluster> {
   const { options, cluster, events } = input;
   const { nodeName, logger } = options;
@@ -109,9 +109,9 @@ export async function openCluster(input: ClusterInput, undo: Undo): Promise<Clus
 
 type Stoppable = { stop: () => Promise<void> | void };
 
-/** The parts that `openCluster` has opened. */
+/** The parts opened by `openCluster`. */
 type OpenedCluster = {
-  /** Stopped together when the kubelet closes. */
+  /** Parts that are stopped together when the kubelet closes. */
   running: Stoppable[];
   watched: Informers;
   node: Informer<Node>;
@@ -156,7 +156,10 @@ function startClaims(
   slices.start();
 }
 
-/** A resource whose plugin was removed for good stays in the node's status with the amount 0. */
+/**
+ * Returns the device counts for the node status. A resource whose device plugin has been removed for good remains in the node status with a
+ * count of 0.
+ */
 function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
   const { capacity, allocatable } = grants.amounts();
   return { capacity: resourceList(capacity), allocatable: resourceList(allocatable) };

@@ -2,20 +2,20 @@ import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { KubeletOptions } from '../options.ts';
 
-/** How long the kubelet's start waits for a runtime that is down before it calls `RuntimeWait.onWait`. */
+/** How long the kubelet waits at startup for a container runtime that is down before it calls `RuntimeWait.onWait`. */
 const RUNTIME_START_PATIENCE_MS = 2000;
 
-/** How a caller waits if the runtime is down when the kubelet starts. */
+/** How to wait if the container runtime is down when the kubelet starts. */
 export type RuntimeWait = {
-  /** Ends the wait; the start then rejects with the signal's reason. */
+  /** Stops waiting. The kubelet's startup then rejects with the signal's abort reason. */
   signal: AbortSignal;
-  /** Called once with the error if the runtime is down. If this rejects, the start of the kubelet rejects, too. */
+  /** Called once, with the error, if the container runtime is down. If it rejects, the kubelet's startup also rejects. */
   onWait: (reason: string) => Promise<void>;
 };
 
 /**
- * Connects to the runtime at the configured endpoint. Rejects with `unimplemented` if the endpoint does not serve the CRI, and with
- * `unavailable` if the runtime is down and there is no `runtimeWait`.
+ * Connects to the container runtime at the configured endpoint. Rejects with `unimplemented` if the endpoint does not serve the CRI, and
+ * with `unavailable` if the container runtime is down and `runtimeWait` is absent.
  */
 export async function connectRuntime(
   options: KubeletOptions,

@@ -1,4 +1,6 @@
-/** Services for pods with exclusive resources: the pod resources API, and a periodic check that containers run on their own CPUs. */
+/**
+ * Services for pods that use exclusive resources: the pod resources API, and a periodic check that containers run on their assigned CPUs.
+ */
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
@@ -19,8 +21,8 @@ export type GrantServicesInput = {
 };
 
 /**
- * Starts both services. If the pod resources API cannot be served, for example because another kubelet has its socket, the error is logged
- * and pods run without the API.
+ * Starts both services. If the pod resources API cannot be served, for example because another kubelet holds its socket, the error is
+ * logged and pods run without the API.
  */
 export async function startGrantServices(input: GrantServicesInput): Promise<{ close: () => Promise<void> }> {
   const { options, sync, grants } = input;

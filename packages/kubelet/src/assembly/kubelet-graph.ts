@@ -1,6 +1,6 @@
 /**
- * The parts of a running kubelet, their dependencies, and how each one is stopped. A part starts after its dependencies, otherwise in table
- * order. Parts without a value (`void`) are steps of the start that later parts wait for.
+ * The parts of a running kubelet, their dependencies, and how each part is stopped. A part starts after its dependencies, and otherwise in
+ * table order. Parts without a value (`Done`) are startup steps that later parts wait for.
  */
 import { join } from 'node:path';
 import { type Done, type GraphParts, partsOf, type Undo } from '@podwright/base';
@@ -43,26 +43,26 @@ import { openResourceCheckpoints, type ResourceCheckpoints } from './resource-ch
 import { type RunningPods, runPods } from './run-pods.ts';
 import { startSync } from './start-sync.ts';
 
-/** Parts that the caller provides: a runtime connection, which the kubelet closes, and replacements for the kubelet's own parts. */
+/** Parts supplied by the caller: a container runtime connection, which the kubelet closes, and replacements for the kubelet's own parts. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
 
-/** The started parts by name. */
+/** The started parts, by name. */
 export type KubeletGraph = {
   rootLock: Done;
   tracer: PodTracer;
   cri: CriClient;
-  /** Unix time at which the runtime was reached. */
+  /** Unix time at which the kubelet reached the container runtime. */
   startedAtMs: number;
   features: RuntimeFeatures;
   known: KnownHost;
   records: StatusRecords;
   checkpoints: ResourceCheckpoints;
-  /** Pod statuses, including the ones that an earlier kubelet recorded. */
+  /** Pod statuses, including those recorded by an earlier kubelet. */
   statuses: StatusManager;
   events: PodEvents;
   /** Empty until `runningSync` has started. */
   cache: PodStatusCache;
-  /** Resources that the node allocates exclusively to pods. Equal to `grants` without an API server. */
+  /** Resources that the node allocates exclusively to pods. Without an API server, the same as `grants`. */
   nodeGrants: NodeGrants;
   /** Absent without an API server. */
   cluster: Cluster | undefined;
@@ -73,9 +73,9 @@ export type KubeletGraph = {
   shutdown: NodeShutdown;
   hostIps: () => string[];
   parts: KubeletParts;
-  /** The parts that sync pods. They are idle before `runningSync`. */
+  /** The parts that sync pods. They are idle until `runningSync` starts. */
   sync: PodSync;
-  /** Done once the runtime's pods have been listed and its status has been read. */
+  /** Done once the container runtime's pods have been listed and its status has been read. */
   runningSync: Done;
   devicePlugins: Done;
   runningCluster: RunningCluster | undefined;
@@ -98,7 +98,7 @@ export function kubeletGraph(start: KubeletStart): GraphParts<KubeletGraph> {
   return { ...nodeParts(start), ...podParts(start), ...runningParts(start.options) };
 }
 
-/** The runtime, host and API server parts that pods need. */
+/** The container runtime, host and API server parts that pods need. */
 function nodeParts({ options, given, runtimeWait }: KubeletStart) {
   const { rootDir, nodeName, logger } = options;
   return {
@@ -150,7 +150,7 @@ function nodeParts({ options, given, runtimeWait }: KubeletStart) {
   };
 }
 
-/** The parts that sync pods, before any of them runs. */
+/** The parts that sync pods, before any of them is running. */
 function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
   const { nodeName, logger } = options;
   return {
@@ -202,7 +202,7 @@ function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
   };
 }
 
-/** The parts that run in the background, in start order. The pod sources are read last. */
+/** The parts that run in the background, in start order. Pod sources are read last. */
 function runningParts(options: KubeletOptions) {
   return {
     runningSync: step(['cri', 'sync', 'runtimeState'], (required, undo) => startSync({ ...required, options }, undo)),

@@ -44,25 +44,25 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
 import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
 
-/** Objects and services of an API server on which pods depend. */
+/** The API server's objects and services that pods depend on. */
 export type ApiParts = PodNeeds & {
-  /** The objects that pods refer to. Pods from manifests refer to the node's own objects, `ofManifests`. */
+  /** Returns the objects that pods refer to. Pods from manifests refer to the node's own objects, `ofManifests`. */
   objects(ofManifests: ObjectLookup): PodObjects;
   tokens: PodTokens;
   serviceVariables(pod: Pod): ReadonlyMap<string, string>;
-  /** The PersistentVolume to which a claim is bound. */
+  /** Returns the PersistentVolume that a claim is bound to. */
   volumeOf: PersistentVolumesOptions['volumeOf'];
-  /** The cached node object; `undefined` before it has been read. */
+  /** Returns the cached Node object, or `undefined` before it has been read. */
   node(): Node | undefined;
-  /** Reads the node object from the API server. */
+  /** Reads the Node object from the API server. */
   readNode(): Promise<Node>;
 };
 
-/** The parts of a kubelet that a caller can replace. */
+/** The kubelet parts that a caller can replace. */
 export type KubeletParts = {
-  /** The objects from the manifests. */
+  /** The objects defined in manifests. */
   objects: LocalObjects;
-  /** The objects that pods refer to, from the manifests or the API server. */
+  /** The objects that pods refer to, from manifests or from the API server. */
   podObjects: PodObjects;
   /** Absent without an API server. */
   api?: ApiParts;
@@ -74,7 +74,7 @@ export type KubeletParts = {
   probes: PodProbes;
   hooks: HookRunner;
   prepare: KuberuntimeDependencies['prepare'];
-  /** Starts reading the pod sources. The first update of each source contains all of its pods. */
+  /** Starts reading the pod sources. Each source's first update contains all of its pods. */
   startSources: (listener: PodSourceListener) => PodSources;
 };
 
@@ -85,13 +85,13 @@ export type KubeletPartsInput = {
   hostIps: () => string[];
   /** The resources that all pods together may request. */
   resources: NodeResources;
-  /** Handles device plugins that register in the directory of all plugins. */
+  /** Handles device plugins that register in the plugin registration directory shared by all plugin types. */
   devicePlugins?: PluginHandlers['DevicePlugin'];
-  /** Devices, CPUs and memory nodes for a container that is about to start. */
+  /** Returns the devices, CPUs and NUMA memory nodes for a container that is about to start. */
   grantsOf: (pod: Pod, container: Container) => Promise<ContainerGrants | undefined>;
 };
 
-/** The given parts, with default implementations for all others. */
+/** Returns the given parts, with default implementations for the rest. */
 export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletParts>): KubeletParts {
   const { options, cri, events, hostIps, resources } = input;
   const { logger, clusterDomain } = options;
@@ -159,7 +159,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   };
 }
 
-/** A volume plugin for the PersistentVolumes that the API server has bound to claims. */
+/** Returns a volume plugin for PersistentVolumes that the API server has bound to claims. */
 function claimPlugin({
   api,
   options,

@@ -1,9 +1,9 @@
-/** Devices, CPUs and memory as reported by the pod resources API. */
+/** Devices, CPUs and memory, as reported by the pod resources API. */
 import type { Container, Pod } from '@podwright/kube-api';
 import { type ListedDevices, type ListedResources, NO_NODE } from '@podwright/placement';
 import type { NodeGrants } from './node-grants.ts';
 
-/** The exclusive resources of a container. */
+/** Returns a container's exclusive resources. */
 export function listedResources({ devices, placement }: NodeGrants, pod: Pod, container: Container): ListedResources {
   const { uid } = pod.metadata;
   const assigned = devices.devicesOf(uid, container.name);
@@ -19,7 +19,7 @@ export function listedResources({ devices, placement }: NodeGrants, pod: Pod, co
   };
 }
 
-/** The allocatable resources. */
+/** Returns the node's allocatable devices, CPUs and memory. */
 export function allocatableResources({ devices, placement }: NodeGrants): ListedResources {
   return {
     devices: devices.allocatable().flatMap(({ resource, devices: all }) => listed(resource, all)),
@@ -28,7 +28,7 @@ export function allocatableResources({ devices, placement }: NodeGrants): Listed
   };
 }
 
-/** One entry per device, or per NUMA node of a device that has several, as in upstream. */
+/** Returns one entry per device or, for a device with several NUMA nodes, one entry per NUMA node, as in upstream. */
 function listed(resource: string, devices: { id: string; nodes: number[] }[]): ListedDevices[] {
   return devices.flatMap(({ id, nodes }) => {
     const places = nodes.filter((node) => node !== NO_NODE).map((node) => [node]);

@@ -17,16 +17,16 @@ export type NodeCgroupsInput = {
   events: EventRecorder;
   hierarchy: CgroupHierarchy | undefined;
   host: ContainerHost;
-  /** Limits for all pods together: memory and pids only, and all resources. */
+  /** Limits for all pods together: `allocatable` covers memory and PIDs only, `resources` covers all resources. */
   allocatable: NodeAmounts;
   resources: NodeResources;
-  /** Whether the pod has exclusive CPUs, so that its CPU quota does not apply. */
+  /** Whether the pod has exclusive CPUs, in which case its CPU quota does not apply. */
   hasOwnCpus: (pod: Pod) => boolean;
 };
 
 /**
- * Prepares the pods' cgroups and limits the host's reserved cgroups, emitting upstream's events. Rejects with `failed_precondition` if a
- * reserved cgroup cannot be limited.
+ * Prepares the pods' cgroups and applies limits to the host's reserved cgroups, emitting upstream's events. Rejects with
+ * `failed_precondition` if a reserved cgroup cannot be limited.
  */
 export async function openNodeCgroups(input: NodeCgroupsInput, undo: Undo): Promise<PodCgroups> {
   const { options, cri, events, hierarchy, host, allocatable, resources } = input;

@@ -1,4 +1,4 @@
-/** Assembles the eviction of pods when the node runs short of resources. */
+/** Assembles the eviction manager, which evicts pods when the node runs low on resources. */
 import { PodwrightError, pause } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
@@ -30,7 +30,10 @@ export type NodeEvictionInput = {
   pressure: NodePressure;
 };
 
-/** Idle before `run`. On a lone node it also emits the events of pressure conditions; in a cluster, the node status reports emit them. */
+/**
+ * Creates the eviction manager, which is idle until `run` is called. On a standalone node, it also emits the events for pressure
+ * conditions; in a cluster, the node status reporter emits them.
+ */
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
   const { options, cri, cgroups, known, sync, summary, events, pressure, volumes } = input;
   const { eviction, nodeName, logger, rootDir, enforceNodeAllocatable } = options;

@@ -1,4 +1,4 @@
-/** Exclusive resources of containers: the managers that allocate them, and the resulting container settings. */
+/** Exclusive container resources: the managers that allocate them, and the resulting container settings. */
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
 import { type Container, everyContainer, formatCpus, isExtendedResource, type Pod } from '@podwright/kube-api';
@@ -27,30 +27,33 @@ import { openPlacement, type Placement } from './placement.ts';
 export type NodeGrants = PodGrants & {
   devices: DeviceManager;
   placement: Placement;
-  /** The CPUs with which each container was started. */
+  /** The CPUs that each container was started with. */
   knownCpus: KnownCpus;
-  /** The devices that all pods together may request. */
+  /** The devices that all pods together may request, by resource name. */
   admissible(): Record<string, bigint>;
-  /** Device counts for the node's status. */
+  /** Device counts for the node status. */
   amounts(): { capacity: Record<string, bigint>; allocatable: Record<string, bigint> };
   grantsOf(pod: Pod, container: Container): Promise<ContainerGrants>;
-  /** The ResourceClaims whose devices a container uses. */
+  /** Returns the ResourceClaims whose devices a container uses. */
   claimsOf(pod: Pod, container: Container): ListedClaim[];
   hasOwnCpus(pod: Pod): boolean;
-  /** Releases the resources of pods that no longer exist. */
+  /** Releases the exclusive resources of pods that no longer exist. */
   keepOnly(isKnown: (podUid: string) => boolean): Promise<void>;
-  /** Serves the registration of device plugins. `onHealth` receives the pods whose devices' health has changed. */
+  /** Serves device plugin registration. `onHealth` receives the pods whose devices have changed in health. */
   serve(onHealth: DeviceHealthListener): Promise<void>;
   close(): Promise<void>;
 };
 
 type NodeGrantsInput = {
   options: KubeletOptions;
-  /** Whether a container of the pod runs. */
+  /** Whether any container of the pod is running. */
   isRunning: (podUid: string) => boolean;
 };
 
-/** Rejects with `failed_precondition` if the host does not support the configured CPU or memory policy. */
+/**
+ * Opens the managers of exclusive resources. Rejects with `failed_precondition` if the host does not support the configured CPU or memory
+ * policy.
+ */
 export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): Promise<NodeGrants> {
   const { devicePluginDir, logger, rootDir } = options;
   const isLone = options.cluster === undefined;
@@ -66,7 +69,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   const knownCpus = new KnownCpus();
   return {
     ...{ devices, placement, knownCpus },
-    // on a lone node, pods wait for devices that no plugin currently offers
+    // on a standalone node, pods wait for devices that no device plugin currently offers
     admissible: () => (isLone ? offered(devices) : devices.admissible()),
     amounts: () => inBigInts(devices.amounts()),
     admit: async (pod, signal) => {
@@ -112,7 +115,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   };
 }
 
-/** The managers, in upstream's order. */
+/** Returns the managers of exclusive resources, in upstream's order. */
 function providers(
   devices: DeviceManager,
   { cpus, memory }: Placement,
@@ -129,7 +132,7 @@ function providers(
   ];
 }
 
-/** A container's CPUs and NUMA nodes: its exclusive ones, otherwise the shared pool. */
+/** Returns a container's CPUs and NUMA nodes: its exclusive ones if it has any, otherwise the shared pool. */
 function cpusFor(
   { metadata: { uid } }: Pod,
   { name }: Container,
@@ -147,7 +150,10 @@ function offered(devices: DeviceManager): Record<string, bigint> {
   return Object.fromEntries(entries.filter(([name]) => devices.isOffered(name)));
 }
 
-/** A lone node has no scheduler that waits for devices: after a boot, pods wait here until their device plugins have registered. */
+/**
+ * A standalone node has no scheduler that would wait for devices. After a reboot, pods therefore wait here until their device plugins have
+ * registered.
+ */
 function missingDevices(pod: Pod, devices: DeviceManager): GrantAnswer | undefined {
   const asked = everyContainer(pod.spec).flatMap(({ resources }) => Object.keys(resources?.limits ?? {}));
   const missing = asked.find((name) => isExtendedResource(name) && !devices.isOffered(name));

@@ -17,8 +17,8 @@ export type NodeHousekeepingInput = {
   images: ImageGarbageCollector;
   eviction: EvictionManager;
   /**
-   * Removes pods that are in no source. Does nothing until every source has been read, because a source that does not respond may have
-   * them.
+   * Removes pods that are not in any pod source. Does nothing until every source has been read, because a source that has not responded yet
+   * may contain them.
    */
   removeOrphans: () => Promise<void>;
 };

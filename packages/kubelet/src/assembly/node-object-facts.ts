@@ -13,7 +13,10 @@ type NodeFactsInput = {
   startedAtMs: number;
 };
 
-/** The facts for the Node object of a lone kubelet. Capacity and allocatable include the resources that device plugins currently offer. */
+/**
+ * Returns the facts for a standalone kubelet's Node object. Capacity and allocatable include the resources that device plugins currently
+ * offer.
+ */
 export function nodeFacts({ options, known, grants, pressure, startedAtMs }: NodeFactsInput): NodeFacts {
   const { runtimeName: name, runtimeVersion: version } = known.version;
   return {

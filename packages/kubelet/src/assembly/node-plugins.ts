@@ -1,4 +1,4 @@
-/** The node's plugins: CSI drivers, DRA drivers and device plugins, which register through sockets. */
+/** The node's plugins: CSI drivers, DRA drivers and device plugins. They register through sockets. */
 import { join } from 'node:path';
 import { background, errorMessage, Listeners, PodwrightError } from '@podwright/base';
 import type { ObjectLookup } from '@podwright/kube-api';
@@ -25,11 +25,11 @@ import {
 } from '@podwright/volumes';
 import type { KubeletOptions } from '../options.ts';
 
-/** The parts of an API server's client that plugins need. */
+/** The parts of the API server client that plugins need. */
 export type PluginCluster = {
   csiObjects: CsiObjects;
   driverNodes: DriverNodes;
-  /** Triggers a report of the node's status with the volumes in use. */
+  /** Triggers a node status report that contains the volumes in use. */
   reportInUse: () => void;
   /** Handlers for plugins other than CSI drivers. */
   handlers?: PluginHandlers;
@@ -45,7 +45,6 @@ export type NodePluginsInput = {
   storageMetrics?: StorageMetrics;
   /** Absent without an API server. */
   cluster?: PluginCluster;
-  /** Handles device plugins. */
   devices?: PluginHandlers['DevicePlugin'];
 };
 
@@ -53,15 +52,15 @@ export type NodePlugins = {
   csi: CsiVolumes;
   csiBlock: CsiBlockVolumes;
   volumesInUse: VolumesInUse;
-  /** Starts looking for plugins. `onDriver` is called when a CSI driver has registered, because pods may be waiting for it. */
+  /** Starts watching for plugins. `onDriver` is called when a CSI driver has registered, because pods may be waiting for it. */
   start(onDriver: () => void): void;
   close(): Promise<void>;
 };
 
-/** A lone node has no API server to report its drivers to. */
+/** A standalone node has no API server to report its CSI drivers to. */
 const NO_NODES: DriverNodes = { install: async () => undefined, uninstall: async () => undefined };
 
-/** Plugins register in `<rootDir>/plugins_registry` and serve on their own sockets in `<rootDir>/plugins`, as in upstream. */
+/** As in upstream, plugins register in `<rootDir>/plugins_registry` and serve on their own sockets in `<rootDir>/plugins`. */
 export function createNodePlugins(input: NodePluginsInput): NodePlugins {
   const { options, cluster, devices } = input;
   const { rootDir, node, logger, metrics } = options;
@@ -93,7 +92,7 @@ export function createNodePlugins(input: NodePluginsInput): NodePlugins {
         logger.error({ error: errorMessage(error) }, 'read what is left of volumes');
       });
       loaded = load.then(() => volumesInUse.loaded());
-      // touch volumes only once drivers can register
+      // volumes must not be touched before CSI drivers can register
       const started = loaded.then(() => registry.start()).finally(known.resolve);
       background(logger, 'plugins cannot register', started);
     },
@@ -119,7 +118,7 @@ function csiRooms(
   };
 }
 
-/** The data of one of the node's Secrets, as text. Throws `not_found` with the message that an API server would give. */
+/** Returns the data of one of the node's own Secrets, as text. Throws `not_found` with the message that an API server would return. */
 function secretStrings(
   objects: ObjectLookup,
   { namespace, name }: { namespace: string; name: string },

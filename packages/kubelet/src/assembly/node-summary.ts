@@ -17,7 +17,7 @@ type NodeSummaryInput = {
   known: Pick<KnownHost, 'hierarchy' | 'capacity'>;
 };
 
-/** Resource usage of the node and its pods, for the stats API and for evictions. */
+/** Creates the provider of node and pod resource usage, which serves the stats API and eviction. */
 export function nodeSummary({ options, cri, cgroups, parts, sync, known }: NodeSummaryInput): SummaryProvider {
   const { nodeName, rootDir, podLogsDir, logger, metrics } = options;
   const { hierarchy, capacity } = known;

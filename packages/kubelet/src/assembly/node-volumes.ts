@@ -3,26 +3,27 @@ import { compareVersions } from '@podwright/kube-client';
 import type { VolumesInUse } from '@podwright/volumes';
 
 /**
- * Passes the node object's attached and in-use volumes to `VolumesInUse`, ignoring versions of the object that are older than the last one.
+ * Passes the attached and in-use volumes in the Node object to `VolumesInUse`. Versions of the Node object that are older than the last one
+ * are ignored.
  */
 export class NodeVolumes {
   readonly #inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>;
   #version: string | undefined;
-  /** The version of the object that the watch had when the API server was restored from a backup. It is outdated. */
+  /** The Node object that the watch had when the API server was restored from a backup. It is outdated. */
   #outdated: Node | undefined;
 
   constructor(inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>) {
     this.#inUse = inUse;
   }
 
-  /** The volumes in use; `undefined` until the record of an earlier kubelet has been read. */
+  /** The volumes in use; `undefined` until an earlier kubelet's record of them has been read. */
   inUse(): string[] | undefined {
     return this.#inUse.isLoaded ? this.#inUse.names() : undefined;
   }
 
   /**
-   * Handles the restore of the API server from a backup: drops all volumes until the node object is read again, and ignores `shown`, the
-   * watch's outdated version.
+   * Handles a restore of the API server from a backup: drops all volumes until the Node object has been read again, and ignores `shown`,
+   * the watch's outdated version of it.
    */
   restored(shown: Node | undefined): void {
     this.#outdated = shown;
@@ -30,7 +31,7 @@ export class NodeVolumes {
     this.#inUse.reported([], []);
   }
 
-  /** Takes the newest version, from a read or from the response to a write. */
+  /** Accepts the latest version of the Node object, from a read or from the response to a write. */
   known(node: Node): void {
     if (node === this.#outdated) return;
     const { metadata, status } = node;
@@ -41,7 +42,7 @@ export class NodeVolumes {
     );
   }
 
-  /** Takes a version from a watch, which may be older than the last one. */
+  /** Accepts a version of the Node object from a watch. It is ignored if it is older than the last one. */
   seen(node: Node | undefined): void {
     if (node !== undefined && (compareVersions(node.metadata.resourceVersion, this.#version) ?? -1) >= 0)
       this.known(node);

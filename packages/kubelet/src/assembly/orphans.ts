@@ -1,4 +1,4 @@
-/** Ends pods that are no longer in any source, and removes what they left behind. */
+/** Terminates pods that are no longer in any pod source, and removes what they left behind. */
 import type { Logger } from '@podwright/base';
 import type { PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
@@ -19,8 +19,8 @@ export type OrphanInput = {
 };
 
 /**
- * Ends pods that are in no source, and removes what they left behind. Call this once every source has been read. The content of invalid
- * files (`wrong`) is unknown, so pods created from them keep running.
+ * Terminates pods that are not in any pod source, and removes what they left behind. Must be called only once every source has been read.
+ * The content of invalid manifest files (`wrong`) is unknown, so pods created from them keep running.
  */
 export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<string>): Promise<void> {
   input.sync.loop.endOrphans(wrong);
@@ -47,7 +47,7 @@ async function removeLeftFiles({ sync, volumes, podLogsDir, logger }: OrphanInpu
   for (const uid of withStatus) sync.statuses.delete(uid);
 }
 
-/** Kills the processes in the cgroups of pods that no longer exist, and removes the cgroups. */
+/** Kills the processes in the cgroups of pods that no longer exist, and removes those cgroups. */
 async function removeLeftCgroups({ sync, cgroups }: OrphanInput): Promise<void> {
   const { manager, workers, cache, pleg } = sync;
   const wanted = [...manager.list(), ...workers.activePods()].map(({ metadata }) => metadata.uid);
@@ -56,8 +56,8 @@ async function removeLeftCgroups({ sync, cgroups }: OrphanInput): Promise<void> 
 }
 
 /**
- * Whether the pod's volumes may be in use. Also true for a pod that is ending, and for a pod in the runtime's list whose status cannot be
- * read.
+ * Whether the pod's volumes may be in use. Also true for a pod that is terminating, and for a pod that the container runtime lists but
+ * whose status cannot be read.
  */
 function isKnownPod({ manager, workers, cache, pleg }: OrphanInput['sync'], uid: string): boolean {
   return manager.has(uid) || workers.has(uid) || cache.get(uid) !== undefined || pleg.lists(uid);

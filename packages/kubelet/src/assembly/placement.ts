@@ -1,4 +1,4 @@
-/** The managers of exclusive CPUs and of NUMA memory. */
+/** The managers for exclusive CPUs and NUMA memory. */
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import {
@@ -14,14 +14,15 @@ import { hardEvictionReserve } from '../node-status/hard-eviction.ts';
 import type { KubeletOptions } from '../options.ts';
 
 export type Placement = {
-  /** Absent unless the policy is static. */
+  /** Set only if the CPU manager policy is static. */
   cpus?: CpuManager;
   memory?: MemoryManager;
   topology?: TopologySettings;
 };
 
 /**
- * Rejects with `failed_precondition` if the host does not support the policies, or if an earlier kubelet's allocations conflict with them.
+ * Opens the CPU and memory managers. Rejects with `failed_precondition` if the host does not support the policies, or if they conflict with
+ * an earlier kubelet's allocations.
  */
 export async function openPlacement(options: KubeletOptions, machine: () => Promise<Machine>): Promise<Placement> {
   const { placement, rootDir } = options;
@@ -49,7 +50,7 @@ function topologySettings({ placement }: KubeletOptions, { nodes }: Machine): To
   return { policy, scope, preferClosest: options.preferClosest, numa };
 }
 
-/** Indexes distances by node id: the kernel lists them in node order, and node ids may have gaps. */
+/** Indexes distances by NUMA node ID. The kernel lists them in node order, and node IDs may have gaps. */
 function byNode(nodes: Machine['nodes'], distances: number[]): number[] {
   const found: number[] = [];
   for (const [index, { id }] of nodes.entries()) found[id] = distances[index] ?? 0;

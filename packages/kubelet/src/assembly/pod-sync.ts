@@ -1,4 +1,4 @@
-/** Assembles the parts that bring pods to their desired state. */
+/** Assembles the parts that drive pods to their desired state. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Limiter, Listeners } from '@podwright/base';
@@ -52,10 +52,13 @@ import type { KubeletParts } from './kubelet-parts.ts';
 import type { ResourceCheckpoints } from './resource-checkpoints.ts';
 import { tracedSteps } from './traced-steps.ts';
 
-/** A restart that takes longer than this is not waiting for CPU time, so it no longer counts towards the limit of concurrent restarts. */
+/**
+ * A container restart that takes longer than this is not waiting for CPU time, so it no longer counts towards the limit on concurrent
+ * restarts.
+ */
 const RESTART_PATIENCE_MS = 500;
 
-/** Backoff of failed steps, unless an event reports that the cause is gone. */
+/** Backoff after a failed sync step. It is cut short if an event reports that the cause is gone. */
 const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 
 export type PodSyncInput = {
@@ -70,23 +73,21 @@ export type PodSyncInput = {
   cache: PodStatusCache;
   /** The resources that all pods together may request. */
   resources: NodeResources;
-  /** Allocates exclusive resources to pods. */
   grants: PodGrants & { admissible: () => Record<string, bigint> };
   host: ContainerHost;
   features: RuntimeFeatures;
-  /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */
+  /** Whether the container runtime supports `supplementalGroupsPolicy: Strict`. */
   strictGroups: boolean;
-  /** `noteListing` is called when listing the runtime's pods starts to fail (`false`) and when it works again (`true`). */
+  /** `noteListing` is called with `false` when listing the container runtime's pods starts to fail, and with `true` when it works again. */
   obstacles: Obstacles & { noteListing: (works: boolean) => void; abilities: () => RuntimeAbilities | undefined };
-  /** Refuses new pods while the host shuts down. */
+  /** Refuses new pods while the host is shutting down. */
   shutdown: { refusal: () => WaitingReason | undefined };
-  /** Host addresses for pod statuses; in a cluster, the node object's addresses. */
+  /** Host addresses for pod statuses; in a cluster, the addresses in the Node object. */
   hostIps: () => string[];
   /** The host's addresses, primary first. */
   addresses: string[];
-  /** The node's pressure conditions. */
   pressure: NodePressure;
-  /** The scheme of container IDs in statuses. */
+  /** The scheme in the container IDs of pod statuses, such as `containerd`. */
   runtimeName: string;
   tracer: PodTracer;
 };
@@ -101,25 +102,27 @@ export type PodSync = {
   pleg: Pleg;
   workers: PodWorkers;
   loop: SyncLoop;
-  /** Back-off between container restarts. */
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
-  /** The resources and features that the node currently offers to pods, according to the given Node object or else the cached one. */
+  /**
+   * Returns the resources and features that the node currently offers to pods. Uses the given Node object or, without one, the cached one.
+   */
   offer: (told?: Node) => NodeFacts;
-  /** The pod with the resources allocated to it. */
+  /** Returns the pod with the resources that are currently allocated to it. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
-  /** Removes the checkpointed resources of unknown pods. */
+  /** Removes the resource checkpoints of unknown pods. */
   keepResourcesOf: (isKnown: (podUid: string) => boolean) => void;
   imageAccess: ImageAccess;
-  /** Fires with the UID of a pod that has changed in the runtime. */
+  /** Fires with a pod's UID when the pod has changed in the container runtime. */
   changes: Listeners<[podUid: string]>;
   /** Fires with a pod's UID when all of its containers have stopped, and again when its resources have been released. */
   stopped: Listeners<[podUid: string]>;
 };
 
 /**
- * Creates the parts. They are idle until the PLEG is started and the loop receives pods, so they may refer to parts that are created later.
+ * Creates the parts that sync pods. They are idle until the PLEG is started and the sync loop receives pods, so they may refer to parts
+ * that are created later.
  */
 export function createPodSync(input: PodSyncInput): PodSync {
   const { options, parts, cgroups, statuses, cache, events, tracer } = input;
@@ -215,7 +218,7 @@ function refuse(admission: PodAdmission, podUid: string, { refusal, metrics }: R
   metrics?.refused(refusal.reason);
 }
 
-/** Resources that cannot be resized in place because a static policy allocates them exclusively. */
+/** Returns the resources that cannot be resized in place because a static policy allocates them exclusively. */
 function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   return [
     ...(cpu.policy === 'static' ? [{ resource: 'cpu', manager: 'CPU Manager policy "static"' } as const] : []),
@@ -223,7 +226,7 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   ];
 }
 
-/** Recomputes the offer on each call, because device plugins and the node object change. */
+/** Returns what the node offers to pods. The offer is recomputed on each call, because device plugins and the Node object change. */
 function nodeOffer({ options, parts, resources, strictGroups, host, grants }: PodSyncInput): PodSync['offer'] {
   const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
   return (object = parts.api?.node()) => {
@@ -235,7 +238,7 @@ function nodeOffer({ options, parts, resources, strictGroups, host, grants }: Po
 function podAdmission(input: PodSyncInput, offer: PodSync['offer']): PodAdmission {
   const { options, pressure, statuses, shutdown } = input;
   const isLone = options.cluster === undefined;
-  // on a lone node, no controller would recreate a pod that is refused after a reboot
+  // on a standalone node, no controller would recreate a pod that is rejected after a reboot
   const isBack = (pod: Pod) => isLone && statuses.lastKnown(pod) !== undefined;
   const first = (pod: Pod) => (isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isLone }));
   return new PodAdmission(offer, { first, last: () => shutdown.refusal() });
@@ -299,7 +302,7 @@ function userNamespaces({ rootDir, maxPods, userNamespaceIdsPerPod: idsPerPod }:
   return new UserNamespaces({ directories, idsPerPod, maxPods, available: () => podIdRange(idsPerPod) });
 }
 
-/** The current DNS settings. Emits an event for the node if the host's search domains exceed the limits for pods. */
+/** Returns the current DNS settings. Emits an event for the node if the host's search domains exceed the limits for pods. */
 async function dnsSettings(options: KubeletOptions, events: EventRecorder): Promise<DnsSettings> {
   const { resolvConf, clusterDomain, nodeName } = options;
   const host = await hostResolvConf(resolvConf);
@@ -308,7 +311,10 @@ async function dnsSettings(options: KubeletOptions, events: EventRecorder): Prom
   return { ...options, host };
 }
 
-/** Uses the last status in which the runtime was ready. */
+/**
+ * Whether the pod's runtime handler supports recursive read-only mounts, according to the last status in which the container runtime was
+ * ready.
+ */
 function hasRecursiveReadOnly({ obstacles, parts }: PodSyncInput, pod: Pod): boolean {
   const { handlers = [] } = obstacles.abilities() ?? {};
   if (handlers.length === 0) return false;

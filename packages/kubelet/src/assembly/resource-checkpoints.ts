@@ -9,7 +9,7 @@ import {
 } from '../kuberuntime/resource-records.ts';
 import type { KubeletOptions } from '../options.ts';
 
-/** Checkpoints of the resources that resizes have allocated to pods and applied to containers. */
+/** Checkpoints of the resources that were allocated to pods and applied to containers by in-place resizes. */
 export type ResourceCheckpoints = {
   allocated: Checkpoint<AllocatedRecord>;
   actuated: Checkpoint<ActuatedRecord>;
@@ -17,7 +17,10 @@ export type ResourceCheckpoints = {
   keepOnly: (isKnown: (podUid: string) => boolean) => void;
 };
 
-/** The files do not use upstream's names, because upstream's kubelet refuses to start on files with this content. */
+/**
+ * Opens the checkpoints. The files do not use upstream's names, because upstream's kubelet would refuse to start on files with this
+ * content.
+ */
 export async function openResourceCheckpoints(
   { rootDir, logger }: KubeletOptions,
   undo: Undo,

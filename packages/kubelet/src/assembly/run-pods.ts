@@ -1,4 +1,4 @@
-/** The last step of the start: connects all sources of changes to the sync loop, and starts reading pods. */
+/** The last startup step: connects all sources of changes to the sync loop and starts reading pods. */
 import { background, type Undo } from '@podwright/base';
 import type { PodUpdate } from '@podwright/kube-api';
 import type { PodSourceListener, PodSources } from '@podwright/pod-config';
@@ -20,7 +20,7 @@ type RunInput = Omit<NodeHousekeepingInput, 'removeOrphans'> & {
 
 export type RunningPods = Pick<KubeletDependencies, 'sourcesReady' | 'endPods' | 'manifestErrors' | 'update'>;
 
-/** Starts the pod sources and the housekeeping. */
+/** Starts the pod sources and housekeeping. */
 export function runPods(input: RunInput, undo: Undo): RunningPods {
   const { options, parts, sync, cgroups, grants } = input;
   const { podLogsDir, logger } = options;

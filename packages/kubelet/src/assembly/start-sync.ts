@@ -6,7 +6,7 @@ import type { PodSync } from './pod-sync.ts';
 
 type StartSyncInput = { options: KubeletOptions; cri: CriClient; sync: PodSync; runtimeState: RuntimeState };
 
-/** Starts everything that watches the runtime. Resolves when the runtime's pods are known. */
+/** Starts everything that watches the container runtime. Resolves once the container runtime's pods are known. */
 export async function startSync({ options, cri, sync, runtimeState }: StartSyncInput, undo: Undo): Promise<void> {
   const { pleg, workers, ephemeral } = sync;
   undo.add('stop asking the runtime for its status', () => runtimeState.stop());
@@ -24,7 +24,10 @@ export async function startSync({ options, cri, sync, runtimeState }: StartSyncI
   ]);
 }
 
-/** Passes the pod subnet (`podCIDR`), if one is configured, to the runtime. A runtime that does not support this is not an error. */
+/**
+ * Passes the pods' CIDR block (`podCIDR`), if one is configured, to the container runtime. It is not an error if the container runtime does
+ * not support this.
+ */
 async function sendPodCidr({ podCidr, logger }: KubeletOptions, cri: CriClient): Promise<void> {
   if (podCidr === '') return;
   const runtimeConfig = { networkConfig: { podCidr } };

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { errorCode, makePrivateDirectory, PRIVATE_FILE } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 
-/** Owned by root, so that only root can claim cgroups. All kubelets of a host use it, whatever their root directories. */
+/** Owned by root, so only root can claim cgroups. All kubelets on a host use it, whatever their root directories. */
 const CLAIMS_DIRECTORY = '/run/podwright-cgroups';
 
 /**
- * Detects two kubelets on one host that keep their pods below the same cgroup. The claim is a listening unix socket, so it is released when
- * the kubelet's process ends, even if the process is killed.
+ * Detects when two kubelets on one host keep their pods below the same cgroup. The claim is a listening Unix socket, so it is released when
+ * the kubelet process exits, even if it is killed.
  */
 export class CgroupClaim {
   readonly #path: string;
@@ -21,7 +21,7 @@ export class CgroupClaim {
     this.#path = join(CLAIMS_DIRECTORY, `${name}.sock`);
   }
 
-  /** Claims the cgroup unless another kubelet holds it. Each call tries again; concurrent calls share one attempt. */
+  /** Claims the cgroup unless another kubelet holds it. Each call tries again, but concurrent calls share one attempt. */
   isOurs(): Promise<boolean> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;

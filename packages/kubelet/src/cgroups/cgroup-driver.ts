@@ -1,24 +1,23 @@
 import type { CgroupLimits } from '@podwright/host';
 
 /**
- * A cgroup by its path components below `kubepods`: `[]` is `kubepods` itself, `['burstable']` a QoS class, `['burstable', 'pod1-2']` a
- * pod.
+ * A cgroup's path components below `kubepods`: `[]` is `kubepods` itself, `['burstable']` a QoS class, and `['burstable', 'pod1-2']` a pod.
  */
 export type CgroupName = readonly string[];
 
-/** Creates and limits the kubelet's cgroups, directly or through systemd. */
+/** Creates the kubelet's cgroups and sets their limits, directly or through systemd. */
 export interface CgroupDriver {
-  /** The cgroup's path in the hierarchy, as in the CRI's `cgroup_parent`. */
+  /** Returns the cgroup's path in the hierarchy, in the form used for the CRI's `cgroup_parent`. */
   path(cgroup: CgroupName): string;
-  /** Creates the cgroup if it does not exist, and sets the limits that are present; others stay unchanged. */
+  /** Creates the cgroup if it does not exist, and sets the given limits. Limits that are absent stay unchanged. */
   set(cgroup: CgroupName, limits: CgroupLimits): Promise<void>;
   isThere(cgroup: CgroupName): Promise<boolean>;
-  /** Removes a cgroup that has no processes, together with its descendants. */
+  /** Removes a cgroup that contains no processes, together with its descendants. */
   remove(cgroup: CgroupName): Promise<void>;
-  /** Kills the processes in a cgroup, and removes it. */
+  /** Kills the processes in a cgroup and removes it. */
   end(cgroup: CgroupName): Promise<void>;
-  /** Names of the child cgroups, in the spelling that `written` returns. */
+  /** Returns the names of the child cgroups, in the spelling returned by `written`. */
   children(cgroup: CgroupName): Promise<string[]>;
-  /** Converts a name to the driver's spelling: systemd slice names cannot contain `-`. */
+  /** Converts a name to the driver's spelling, because systemd slice names cannot contain `-`. */
   written(name: string): string;
 }

@@ -1,4 +1,4 @@
-/** Limits of the kubelet's cgroups, as upstream sets them (pkg/kubelet/cm). Pure. */
+/** Limits for the kubelet's cgroups, as set by upstream (pkg/kubelet/cm). Pure. */
 import type { CgroupLimits } from '@podwright/host';
 import { type Pod, podRequest, podTotals, qosClass } from '@podwright/kube-api';
 import type { ResourcePolicy } from '@podwright/kubelet-configuration';
@@ -6,9 +6,9 @@ import type { NodeAmounts } from '../node/node-allocatable.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
 import { hugePageSize } from './huge-pages.ts';
 
-/** Node settings on which the limits of pods depend. */
+/** Node settings that affect the limits of pods. */
 export type PodLimitSettings = {
-  /** Processes and threads of one pod (`podPidsLimit`); absent for no limit. */
+  /** Maximum number of processes and threads per pod (`podPidsLimit`); absent for no limit. */
   pidsPerPod?: number;
   policy: ResourcePolicy;
   /** The host's huge page sizes, such as `2MB`. */
@@ -16,7 +16,8 @@ export type PodLimitSettings = {
 };
 
 /**
- * Limits of a pod's cgroup. A limit that the pod does not have is set to unlimited, because the cgroup may have one from before a resize.
+ * Returns the limits for a pod's cgroup. A limit that the pod does not have is set to unlimited, because the cgroup may still have one from
+ * before a resize.
  */
 export function podCgroupLimits(pod: Pod, { pidsPerPod, policy, hugePageSizes }: PodLimitSettings): CgroupLimits {
   const { milliCpuRequest, milliCpuLimit, memoryLimitBytes, hugePages } = podTotals(pod);
@@ -33,17 +34,20 @@ export function podCgroupLimits(pod: Pod, { pidsPerPod, policy, hugePageSizes }:
   };
 }
 
-/** The pod's memory protection under MemoryQoS: hard (`memory.min`) for a Guaranteed pod, otherwise best-effort (`memory.low`). */
+/** Returns the pod's memory protection under MemoryQoS: hard (`memory.min`) for a Guaranteed pod, best-effort (`memory.low`) otherwise. */
 function podReservation(pod: Pod, { memoryQos }: ResourcePolicy): Record<string, string> {
   const bytes = podRequest(pod, 'memory');
   if (memoryQos?.reservation !== 'TieredReservation' || bytes === 0n) return {};
   return { [qosClass(pod) === 'Guaranteed' ? 'memory.min' : 'memory.low']: String(bytes) };
 }
 
-/** Sum of the requests of a QoS class's pods. */
+/** Total requests of the pods in a QoS class. */
 export type ClassRequests = { milliCpu: bigint; memoryBytes: bigint };
 
-/** The class gets the CPU weight of all its pods, so that Guaranteed pods, whose cgroups are its siblings, get their share. */
+/**
+ * Returns the limits for the Burstable class's cgroup. It gets the combined CPU weight of all its pods, so Guaranteed pods, whose cgroups
+ * are its siblings, get their fair share.
+ */
 export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memoryQos }: ResourcePolicy): CgroupLimits {
   const low = memoryQos?.reservation === 'TieredReservation' ? memoryBytes : 0n;
   return {
@@ -52,12 +56,12 @@ export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memo
   };
 }
 
-/** The kernel's minimum weight. */
+/** The kernel's minimum CPU weight. */
 export const BEST_EFFORT_LIMITS: CgroupLimits = { cpuShares: 2 };
 
 /**
- * Limits of the cgroup of all pods. Its CPU weight follows the node's allocatable CPU, because the kernel's default weight equals a single
- * core's.
+ * Returns the limits for the pods' parent cgroup. Its CPU weight follows the node's allocatable CPU, because the kernel's default weight
+ * equals that of a single core.
  */
 export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined): CgroupLimits {
   return {
@@ -67,7 +71,10 @@ export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined
   };
 }
 
-/** Memory protection of the cgroup of all pods under MemoryQoS, because the kernel caps the protection of a child at that of its parent. */
+/**
+ * Returns the memory protection of the pods' parent cgroup under MemoryQoS. It is needed because the kernel caps a child cgroup's
+ * protection at that of its parent.
+ */
 export function allPodsReservation(requestedBytes: bigint, { memoryQos }: ResourcePolicy): CgroupLimits | undefined {
   if (memoryQos === undefined) return undefined;
   const bytes = memoryQos.reservation === 'TieredReservation' ? requestedBytes : 0n;

@@ -1,7 +1,7 @@
 import { Histogram, type Registry } from '@podwright/base';
 import type { CgroupDriver } from './cgroup-driver.ts';
 
-/** Wraps a driver to record upstream's metrics. The first `set` of a cgroup counts as its creation. */
+/** Wraps a driver to record upstream's metrics. The first `set` call for a cgroup counts as its creation. */
 export function measuredDriver(driver: CgroupDriver, registry: Registry): CgroupDriver {
   const seconds = new Histogram({
     name: 'kubelet_cgroup_manager_duration_seconds',

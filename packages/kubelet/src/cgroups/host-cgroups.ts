@@ -2,7 +2,7 @@ import { errorMessage, Gauge, isUnimplemented, type Logger, type Registry } from
 import { CgroupDriver, type CriClient } from '@podwright/cri';
 import { type CgroupHierarchy, discoverCgroups } from '@podwright/host';
 
-/** The host's cgroup hierarchy; if there is none, logs the reason and returns `undefined`. */
+/** Returns the host's cgroup hierarchy. If there is none, logs the reason and returns `undefined`. */
 export async function hostCgroups(
   logger: Logger,
   discover: () => Promise<CgroupHierarchy> = discoverCgroups,
@@ -15,7 +15,10 @@ export async function hostCgroups(
   }
 }
 
-/** The runtime's cgroup driver, or `fallback` for a runtime without the RuntimeConfig call, which upstream will no longer support. */
+/**
+ * Returns the container runtime's cgroup driver, or `fallback` if the container runtime does not implement RuntimeConfig. Upstream will
+ * drop support for such runtimes.
+ */
 export async function runtimeCgroupDriver(
   cri: CriClient,
   { fallback, metrics }: { fallback: 'cgroupfs' | 'systemd'; metrics?: Registry },

@@ -1,4 +1,6 @@
-/** The cgroups of QoS classes and pods. A pod's cgroup is a child of its class's cgroup and limits all of the pod's containers together. */
+/**
+ * The cgroups of QoS classes and pods. A pod's cgroup is a child of its QoS class's cgroup and limits all of the pod's containers together.
+ */
 import { join } from 'node:path';
 import { errorCode, errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
 import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from '@podwright/host';
@@ -24,11 +26,11 @@ const CLASS_NAMES: Record<QosClass, CgroupName> = {
 
 export type KubeletCgroupsSettings = Omit<PodLimitSettings, 'pidsPerPod'> & {
   limits: EnforcedLimits;
-  /** Allocatable CPU of all pods together, in millicores. */
+  /** Allocatable CPU for all pods together, in millicores. */
   milliCpu: bigint;
-  /** Called when the outcome of limiting all pods together changes: with `undefined` on success, otherwise with the error. */
+  /** Called when the result of limiting all pods together changes: with `undefined` on success, or with the error. */
   onLimited?: (failure: string | undefined) => void;
-  /** Whether the pod has exclusive CPUs and therefore gets no CFS quota. */
+  /** Whether the pod has exclusive CPUs, in which case it gets no CFS quota. */
   hasOwnCpus?: (pod: Pod) => boolean;
 };
 
@@ -44,9 +46,9 @@ export class KubeletCgroups implements PodCgroups {
   readonly allPods: string;
   readonly #input: KubeletCgroupsInput;
   readonly #claim: CgroupClaim;
-  /** Pods whose cgroups this process has set up; `wanted` encodes the cgroup and its limits. */
+  /** Pods whose cgroups have been set up by this process. `wanted` encodes the cgroup and its limits. */
   readonly #made = new Map<string, { wanted: string; class: QosClass; requests: ClassRequests }>();
-  /** The limits last written to the cgroups of the classes; `undefined` forces another write. */
+  /** The limits last written to the QoS classes' cgroups; `undefined` forces another write. */
   #weighed: string | undefined;
   readonly #weighing = new KeyedLock();
   #limited: { failure: string | undefined } | undefined;
@@ -119,8 +121,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Removes a cgroup, killing processes that the runtime does not track because it was killed while creating a sandbox, unless they may
-   * belong to another kubelet.
+   * Removes a cgroup. If it still contains processes, kills them unless they may belong to another kubelet. The container runtime does not
+   * track such processes if it was itself killed while it was creating a sandbox.
    */
   async #removeOrEnd(cgroup: CgroupName): Promise<void> {
     const { driver, logger } = this.#input;
@@ -197,8 +199,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Rejects a limit below the current usage, which pods started under other settings may exceed. cgroup v1 rejects such a limit itself
-   * (EBUSY); cgroup v2 would OOM-kill some of the pods.
+   * Rejects a limit below the current usage, which pods started under other settings may exceed. cgroup v1 rejects such a limit by itself
+   * (EBUSY), but cgroup v2 would OOM-kill some of the pods.
    */
   async #refuseBelowUse(limitBytes: number | undefined): Promise<void> {
     const { driver, hierarchy } = this.#input;

@@ -4,17 +4,17 @@ import type { ResourcePolicy } from '@podwright/kubelet-configuration';
 import type { ContainerHost } from '../node/container-host.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
 
-/** The node's resource policy, and what the host can enforce. */
+/** The node's resource policy, and what the host is able to enforce. */
 export type Enforcement = { policy: ResourcePolicy; host: Pick<ContainerHost, 'cgroupV2'> };
 
-/** Converts amounts to CRI LinuxContainerResources. A quota of 0 means no limit; the period is always sent. */
+/** Converts resource amounts to the CRI's LinuxContainerResources. A quota of 0 means no limit; the period is always sent. */
 export function linuxResources(amounts: ResourceAmounts, { policy, host }: Enforcement): LinuxContainerResources {
   const period = BigInt(policy.cpuCfsQuotaPeriodMicros);
   return create(LinuxContainerResourcesSchema, {
     cpuShares: cpuShares(amounts.milliCpuRequest),
     ...(policy.cpuCfsQuota ? { cpuPeriod: period, cpuQuota: cpuQuota(amounts.milliCpuLimit, period) } : {}),
     memoryLimitInBytes: amounts.memoryLimitBytes,
-    // on OOM, kill the whole container: without one of its processes it is seldom useful
+    // on OOM, kill the whole container: it is seldom useful without one of its processes
     unified: host.cgroupV2 && !policy.singleProcessOomKill ? { 'memory.oom.group': '1' } : {},
   });
 }

@@ -8,7 +8,7 @@ import { noPodCgroups, type PodCgroups } from './pod-cgroups.ts';
 import { SystemdDriver } from './systemd-driver.ts';
 
 export type PodCgroupsInput = {
-  /** The parent cgroup of `kubepods`; '' leaves cgroups to the runtime. */
+  /** The parent cgroup of `kubepods`; '' leaves cgroups to the container runtime. */
   root: string;
   driver: 'cgroupfs' | 'systemd';
   /** `undefined` on a host without cgroups. */
@@ -19,8 +19,8 @@ export type PodCgroupsInput = {
 };
 
 /**
- * Opens pod cgroups below `<root>/kubepods`; they are slices if the runtime's cgroup driver is systemd. If cgroups cannot be created, logs
- * the reason and returns `noPodCgroups`.
+ * Opens the pods' cgroups below `<root>/kubepods`. They are slices if the container runtime's cgroup driver is systemd. If cgroups cannot
+ * be created, logs the reason and returns `noPodCgroups`.
  */
 export async function openPodCgroups(input: PodCgroupsInput): Promise<PodCgroups> {
   const { root, hierarchy, settings, logger, metrics } = input;

@@ -2,7 +2,7 @@ import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } f
 import { amountOf, inUnits, overheadOf, type Pod } from '@podwright/kube-api';
 import { type Enforcement, linuxResources } from './linux-resources.ts';
 
-/** The pod's resources without overhead, for runtimes that size a virtual machine accordingly. */
+/** Returns the pod's resources without overhead, for container runtimes that size a virtual machine by them. */
 export function podResources(pod: Pod, enforcement: Enforcement): LinuxContainerResources {
   return linuxResources(
     {

@@ -8,7 +8,7 @@ import { limitSlice } from './systemd-driver.ts';
 
 export type ReservedCgroupsHost = { hierarchy: CgroupHierarchy | undefined; driver: 'cgroupfs' | 'systemd' };
 
-/** Limits of the kube-reserved or system-reserved cgroup. MemoryQoS also protects its memory. Pure. */
+/** Returns the limits for the kube-reserved or system-reserved cgroup. Under MemoryQoS, its memory is also protected. Pure. */
 export function reservedLimits(reserved: ReservedCgroup, isMemoryQosOn: boolean): CgroupLimits {
   const { milliCpu, memoryBytes, pids, compressibleOnly } = reserved;
   const cpu = milliCpu === undefined ? {} : { cpuShares: Number(cpuShares(BigInt(milliCpu))) };
@@ -21,7 +21,7 @@ export function reservedLimits(reserved: ReservedCgroup, isMemoryQosOn: boolean)
   };
 }
 
-/** Limits an existing cgroup of the host. Rejects with `failed_precondition` if it does not exist. */
+/** Sets limits on an existing host cgroup. Rejects with `failed_precondition` if it does not exist. */
 export async function limitReservedCgroup(
   { hierarchy, driver }: ReservedCgroupsHost,
   cgroup: string,

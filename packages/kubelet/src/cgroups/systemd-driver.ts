@@ -1,6 +1,6 @@
 /**
- * A slice per pod, below a slice per QoS class, for a runtime whose containers are systemd scopes. Slices have upstream's names
- * (cm/cgroup_manager_linux.go, ToSystemd), and systemd applies their limits.
+ * Uses a slice per pod, below a slice per QoS class, for container runtimes that run containers as systemd scopes. Slices have upstream's
+ * names (cm/cgroup_manager_linux.go, ToSystemd), and systemd applies their limits.
  */
 import {
   type CgroupHierarchy,
@@ -20,7 +20,7 @@ import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 import { writeLimits } from './cgroupfs-driver.ts';
 
 export type SystemdDriverInput = {
-  /** Components of the name above those of pods: `podwright` and `kubepods` form `podwright-kubepods.slice`. */
+  /** Name components above the pods' slices: `podwright` and `kubepods` form `podwright-kubepods.slice`. */
   top: string[];
   hierarchy: CgroupHierarchy;
 };
@@ -50,7 +50,7 @@ export class SystemdDriver implements CgroupDriver {
     await endSlice(this.#hierarchy, this.#slice(cgroup));
   }
 
-  /** Kills the cgroup first: stopping a slice stops the units in it, but not processes that belong to no unit. */
+  /** Kills the cgroup's processes first, because stopping a slice stops the units in it but not processes that belong to no unit. */
   async end(cgroup: CgroupName): Promise<void> {
     await killCgroup(this.#hierarchy, this.path(cgroup));
     await this.remove(cgroup);
@@ -64,7 +64,7 @@ export class SystemdDriver implements CgroupDriver {
       .map((slice) => slice.slice(prefix.length, -'.slice'.length));
   }
 
-  /** A "-" would start another level of slices, so it becomes "_", as in upstream. */
+  /** A "-" would start another slice level, so it becomes "_", as in upstream. */
   written(name: string): string {
     return name.replaceAll('-', '_');
   }
@@ -75,8 +75,8 @@ export class SystemdDriver implements CgroupDriver {
 }
 
 /**
- * Creates a slice if it does not exist, and sets its limits. systemd has no property for huge pages, so their limits are written to the
- * cgroup.
+ * Creates a slice if it does not exist, and sets its limits. systemd has no property for huge pages, so huge page limits are written
+ * directly to the cgroup.
  */
 export async function limitSlice(hierarchy: CgroupHierarchy, slice: string, limits: CgroupLimits): Promise<void> {
   await setSlice(slice, sliceProperties(limits));
@@ -88,7 +88,7 @@ export async function limitSlice(hierarchy: CgroupHierarchy, slice: string, limi
   await writeLimits(only, slicePath(slice), { hugepageLimits });
 }
 
-/** Limits as slice properties (org.freedesktop.systemd1(5)). */
+/** Converts limits to slice properties (org.freedesktop.systemd1(5)). */
 export function sliceProperties({ cpuShares, memoryLimitBytes, pidsLimit, unified, ...cpu }: CgroupLimits) {
   const properties: SliceProperties = {};
   if (cpuShares !== undefined) properties.CPUWeight = BigInt(cpuWeightOfShares(cpuShares));
@@ -107,6 +107,6 @@ export function sliceProperties({ cpuShares, memoryLimitBytes, pidsLimit, unifie
 
 const optional = (amount: number) => (amount < 0 ? undefined : BigInt(Math.floor(amount)));
 
-/** Rounds up, as OCI runtimes do, because systemd rounds to hundredths of a CPU. */
+/** Rounds the quota up, as OCI runtimes do, because systemd rounds to hundredths of a CPU. */
 const quotaPerSecond = (quotaUs: number, periodUs: number) =>
   BigInt(Math.ceil((quotaUs * 1_000_000) / periodUs / 10_000) * 10_000);

@@ -4,9 +4,9 @@ import type { Container, Volume, VolumeMount } from '@podwright/kube-api';
 import { expand } from './expansion.ts';
 import type { ContainerMount, EnvironmentVariable, PrepareRequest } from './prepared-container.ts';
 
-/** A mount of the container whose host path is not resolved yet. */
+/** A container mount whose host path has not been resolved yet. */
 export type WantedMount = Omit<ContainerMount, 'hostPath' | 'image' | 'imageSubPath'> & {
-  /** The path inside the volume, expanded; '' for the whole volume. */
+  /** The expanded path inside the volume; '' for the whole volume. */
   subPath: string;
   /** Index in the container's volumeMounts. */
   index: number;
@@ -17,8 +17,8 @@ export type MountsInput = Pick<PrepareRequest, 'pod' | 'container' | 'recursiveR
 };
 
 /**
- * Resolves the container's volumeMounts. Throws `failed_precondition` for a subPathExpr that cannot be expanded, and for a recursive
- * read-only mount that the runtime does not support.
+ * Resolves the container's volumeMounts. Throws `failed_precondition` if a subPathExpr cannot be expanded or the container runtime does not
+ * support a requested recursive read-only mount.
  */
 export function wantedMounts({ pod, container, environment, recursiveReadOnly }: MountsInput): WantedMount[] {
   const variables = new Map(environment.map(({ name, value }) => [name, value]));
@@ -37,13 +37,16 @@ export function wantedMounts({ pod, container, environment, recursiveReadOnly }:
   });
 }
 
-/** Images and volumes that the kubelet fills are always read-only; other volumes are read-only if the pod requests it. */
+/**
+ * Whether a volume is mounted read-only. Images and volumes that the kubelet fills are always read-only; other volumes are read-only if the
+ * pod requests it.
+ */
 function isReadOnly({ configMap, secret, downwardAPI, projected, image, ...others }: Volume): boolean {
   if ([others.nfs, others.persistentVolumeClaim, others.csi].some((source) => source?.readOnly === true)) return true;
   return [configMap, secret, downwardAPI, projected, image].some((source) => source !== undefined);
 }
 
-/** Whether the container requests a recursively read-only mount, either required (Enabled) or optional (IfPossible). */
+/** Whether the container requests a recursive read-only mount, whether required (Enabled) or optional (IfPossible). */
 export function needsRecursiveReadOnly({ volumeMounts = [] }: Container): boolean {
   return volumeMounts.some(({ recursiveReadOnly = 'Disabled' }) => recursiveReadOnly !== 'Disabled');
 }
@@ -56,7 +59,7 @@ function isRecursive({ name, recursiveReadOnly = 'Disabled' }: VolumeMount, supp
   );
 }
 
-/** Makes a container path absolute: without a leading slash it is relative to the root, as in upstream. */
+/** Makes a container path absolute. As in upstream, a path without a leading slash is relative to the root directory. */
 export function absolutePath(path: string): string {
   return posix.resolve('/', path);
 }
@@ -67,11 +70,11 @@ function subPath(mount: VolumeMount, variables: Map<string, string>): string {
   const unknown = new Set<string>();
   const expanded = expand(expression, (name) => {
     const value = variables.get(name);
-    // an empty value would change the path, perhaps to the root of the volume
+    // an empty value would change the path, possibly to the root of the volume
     if (value === undefined || value === '') unknown.add(name);
     return value;
   });
-  // the messages are upstream's
+  // error messages match upstream's
   const refuse = (why: string) => new PodwrightError('failed_precondition', why);
   if (unknown.size > 0) throw refuse(`missing value for ${[...unknown].sort().join(', ')}`);
   if (expanded.startsWith('/')) throw refuse(`error SubPath \`${expanded}\` must not be an absolute path`);

@@ -2,15 +2,15 @@ import { PodwrightError } from '@podwright/base';
 import type { Container, FileKeySelector } from '@podwright/kube-api';
 import { readInside } from '@podwright/volumes';
 
-/** Maximum size of an environment file. */
 const MAX_ENVIRONMENT_FILE_BYTES = 1 << 20;
 
-/** Contents of the files from which variables are taken, keyed by volume and path. Missing files are absent. */
+/** Contents of the files that environment variables are read from, keyed by volume and path. Missing files are absent. */
 export type EnvironmentFiles = ReadonlyMap<string, string>;
 
 /**
- * Reads the files that the container's variables refer to. Containers wrote these files, so symlinks are followed only inside the volume.
- * Rejects with `failed_precondition` for a path that leads out of the volume, and for anything but a regular file of at most 1 MiB.
+ * Reads the files that the container's environment variables refer to. The files were written by containers, so symlinks are followed only
+ * inside the volume. Rejects with `failed_precondition` if a path leads out of the volume, or if a file is not a regular file of at most 1
+ * MiB.
  */
 export async function readEnvironmentFiles(
   container: Container,
@@ -26,7 +26,10 @@ export async function readEnvironmentFiles(
   return files;
 }
 
-/** The value of a key; '' without the key or the file. Throws `failed_precondition` for a syntax error before the key. */
+/**
+ * Returns the value of a variable in an environment file, or '' if the variable or the file is missing. Throws `failed_precondition` for a
+ * syntax error that precedes the variable.
+ */
 export function environmentFileValue(files: EnvironmentFiles, ref: FileKeySelector): string {
   return parseEnvironmentFile(files.get(fileKey(ref)) ?? '', ref.key);
 }
@@ -36,7 +39,7 @@ function fileKey({ volumeName, path }: FileKeySelector): string {
 }
 
 /**
- * Looks up a key in lines of the form `NAME='value'`, the subset of shell syntax that Kubernetes accepts: values are single-quoted and
+ * Looks up a variable in lines of the form `NAME='value'`, the subset of shell syntax that Kubernetes accepts. Values are single-quoted,
  * literal, and may span lines; `#` starts a comment. A blank after `=` means an empty value.
  */
 export function parseEnvironmentFile(text: string, key: string): string {
@@ -66,7 +69,7 @@ function splitAssignment(line: string, number: number): { name: string; rest: st
   return { name, rest: line.slice(equals + 1) };
 }
 
-/** The value up to the closing quote, and the index of the line that contains the quote. */
+/** Returns the value up to the closing quote, and the index of the line that contains that quote. */
 function quotedValue(lines: string[], begin: { at: number; rest: string }): { value: string; last: number } {
   const parts: string[] = [];
   for (let at = begin.at; at < lines.length; at++) {

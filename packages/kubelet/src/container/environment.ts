@@ -17,16 +17,16 @@ import { type EnvironmentFiles, environmentFileValue } from './environment-files
 import { expand } from './expansion.ts';
 import type { EnvironmentVariable } from './prepared-container.ts';
 
-/** The kernel's limit for a program's arguments and environment: three quarters of 8 MiB (execve(2)). */
+/** The kernel's limit on a program's arguments and environment: three quarters of 8 MiB (execve(2)). */
 const MAX_ENVIRONMENT_LENGTH = 6 << 20;
 
-/** The inputs of a container's environment. */
+/** The inputs from which a container's environment is built. */
 export type EnvironmentInput = PodAddresses & {
   pod: Pod;
   container: Container;
   objects: PodObjects;
   files: EnvironmentFiles;
-  /** The service variables (`<SERVICE>_SERVICE_HOST` and so on); absent without an API server. */
+  /** The pod's service environment variables (`<SERVICE>_SERVICE_HOST` and so on); absent without an API server. */
   services?: ReadonlyMap<string, string>;
   nodeAllocatable: NodeAllocatable;
 };
@@ -34,9 +34,9 @@ export type EnvironmentInput = PodAddresses & {
 type SourceKind = 'ConfigMap' | 'Secret';
 
 /**
- * The container's environment, one entry per name: first `envFrom` in order, where later sources take precedence, then `env`, which
- * overrides `envFrom`, then service variables whose names are still free. A value may refer to earlier variables and to service variables.
- * Throws `failed_precondition` naming a missing object or key, or if the environment is too large for a program.
+ * Builds the container's environment, with one entry per name: first `envFrom` in order, where later sources take precedence; then `env`,
+ * which overrides `envFrom`; then service variables whose names are not taken yet. A value may refer to earlier variables and to service
+ * variables. Throws `failed_precondition` if an object or key is missing, naming it, or if the environment is too large for a program.
  */
 export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] {
   const variables = new Map<string, string>();
@@ -59,7 +59,7 @@ export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] 
   return [...variables].map(([name, value]) => ({ name, value }));
 }
 
-/** All entries of the ConfigMap or Secret, sorted by key so that a restart creates the same environment. */
+/** Returns all entries of the ConfigMap or Secret, sorted by key so that a restarted container gets the same environment. */
 function entriesOf(input: EnvironmentInput, source: EnvFromSource): [string, string][] {
   const kind: SourceKind = source.configMapRef !== undefined ? 'ConfigMap' : 'Secret';
   const ref = source.configMapRef ?? source.secretRef;
@@ -70,7 +70,7 @@ function entriesOf(input: EnvironmentInput, source: EnvFromSource): [string, str
     .map((key) => [key, textOf(object, key)!]);
 }
 
-/** The value that `valueFrom` refers to; `undefined` if it is optional and missing. */
+/** Returns the value that `valueFrom` refers to, or `undefined` if it is optional and missing. */
 function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefined {
   const { pod, container, nodeAllocatable } = input;
   if (source.fieldRef !== undefined) return podField(pod, source.fieldRef.fieldPath, input);
@@ -87,7 +87,7 @@ function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefi
   return undefined;
 }
 
-/** An empty value counts as missing, as in upstream. */
+/** Returns a variable's value from an environment file. As in upstream, an empty value counts as missing. */
 function fileValue({ files }: EnvironmentInput, ref: FileKeySelector): string | undefined {
   const value = environmentFileValue(files, ref);
   if (value !== '' || ref.optional === true) return value === '' ? undefined : value;

@@ -1,7 +1,7 @@
 import type { HostAlias, Pod } from '@podwright/kube-api';
 import { podNames } from './pod-hostname.ts';
 
-/** Entries of every pod outside the host network; the same as upstream's. */
+/** The same entries as in upstream, for every pod that does not use the host network. */
 const STANDARD_ENTRIES = [
   ['127.0.0.1', 'localhost'],
   ['::1', 'localhost ip6-localhost ip6-loopback'],
@@ -15,11 +15,11 @@ export type EtcHostsInput = {
   pod: Pod;
   podIps: string[];
   clusterDomain: string;
-  /** The host's own /etc/hosts, for pods on the host network. */
+  /** The content of the host's own /etc/hosts, for pods that use the host network. */
   hostContent: string;
 };
 
-/** The content of a pod's /etc/hosts. */
+/** Returns the content of a pod's /etc/hosts. */
 export function etcHosts({ pod, podIps, clusterDomain, hostContent }: EtcHostsInput): string {
   const aliases = aliasLines(pod.spec.hostAliases ?? []);
   if (pod.spec.hostNetwork === true) {
@@ -30,7 +30,7 @@ export function etcHosts({ pod, podIps, clusterDomain, hostContent }: EtcHostsIn
   return `# Kubernetes-managed hosts file.\n${lines.join('')}${aliases}`;
 }
 
-/** The FQDN first, if the pod has one, then the short name. */
+/** Returns the pod's FQDN, if it has one, followed by its short name. */
 function ownNames(pod: Pod, clusterDomain: string): string[] {
   const { hostname, domain } = podNames(pod, clusterDomain);
   return domain === '' ? [hostname] : [`${hostname}.${domain}`, hostname];

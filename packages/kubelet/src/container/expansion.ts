@@ -1,15 +1,15 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Maximum length of one argument or variable, including its terminating NUL (MAX_ARG_STRLEN, execve(2)). */
+/** Maximum length of a single argument or variable, including its terminating NUL (MAX_ARG_STRLEN, execve(2)). */
 const MAX_EXPANDED_LENGTH = 128 << 10;
 
 /** Returns a variable's value, or `undefined` to leave the reference unexpanded. */
 export type Lookup = (name: string) => string | undefined;
 
 /**
- * Expands `$(NAME)` as Kubernetes does: `$$` yields one `$`, so `$$(NAME)` is not a reference; unknown names, and a `$` before any other
- * character, are left unchanged. Throws `failed_precondition` if the result exceeds the kernel's limit for one argument: variables that
- * refer to each other may double in length at each step.
+ * Expands `$(NAME)` references as Kubernetes does. `$$` yields a single `$`, so `$$(NAME)` is not a reference. References to unknown names,
+ * and a `$` before any other character, are left unchanged. Throws `failed_precondition` if the result exceeds the kernel's limit for a
+ * single argument, because variables that refer to each other may double in length at each step.
  */
 export function expand(text: string, lookup: Lookup): string {
   const parts: string[] = [];

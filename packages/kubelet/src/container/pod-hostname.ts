@@ -1,16 +1,16 @@
 import { PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/** Maximum length of a DNS label; a Linux hostname may have 64 bytes. */
+/** Maximum length of a DNS label; a Linux hostname may be up to 64 bytes long. */
 const MAX_LABEL_LENGTH = 63;
 const MAX_HOSTNAME_LENGTH = 64;
 
-/** A pod's short hostname and its domain; the domain is '' for none. */
+/** A pod's short hostname and its domain; the domain is '' if there is none. */
 export type PodNames = { hostname: string; domain: string };
 
 /**
- * `spec.hostnameOverride` without a domain; otherwise `spec.hostname` or the pod's name, truncated to a DNS label, in the domain of
- * `spec.subdomain`.
+ * Returns `spec.hostnameOverride` without a domain if it is set. Otherwise, returns `spec.hostname` or the pod's name, truncated to a DNS
+ * label, and the domain derived from `spec.subdomain`.
  */
 export function podNames(pod: Pod, clusterDomain: string): PodNames {
   const { hostnameOverride, hostname = '', subdomain = '' } = pod.spec;
@@ -23,7 +23,10 @@ export function podNames(pod: Pod, clusterDomain: string): PodNames {
   return { hostname: cut, domain };
 }
 
-/** The pod's hostname, fully qualified if `setHostnameAsFQDN` is set. Throws `invalid_argument` if it exceeds the kernel's limit. */
+/**
+ * Returns the pod's hostname, which is fully qualified if `setHostnameAsFQDN` is set. Throws `invalid_argument` if it exceeds the kernel's
+ * limit.
+ */
 export function podHostname(pod: Pod, clusterDomain: string): string {
   const { hostname, domain } = podNames(pod, clusterDomain);
   if (pod.spec.setHostnameAsFQDN !== true || domain === '') return hostname;

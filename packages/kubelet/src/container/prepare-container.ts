@@ -28,7 +28,7 @@ import type {
   PrepareRequest,
 } from './prepared-container.ts';
 
-/** Message files of earlier attempts to keep: the previous container's, and those of earlier sandboxes. */
+/** Number of termination message files of earlier attempts to keep: the previous container's, and those of earlier sandboxes. */
 const KEPT_MESSAGE_FILES = 4;
 
 export type ContainerPreparerOptions = {
@@ -38,9 +38,9 @@ export type ContainerPreparerOptions = {
   nodeAllocatable: NodeAllocatable;
   hostIps: () => string[];
   clusterDomain: string;
-  /** The host's hosts file, for pods on the host network. */
+  /** The host's hosts file, for pods that use the host network. */
   hostsFile: string;
-  /** The pod's service variables. Absent without an API server; throws until the services have been listed. */
+  /** Returns the pod's service environment variables. Absent without an API server; throws until the services have been listed. */
   serviceVariables?: (pod: Pod) => ReadonlyMap<string, string>;
 };
 
@@ -55,7 +55,7 @@ export class ContainerPreparer {
     this.#options = options;
   }
 
-  /** Requires the pod's volumes to be mounted. Rejects with `failed_precondition` naming what is missing. */
+  /** Prepares a container. The pod's volumes must already be mounted. Rejects with `failed_precondition`, naming what is missing. */
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer> {
     const { pod, container, podIps } = request;
     const environment = await this.#environment(request, signal);
@@ -76,7 +76,7 @@ export class ContainerPreparer {
     };
   }
 
-  /** The container's block volumes. Their host paths are symlinks to the devices. */
+  /** Returns the container's block volumes. Their host paths are symlinks to the devices. */
   async #devices({ pod, container }: PrepareRequest, signal: AbortSignal): Promise<GrantedDevice[]> {
     const devices = (container.volumeDevices ?? []).map(async ({ name, devicePath }) => {
       const claim = pod.spec.volumes?.find((volume) => volume.name === name)?.persistentVolumeClaim;
@@ -132,7 +132,7 @@ export class ContainerPreparer {
     }
   }
 
-  /** The mount of the pod's hosts file, unless the container mounts its own or the pod has no address. */
+  /** Returns the mount of the pod's hosts file, or `undefined` if the container mounts its own or the pod has no IP address. */
   async #etcHosts(pod: Pod, wanted: WantedMount[], podIps: string[]): Promise<ContainerMount | undefined> {
     if (wanted.some(({ containerPath }) => containerPath === HOSTS_PATH)) return undefined;
     if (podIps.length === 0 && pod.spec.hostNetwork !== true) return undefined;
@@ -142,7 +142,7 @@ export class ContainerPreparer {
     await this.#hostsFiles.run(uid, async () => {
       const hostContent = pod.spec.hostNetwork === true ? await readIfThere(hostsFile) : '';
       const content = etcHosts({ pod, podIps, clusterDomain, hostContent });
-      // running containers have this inode mounted, and would not see later changes of a replacement
+      // running containers have this inode mounted and would not see later changes to a replacement
       if (await holds(path, content)) return;
       await mkdir(directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
       await writeFileAtomic(path, content, CONTAINER_FILE);
@@ -150,7 +150,7 @@ export class ContainerPreparer {
     return { ...KUBELET_MOUNT, name: 'etc-hosts', hostPath: path, containerPath: HOSTS_PATH };
   }
 
-  /** The mount of a new message file for this attempt, writable by every user of the container. */
+  /** Returns the mount of a new termination message file for this attempt. Every user in the container can write to the file. */
   async #terminationLog(pod: Pod, container: Container): Promise<ContainerMount | undefined> {
     if (!container.terminationMessagePath) return undefined;
     const containerPath = absolutePath(container.terminationMessagePath);
@@ -168,7 +168,10 @@ export class ContainerPreparer {
 
 const KUBELET_MOUNT = { readonly: false, recursiveReadOnly: false, propagation: 'None', relabel: true } as const;
 
-/** Whether a regular file has exactly this content. Containers may write to the file, so at most the expected length is read. */
+/**
+ * Whether the path is a regular file with exactly this content. Containers may write to the file, so no more than the expected length is
+ * read.
+ */
 async function holds(path: string, content: string): Promise<boolean> {
   const wanted = Buffer.from(content);
   try {

@@ -9,23 +9,23 @@ import { NEWLINE } from '../logs/log-text.ts';
 import { rotatedLogs } from '../logs/rotated-logs.ts';
 
 /**
- * Maximum number of bytes read from the end of a log: more than the message, because lines have timestamps and tags, and long ones are
- * split.
+ * Maximum number of bytes read from the end of a log. This is larger than the message, because log lines include timestamps and tags, and
+ * long lines are split.
  */
 const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 
-/** Timeout of reading the end of a log that the runtime does not keep in a CRI log file. */
+/** Timeout for reading the end of a log that the container runtime does not keep in a CRI log file. */
 const LEGACY_LOG_TIMEOUT_MS = 10_000;
 
 const MAX_LOG_MESSAGE_LINES = 80;
 
 const MAX_LOG_MESSAGE_BYTES = 2048;
 
-/** Kubernetes' limits: 4096 bytes of the message file, or 80 lines and 2048 bytes of the log, from the end. */
+/** Kubernetes' limits: the last 4096 bytes of the termination message file, or the last 80 lines and 2048 bytes of the log. */
 const MAX_MESSAGE_FILE_BYTES = 4096;
 
 export type EndedContainer = {
-  /** Host path of the container's message file; '' for none. */
+  /** Host path of the container's termination message file; '' if it has none. */
   messagePath: string;
   policy: 'File' | 'FallbackToLogsOnError';
   exitCode: number;
@@ -34,8 +34,8 @@ export type EndedContainer = {
 };
 
 /**
- * The termination message: the content of the message file; if that is empty and the container failed, the end of the log under
- * FallbackToLogsOnError.
+ * Returns the termination message: the content of the termination message file or, if that is empty and the container failed, the end of
+ * the log (FallbackToLogsOnError).
  */
 export async function terminationMessage(container: EndedContainer): Promise<string> {
   const message = container.messagePath === '' ? '' : await readMessage(container.messagePath);
@@ -50,7 +50,7 @@ async function readMessage(path: string): Promise<string> {
   });
 }
 
-/** The end of a log that is not a CRI log file; `undefined` if the log is one, '' if it cannot be read. */
+/** Returns the end of a log that is not a CRI log file: '' if it cannot be read, or `undefined` if it is a CRI log file. */
 async function legacyLogEnd({ legacyLog }: EndedContainer): Promise<string | undefined> {
   const query = { tailLines: MAX_LOG_MESSAGE_LINES };
   try {
@@ -76,7 +76,7 @@ const NOTHING = Buffer.alloc(0);
 
 type LogPart = { text: Buffer; lines: number; isWhole: boolean };
 
-/** The last lines of one file, and whether they are the whole file; an empty part if it is not a regular file. */
+/** Returns the last lines of one log file, and whether they are the whole file. Returns an empty part if it is not a regular file. */
 async function logEnd(path: string, lines: number): Promise<LogPart> {
   const nothing = { text: NOTHING, lines: 0, isWhole: true };
   return withFile<LogPart>(path, nothing, async (file, size) => {
@@ -86,7 +86,7 @@ async function logEnd(path: string, lines: number): Promise<LogPart> {
   });
 }
 
-/** The text of the log entries in `bytes`, without a first entry whose beginning is missing. */
+/** Returns the text of the log entries in `bytes`, skipping a first entry whose beginning is cut off. */
 function logText(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let start = 0; start < bytes.length; ) {
@@ -101,7 +101,7 @@ function logText(bytes: Buffer): Buffer {
 
 /**
  * Calls `read` with a regular file, or returns `without` if there is none. The container wrote the file, so symlinks are not followed, and
- * a FIFO, which could block forever, is not read.
+ * a FIFO is not read because it could block forever.
  */
 async function withFile<T>(path: string, without: T, read: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
   let file: FileHandle;
@@ -125,7 +125,7 @@ async function readBytes(file: FileHandle, start: number, length: number): Promi
   return buffer.subarray(0, bytesRead);
 }
 
-/** Decodes UTF-8, dropping the rest of a character that was cut off at the beginning. */
+/** Decodes UTF-8, dropping the remainder of a character that was cut off at the beginning. */
 function wholeCharacters(bytes: Buffer): string {
   let start = 0;
   while (start < 3 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;

@@ -8,20 +8,24 @@ const EVENT_RETRY_MS = 10_000;
 
 const MAX_EVENT_TRIES = 12;
 
-/** Maximum number of events waiting for the API server. The three limits are those of tools/record/event.go. */
+/**
+ * Maximum number of events waiting to be sent to the API server. This limit and the two above are from client-go (tools/record/event.go).
+ */
 const MAX_QUEUED_EVENTS = 1000;
 
 export type ApiEventSinkOptions = {
-  /** A client with its own rate limits, so that events do not delay other requests. */
+  /** An API client with its own rate limits, so that events do not delay other requests. */
   client: KubeClient;
   events: PodEvents;
   nodeName: string;
   logger: Logger;
-  /** Time between retries while the API server does not answer. Default 10 s. */
+  /** Time between retries while the API server does not respond. Default: 10 seconds. */
   retryMs?: number;
 };
 
-/** Sends every event from now on to the API server, one at a time. Events that do not fit in the queue are dropped, as in upstream. */
+/**
+ * Sends every event recorded from now on to the API server, one at a time. Events that do not fit in the queue are dropped, as in upstream.
+ */
 export function startApiEventSink(options: ApiEventSinkOptions): { stop(): void } {
   const sink = new ApiEventSink(options);
   const stopListening = options.events.listen((event) => sink.add(event));
@@ -65,7 +69,7 @@ class ApiEventSink {
     this.#isSending = false;
   }
 
-  /** The first delay is random, so that nodes do not all return to a recovered server at the same moment. */
+  /** The first retry delay is random, so that nodes do not all return to a recovered API server at the same moment. */
   async #send(correlated: CorrelatedEvent): Promise<void> {
     const { retryMs = EVENT_RETRY_MS } = this.#options;
     for (let tries = 1; !this.#stopping.signal.aborted; tries++) {
@@ -77,7 +81,7 @@ class ApiEventSink {
     }
   }
 
-  /** Returns the error if the event must be retried; `undefined` if it was sent or dropped. */
+  /** Returns the error if the event must be retried, or `undefined` if it was sent or dropped. */
   async #trySend(correlated: CorrelatedEvent): Promise<unknown> {
     try {
       await this.#write(correlated);
@@ -118,7 +122,7 @@ class ApiEventSink {
   }
 }
 
-/** Whether the error is an expected one: the event already exists, or its namespace is being deleted. */
+/** Whether the error is expected: the event already exists, or its namespace is being deleted. */
 function isExpected(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false;
   const { reason, causes = [] } = error.status;
