@@ -53,6 +53,7 @@ test('other texts are no requests', () => {
   const valid = Buffer.from(requestFor('/O=dev/CN=a'), 'base64').toString();
   const other = '-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n';
   check(Buffer.from(other + valid).toString('base64'));
+  check(Buffer.from(valid.replaceAll('CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST')).toString('base64'));
   const der = Buffer.from(valid.replace(/-----[A-Z ]+-----/g, ''), 'base64');
   const encoding = der.indexOf(Buffer.from([0x0c, 0x03, 0x64, 0x65, 0x76])); // the text "dev"
   assert.deepEqual(readSubject(pem(der))?.organizations, ['dev']);

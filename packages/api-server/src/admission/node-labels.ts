@@ -14,9 +14,8 @@ const OWN = [
   'beta.kubernetes.io/arch',
 ];
 const OWN_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
+/** With `node-restriction.kubernetes.io`, by whose labels administrators isolate nodes. */
 const RESERVED_DOMAINS = ['kubernetes.io', 'k8s.io'];
-/** Administrators isolate nodes by such labels. */
-const RESTRICTED_DOMAIN = 'node-restriction.kubernetes.io';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -34,6 +33,5 @@ function isAllowed(label: string): boolean {
   const slash = label.indexOf('/');
   const domain = slash < 0 ? '' : label.slice(0, slash);
   const isIn = (parent: string) => domain === parent || domain.endsWith(`.${parent}`);
-  if (isIn(RESTRICTED_DOMAIN)) return false;
   return !RESERVED_DOMAINS.some(isIn) || OWN.includes(label) || OWN_DOMAINS.some(isIn);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { violatingPods } from './pod-security/namespace-check.ts';
 import { formatLevel, PRIVILEGED, policyOf } from './pod-security/policy.ts';
 import { PodSecurity } from './pod-security.ts';
 import { admit, object, put, rejects, storeOf } from './test-admission.fixture.ts';
@@ -131,9 +132,25 @@ test('existing pods that violate a stricter level are warned of', async () => {
   ];
   assert.deepEqual(await warnings({ enforce: 'baseline' }), expected);
   assert.deepEqual(await warnings({ enforce: 'baseline' }, { enforce: 'restricted' }), []);
+  assert.equal(
+    (await warnings({ enforce: 'baseline', 'enforce-version': 'v1.36' }, { enforce: 'restricted' })).length,
+    3,
+  );
   assert.deepEqual(await warnings({ enforce: 'baseline' }, { enforce: 'baseline' }), []);
   assert.deepEqual(await warnings({ enforce: 'privileged' }, {}), []);
   assert.deepEqual(await warnings({ enforce: 'baseline' }, {}, 'exempt'), []);
+});
+
+test('of many pods, one of each controller is checked first', () => {
+  const owner = { ownerReferences: [{ controller: true, uid: '1' }] };
+  const replicas = Array.from({ length: 3000 }, (_, index) => object(`free/r${index}`, { spec: {} }, owner));
+  const level = { level: 'baseline', version: 36 } as const;
+  const pods = [...replicas, object('free/single', { spec: { hostPID: true } })];
+  assert.deepEqual(violatingPods('free', level, pods), [
+    'new PodSecurity enforce level only checked against the first 3000 of 3001 existing pods',
+    'existing pods in namespace "free" violate the new PodSecurity enforce level "baseline:v1.36"',
+    'single: host namespaces',
+  ]);
 });
 
 test('the policy of a namespace follows from its labels', () => {

@@ -9,7 +9,7 @@ const high = object('high', { value: 1000, preemptionPolicy: 'Never' });
 const low = object('low', { value: 7, globalDefault: true, preemptionPolicy: 'PreemptLowerPriority' });
 const plain = new PriorityAdmission(storeOf({ [CLASSES]: high }));
 const defaulted = new PriorityAdmission(
-  storeOf({ [CLASSES]: [high, object('mid', { value: 9, globalDefault: true }), low] }),
+  storeOf({ [CLASSES]: [high, object('a-mid', { value: 9, globalDefault: true }), low] }),
 );
 
 const pod = (spec: Record<string, unknown>) => ({ to: 'pods', object: object('shop/web', { spec }) });

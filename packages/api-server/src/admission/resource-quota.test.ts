@@ -166,6 +166,20 @@ test('updates are charged by their difference', async () => {
   await admit(plugin, { to: 'pods/status', object: pod('a', { requests: { cpu: '9' } }), oldObject: small });
 });
 
+test('an update that uses less does not lower the usage before it is written', async () => {
+  const large = pod('a', { requests: { cpu: '2' } });
+  const { plugin } = namespace(quota({ 'requests.cpu': '2' }), { pods: large });
+  await admit(plugin, { to: 'pods/resize', object: pod('a', { requests: { cpu: '1' } }), oldObject: large });
+  const write = { to: 'pods', object: pod('b', { requests: { cpu: '1' } }) };
+  await rejects(plugin, write, exceeded('requests.cpu=1', 'requests.cpu=2', 'requests.cpu=2'));
+});
+
+test('objects that use none of a resource are admitted when it is exceeded', async () => {
+  const service = (name: string, type: string) => object(`shop/${name}`, { spec: { type, ports: [{ port: 1 }] } });
+  const { plugin } = namespace(quota({ 'services.nodeports': '0' }), { services: service('a', 'NodePort') });
+  await admit(plugin, { to: 'services', object: service('b', 'ClusterIP') });
+});
+
 test('an update by which a quota begins to apply is charged in full', async () => {
   const plain = pod('a');
   const { plugin } = namespace(quota({ pods: '0' }, { scopes: ['Terminating'] }), { pods: plain });
@@ -229,12 +243,16 @@ test('Services are charged by number, node ports and load balancers', async () =
   await check('services.loadbalancers', service('NodePort'), undefined);
 });
 
-test('the status of a quota follows the usage', async () => {
+test('the status of a quota follows the usage', async (t) => {
   const { store } = namespace(
     quota({ pods: '5', 'requests.cpu': '2', 'count/leases.coordination.k8s.io': '9', 'count/unknown.x': '1' }),
     { pods: pod('a', { requests: { cpu: '500m' } }) },
   );
+  const listed = new Set<string>();
+  const list = store.list.bind(store);
+  store.list = (resource, options) => list(listed.add(resource) && resource, options);
   const stop = new AbortController();
+  t.after(() => stop.abort());
   const key = { resource: 'resourcequotas', namespace: 'shop', name: 'q' };
   const kept = keepQuotaStatus(
     {
@@ -269,6 +287,7 @@ test('the status of a quota follows the usage', async () => {
     'count/leases.coordination.k8s.io': '9',
     'count/unknown.x': '1',
   });
+  assert.deepEqual([...listed].sort(), ['leases.coordination.k8s.io', 'pods', 'resourcequotas']);
   stop.abort();
   await kept;
 });

@@ -89,7 +89,8 @@ test('a pod gets the image pull secrets of its account, unless it has its own', 
 test('a pod with an unknown account is rejected; the default account is awaited', async () => {
   const missing = (name: string, namespace = 'shop') =>
     `pods "web" is forbidden: error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
-  await rejects(plugin, { to: 'pods', object: pod({ serviceAccountName: 'none' }) }, missing('none'));
+  const impatient = new ServiceAccountAdmission({ store, wait: () => assert.fail('waits') });
+  await rejects(impatient, { to: 'pods', object: pod({ serviceAccountName: 'none' }) }, missing('none'));
   await rejects(plugin, { to: 'pods', object: object('new/web', { spec: {} }) }, missing('default', 'new'));
   let waits = 0;
   const wait = async () => {

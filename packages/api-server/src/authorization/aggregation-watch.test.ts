@@ -12,7 +12,7 @@ const collecting = (one: Role): Role => ({
   aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: 'true' } }] },
 });
 
-test('aggregated roles follow the roles that they select, also after failed writes', async () => {
+test('aggregated roles follow the roles that they select, also after failed writes', async (t) => {
   const store = storeOf(collecting(role('all')), labelled(role('a', 'get /a')));
   const key = keyOf(role('all'));
   const warnings: string[] = [];
@@ -24,6 +24,7 @@ test('aggregated roles follow the roles that they select, also after failed writ
   };
   const logger = { warn: (fields: object, message: string) => warnings.push(`${message} ${JSON.stringify(fields)}`) };
   const stop = new AbortController();
+  t.after(() => stop.abort());
   const kept = keepAggregated({ store, setRules, logger }, stop.signal);
   const signal = AbortSignal.timeout(10_000);
   const becomes = (...lines: string[]) =>
