@@ -71,7 +71,7 @@ export class Pleg {
   #missedEvents = false;
   #lastRelistAtMs = performance.now();
   /** When the last successful relist started (monotonic). */
-  #listedAtMs = 0;
+  #listedAtMs: number | undefined;
   /** The pods found by the last successful relist. */
   #listed: ReadonlyMap<string, ListedPod> = new Map();
   /** UIDs of pods that the last relist found, but that had been removed by the time they were read. */
@@ -81,8 +81,7 @@ export class Pleg {
   #listingMs = 0;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
-  /** When the last successful relist started, and when the last relist of any outcome started (monotonic). */
-  #seenAtMs: number | undefined;
+  /** When the last relist of any outcome started (monotonic). */
   #relistedAtMs: number | undefined;
   readonly #metrics: PlegMetrics;
   /** Pod reads in progress, by UID. Each pod is read at most once at a time; requests made in the meantime share a single further read. */
@@ -116,7 +115,7 @@ export class Pleg {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined && cached.asOfMs >= sinceMs) return cached.status;
     // If the last relist did not find the pod, and it has not been read since, it does not exist.
-    const absent = this.#listedAtMs >= sinceMs && !this.#listed.has(pod.uid);
+    const absent = (this.#listedAtMs ?? 0) >= sinceMs && !this.#listed.has(pod.uid);
     if (cached === undefined && absent) return emptyRuntimePod(pod);
     return this.updateCache(pod);
   }
@@ -183,8 +182,8 @@ export class Pleg {
 
   /** Health check: returns the problem if no relist has succeeded within the threshold; otherwise `undefined`. */
   problem(): string | undefined {
-    if (this.#seenAtMs === undefined) return 'pleg has yet to be successful';
-    const elapsedMs = performance.now() - this.#seenAtMs;
+    if (this.#listedAtMs === undefined) return 'pleg has yet to be successful';
+    const elapsedMs = performance.now() - this.#listedAtMs;
     if (elapsedMs <= PLEG_THRESHOLD_MS) return undefined;
     return `pleg was last seen active ${formatDuration(elapsedMs)} ago; threshold is ${formatDuration(PLEG_THRESHOLD_MS)}`;
   }
@@ -221,8 +220,7 @@ export class Pleg {
     }
     this.#lastRelistAtMs = performance.now();
     this.#listingMs = this.#lastRelistAtMs - asOfMs;
-    this.#seenAtMs = asOfMs;
-    this.#metrics.seen(Math.floor(Date.now() / 1000));
+    this.#metrics.seen(Math.floor((Date.now() - this.#listingMs) / 1000));
     this.#listedAtMs = asOfMs;
     this.#listed = listed;
     this.#removed.clear();
@@ -365,7 +363,7 @@ export class Pleg {
   #known(pod: PodIdentity): CachedStatus | undefined {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined || this.#listed.has(pod.uid)) return cached;
-    return { status: emptyRuntimePod(pod), asOfMs: this.#listedAtMs };
+    return { status: emptyRuntimePod(pod), asOfMs: this.#listedAtMs ?? 0 };
   }
 
   /** Returns the pod of a deleted sandbox, for container runtimes that omit the sandbox status from deletion events. */
