@@ -4,7 +4,7 @@
  * `node systemd-stand-in.ts LOGIND_PID`.
  */
 import { connect } from 'node:net';
-import { decodeMessage, encodeCall, messageLength } from '../../packages/kubelet/src/node-shutdown/dbus-message.ts';
+import { decodeMessage, encodeCall, messageLength } from '../../packages/host/src/dbus/dbus-message.ts';
 
 const BUS = { destination: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', interface: 'org.freedesktop.DBus' };
 

@@ -226,6 +226,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'node-api': {},
   host: {
     cgroup: ['files', 'programs'],
+    dbus: [],
     files: ['programs'],
     network: [],
     programs: [],

@@ -37,6 +37,9 @@ export {
   removeCgroup,
   thawForKill,
 } from './cgroup/tree.ts';
+export type { DBusValue } from './dbus/dbus-message.ts';
+export { DBUS_TIMEOUT_MS } from './dbus/limits.ts';
+export { SystemBus } from './dbus/system-bus.ts';
 export {
   removeFileDurable,
   removeUnfinished,

@@ -28,6 +28,8 @@ const three = [line(1, 'one\n'), line(2, 'two\n', 'stderr'), line(3, 'drei ä "\
 
 test("only the text of Docker's entries is read", () => check(three, {}, 'one\ntwo\ndrei ä "\\n"\n'));
 test('timestamps can be shown', () => check(three.slice(0, 1), { timestamps: true }, `${at(1)} one\n`));
+test('only the start of a line that was written in pieces has a timestamp', () =>
+  check([line(1, 'a'), line(2, 'b\n'), line(3, 'c\n')], { timestamps: true }, `${at(1)} ab\n${at(3)} c\n`));
 test('entries can be selected by stream and time', async () => {
   await check(three, { stream: 'stderr' }, 'two\n');
   await check(three, { sinceMs: Date.parse(at(3)) }, 'drei ä "\\n"\n');

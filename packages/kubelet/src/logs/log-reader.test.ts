@@ -49,6 +49,11 @@ test('tailLines beyond the length of the log selects all lines', () =>
 test('tailLines 0 selects nothing', () => check(three, { tailLines: 0 }, ''));
 test('lines before sinceMs are skipped', () => check(three, { sinceMs: Date.parse(at(2)) }, 'two\nthree\n'));
 test('timestamps can be shown', () => check(three.slice(0, 1), { timestamps: true }, `${at(1)} one\n`));
+test('only the start of a line that was written in pieces has a timestamp', async () => {
+  const pieces = [`${at(1)} stdout P a`, `${at(2)} stdout P b`, `${at(3)} stdout F c`, `${at(4)} stdout F d`];
+  await check(pieces, { timestamps: true }, `${at(1)} abc\n${at(4)} d\n`);
+  await check(pieces, { timestamps: true, sinceMs: Date.parse(at(2)) }, `${at(2)} bc\n${at(4)} d\n`);
+});
 test('limitBytes may cut the output within a line', () => check(three, { limitBytes: 6 }, 'one\ntw'));
 test('a line written in pieces is one line, also at the tail', () =>
   check([`${at(1)} stdout F a`, `${at(2)} stdout P b`, `${at(2)} stdout F c`], { tailLines: 1 }, 'bc\n'));

@@ -7,6 +7,7 @@ import type { LogStream } from './log-entry.ts';
 const MAX_LOG_LINE_BYTES = 1 << 20;
 
 export const NEWLINE = 0x0a;
+const LINE_END = Buffer.from('\n');
 
 /** Which log entries to select, and how to format them. */
 export type EntryQuery = {
@@ -22,6 +23,8 @@ export type EntryQuery = {
 export class EntryText {
   readonly #query: EntryQuery;
   #rest: Buffer = Buffer.alloc(0);
+  /** Whether the next selected entry starts a line: the previous one was not partial. Only the start of a line gets a timestamp. */
+  #startsLine = true;
 
   constructor(query: EntryQuery) {
     this.#query = query;
@@ -32,8 +35,20 @@ export class EntryText {
     return this.render(this.wholeEntries(piece));
   }
 
+  /** Returns the selected text of the entries, which is never longer than the entries. Only the last one may lack its newline. */
   render(entries: Buffer): Buffer {
-    return renderLines(entries, this.#query);
+    const text = Buffer.allocUnsafe(entries.length);
+    let length = 0;
+    for (let start = 0, end = 0; start < entries.length; start = end + 1) {
+      end = lineEnd(entries, start);
+      const isDocker = isDockerLine(entries, start);
+      const entry = isDocker ? dockerEntry(entries.subarray(start, end)) : criEntry(entries, start, end);
+      if (entry === undefined || !isWanted(entry, this.#query)) continue;
+      if (this.#query.timestamps && this.#startsLine) length += text.write(`${entry.time()} `, length, 'latin1');
+      length += entry.text.copy(text, length);
+      this.#startsLine = !entry.partial;
+    }
+    return text.subarray(0, length);
   }
 
   /** Returns the raw entries that end in `piece`, the file's next chunk. */
@@ -53,22 +68,22 @@ export class EntryText {
   }
 }
 
-/** Returns the selected text of the lines, which is never longer than the lines themselves. Only the last line may lack its newline. */
-function renderLines(lines: Buffer, query: EntryQuery): Buffer {
-  const text = Buffer.allocUnsafe(lines.length);
-  let length = 0;
-  for (let start = 0, end = 0; start < lines.length; start = end + 1) {
-    end = lineEnd(lines, start);
-    if (isDockerLine(lines, start)) {
-      length += renderDockerLine(lines.subarray(start, end), text.subarray(length), query);
-      continue;
-    }
-    const entry = entryParts(lines, start, end);
-    if (entry === undefined || !isWanted(entry, () => lines.toString('latin1', start, entry.timeEnd), query)) continue;
-    if (query.timestamps) length += lines.copy(text, length, start, entry.timeEnd + 1);
-    length += lines.copy(text, length, entry.textStart, entry.partial ? end : Math.min(end + 1, lines.length));
-  }
-  return text.subarray(0, length);
+/** An entry to print: its text includes the newline, unless the entry is partial or the file ends without one. */
+type PrintedEntry = { time: () => string; stream: LogStream; partial: boolean; text: Buffer };
+
+function criEntry(lines: Buffer, start: number, end: number): PrintedEntry | undefined {
+  const entry = entryParts(lines, start, end);
+  if (entry === undefined) return undefined;
+  const { stream, partial, timeEnd, textStart } = entry;
+  const text = lines.subarray(textStart, partial ? end : Math.min(end + 1, lines.length));
+  return { time: () => lines.toString('latin1', start, timeEnd), stream, partial, text };
+}
+
+function dockerEntry(line: Buffer): PrintedEntry | undefined {
+  const entry = parseDockerLine(line);
+  if (entry === undefined) return undefined;
+  const { time, stream, partial, text } = entry;
+  return { time: () => time, stream, partial, text: partial ? text : Buffer.concat([text, LINE_END]) };
 }
 
 function lineEnd(lines: Buffer, start: number): number {
@@ -76,16 +91,7 @@ function lineEnd(lines: Buffer, start: number): number {
   return newline < 0 ? lines.length : newline;
 }
 
-/** Writes the selected text of a Docker log line into `text`, and returns its length. */
-function renderDockerLine(line: Buffer, text: Buffer, query: EntryQuery): number {
-  const entry = parseDockerLine(line);
-  if (entry === undefined || !isWanted(entry, () => entry.time, query)) return 0;
-  let length = query.timestamps ? text.write(`${entry.time} `, 0) : 0;
-  length += entry.text.copy(text, length);
-  return entry.partial ? length : text.writeUInt8(NEWLINE, length);
-}
-
-function isWanted({ stream }: { stream: LogStream }, time: () => string, query: EntryQuery): boolean {
+function isWanted({ stream, time }: PrintedEntry, query: EntryQuery): boolean {
   if (query.stream !== undefined && stream !== query.stream) return false;
   return query.sinceMs === undefined || !(Date.parse(time()) < query.sinceMs);
 }

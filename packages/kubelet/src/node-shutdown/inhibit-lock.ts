@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { withTimeout, wrapError } from '@podwright/base';
-import { startByFork } from '@podwright/host';
-import { DBUS_TIMEOUT_MS } from './limits.ts';
+import { DBUS_TIMEOUT_MS, startByFork } from '@podwright/host';
 
 /** A logind inhibitor lock. The host delays its shutdown until the lock is released. */
 export type InhibitLock = {

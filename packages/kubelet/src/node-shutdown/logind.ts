@@ -2,10 +2,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CONTAINER_DIRECTORY, CONTAINER_FILE, errorMessage, PodwrightError } from '@podwright/base';
-import { writeFileAtomic } from '@podwright/host';
-import type { DBusValue } from './dbus-message.ts';
+import { type DBusValue, SystemBus, writeFileAtomic } from '@podwright/host';
 import { type InhibitLock, takeInhibitLock } from './inhibit-lock.ts';
-import { SystemBus } from './system-bus.ts';
 
 const NAME = 'org.freedesktop.login1';
 const PATH = '/org/freedesktop/login1';
