@@ -1,4 +1,4 @@
-/** Content negotiation by the header `Accept` (apiserver, endpoints/handlers/negotiation). */
+/** Content negotiation based on the `Accept` header (apiserver, endpoints/handlers/negotiation). */
 
 /** One media range of an Accept header. */
 export type AcceptClause = {
@@ -9,10 +9,13 @@ export type AcceptClause = {
   params: Readonly<Record<string, string>>;
 };
 
-/** More clauses than any client sends; the rest of a longer header is ignored. */
+/** More clauses than any client sends. Any clauses beyond this limit are ignored. */
 const MAX_CLAUSES = 100;
 
-/** The clauses in order of preference: by quality, then specific types before wildcards. An empty header accepts everything. */
+/**
+ * Parses an `Accept` header and returns its clauses in order of preference: by quality, then specific types before wildcards. An empty
+ * header accepts everything.
+ */
 export function parseAccept(header: string): AcceptClause[] {
   const text = header.trim() === '' ? '*/*' : header;
   return text

@@ -1,4 +1,4 @@
-/** Responds to requests that are not for objects: discovery, OpenAPI documents, health, version and metrics. */
+/** Responds to non-resource requests: discovery, OpenAPI documents, health, version and metrics. */
 import type { Resource, Schema } from '@podwright/kube-schema';
 import { Discovery } from './discovery/discovery.ts';
 import { indentedJson } from './discovery/document-response.ts';
@@ -10,20 +10,20 @@ import { methodNotAllowed } from './status/api-error.ts';
 
 export type ApiPathsOptions = {
   schema: Schema;
-  /** The resources that the server acts upon; it claims no others. */
+  /** The resources that the server implements. Others are not advertised. */
   resources: readonly Resource[];
-  /** HOST:PORT, at which clients reach the server. */
+  /** HOST:PORT at which clients reach the server. */
   serverAddress: string;
   health: Health;
-  /** The text of `/metrics`. Without it, there is no such path. */
+  /** Returns the body of `/metrics`. If absent, the path does not exist. */
   metrics?: () => string | Promise<string>;
-  /** Further paths that the server has, for the list of paths at `/`. */
+  /** Other paths that the server serves, to be included in the list of paths at `/`. */
   otherPaths?: readonly string[];
 };
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Immutable: a server whose resources change creates another one. */
+/** Serves the non-resource paths. Immutable: when a server's resources change, it creates a new instance. */
 export class ApiPaths {
   readonly #options: ApiPathsOptions;
   readonly #discovery: Discovery;
@@ -35,7 +35,7 @@ export class ApiPaths {
     this.#openApi = new OpenApi({ ...options, version: GIT_VERSION });
   }
 
-  /** Responds with 404 to other paths. Throws an ApiError for requests that are refused with a Status. */
+  /** Responds with 404 to unknown paths. Throws an `ApiError` for requests that are rejected with a Status. */
   async respond(request: PathRequest): Promise<PathResponse> {
     return (
       (await this.#single(request)) ??
@@ -46,7 +46,7 @@ export class ApiPaths {
     );
   }
 
-  /** The response to a request for objects of a resource that the server does not have. Throws 404 for a known group. */
+  /** Returns the response to a request for a resource that the server does not have. Throws 404 if the group is known. */
   unknownResource(group: string): PathResponse {
     return this.#discovery.unknownResource(group);
   }

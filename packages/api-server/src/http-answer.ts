@@ -1,18 +1,18 @@
-/** Requests and responses of paths that are not objects: discovery, health, OpenAPI documents. */
+/** Requests and responses for non-resource paths: discovery, health and OpenAPI documents. */
 
 /** The parts of a GET request that determine its response. */
 export type PathRequest = {
   method: string;
-  /** Without the query. */
+  /** The path without the query string. */
   path: string;
   query: URLSearchParams;
-  /** The value of a header, whose name is in lower case; '' if the request does not have it. */
+  /** Returns the value of a header, whose name must be in lower case. '' if the request does not have the header. */
   header: (name: string) => string;
 };
 
 export type PathResponse = {
   status: number;
-  /** Names are in lower case. */
+  /** Header names are in lower case. */
   headers: Record<string, string>;
   body: string | Uint8Array;
 };
@@ -23,13 +23,13 @@ export const textResponse = (status: number, body: string): PathResponse => ({
   body,
 });
 
-/** The response for a path that belongs to no group version of the server. Unlike other errors, it is not a Status in upstream either. */
+/** The response for a path that belongs to none of the server's group versions. As in upstream, it is not a Status, unlike other errors. */
 export const unknownPath = (): PathResponse => textResponse(404, '404 page not found\n');
 
-/** Headers of a document with an entity tag. `Vary` is needed because the media type of the body depends on the request. */
+/** Headers for a document with an ETag. `Vary` is needed because the media type of the body depends on the request. */
 export const taggedHeaders = (hash: string): Record<string, string> => ({ etag: `"${hash}"`, vary: 'Accept' });
 
-/** The response to a request whose client already has the document with this hash; undefined for other requests. */
+/** Returns the 304 response if the client already has the document with this hash; otherwise `undefined`. */
 export function notModified(request: PathRequest, hash: string): PathResponse | undefined {
   const tags = request.header('if-none-match').split(',');
   const isKnown = tags.some((tag) => tag.trim().replace(/^W\//, '') === `"${hash}"`);

@@ -1,18 +1,21 @@
 import type { UserInfo } from '@podwright/kube-kinds';
 
-/** The facts of a request that affect its write. */
+/** Properties of a request that affect how its write is handled. */
 export type RequestContext = {
   user: UserInfo;
   nowMs: number;
-  /** Validates and admits the write, and returns its result without storing it. */
+  /** Whether to validate and admit the write and return its result without storing it. */
   dryRun: boolean;
-  /** The `fieldManager` parameter, or its default from the User-Agent. Undefined for writes that are not tracked, such as bindings. */
+  /**
+   * The `fieldManager` parameter, or its default, which is derived from the User-Agent. `undefined` for writes whose fields are not
+   * tracked, such as bindings.
+   */
   fieldManager: string | undefined;
-  /** Adds a `Warning` header to the answer. */
+  /** Adds a `Warning` header to the response. */
   warn: (message: string) => void;
   /** A subresource such as `status`; absent or empty for the main resource. */
   subresource?: string;
-  /** Throws `forbidden` if the user may not create the object. Called when an update or apply creates it. */
+  /** Throws a Forbidden error if the user may not create the object. Called if an update or apply would create it. */
   authorizeCreate?: () => Promise<void>;
   signal?: AbortSignal;
 };

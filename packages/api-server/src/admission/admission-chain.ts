@@ -1,7 +1,7 @@
 import type { Admission } from '../admission-contract.ts';
 import type { AdmissionPlugin } from './admission-plugin.ts';
 
-/** Calls plugins in their order, until one of them rejects the write. */
+/** Combines plugins into a chain that calls them in order and stops at the first one that rejects the write. */
 export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   return {
     async mutate(attributes) {

@@ -2,27 +2,30 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import type { AdmissionAttributes } from '../admission-contract.ts';
 import { ApiError, forbidden, groupResource, type StatusCause } from '../status/api-error.ts';
 
-/** The attributes of a write whose object is present. */
+/** The attributes of a write that carries an object. */
 export type ObjectAttributes = AdmissionAttributes & { object: ApiObject };
 
-/** One rule of admission. Both functions throw an `ApiError` to reject the write. */
+/** An admission plugin. Both functions throw an `ApiError` to reject the write. */
 export type AdmissionPlugin = {
-  /** Upstream's name of the plugin. */
+  /** The plugin's name in upstream. */
   readonly name: string;
-  /** Returns the object, changed or not. Not called for a write without an object. */
+  /** Returns the object, mutated or unchanged. Not called for writes that carry no object. */
   mutate?(attributes: ObjectAttributes): ApiObject | Promise<ApiObject>;
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
 };
 
 type Operation = AdmissionAttributes['operation'];
 
-/** Whether a write is of the main resource with this name: `pods`, `ingresses.networking.k8s.io`. */
+/**
+ * Whether the write is to the main resource with the given group resource name, such as `pods` or `ingresses.networking.k8s.io`, and is one
+ * of the operations.
+ */
 export const isWriteOf = (attributes: AdmissionAttributes, resource: string, ...operations: Operation[]): boolean =>
   attributes.subresource === '' &&
   groupResource(attributes.resource) === resource &&
   operations.includes(attributes.operation);
 
-/** The error with which a plugin rejects a write. */
+/** Returns the error with which a plugin rejects a write. */
 export function rejected(
   attributes: AdmissionAttributes,
   cause: string,

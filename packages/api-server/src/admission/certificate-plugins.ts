@@ -1,4 +1,4 @@
-/** Who may approve and sign certificate requests, and for which subjects they may be made. */
+/** Admission plugins that check who may approve and sign CertificateSigningRequests, and which subjects may be requested. */
 import { isSameValue, textAt, valueAt } from '@podwright/kube-kinds';
 import type { AdmissionAttributes } from '../admission-contract.ts';
 import { type Authorizer, MASTERS } from '../authorization/authorizer.ts';
@@ -9,7 +9,7 @@ import { readSubject } from './certificate-request.ts';
 const REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
-/** Requires the permission to approve requests for the signer. */
+/** Requires permission to approve requests for the request's signer. */
 export const certificateApproval = (authorizer: Authorizer): AdmissionPlugin => ({
   name: 'CertificateApproval',
   validate(attributes) {
@@ -17,7 +17,7 @@ export const certificateApproval = (authorizer: Authorizer): AdmissionPlugin => 
   },
 });
 
-/** Requires the permission to sign for the signer, when the certificate or the conditions change. */
+/** Requires permission to sign for the request's signer if the certificate or the conditions change. */
 export const certificateSigning = (authorizer: Authorizer): AdmissionPlugin => ({
   name: 'CertificateSigning',
   validate(attributes) {
@@ -29,7 +29,7 @@ export const certificateSigning = (authorizer: Authorizer): AdmissionPlugin => (
   },
 });
 
-/** Rejects requests for client certificates of the group that may do everything. */
+/** Rejects requests for client certificates whose organizations include system:masters. */
 export const certificateSubjectRestriction: AdmissionPlugin = {
   name: 'CertificateSubjectRestriction',
   validate(attributes) {
@@ -46,7 +46,7 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
 const isUpdateOf = ({ operation, resource, subresource }: AdmissionAttributes, expected: string): boolean =>
   operation === 'UPDATE' && groupResource(resource) === REQUESTS && subresource === expected;
 
-/** A permission for `DOMAIN/*` covers all signers of a domain. The signer is that of the stored request. */
+/** Checks the user's permission for the signer of the stored request. A permission for `DOMAIN/*` covers all signers in a domain. */
 function checkSigner(authorizer: Authorizer, attributes: AdmissionAttributes, verb: 'approve' | 'sign'): void {
   const { user, oldObject } = attributes;
   const signer = textAt(oldObject, 'spec', 'signerName');

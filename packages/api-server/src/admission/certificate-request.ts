@@ -1,4 +1,4 @@
-/** The subject of a certificate request (RFC 2986). Only the part of DER that leads to it is read. */
+/** The subject of a certificate request (RFC 2986). Only the DER elements that lead to it are parsed. */
 
 export type RequestSubject = { commonName: string; organizations: string[] };
 
@@ -8,11 +8,17 @@ type DerValue = { tag: number; content: Buffer };
 const PEM = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END /;
 const COMMON_NAME = Buffer.from([0x55, 0x04, 0x03]);
 const ORGANIZATION = Buffer.from([0x55, 0x04, 0x0a]);
-/** UTF8String, NumericString, PrintableString and IA5String. Texts in other encodings are refused: signers could read them differently. */
+/**
+ * UTF8String, NumericString, PrintableString and IA5String. Strings in other encodings are rejected, because signers might decode them
+ * differently.
+ */
 const TEXT_TAGS = [0x0c, 0x12, 0x13, 0x16];
 const MAX_BYTES = 64 << 10;
 
-/** Reads a request from the field `spec.request` of a CertificateSigningRequest. Returns undefined if it is not a request. */
+/**
+ * Parses the `spec.request` field of a CertificateSigningRequest and returns the request's subject. Returns `undefined` if the field does
+ * not hold a certificate request.
+ */
 export function readSubject(field: string): RequestSubject | undefined {
   const [, type, body] = PEM.exec(Buffer.from(field.slice(0, 2 * MAX_BYTES), 'base64').toString()) ?? [];
   if (type !== 'CERTIFICATE REQUEST' || body === undefined) return undefined;
@@ -34,7 +40,7 @@ function subjectOf(sets: readonly DerValue[]): RequestSubject | undefined {
   return subject;
 }
 
-/** The values in a constructed value; undefined if it is not DER. */
+/** Returns the DER values that a constructed value contains, or `undefined` if they are not valid DER. */
 function valuesIn(buffer: Buffer | undefined): DerValue[] | undefined {
   const values: DerValue[] = [];
   for (let at = 0; buffer !== undefined && at < buffer.length; ) {

@@ -1,4 +1,4 @@
-/** Classes of objects that name none: the default StorageClass and IngressClass. */
+/** Sets the default StorageClass or IngressClass on objects that name no class. */
 import { type ApiObject, textAt, valueAt, withValue } from '@podwright/kube-kinds';
 import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, isWriteOf } from './admission-plugin.ts';
@@ -10,7 +10,10 @@ const STORAGE_ANNOTATIONS = [
 ];
 const INGRESS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-class'];
 
-/** Sets the default StorageClass in a claim that has none. '' in a claim means no class. */
+/**
+ * Sets the default StorageClass on PersistentVolumeClaims that name none. A claim whose class is '' requests no class and is left
+ * unchanged.
+ */
 export function defaultStorageClass(store: ObjectStore): AdmissionPlugin {
   return {
     name: 'DefaultStorageClass',
@@ -23,7 +26,7 @@ export function defaultStorageClass(store: ObjectStore): AdmissionPlugin {
   };
 }
 
-/** Sets the default IngressClass in an Ingress that has none. */
+/** Sets the default IngressClass on Ingresses that name none. */
 export function defaultIngressClass(store: ObjectStore): AdmissionPlugin {
   return {
     name: 'DefaultIngressClass',
@@ -39,7 +42,10 @@ export function defaultIngressClass(store: ObjectStore): AdmissionPlugin {
   };
 }
 
-/** The name of the newest class with one of the annotations, the first by name among equally old ones. */
+/**
+ * Returns the name of the newest class that has one of the annotations set to `true`. If several were created at the same time, the first
+ * in lexical order wins.
+ */
 function defaultOf(store: ObjectStore, resource: string, annotations: readonly string[]): string | undefined {
   const isDefault = (one: ApiObject) =>
     annotations.some((name) => textAt(one, 'metadata', 'annotations', name) === 'true');

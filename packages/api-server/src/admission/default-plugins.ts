@@ -24,7 +24,7 @@ export type AdmissionParts = {
   podSecurity?: Omit<PodSecurityParts, 'store'>;
 };
 
-/** The plugins that are on by default in Kubernetes 1.36, and NodeRestriction, in upstream's order. */
+/** Builds the admission chain from the plugins that Kubernetes 1.36 enables by default, plus NodeRestriction, in upstream's order. */
 export function defaultAdmission({ store, authorizer, now, podSecurity }: AdmissionParts): Admission {
   return admissionChain([
     new NamespaceLifecycle(store),

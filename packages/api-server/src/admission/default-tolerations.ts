@@ -4,7 +4,10 @@ import { type AdmissionPlugin, isWriteOf, type ObjectAttributes } from './admiss
 const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const SECONDS = 300;
 
-/** Lets a pod remain for five minutes on a node that is not ready or unreachable, unless the pod has its own tolerations for these taints. */
+/**
+ * Lets pods stay on a node that is not ready or is unreachable for five minutes, unless they have tolerations of their own for these
+ * taints.
+ */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   mutate(attributes: ObjectAttributes): ApiObject {

@@ -1,15 +1,15 @@
-/** Bounds of LimitRanges, with upstream's messages. */
+/** Checks LimitRange constraints; the error messages are worded as in upstream. */
 import { type ApiObject, type JsonObject, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
 import { type Amount, type Amounts, amountsOf, formatAmount, podAmounts } from './resources/resource-amounts.ts';
 
 type Usage = { requests: Amounts; limits: Amounts };
 
-/** One bound: the type of objects that it is for, the resource, and the amount. */
+/** A LimitRange constraint: the object type that it applies to, the resource name, and the amount. */
 type Bound = { type: string; name: string; amount: Amount };
 
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** The bounds of a LimitRange that a pod exceeds. */
+/** Returns a message for each LimitRange constraint that the pod violates. */
 export function podProblems(range: ApiObject, { spec }: ApiObject): string[] {
   const containers = ['containers', 'initContainers'].flatMap((field) => objectsAt(spec, field)).map(containerUsage);
   return objectsAt(range, 'spec', 'limits').flatMap((limit) => {
@@ -20,7 +20,7 @@ export function podProblems(range: ApiObject, { spec }: ApiObject): string[] {
   });
 }
 
-/** The bounds of a LimitRange that a claim exceeds. Only its requests count. */
+/** Returns a message for each LimitRange constraint that the claim violates. Only the claim's requests are checked. */
 export function claimProblems(range: ApiObject, { spec }: ApiObject): string[] {
   const requests = amountsOf(objectAt(spec, 'resources', 'requests'));
   return objectsAt(range, 'spec', 'limits').flatMap((limit) => {
@@ -84,5 +84,5 @@ function ratioProblem({ type, name, amount }: Bound, { requests, limits }: Usage
   return ratio * 1000 > Number(milli(amount)) ? [`${most}, but provided ratio is ${ratio.toFixed(6)}`] : [];
 }
 
-/** An amount in thousandths, rounded up. */
+/** Converts an amount to thousandths of a unit, rounded up. */
 const milli = ({ nanos }: Amount): bigint => (nanos + NANOS_PER_MILLI - 1n) / NANOS_PER_MILLI;

@@ -10,10 +10,10 @@ import {
 
 const ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/** Default requests and limits of a LimitRange for containers. */
+/** A LimitRange's default requests and limits for containers. */
 type Defaults = { requests: JsonObject; limits: JsonObject };
 
-/** The pod with the defaults of a LimitRange, and an annotation that lists them. */
+/** Returns the pod with the LimitRange's defaults applied, and with an annotation that lists them. */
 export function withDefaultLimits(pod: ApiObject, range: ApiObject): ApiObject {
   const defaults = defaultsOf(range);
   const changes: string[] = [];

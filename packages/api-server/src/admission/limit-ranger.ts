@@ -7,7 +7,7 @@ import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from
 import { claimProblems, podProblems } from './limit-constraints.ts';
 import { withDefaultLimits } from './limit-defaults.ts';
 
-/** Applies the LimitRanges of a namespace: defaults and bounds of the resources of containers, pods and claims. */
+/** Applies a namespace's LimitRanges: defaults and constraints for the resources of containers, pods and claims. */
 export class LimitRanger implements AdmissionPlugin {
   readonly name = 'LimitRanger';
   readonly #store: ObjectStore;
@@ -30,14 +30,14 @@ export class LimitRanger implements AdmissionPlugin {
     }
   }
 
-  /** None for an object that is being deleted: it must be possible to remove its finalizers. */
+  /** Returns no LimitRanges for an object that is being deleted, so that its finalizers can always be removed. */
   #rangesOf({ namespace, oldObject }: AdmissionAttributes): ApiObject[] {
     if (oldObject?.metadata.deletionTimestamp !== undefined) return [];
     return this.#store.list('limitranges', { namespace }).objects.map((range) => range.decode());
   }
 }
 
-/** Whether the resources of a pod are set: when it is created, and when it is resized. */
+/** Whether the request sets a pod's resources, that is, creates or resizes a pod. */
 function isLimitedPod({ resource, subresource, operation }: AdmissionAttributes): boolean {
   if (groupResource(resource) !== 'pods') return false;
   return subresource === '' ? operation === 'CREATE' : subresource === 'resize' && operation === 'UPDATE';

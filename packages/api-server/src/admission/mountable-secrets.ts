@@ -4,8 +4,8 @@ const ENFORCE = 'kubernetes.io/enforce-mountable-secrets';
 const TRUE = /^(?:1|t|T|TRUE|true|True)$/;
 
 /**
- * Why a pod may not use its Secrets, if its account has the annotation that limits them to those in its list; otherwise undefined.
- * `isDebugging`: only the ephemeral containers are checked.
+ * Returns why the pod may not use its Secrets, or `undefined` if it may. Secrets are restricted only if the service account has the
+ * annotation that limits its pods to the Secrets listed in the account. With `isDebugging`, checks only the ephemeral containers.
  */
 export function secretRefusal(account: ApiObject, pod: ApiObject, isDebugging: boolean): string | undefined {
   if (!TRUE.test(textAt(account, 'metadata', 'annotations', ENFORCE))) return undefined;
@@ -39,7 +39,7 @@ function containersRefusal(check: Check, pod: ApiObject, [field, title]: [string
   return notReferenced(check, `${wrong.user} referencing secret.secretName="${wrong.secret}"`);
 }
 
-/** The Secrets of a container's environment, and the users of them in words. */
+/** Returns the Secrets that a container's environment refers to. `user` describes what refers to each Secret, for error messages. */
 function secretUses(container: JsonObject, title: string): { user: string; secret: string }[] {
   const user = `${title} ${textAt(container, 'name')} with`;
   return [

@@ -6,10 +6,10 @@ import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
 
 const NAMESPACES = { group: '', plural: 'namespaces' };
 const IMMORTAL = ['default', 'kube-system', 'kube-public'];
-/** Their answers must not depend on whether the namespace exists, which is information in itself. */
+/** The response to these reviews must not reveal whether the namespace exists. */
 const ACCESS_REVIEWS = 'localsubjectaccessreviews.authorization.k8s.io';
 
-/** Requires that the namespace of an object exists, and that it is not being terminated when an object is created in it. */
+/** Requires that an object's namespace exists and, when the object is created, that the namespace is not terminating. */
 export class NamespaceLifecycle implements AdmissionPlugin {
   readonly name = 'NamespaceLifecycle';
   readonly #store: ObjectStore;
@@ -23,7 +23,10 @@ export class NamespaceLifecycle implements AdmissionPlugin {
     return attributes.object;
   }
 
-  /** Also checks deletions, which have no object to mutate. A namespace may have been deleted since `mutate`. */
+  /**
+   * Also checks deletions, for which `mutate` is not called: the system namespaces cannot be deleted. Repeats the check of creates and
+   * updates, because the namespace may have been deleted since `mutate`.
+   */
   validate(attributes: AdmissionAttributes): void {
     const { operation, resource, name } = attributes;
     if (operation === 'DELETE' && groupResource(resource) === 'namespaces' && IMMORTAL.includes(name))

@@ -1,4 +1,4 @@
-/** Labels that a node may set on its Node object (kubelet, apis/well_known_labels). */
+/** Labels that a kubelet may set on its own Node object (kubelet, apis/well_known_labels). */
 
 const OWN = [
   'kubernetes.io/hostname',
@@ -19,7 +19,7 @@ const RESERVED_DOMAINS = ['kubernetes.io', 'k8s.io'];
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The labels that differ and that a node may not set, sorted. */
+/** Returns the changed labels that a kubelet may not set, in lexical order. */
 export function forbiddenLabels(labels: Labels, old: Labels): string[] {
   const names = new Set([...Object.keys(labels), ...Object.keys(old)]);
   const isChanged = (name: string) => ownValue(labels, name) !== ownValue(old, name);

@@ -1,11 +1,11 @@
-/** What a node may write to its Node and to other objects of its own. */
+/** Rules for what a kubelet may write to its own Node and to other objects that belong to it. */
 import { type ApiObject, isSameValue, textAt, valueAt, withValue } from '@podwright/kube-kinds';
 import type { AdmissionAttributes } from '../admission-contract.ts';
 import { readSubject } from './certificate-request.ts';
 import { forbiddenLabels } from './node-labels.ts';
 import type { NodeWriteRule } from './node-write.ts';
 
-/** The name of the object, which for a creation is only in the object. */
+/** Returns the object's name. In a create request, it may only be in the object itself. */
 const nameOf = ({ name, object }: AdmissionAttributes): string => name || (object?.metadata.name ?? '');
 
 export const nodeRefusal: NodeWriteRule = ({ node, attributes }) => {
@@ -27,7 +27,7 @@ export const nodeRefusal: NodeWriteRule = ({ node, attributes }) => {
   return labels === '' ? undefined : `is not allowed to modify labels: ${labels}`;
 };
 
-/** Fields of a claim that a node changes when it has expanded a volume, and those that each write changes. */
+/** Fields that a kubelet changes in a claim's status after it has expanded the volume, and metadata fields that every write changes. */
 const CLAIM_FIELDS = [
   ['metadata', 'resourceVersion'],
   ['metadata', 'managedFields'],

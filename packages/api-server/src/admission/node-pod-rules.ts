@@ -1,4 +1,4 @@
-/** What a node may write to pods. */
+/** Rules for what a kubelet may write to pods. */
 import { type ApiObject, isSameValue, listAt, objectsAt, textAt, valueAt } from '@podwright/kube-kinds';
 import { isMirrorPod, MIRROR_ANNOTATION, referencesOf } from '../authorization/node/pod-references.ts';
 import { type ApiError, notFound } from '../status/api-error.ts';
@@ -63,7 +63,7 @@ function ownerRefusal({ node, store }: NodeWrite, { metadata }: ApiObject): stri
   return owner.uid === uid ? undefined : `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`;
 }
 
-/** The kind of API object to which a mirror pod refers, in upstream's words; undefined if it refers to none. */
+/** Returns the kind of API object that a mirror pod refers to, as named in upstream's messages, or `undefined` if it refers to none. */
 function apiReferenceOf(pod: ApiObject): string | undefined {
   const references = referencesOf(pod);
   const named = (['serviceaccount', 'secret', 'configmap'] as const).find((kind) =>

@@ -26,7 +26,10 @@ const RULES: ReadonlyMap<string, NodeWriteRule> = new Map<string, NodeWriteRule>
   ['certificatesigningrequests.certificates.k8s.io', requestRefusal],
 ]);
 
-/** Restricts the writes of nodes to their own objects, and to the fields that a kubelet sets. The Node authorizer restricts the rest. */
+/**
+ * Restricts kubelets to writing their own objects, and only the fields that a kubelet sets. All other restrictions are enforced by the Node
+ * authorizer.
+ */
 export class NodeRestriction implements AdmissionPlugin {
   readonly name = 'NodeRestriction';
   readonly #parts: NodeRestrictionParts;
@@ -35,7 +38,7 @@ export class NodeRestriction implements AdmissionPlugin {
     this.#parts = parts;
   }
 
-  /** Checks the object as the node sent it, before the server fills in defaults such as a token's audience. */
+  /** Checks the object as the kubelet sent it, before the server fills in defaults such as a token's audience. */
   mutate(attributes: ObjectAttributes): ApiObject {
     this.#check(attributes);
     return attributes.object;

@@ -1,4 +1,4 @@
-/** Tokens that a node may request: those of its pods, for the audiences that the pods use. */
+/** Rules for the tokens that a kubelet may request: only tokens for pods on its node, and only for the audiences that those pods use. */
 import { type ApiObject, objectAt, objectsAt, textAt, textsAt, valueAt } from '@podwright/kube-kinds';
 import { type ApiError, notFound } from '../status/api-error.ts';
 import type { ObjectStore } from '../store/object-store.ts';
@@ -39,7 +39,7 @@ function audienceRefusal(write: NodeWrite, pod: ApiObject, audiences: readonly s
   return `audience ${JSON.stringify(audience)} not found in pod spec volume, ${username} is not authorized to request tokens for this audience`;
 }
 
-/** Administrators can allow a node further audiences by a rule for a resource with the audience's name. */
+/** Administrators can allow a node to request tokens for additional audiences. The RBAC rule names the audience as its resource. */
 function mayRequest({ authorizer, attributes }: NodeWrite, audience: string): boolean {
   const { user, namespace, name } = attributes;
   const target = {
@@ -55,7 +55,9 @@ function mayRequest({ authorizer, attributes }: NodeWrite, audience: string): bo
   return authorizer.authorize({ user, verb, ...target }).decision === 'allow';
 }
 
-/** Whether a volume of the pod has a token of the audience: a projected one, or that of a CSI driver. */
+/**
+ * Whether one of the pod's volumes uses a token for the audience. This is either a projected token or a token requested by a CSI driver.
+ */
 function usesAudience(store: ObjectStore, pod: ApiObject, audience: string): boolean {
   return objectsAt(pod, 'spec', 'volumes').some((volume) => {
     const projected = objectsAt(volume, 'projected', 'sources').map((source) =>
@@ -68,7 +70,7 @@ function usesAudience(store: ObjectStore, pod: ApiObject, audience: string): boo
   });
 }
 
-/** The CSI driver of a volume; '' if it has none. */
+/** Returns the name of the CSI driver that provides the volume, or '' if none does. */
 function driverOf(store: ObjectStore, { metadata }: ApiObject, volume: unknown): string {
   const inline = textAt(volume, 'csi', 'driver');
   if (inline !== '') return inline;

@@ -5,8 +5,11 @@ import type { ObjectStore } from '../store/object-store.ts';
 
 export type NodeRestrictionParts = { store: ObjectStore; authorizer: Authorizer };
 
-/** A write by a node. */
+/** A write by a kubelet. */
 export type NodeWrite = NodeRestrictionParts & { node: string; attributes: AdmissionAttributes };
 
-/** Returns why a node may not make a write, or the error that says so; undefined if it may. */
+/**
+ * Checks a kubelet's write. Returns `undefined` if the write is allowed; otherwise returns the reason for rejecting it, or the complete
+ * error.
+ */
 export type NodeWriteRule = (write: NodeWrite) => string | ApiError | undefined;

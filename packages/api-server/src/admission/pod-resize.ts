@@ -5,7 +5,7 @@ import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
 import { formatAmount, podAmounts } from './resources/resource-amounts.ts';
 
-/** Rejects a resize of a pod to more than its node has. */
+/** Rejects a pod resize that exceeds the node's allocatable resources. */
 export function podResizeValidator(store: ObjectStore): AdmissionPlugin {
   return {
     name: 'PodResizeValidator',

@@ -10,16 +10,16 @@ import { compareLevels, formatLevel, isSameLevel, type Policy, PRIVILEGED, polic
 
 export type PodSecurityParts = {
   store: ObjectStore;
-  /** The policy of namespaces without labels. Default: privileged. */
+  /** The policy for namespaces without labels. Default: privileged. */
   defaults?: Policy;
-  /** Requests that are not checked. */
+  /** Requests that are exempt from the checks. */
   exemptions?: { namespaces?: readonly string[]; usernames?: readonly string[]; runtimeClasses?: readonly string[] };
 };
 
-/** Subresources of pods that do not contain a pod, or do not change its containers. */
+/** Pod subresources whose requests do not carry a pod, or do not change its containers. */
 const IGNORED = ['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'];
 
-/** Paths of the pod templates of workloads, which are only warned of. */
+/** Paths of the pod templates in workload objects. Violations in a template only cause warnings. */
 const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ['podtemplates', ['template']],
   ['replicationcontrollers', ['spec', 'template']],
@@ -31,7 +31,7 @@ const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ['cronjobs.batch', ['spec', 'jobTemplate', 'spec', 'template']],
 ]);
 
-/** Applies the Pod Security Standards that the labels of a namespace name. */
+/** Enforces the Pod Security Standards that a namespace's labels select. */
 export class PodSecurity implements AdmissionPlugin {
   readonly name = 'PodSecurity';
   readonly #store: ObjectStore;
@@ -87,7 +87,10 @@ export class PodSecurity implements AdmissionPlugin {
     warn(`would violate PodSecurity ${JSON.stringify(formatLevel(level))}: ${describeViolations(violations)}`);
   }
 
-  /** Labels must be valid. If a stricter level is enforced, warns of existing pods that violate it. */
+  /**
+   * Validates the namespace's labels. If the enforced level becomes stricter or its version changes, warns about existing pods that violate
+   * it.
+   */
   #checkNamespace({ object, oldObject, namespace, warn }: AdmissionAttributes): void {
     const { policy, errors } = policyOf(object?.metadata.labels ?? {}, this.#defaults);
     const old = oldObject && policyOf(oldObject.metadata.labels ?? {}, this.#defaults);
@@ -121,7 +124,7 @@ export class PodSecurity implements AdmissionPlugin {
 
 const namespaceKey = (name: string) => ({ resource: 'namespaces', namespace: '', name });
 
-/** Whether an update adds or removes containers, or changes an image. Other fields of checks cannot change. */
+/** Whether an update adds or removes containers or changes an image. All other fields that the checks read are immutable. */
 function changesContainers(pod: ApiObject, old: ApiObject): boolean {
   const images = ({ spec }: ApiObject, field: string) => objectsAt(spec, field).map((one) => textAt(one, 'image'));
   const differ = (field: string) => JSON.stringify(images(pod, field)) !== JSON.stringify(images(old, field));

@@ -6,17 +6,17 @@ import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from
 const CLASSES = 'priorityclasses.scheduling.k8s.io';
 const PREEMPT = 'PreemptLowerPriority';
 
-/** The priority of a pod, by its class. */
+/** A pod's priority, as defined by its PriorityClass. */
 type Priority = { className: string; value: number; preemptionPolicy: string | undefined };
 
-/** The classes of every cluster. They apply before the server has created the objects. */
+/** The PriorityClasses that every cluster has. They apply even before the server has created the objects. */
 const SYSTEM: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
 };
 const NO_CLASS: Priority = { className: '', value: 0, preemptionPolicy: PREEMPT };
 
-/** Gives each pod the priority of its class, or of the default class. */
+/** Sets each pod's priority from its PriorityClass or from the default class. */
 export class PriorityAdmission implements AdmissionPlugin {
   readonly name = 'Priority';
   readonly #store: ObjectStore;
@@ -73,7 +73,7 @@ export class PriorityAdmission implements AdmissionPlugin {
     return { className: name, value, preemptionPolicy: PREEMPT };
   }
 
-  /** The default class: the one with the lowest value, if a race has made several the default. */
+  /** Returns the default class. If a race has created several default classes, returns the one with the lowest value. */
   #defaultClass(): Priority | undefined {
     const classes = this.#store.list(CLASSES).objects.map((object) => object.decode());
     const defaults = classes.filter((one) => booleanAt(one, 'globalDefault')).map(priorityOf);
@@ -87,7 +87,7 @@ const priorityOf = (object: ApiObject): Priority => ({
   preemptionPolicy: textAt(object, 'preemptionPolicy') || undefined,
 });
 
-/** An update that omits the fields retains them. */
+/** Keeps the old values of the fields if an update omits them. */
 function withOldPriority({ object, oldObject }: ObjectAttributes): ApiObject {
   return ['priority', 'preemptionPolicy'].reduce((pod, field) => {
     const old = valueAt(oldObject, 'spec', field);

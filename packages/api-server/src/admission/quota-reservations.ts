@@ -2,13 +2,13 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import type { ObjectKey, ObjectStore } from '../store/object-store.ts';
 import type { Amounts } from './resources/resource-amounts.ts';
 
-/** What an admitted write will use once it is in the store. */
+/** The usage that an admitted write will add once the object is stored. */
 export type Reservation = { key: ObjectKey; object: ApiObject; usage: Amounts };
 
-/** A write follows its admission at once. If it fails, its reservation ends after this time. */
+/** An admitted write normally follows immediately. If the write fails, its reservation expires after this time. */
 const LIFE_MS = 5000;
 
-/** Counts what writes use between their admission and the write, so that concurrent writes cannot exceed a quota together. */
+/** Counts the usage of writes that have been admitted but not yet stored, so that concurrent writes cannot exceed a quota together. */
 export class QuotaReservations {
   readonly #store: ObjectStore;
   readonly #now: () => number;
@@ -26,7 +26,9 @@ export class QuotaReservations {
     this.#pending.set(textOf(key), { ...reservation, revision, untilMs: this.#now() + LIFE_MS });
   }
 
-  /** The reservations of a resource in a namespace whose writes have not been made, except those for the object itself. */
+  /**
+   * Returns the reservations for the resource in the namespace whose writes have not been made yet, except for those of the object itself.
+   */
   of({ resource, namespace, name }: ObjectKey): Reservation[] {
     this.#prune();
     return [...this.#pending.values()].filter(

@@ -8,20 +8,20 @@ export type QuotaStatus = { hard: Record<string, string>; used: Record<string, s
 
 export type QuotaStatusParts = {
   store: ObjectStore;
-  /** Whether the server has this group resource. Quotas can name any. */
+  /** Whether the server serves this group resource. Quotas can name any resource. */
   isServed: (resource: string) => boolean;
-  /** Writes the status of a quota through the registry. Rejects if the quota has changed meanwhile. */
+  /** Updates a quota's status through the registry. Rejects if the quota has changed in the meantime. */
   setStatus: (quota: ApiObject, status: QuotaStatus) => Promise<void>;
   now: () => number;
   logger: Pick<Logger, 'warn'>;
 };
 
-/** Changes within this time are reported together. */
+/** Changes within this time are combined into one status update. */
 const DELAY_MS = 200;
-/** Usage also changes with time: that of pods whose grace period ends. Upstream looks as often. */
+/** Usage also changes without a write, namely when the grace period of a terminating pod ends. Upstream resyncs at the same interval. */
 const RESYNC_MS = 300_000;
 
-/** Keeps the status of quotas up to date, until the signal aborts. Quotas are enforced regardless of it. */
+/** Keeps the status of quotas up to date until the signal aborts. Enforcement of quotas does not depend on it. */
 export async function keepQuotaStatus(parts: QuotaStatusParts, signal: AbortSignal): Promise<void> {
   const usage = new QuotaUsage(parts.store, parts.now);
   while (!signal.aborted) {
@@ -56,13 +56,13 @@ function statusOf(object: ApiObject, usage: QuotaUsage, resources: ReadonlySet<s
   };
 }
 
-/** The resources whose objects a quota limits. */
+/** Returns the resources whose objects count against the quota. */
 function measuredBy(quota: ApiObject, { isServed }: QuotaStatusParts): Set<string> {
   const names = [...decodeQuota(quota).hard.keys()];
   return new Set(names.flatMap((name) => measuredResource(name) ?? []).filter(isServed));
 }
 
-/** Resolves at the first change of any of the resources after a revision, or after a while. */
+/** Resolves when any of the resources has changed since revision `from`, or when the resync period has elapsed. */
 async function changeOf(
   store: ObjectStore,
   resources: ReadonlySet<string>,
@@ -73,7 +73,7 @@ async function changeOf(
   const firstOf = async (resource: string) => {
     for await (const _ of store.watch(resource, { from, signal: stop })) return;
   };
-  // A watch that has expired is the same as a change.
+  // An expired watch is treated as a change.
   await Promise.race([...[...resources].map((resource) => firstOf(resource).catch(() => {})), pause(RESYNC_MS, stop)]);
   done.abort();
 }

@@ -5,7 +5,7 @@ import { quotaEvaluatorOf } from './resources/other-quotas.ts';
 import type { QuotaEvaluator, QuotaScope } from './resources/quota-evaluator.ts';
 import { type Amounts, amountsOf, sumOf } from './resources/resource-amounts.ts';
 
-/** A ResourceQuota. */
+/** A decoded ResourceQuota. */
 export type Quota = { name: string; namespace: string; hard: Amounts; scopes: readonly QuotaScope[] };
 
 export function decodeQuota({ metadata, spec }: ApiObject): Quota {
@@ -19,7 +19,7 @@ export function decodeQuota({ metadata, spec }: ApiObject): Quota {
   return { name, namespace, hard: amountsOf(objectAt(spec, 'hard')), scopes: [...scopes, ...selected] };
 }
 
-/** Resources with names of their own in quotas; all others are counted by `count/RESOURCE`. */
+/** Resources that have names of their own in quotas. All others are counted by `count/RESOURCE`. */
 const WITH_OWN_NAMES = [
   'pods',
   'services',
@@ -30,17 +30,17 @@ const WITH_OWN_NAMES = [
   'secrets',
 ];
 
-/** The group resource whose objects a quota's resource name measures; undefined for an unknown name. */
+/** Returns the group resource that a quota's resource name counts or measures, or `undefined` for an unknown name. */
 export function measuredResource(name: string): string | undefined {
   if (name.startsWith('count/')) return name.slice('count/'.length);
   return WITH_OWN_NAMES.find((resource) => quotaEvaluatorOf(resource)?.measures(name));
 }
 
-/** Measures what the objects of the store use. */
+/** Measures the resource usage of stored objects. */
 export class QuotaUsage {
   readonly #store: ObjectStore;
   readonly #now: () => number;
-  /** The usage of each state of an object, so that it is decoded at most once. */
+  /** Usage by stored object state, so that each state is decoded at most once. */
   readonly #known = new WeakMap<StoredObject, Amounts>();
 
   constructor(store: ObjectStore, now: () => number) {
@@ -48,7 +48,7 @@ export class QuotaUsage {
     this.#now = now;
   }
 
-  /** What the objects of a resource that a quota is for use together, of what it limits. */
+  /** Returns the total usage of the resource's objects that match the quota's scopes, for the resource names that the quota limits. */
   usedBy(resource: string, { namespace, scopes, hard }: Quota): Amounts {
     const evaluator = quotaEvaluatorOf(resource);
     if (evaluator === undefined) return new Map();
@@ -63,7 +63,7 @@ export class QuotaUsage {
     if (known !== undefined) return known;
     const decoded = object.decode();
     const usage = evaluator.usageOf(decoded, this.#now());
-    // The usage of a pod that is being deleted depends on the time.
+    // The usage of a terminating pod depends on the current time.
     if (decoded.metadata.deletionTimestamp === undefined) this.#known.set(object, usage);
     return usage;
   }

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 
-/** Letters and digits that form no words (apimachinery, util/rand). */
+/** Letters and digits that cannot form words (apimachinery, util/rand). */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** The suffix of a generated name. */
+/** Returns the random suffix of a generated name. */
 export const randomSuffix = (): string =>
   Array.from({ length: 5 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');

@@ -11,12 +11,12 @@ import { type Amount, type Amounts, formatAmount, sumOf } from './resources/reso
 
 export type ResourceQuotaParts = { store: ObjectStore; now: () => number };
 
-/** A write whose object quotas count. */
+/** A write of an object that counts against quotas. */
 type Counted = { attributes: AdmissionAttributes; object: ApiObject; evaluator: QuotaEvaluator };
 
 /**
- * Rejects writes that exceed a quota of their namespace. The usage is measured in the store, so it is never out of date; the status of a
- * quota only reports it. Must be the last plugin.
+ * Rejects writes that would exceed a quota in their namespace. Usage is measured in the store, so it is never out of date; a quota's status
+ * only reports it. Must be the last plugin.
  */
 export class ResourceQuotaAdmission implements AdmissionPlugin {
   readonly name = 'ResourceQuota';
@@ -44,7 +44,10 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     if (!dryRun) this.#reservations.add({ key, object, usage: this.#addedBy({ attributes, object, evaluator }) });
   }
 
-  /** The quotas of a namespace that limit something of which the object uses some. */
+  /**
+   * Returns the namespace's quotas that apply to the object: they limit a name that the evaluator measures, and the object matches their
+   * scopes.
+   */
   #quotasFor(namespace: string, evaluator: QuotaEvaluator, object: ApiObject): Quota[] {
     const quotas = this.#parts.store
       .list('resourcequotas', { namespace })
@@ -81,7 +84,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     );
   }
 
-  /** What the stored objects use, and those that are about to be written. */
+  /** Returns the usage of the stored objects and of those about to be written. */
   #used(quota: Quota, { attributes, object, evaluator }: Counted): Amounts {
     const resource = groupResource(attributes.resource);
     const key = { resource, namespace: attributes.namespace, name: object.metadata.name ?? '' };
@@ -91,7 +94,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
     return pending.reduce((sum, { usage }) => sumOf(sum, usage), this.#usage.usedBy(resource, quota));
   }
 
-  /** What a write adds to the usage of the stored object. */
+  /** Returns the usage that the write adds to that of the stored object. */
   #addedBy({ attributes, object, evaluator }: Counted): Amounts {
     const nowMs = this.#parts.now();
     const usage = evaluator.usageOf(object, nowMs);

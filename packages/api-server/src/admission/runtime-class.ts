@@ -16,7 +16,7 @@ import { mergedTolerations } from './tolerations.ts';
 const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 const UNDEFINED = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
 
-/** Gives pods the overhead, the node selector and the tolerations of their RuntimeClass. */
+/** Sets the pod overhead, node selector and tolerations that a pod's RuntimeClass defines. */
 export class RuntimeClassAdmission implements AdmissionPlugin {
   readonly name = 'RuntimeClass';
   readonly #store: ObjectStore;
@@ -59,7 +59,7 @@ function withOverhead(attributes: ObjectAttributes, runtimeClass: ApiObject | un
   return withValue(object, ['spec', 'overhead'], overhead);
 }
 
-/** `attributes` are those of the write, with `pod` as it is so far. */
+/** `attributes`: those of the write. `pod`: the pod as mutated so far. */
 function withScheduling(attributes: ObjectAttributes, pod: ApiObject, scheduling: JsonObject | undefined): ApiObject {
   if (scheduling === undefined) return pod;
   const required = objectAt(scheduling, 'nodeSelector') ?? {};

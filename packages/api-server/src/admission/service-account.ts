@@ -10,16 +10,16 @@ import { withTokenVolume } from './token-volume.ts';
 
 export type ServiceAccountParts = {
   store: ObjectStore;
-  /** Waits for a controller to create the account `default` of a new namespace. */
+  /** Waits between attempts, while a controller creates the `default` service account of a new namespace. */
   wait?: (durationMs: number) => Promise<void>;
 };
 
 const DEFAULT = 'default';
-/** A controller creates the account `default` soon after its namespace: a pod waits for at most 1.4 s. */
+/** A controller creates the `default` service account shortly after the namespace. Pod creation waits at most 1.4 s for it. */
 const ATTEMPTS = 10;
 const RETRY_MS = 150;
 
-/** Gives each pod a service account, with its token and its image pull secrets. */
+/** Sets each pod's service account, and adds the account's token and image pull secrets. */
 export class ServiceAccountAdmission implements AdmissionPlugin {
   readonly name = 'ServiceAccount';
   readonly #store: ObjectStore;
@@ -65,11 +65,11 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
   }
 }
 
-/** Whether ephemeral containers are added to a pod. */
+/** Whether the write adds ephemeral containers to a pod. */
 const isDebuggingOf = ({ operation, resource, subresource }: AdmissionAttributes): boolean =>
   operation === 'UPDATE' && groupResource(resource) === 'pods' && subresource === 'ephemeralcontainers';
 
-/** The pod's setting takes precedence over the account's. */
+/** The pod's setting takes precedence over the service account's. */
 function mountsToken(account: ApiObject, pod: ApiObject): boolean {
   const setting =
     valueAt(pod, 'spec', 'automountServiceAccountToken') ?? valueAt(account, 'automountServiceAccountToken');
@@ -82,7 +82,7 @@ function withPullSecrets(pod: ApiObject, account: ApiObject): ApiObject {
   return withValue(pod, ['spec', 'imagePullSecrets'], secrets);
 }
 
-/** A node creates mirror pods, so they must not give it access to objects. */
+/** Nodes create mirror pods, so a mirror pod must not give its node access to API objects. */
 function checkMirrorPod(attributes: AdmissionAttributes, pod: ApiObject): void {
   if (textAt(pod, 'spec', 'serviceAccountName') !== '')
     throw rejected(attributes, 'a mirror pod may not reference service accounts');

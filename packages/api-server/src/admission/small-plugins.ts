@@ -1,4 +1,4 @@
-/** Plugins of few lines, each of which adds one thing to new objects. */
+/** Small plugins that each add one thing to new objects. */
 import { type ApiObject, objectsAt, textAt, withValue } from '@podwright/kube-kinds';
 import { groupResource } from '../status/api-error.ts';
 import type { ObjectStore } from '../store/object-store.ts';
@@ -6,7 +6,7 @@ import { type AdmissionPlugin, isWriteOf } from './admission-plugin.ts';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
-/** Adds a taint to new nodes, so that no pod is scheduled before the node is ready. */
+/** Adds the not-ready taint to new nodes, so that no pod is scheduled to a node before it is ready. */
 export const taintNodesByCondition: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   mutate(attributes) {
@@ -26,7 +26,7 @@ const PROTECTION: ReadonlyMap<string, string> = new Map([
   ['volumeattributesclasses.storage.k8s.io', 'kubernetes.io/vac-protection'],
 ]);
 
-/** Adds a finalizer to volumes, claims and their classes. A controller removes it when they are no longer in use. */
+/** Adds a finalizer to volumes, claims and their classes. A controller removes it once the object is no longer in use. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   mutate(attributes) {
@@ -41,7 +41,7 @@ export const storageObjectInUseProtection: AdmissionPlugin = {
 
 const TOPOLOGY_LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 
-/** Copies the zone and the region of a pod's node to the labels of the pod, when it is bound to the node. */
+/** Copies the zone and region labels of a node to a pod when the pod is bound to the node. */
 export function podTopologyLabels(store: ObjectStore): AdmissionPlugin {
   const withLabelsOf = (object: ApiObject, nodeName: string): ApiObject => {
     const node = store.get({ resource: 'nodes', namespace: '', name: nodeName })?.decode();

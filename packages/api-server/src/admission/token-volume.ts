@@ -1,10 +1,13 @@
 import { type ApiObject, type JsonObject, objectsAt, textAt, withItems, withValue } from '@podwright/kube-kinds';
 import { randomSuffix } from './random-suffix.ts';
 
-/** Where clients in pods look for the token, the CA and the namespace. */
+/** Directory in which clients in pods look for the token, the CA certificate and the namespace. */
 const DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const NAME_PREFIX = 'kube-api-access-';
-/** The requested life of tokens, which marks them: those for the API are then valid for a year. */
+/**
+ * The requested token lifetime. This particular value marks pod tokens whose lifetime may be extended to a year if they are for the API
+ * server itself.
+ */
 const TOKEN_SECONDS = 3607;
 
 const SOURCES = [
@@ -14,7 +17,7 @@ const SOURCES = [
 ];
 const DEFAULT_MODE = 420; // rw-r--r--, as a decimal number in JSON
 
-/** The pod with a volume of its account's token, mounted by each container that mounts nothing else in its place. */
+/** Adds a volume with the service account's token to the pod, and mounts it in each container that has no other mount at that path. */
 export function withTokenVolume(pod: ApiObject): ApiObject {
   const existing = objectsAt(pod, 'spec', 'volumes').find((volume) => textAt(volume, 'name').startsWith(NAME_PREFIX));
   const name = existing === undefined ? `${NAME_PREFIX}${randomSuffix()}` : textAt(existing, 'name');

@@ -1,6 +1,6 @@
 import { isSameValue, type JsonObject, numberAt, textAt } from '@podwright/kube-kinds';
 
-/** Both lists without the tolerations that another one includes. Of equal ones, the first remains. */
+/** Merges two lists and drops each toleration that another one covers. Of equal tolerations, the first is kept. */
 export function mergedTolerations(first: readonly JsonObject[], second: readonly JsonObject[]): JsonObject[] {
   const all = [...first, ...second];
   const merged: JsonObject[] = [];
@@ -13,7 +13,7 @@ export function mergedTolerations(first: readonly JsonObject[], second: readonly
   return merged;
 }
 
-/** Whether `wide` tolerates each taint that `narrow` does. */
+/** Whether `wide` tolerates every taint that `narrow` tolerates. */
 function includes(wide: JsonObject, narrow: JsonObject): boolean {
   if (isSameValue(wide, narrow)) return true;
   const [key, operator, effect] = ['key', 'operator', 'effect'].map((field) => textAt(wide, field));

@@ -4,7 +4,7 @@ import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, isWriteOf, rejected } from './admission-plugin.ts';
 import { claimClass } from './resources/claim-class.ts';
 
-/** Allows a claim to grow only if its class supports it. */
+/** Allows a claim to grow only if its StorageClass supports volume expansion. */
 export function persistentVolumeClaimResize(store: ObjectStore): AdmissionPlugin {
   return {
     name: 'PersistentVolumeClaimResize',

@@ -11,21 +11,24 @@ import { type Binding, checkTimes, decodeClaims, type TokenClaims } from './toke
 
 export type AccountTokensParts = {
   store: ObjectStore;
-  /** The signing keys, the current one last. */
+  /** The signing keys. `current` signs new tokens, and is the last one in `all`. */
   keys: { readonly current: SigningKey; readonly all: readonly SigningKey[] };
-  /** The issuer of new tokens. Tokens of other issuers are not recognized. */
+  /** The issuer of new tokens. Tokens from other issuers are not recognized. */
   issuer: string;
-  /** Audiences of the API itself. */
+  /** The API server's own audiences. */
   audiences: readonly string[];
   now: () => number;
 };
 
 export type TokenFields = { audiences: readonly string[]; expirationSeconds: number; binding: Binding };
 
-/** Verified claims are cached: verifying a signature takes 0.1 ms. Times and objects are checked at each use. */
+/**
+ * Maximum number of tokens whose verified claims are cached, because verifying a signature takes 0.1 ms. The validity times and bound
+ * objects are still checked on each use.
+ */
 const MAX_CACHED = 4096;
 
-/** Issues and verifies tokens of service accounts (KEP 1205, 4193). Tokens without an expiration, as in old Secrets, are refused. */
+/** Issues and verifies service account tokens (KEP-1205, KEP-4193). Tokens without an expiration, as in old Secrets, are rejected. */
 export class AccountTokens implements TokenType {
   readonly #parts: AccountTokensParts;
   readonly #cacheKey = randomBytes(32);
@@ -77,7 +80,7 @@ export class AccountTokens implements TokenType {
     return claims;
   }
 
-  /** Uses the key that the token names, or any key for a token that names none. */
+  /** Checks the signature with the key that the token's `kid` names, or with any key if it names none. */
   #checkSignature(token: UnverifiedToken): void {
     const { kid } = token.header;
     const isNamed = kid !== undefined && kid !== '';

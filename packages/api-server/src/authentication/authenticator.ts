@@ -2,33 +2,39 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { UserInfo } from '@podwright/kube-kinds';
 
-/** The parts of a TLS connection that authentication reads. */
+/** The properties of a TLS connection that authentication reads. */
 export type TlsPeer = Pick<TLSSocket, 'authorized' | 'getPeerX509Certificate'>;
 
 export type AuthenticationRequest = {
-  /** The server's socket, whose TLS layer verified the client's certificate against the cluster's CA. */
+  /** The server-side socket, whose TLS layer has verified the client certificate against the cluster's CA. */
   tlsSocket?: TlsPeer;
-  /** The request's headers. If a credential is accepted, all are removed from them, so that no proxy forwards them. */
+  /**
+   * The request's headers. When a credential is accepted, the `Authorization` header and an accepted WebSocket token are removed from them,
+   * so that no proxy forwards them.
+   */
   headers: IncomingHttpHeaders;
 };
 
 /**
- * Determines the user of a request. Resolves with undefined for a request without credentials, and rejects with `unauthorized()` for
- * invalid ones. There are no anonymous users.
+ * Determines the user of a request. Resolves with `undefined` for a request without credentials, and rejects with `unauthorized()` if they
+ * are invalid. There are no anonymous users.
  */
 export interface Authenticator {
   authenticate(request: AuthenticationRequest): Promise<UserInfo | undefined>;
 }
 
-/** The user of a token, and those of the requested audiences for which the token is valid. */
+/** A token's user, and the requested audiences for which the token is valid. */
 export type TokenUser = { user: UserInfo; audiences: string[] };
 
-/** Recognizes tokens of one type. Returns undefined for any other text, and throws `RefusedCredential` for an invalid token of the type. */
+/**
+ * Authenticates tokens of one type. Returns `undefined` if the text is not a token of this type, and throws `RefusedCredential` if the
+ * token is invalid.
+ */
 export interface TokenType {
   authenticate(token: string, audiences: readonly string[]): TokenUser | undefined;
 }
 
-/** Why a certificate or token is refused. The message never contains a part of a token. */
+/** The reason why a certificate or token was rejected. The message never contains any part of a token. */
 export class RefusedCredential extends Error {
   constructor(message: string) {
     super(message);
@@ -36,5 +42,5 @@ export class RefusedCredential extends Error {
   }
 }
 
-/** The extra field with an identifier of the credential, which is not secret. */
+/** Key of the extra field that identifies the credential. The identifier is not secret. */
 export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';

@@ -1,19 +1,20 @@
-/** Finds tokens in the headers of requests. */
+/** Extracts bearer tokens from request headers. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { RefusedCredential } from './authenticator.ts';
 
 const PROTOCOL_PREFIX = 'base64url.bearer.authorization.k8s.io.';
 
-/** The token in the header Authorization (RFC 6750). */
+/** Returns the token in the `Authorization` header (RFC 6750). */
 export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | undefined {
   const [scheme = '', token = ''] = authorization.trim().split(' ', 2);
   return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined;
 }
 
 /**
- * The token among the subprotocols of a WebSocket request. Browsers send tokens in this way, because they cannot set the headers of such a
- * request. At least one other protocol must be listed, for the server to choose. Throws `RefusedCredential` for an invalid list.
+ * Returns the token among the subprotocols of a WebSocket request. Browsers send tokens this way because they cannot set headers on
+ * WebSocket requests. At least one other subprotocol must be listed, so that the server has one to select. Throws `RefusedCredential` for
+ * an invalid list.
  */
 export function protocolTokenOf(headers: IncomingHttpHeaders): { token: string; otherProtocols: string[] } | undefined {
   if (!isWebSocket(headers)) return undefined;

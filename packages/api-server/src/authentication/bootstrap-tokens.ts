@@ -9,10 +9,10 @@ export type BootstrapTokensParts = { store: ObjectStore; audiences: readonly str
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const EVERY_GROUP = 'system:bootstrappers';
-/** RFC 3339, as Go parses it. */
+/** RFC 3339, as parsed by Go. */
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Tokens with which nodes join: Secrets of the type `bootstrap.kubernetes.io/token` in kube-system. */
+/** Bootstrap tokens, with which nodes join the cluster: Secrets of type `bootstrap.kubernetes.io/token` in kube-system. */
 export class BootstrapTokens implements TokenType {
   readonly #parts: BootstrapTokensParts;
 
@@ -30,7 +30,7 @@ export class BootstrapTokens implements TokenType {
     return groups && { user: { username: `system:bootstrap:${id}`, groups }, audiences };
   }
 
-  /** The groups of the token; undefined if the Secret is not the token's, or the token must not authenticate. */
+  /** Returns the token's groups, or `undefined` if the Secret does not match the token or the token may not be used for authentication. */
   #groupsOf(stored: ApiObject, id: string, secret: string): string[] | undefined {
     if (stored.metadata.deletionTimestamp !== undefined) return undefined;
     if (stored.type !== 'bootstrap.kubernetes.io/token') return undefined;

@@ -2,15 +2,15 @@ import { createHash, type X509Certificate } from 'node:crypto';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { CREDENTIAL_ID, RefusedCredential, type TlsPeer } from './authenticator.ts';
 
-/** The attribute of a subject with the user's UID (apimachinery, apis/asn1). */
+/** The subject attribute that holds the user's UID (apimachinery, apis/asn1). */
 const UID = '1.3.6.1.4.1.57683.2';
 
-/** The user that a certificate names, and the time in which the certificate is valid, in Unix milliseconds. */
+/** The user that a certificate identifies, and the certificate's validity period in Unix milliseconds. */
 type CertifiedUser = { user: UserInfo | undefined; fromMs: number; untilMs: number };
 
-/** Reads the users of client certificates that the TLS layer has verified. */
+/** Determines the users of client certificates that the TLS layer has verified. */
 export class ClientCertificates {
-  /** Reading a certificate takes 0.3 ms, so each connection's certificate is read once. */
+  /** Users by connection. Parsing a certificate takes 0.3 ms, so it is done once per connection. */
   readonly #users = new WeakMap<TlsPeer, CertifiedUser>();
   readonly #now: () => number;
 
@@ -19,8 +19,9 @@ export class ClientCertificates {
   }
 
   /**
-   * The common name is the user name, the organizations are the groups. Returns undefined if the client has no certificate, or one without
-   * a common name. Throws `RefusedCredential` for an invalid one. A connection can outlive its certificate: this is checked for each request.
+   * Returns the user with the common name as user name and the organizations as groups. Returns `undefined` if the client sent no
+   * certificate, or one without a common name. Throws `RefusedCredential` for an invalid certificate. A connection can outlive its
+   * certificate, so the validity period is checked for each request.
    */
   userOf(peer: TlsPeer): UserInfo | undefined {
     const certified = this.#users.get(peer) ?? readUser(peer);
@@ -68,7 +69,7 @@ function uidOf(subject: Attributes): string | undefined {
   return uid;
 }
 
-/** The values of an attribute, in the subject's order. */
+/** Returns the values of a subject attribute, in the subject's order. */
 function valuesOf(subject: Attributes, attribute: string): string[] {
   const values = Object.hasOwn(subject, attribute) ? subject[attribute] : undefined;
   return values === undefined ? [] : [values].flat();

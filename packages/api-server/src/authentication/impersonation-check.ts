@@ -18,21 +18,21 @@ export type ImpersonationCheckParts = {
   requestor: UserInfo;
   /** `impersonate`, or `impersonate:MODE`. */
   verb: string;
-  /** Whether the verb is that of a constrained mode. Such modes are stricter. */
+  /** Whether the verb belongs to a constrained mode. Constrained modes are stricter. */
   isConstrained: boolean;
-  /** Whether the requestor must be allowed to impersonate all names. */
+  /** Whether the requestor must be allowed to impersonate all names, instead of only the requested one. */
   anyName?: boolean;
 };
 
 type Target = { apiGroup: string; resource: string; subresource?: string; namespace?: string; name: string };
 
 const AUTHENTICATION = 'authentication.k8s.io';
-/** From this number on, a constrained mode first checks whether all values are allowed. */
+/** Minimum number of groups or extra values for which a constrained mode first checks whether the requestor may impersonate all of them. */
 const MANY = 4;
-/** A key of the extra fields: a domain, and a path. */
+/** Key of an extra field: a domain followed by a path. */
 const EXTRA_KEY = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
-/** Checks that a user may impersonate each part of a requested user: the name, the UID, the groups, the extra fields. */
+/** Checks that the requestor may impersonate each attribute of the requested user: the name, the UID, the groups and the extra fields. */
 export class ImpersonationCheck {
   readonly #parts: ImpersonationCheckParts;
 
@@ -40,7 +40,7 @@ export class ImpersonationCheck {
     this.#parts = parts;
   }
 
-  /** The impersonated user. Throws a Forbidden error if a part is not allowed. */
+  /** Returns the impersonated user. Throws a Forbidden error if the requestor may not impersonate one of the attributes. */
   userOf(requested: RequestedUser): UserInfo {
     const groups = this.#checkName(requested);
     const { username, uid, extra } = requested;
@@ -61,7 +61,7 @@ export class ImpersonationCheck {
     if (decision !== 'allow') throw forbiddenError(attributes, reason);
   }
 
-  /** Returns the groups of the user. Those of nodes and service accounts are known. */
+  /** Checks the user name. Returns the user's groups; those of nodes and service accounts follow from the name. */
   #checkName({ username, groups }: RequestedUser): readonly string[] {
     const apiGroup = this.#parts.isConstrained ? AUTHENTICATION : '';
     const node = this.#parts.isConstrained ? nodeOfUserName(username) : undefined;

@@ -1,6 +1,6 @@
 import { badRequest } from '../status/api-error.ts';
 
-/** The user that a request's headers name. Empty fields are not requested. */
+/** The user named in a request's impersonation headers. Empty fields are not impersonated. */
 export type RequestedUser = {
   username: string;
   uid: string;
@@ -14,8 +14,9 @@ const GROUP = 'impersonate-group';
 const EXTRA_PREFIX = 'impersonate-extra-';
 
 /**
- * The user whom the client requests to impersonate; undefined without such a request. `rawHeaders` are the names and values of all header
- * fields in turn, as `node:http` provides them: joined values could not be separated. Throws a BadRequest if they lack the user name.
+ * Returns the user whom the client wants to impersonate, or `undefined` if it does not impersonate anyone. `rawHeaders` alternates header
+ * names and values, as in `node:http`, because joined header values could not be split reliably. Throws a BadRequest error if the headers
+ * do not name a user.
  */
 export function requestedUser(rawHeaders: readonly string[]): RequestedUser | undefined {
   let [username, uid]: (string | undefined)[] = [];
@@ -37,11 +38,11 @@ export function requestedUser(rawHeaders: readonly string[]): RequestedUser | un
   throw badRequest(`requested ${shown(user)} without impersonating a user name`);
 }
 
-/** Whether a header belongs to impersonation. Such headers must not be forwarded. `name` is in lower case. */
+/** Whether a header is an impersonation header, which must not be forwarded. `name` is in lower case. */
 export const isImpersonationHeader = (name: string): boolean =>
   name === USER || name === UID || name === GROUP || name.startsWith(EXTRA_PREFIX);
 
-/** Decodes percent-encoded bytes. A malformed key stays as it is. */
+/** Decodes percent-encoded bytes. Returns a malformed key unchanged. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key);
@@ -50,7 +51,7 @@ function unescaped(key: string): string {
   }
 }
 
-/** Prints the user as Go does with `%#v`. */
+/** Formats the user like Go's `%#v`. */
 function shown({ username, uid, groups, extra }: RequestedUser): string {
   const list = (texts: readonly string[]) => `[]string{${texts.map((text) => JSON.stringify(text)).join(', ')}}`;
   const entries = [...extra].sort(([a], [b]) => (a < b ? -1 : 1));

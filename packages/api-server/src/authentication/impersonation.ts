@@ -1,14 +1,14 @@
-/** Requests in the name of another user, with upstream's constrained modes (KEP 5284) and the older one with all verbs. */
+/** User impersonation, with upstream's constrained modes (KEP-5284) and the legacy mode, which covers all verbs. */
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
 import { accountOfUser, nodeOfUserName } from '../authorization/known-users.ts';
 import { ImpersonationCheck } from './impersonation-check.ts';
 import type { RequestedUser } from './impersonation-headers.ts';
 
-/** One way to impersonate, which has verbs of its own. */
+/** A constrained impersonation mode, which has verbs of its own. */
 type Mode = {
   name: string;
-  /** Whether the mode is for this user and this requestor. */
+  /** Whether the mode can be used for this requested user and this requestor. */
   applies: (requested: RequestedUser, requestor: UserInfo) => boolean;
 };
 
@@ -36,8 +36,8 @@ const MODES: readonly Mode[] = [
 ];
 
 /**
- * Returns the user in whose name the request is made. Throws a Forbidden error, that of the first mode which is for this user, if none allows
- * it. `attributes` are those of the request, with the user who makes it.
+ * Returns the user that the request impersonates. If no mode allows it, throws the Forbidden error of the first mode that applies to the
+ * requested user. `attributes` are those of the request, with the requestor as the user.
  */
 export function impersonatedUser(
   authorizer: Authorizer,
@@ -85,7 +85,7 @@ function constrained(mode: string, requested: RequestedUser, { authorizer, attri
 const isNamedOnly = ({ uid, groups, extra }: RequestedUser): boolean =>
   uid === '' && groups.length === 0 && extra.size === 0;
 
-/** Whether the user is the node on which the requesting service account's pod runs. */
+/** Whether the requested user is the node that runs the requesting service account's pod. */
 function isOwnNode({ username }: RequestedUser, requestor: UserInfo): boolean {
   const node = nodeOfUserName(username);
   const nodes = requestor.extra?.[NODE_NAME] ?? [];
@@ -94,7 +94,7 @@ function isOwnNode({ username }: RequestedUser, requestor: UserInfo): boolean {
   );
 }
 
-/** Authorizers see which extra fields the account's token has, but not their values, as in upstream. */
+/** As in upstream, authorizers see the keys of the extra fields in the service account's token, but not their values. */
 function withoutExtra(user: UserInfo): UserInfo {
   const keys = Object.keys(user.extra ?? {}).sort();
   return { ...user, extra: { 'authentication.kubernetes.io/associated-node-keys': keys } };

@@ -1,4 +1,4 @@
-/** JSON web tokens in compact form, signed with a public-key algorithm (RFC 7515, 7518, 7519). */
+/** JSON Web Tokens in compact serialization, signed with a public-key algorithm (RFC 7515, 7518, 7519). */
 import { sign, verify } from 'node:crypto';
 import { isRecord } from '@podwright/base';
 import type { SigningKey } from './signing-key.ts';
@@ -6,18 +6,18 @@ import type { SigningKey } from './signing-key.ts';
 /** A token whose signature has not been verified. */
 export type UnverifiedToken = {
   header: Readonly<Record<string, unknown>>;
-  /** Do not trust them before the signature is verified. */
+  /** Must not be trusted before the signature is verified. */
   claims: Readonly<Record<string, unknown>>;
-  /** The text that is signed. */
+  /** The part of the token that the signature covers. */
   signed: string;
   signature: Buffer;
 };
 
-/** Tokens of service accounts have about 1 KB. Headers of requests are limited to 16 KB anyway. */
+/** Maximum size of a token. Service account tokens are about 1 KB, and request headers are limited to 16 KB anyway. */
 const MAX_TOKEN_BYTES = 16 << 10;
 const PART = /^[A-Za-z0-9_-]+$/;
 
-/** Parses a token. Returns undefined if the text is not a token in compact form, or is too large. */
+/** Parses a token. Returns `undefined` if the text is not a token in compact serialization, or is too large. */
 export function parseToken(text: string): UnverifiedToken | undefined {
   if (text.length > MAX_TOKEN_BYTES) return undefined;
   const parts = text.split('.', 4);
@@ -38,15 +38,16 @@ function decodedObject(part: string): Record<string, unknown> | undefined {
 }
 
 /**
- * Whether a key has signed a token. The algorithm is that of the key: a token that names another one is refused, so that neither `none` nor
- * an HMAC with the public key as its secret is accepted. So are headers that change how a token is verified (`crit`).
+ * Whether the token is signed with the key. The key determines the algorithm, and a token that names another algorithm is rejected. This
+ * rules out both `none` and an HMAC with the public key as its secret. Tokens whose header changes how they must be verified (`crit`) are
+ * also rejected.
  */
 export function isSignedWith({ header, signed, signature }: UnverifiedToken, key: SigningKey): boolean {
   if (header.alg !== key.algorithm || header.crit !== undefined) return false;
   return verify(key.hash, Buffer.from(signed), { key: key.publicKey, dsaEncoding: 'ieee-p1363' }, signature);
 }
 
-/** Signs claims. */
+/** Signs the claims and returns the token. */
 export function signToken(claims: Readonly<Record<string, unknown>>, key: SigningKey): string {
   const signed = `${encodedObject({ alg: key.algorithm, kid: key.id })}.${encodedObject(claims)}`;
   const signature = sign(key.hash, Buffer.from(signed), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });

@@ -1,20 +1,21 @@
 import { PodwrightError } from '@podwright/base';
 import type { SigningKey } from './signing-key.ts';
 
-/** A document, and the headers of the response. */
+/** A document and its response headers. */
 export type OpenIdDocument = { body: string; headers: Readonly<Record<string, string>> };
 
-/** The issuer of tokens, the address under which verifiers reach the API, and the keys. */
+/** The token issuer, the address at which verifiers reach the API server, and the signing keys. */
 export type OpenIdServer = { issuer: string; host: string; keys: readonly SigningKey[] };
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 const KEYS_PATH = '/openid/v1/jwks';
-/** Verifiers may cache the documents for this time. */
+/** Lets verifiers cache the documents for an hour. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
 /**
- * The documents with which verifiers outside the cluster check tokens: where the keys of the issuer are (OpenID Connect Discovery 1.0), and
- * the public keys (RFC 7517). Undefined for any other path. Throws `invalid_argument` for an issuer that is not such a URL.
+ * Returns one of the two documents that verifiers outside the cluster need to verify tokens: the location of the issuer's keys (OpenID
+ * Connect Discovery 1.0), or the public keys (RFC 7517). Returns `undefined` for any other path. Throws `invalid_argument` if the issuer is
+ * not an HTTPS URL without query and fragment.
  */
 export function openIdDocument(path: string, server: OpenIdServer): OpenIdDocument | undefined {
   switch (path) {

@@ -13,14 +13,14 @@ import { bearerOf, protocolTokenOf } from './bearer-token.ts';
 import { ClientCertificates } from './client-certificate.ts';
 
 export type RequestAuthenticatorParts = {
-  /** The types of tokens, in the order in which they are tried. */
+  /** The token types, in the order in which they are tried. */
   tokens: readonly TokenType[];
-  /** Audiences of the API itself, which tokens of requests must have. */
+  /** The API server's own audiences. Tokens in requests must be valid for one of them. */
   audiences: readonly string[];
   now: () => number;
 };
 
-/** Authenticates requests by client certificate, or by a token in the header Authorization or in the protocols of a WebSocket. */
+/** Authenticates requests by a client certificate, or by a bearer token in the `Authorization` header or in the WebSocket subprotocols. */
 export class RequestAuthenticator implements Authenticator {
   readonly #parts: RequestAuthenticatorParts;
   readonly #certificates: ClientCertificates;
@@ -52,7 +52,7 @@ export class RequestAuthenticator implements Authenticator {
     return undefined;
   }
 
-  /** The user of a token with one of the audiences. Throws `RefusedCredential` for any other text. */
+  /** Returns the user of a token that is valid for one of the audiences. Throws `RefusedCredential` otherwise. */
   userOfToken(token: string, audiences: readonly string[]): TokenUser {
     const reasons: string[] = [];
     for (const type of this.#parts.tokens) {

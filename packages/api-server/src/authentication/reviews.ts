@@ -1,4 +1,4 @@
-/** Objects whose creation returns who a user is and stores nothing: TokenReview and SelfSubjectReview. */
+/** TokenReview and SelfSubjectReview. Creating such an object returns information about a user and stores nothing. */
 
 import { isRecord } from '@podwright/base';
 import { formatTime } from '@podwright/kube-api';
@@ -6,10 +6,10 @@ import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
 import { badRequest } from '../status/api-error.ts';
 import { RefusedCredential, type TokenUser } from './authenticator.ts';
 
-/** Finds the user of a token with one of the audiences. Throws `RefusedCredential`. */
+/** Returns the user of a token that is valid for one of the audiences. Throws `RefusedCredential` otherwise. */
 type UserOfToken = (token: string, audiences: readonly string[]) => TokenUser;
 
-/** Answers a TokenReview. `defaults` are the audiences of a review that names none. */
+/** Responds to a TokenReview. `defaults`: the audiences to use if the review names none. */
 export function reviewToken(review: ApiObject, userOfToken: UserOfToken, defaults: readonly string[]): ApiObject {
   const { token, audiences } = isRecord(review.spec) ? review.spec : {};
   if (typeof token !== 'string' || token === '')
@@ -28,13 +28,13 @@ function statusOf(find: () => TokenUser): unknown {
   }
 }
 
-/** Answers a SelfSubjectReview. */
+/** Responds to a SelfSubjectReview. */
 export function reviewSelf({ apiVersion, kind }: ApiObject, user: UserInfo, nowMs: number): ApiObject {
   const metadata = { creationTimestamp: formatTime(nowMs) };
   return { apiVersion, kind, metadata, status: { userInfo: fieldsOf(user) } };
 }
 
-/** The user without empty fields. */
+/** Returns the user's fields, omitting empty ones. */
 function fieldsOf({ username, uid, groups, extra }: UserInfo): unknown {
   return {
     ...(username === '' ? {} : { username }),

@@ -1,12 +1,12 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 
-/** A key that signs service account tokens, or that did before a newer one was added. */
+/** A key that signs service account tokens, or that signed them until a newer key was added. */
 export type SigningKey = {
-  /** The hash of the public key. Tokens name their key by it (`kid`). */
+  /** Hash of the public key. Tokens refer to their key by this ID (`kid`). */
   id: string;
   algorithm: 'RS256' | 'ES256' | 'ES384' | 'ES512';
-  /** The hash function of the algorithm, as `node:crypto` names it. */
+  /** The algorithm's hash function, by its name in `node:crypto`. */
   hash: string;
   privateKey: KeyObject;
   publicKey: KeyObject;
@@ -18,10 +18,10 @@ const CURVES = new Map<string | undefined, Pick<SigningKey, 'algorithm' | 'hash'
   ['secp521r1', { algorithm: 'ES512', hash: 'sha512' }],
 ]);
 
-/** RFC 7518 requires it for RS256. */
+/** The minimum that RFC 7518 requires for RS256. */
 const MIN_RSA_BITS = 2048;
 
-/** Decodes a private key in PEM. Throws `invalid_argument` if it is not a key with which tokens can be signed. */
+/** Decodes a private key in PEM format. Throws `invalid_argument` if it cannot be used to sign tokens. */
 export function readSigningKey(pem: string): SigningKey {
   const privateKey = decoded(pem);
   const publicKey = createPublicKey(privateKey);
@@ -34,7 +34,7 @@ function decoded(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    // The cause could quote a part of the file.
+    // The cause is dropped, because it could quote part of the key file.
     throw new PodwrightError('invalid_argument', 'it is not a private key in PEM format');
   }
 }

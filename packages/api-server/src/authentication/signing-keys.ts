@@ -8,9 +8,9 @@ const MAX_KEY_BYTES = 64 << 10;
 const KEY_FILE = /^(\d{1,9})\.pem$/;
 
 /**
- * The keys of service account tokens: one file per key in a directory, `1.pem`, `2.pem`, …, which only root can read. The key with the
- * highest number signs; all of them verify. An administrator may add files with RSA or ECDSA keys, and remove those of expired tokens,
- * before the server starts.
+ * The keys that sign service account tokens. They are stored in a directory, one file per key (`1.pem`, `2.pem`, …), and only root can read
+ * them. The key with the highest number signs; all keys verify. Before the server starts, an administrator may add files with RSA or ECDSA
+ * keys, and remove keys whose tokens have all expired.
  */
 export class SigningKeys {
   readonly #directory: string;
@@ -31,7 +31,7 @@ export class SigningKeys {
     return opened;
   }
 
-  /** The key for new tokens. */
+  /** The key that signs new tokens. */
   get current(): SigningKey {
     return this.#keys.at(-1)!.key;
   }
@@ -42,8 +42,8 @@ export class SigningKeys {
   }
 
   /**
-   * Creates a key, which signs all tokens from now on. Tokens of older keys remain valid. Verifiers outside the cluster may cache the list
-   * of keys for an hour, and refuse tokens of the new key for as long.
+   * Creates a key that signs all tokens from now on. Tokens signed with older keys remain valid. Verifiers outside the cluster may cache
+   * the list of keys for an hour, and may reject tokens signed with the new key until then.
    */
   async rotate(): Promise<void> {
     const number = (this.#keys.at(-1)?.number ?? 0) + 1;

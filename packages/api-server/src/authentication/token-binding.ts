@@ -5,14 +5,16 @@ import type { Binding, BoundObject } from './token-claims.ts';
 
 const CORE = { group: '' };
 
-/** The kinds to which a token can be bound. */
+/** The object kinds to which a token can be bound. */
 const RESOURCES = new Map([
   ['Pod', 'pods'],
   ['Secret', 'secrets'],
   ['Node', 'nodes'],
 ]);
 
-/** The binding of a token of an account to the object that `reference` names (BoundObjectReference), if there is one. */
+/**
+ * Returns the binding of a service account's token. It includes the object that `reference` names (BoundObjectReference), if it is given.
+ */
 export function bindingOf(
   store: ObjectStore,
   account: ApiObject,

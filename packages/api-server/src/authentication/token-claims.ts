@@ -1,22 +1,22 @@
 import { isRecord } from '@podwright/base';
 import { RefusedCredential } from './authenticator.ts';
 
-/** Identifies an object to which a token is bound. Nodes that do not exist have no UID. */
+/** Identifies an object to which a token is bound. The UID is absent for a node that does not exist. */
 export type BoundObject = { name: string; uid?: string };
 
-/** The objects to which a token is bound. It is valid as long as they exist. */
+/** The objects to which a token is bound. The token is valid only while they exist. */
 export type Binding = {
   namespace: string;
   serviceaccount: BoundObject;
   pod?: BoundObject;
   secret?: BoundObject;
-  /** For a token of a pod, the pod's node. It is only information then: the token does not depend on it. */
+  /** For a token bound to a pod, the pod's node. In that case it is informational only, and the token's validity does not depend on it. */
   node?: BoundObject;
-  /** The time from which use of the token is considered stale, in Unix seconds. */
+  /** The time, in Unix seconds, after which the token counts as stale. */
   warnafter?: number;
 };
 
-/** The claims of a service account token. Times are Unix times in seconds. */
+/** The claims of a service account token. Times are in Unix seconds. */
 export type TokenClaims = {
   iss: string;
   sub: string;
@@ -28,10 +28,10 @@ export type TokenClaims = {
   'kubernetes.io': Binding;
 };
 
-/** Tolerated difference of clocks, and time for which a token outlives its expiration, as in upstream. */
+/** Tolerance for clock skew. As in upstream, a token also remains valid for this time after its expiration. */
 export const LEEWAY_S = 60;
 
-/** Decodes verified claims. Throws `RefusedCredential` if they are not those of a service account token. */
+/** Decodes verified claims. Throws `RefusedCredential` if they are not the claims of a service account token. */
 export function decodeClaims(claims: Readonly<Record<string, unknown>>): TokenClaims {
   const binding = claims['kubernetes.io'];
   if (!isRecord(binding)) throw malformed();
@@ -54,7 +54,7 @@ export function decodeClaims(claims: Readonly<Record<string, unknown>>): TokenCl
   };
 }
 
-/** Throws `RefusedCredential` if a token is not valid at this time. */
+/** Throws `RefusedCredential` if the token is not valid at the given time. */
 export function checkTimes({ exp, nbf, iat }: TokenClaims, nowMs: number): void {
   const now = nowMs / 1000;
   if (nbf !== undefined && now + LEEWAY_S < nbf) throw new RefusedCredential('service account token is not valid yet');

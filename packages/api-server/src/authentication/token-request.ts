@@ -9,23 +9,23 @@ import { bindingOf } from './token-binding.ts';
 export type TokenRequestParts = {
   store: ObjectStore;
   tokens: Pick<AccountTokens, 'issue'>;
-  /** Audiences of the API itself. */
+  /** The API server's own audiences. */
   audiences: readonly string[];
   now: () => number;
   /**
-   * Whether tokens that kubelets request for pods are valid for a year, because old clients never read them again. Upstream's option
-   * `--service-account-extend-token-expiration`; default true.
+   * Whether tokens that kubelets request for pods are valid for a year, because old clients never reload them. Corresponds to upstream's
+   * `--service-account-extend-token-expiration` flag. Default: true.
    */
   extendExpiration?: boolean;
-  /** The longest life of a token, in seconds; 0, the default, for no limit. */
+  /** Maximum token lifetime in seconds. 0, the default, means no limit. */
   maxExpirationSeconds?: number;
 };
 
-/** Admission for the write of the subresource. */
+/** Admission of the write to the `token` subresource. */
 export type TokenRequestAdmission = {
   /** Called with the request as the client sent it. */
   mutate: (object: ApiObject) => Promise<ApiObject>;
-  /** Called with the complete and valid request. */
+  /** Called with the completed and validated request. */
   validate: (object: ApiObject) => Promise<void>;
 };
 
@@ -43,13 +43,16 @@ const ACCOUNTS = { group: '', plural: 'serviceaccounts' };
 const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
-/** The life that the service account admission requests for a pod's token. Only such tokens are extended. */
+/**
+ * The token lifetime that the ServiceAccount admission plugin requests for pods. Only tokens with exactly this requested lifetime are
+ * extended.
+ */
 const EXTENDED_REQUEST_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
 
 type Spec = { audiences: string[]; expirationSeconds: number; boundObjectRef?: Record<string, unknown> };
 
-/** Creates a token for a service account: POST of a TokenRequest to its subresource `token`. */
+/** Creates a service account token in response to a TokenRequest, which is POSTed to the account's `token` subresource. */
 export async function requestToken(parts: TokenRequestParts, call: TokenRequestCall): Promise<ApiObject> {
   const { namespace, name, admission, warn } = call;
   const { store, tokens, audiences, now, extendExpiration = true } = parts;
@@ -79,7 +82,7 @@ export async function requestToken(parts: TokenRequestParts, call: TokenRequestC
   return { ...request, status: { token, expirationTimestamp } };
 }
 
-/** The names in the body, if any, must be those of the URL. */
+/** Requires that the name and namespace in the body, if set, match the URL. */
 function checkLocation({ metadata }: ApiObject, namespace: string, name: string): void {
   const check = (field: 'name' | 'namespace', expected: string) => {
     const given = metadata[field];

@@ -1,4 +1,4 @@
-/** Objects whose creation returns what a user may do and stores nothing: SubjectAccessReview and its variants. */
+/** SubjectAccessReview and its variants. Creating such an object returns what a user may do and stores nothing. */
 import {
   type ApiObject,
   type FieldError,
@@ -22,13 +22,13 @@ export type AccessReviewCall = {
   object: ApiObject;
   /** The user who makes the request. */
   user: UserInfo;
-  /** The namespace in the URL; '' except for a LocalSubjectAccessReview. */
+  /** The namespace in the URL. '' except for a LocalSubjectAccessReview. */
   namespace: string;
 };
 
 const GROUP = 'authorization.k8s.io';
 
-/** Answers a review of one request. Throws an Invalid error. */
+/** Responds to an access review, which asks whether one request is allowed. Throws an Invalid error. */
 export function reviewAccess(authorizer: Authorizer, call: AccessReviewCall): ApiObject {
   const { kind, object, user, namespace } = call;
   const errors = errorsOf(call);
@@ -49,7 +49,7 @@ export function reviewAccess(authorizer: Authorizer, call: AccessReviewCall): Ap
   };
 }
 
-/** Answers a SelfSubjectRulesReview. */
+/** Responds to a SelfSubjectRulesReview. */
 export function reviewRules(resolver: RuleResolver, { apiVersion, kind, spec }: ApiObject, user: UserInfo): ApiObject {
   const namespace = textAt(spec, 'namespace');
   if (namespace === '') throw badRequest('no namespace on request');

@@ -21,7 +21,7 @@ export const accountUser = (namespace: string, name: string): string => `${ACCOU
 /** The groups of a namespace's service accounts. */
 export const accountGroups = (namespace: string): string[] => [ALL_ACCOUNTS, `${ALL_ACCOUNTS}:${namespace}`];
 
-/** The service account with this user name; undefined if it is not the user name of a service account. */
+/** Returns the service account that a user name denotes, or `undefined` if it is not the user name of a service account. */
 export function accountOfUser(username: string): { namespace: string; name: string } | undefined {
   if (!username.startsWith(ACCOUNT_PREFIX)) return undefined;
   const [namespace = '', name = '', ...more] = username.slice(ACCOUNT_PREFIX.length).split(':');
@@ -29,13 +29,13 @@ export function accountOfUser(username: string): { namespace: string; name: stri
   return isValid ? { namespace, name } : undefined;
 }
 
-/** The name of the node that a user is: '' for a user name without one, undefined for other users. */
+/** Returns the node name of a user, or `undefined` if the user is not a node. '' if the user name consists only of the node prefix. */
 export function nodeOfUser({ username, groups }: UserInfo): string | undefined {
   const isNode = username.startsWith(NODE_PREFIX) && groups.includes(NODES);
   return isNode ? username.slice(NODE_PREFIX.length) : undefined;
 }
 
-/** The node in a user name, whose groups are unknown; undefined for a name that is no node's. */
+/** Returns the node name in a user name, without checking the user's groups. `undefined` if it is not the user name of a node. */
 export function nodeOfUserName(username: string): string | undefined {
   if (!username.startsWith(NODE_PREFIX)) return undefined;
   const name = username.slice(NODE_PREFIX.length);

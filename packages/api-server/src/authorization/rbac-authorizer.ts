@@ -65,7 +65,7 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
  */
 const MAX_ROLE_BYTES = 8 << 20;
 
-/** What each binding adds to the total size of the roles. */
+/** Bytes that each binding adds to the total size of the roles. */
 const BINDING_BYTES = 256;
 
 const tooLarge = ({ username }: UserInfo, namespace: string): string =>

@@ -1,9 +1,12 @@
-/** Selectors in the attributes of an access review. Those that cannot be evaluated are ignored: the check is broader then. */
+/**
+ * Handles the selectors in the attributes of an access review. Selectors that cannot be evaluated are ignored, so that the review covers a
+ * broader request.
+ */
 import { type JsonObject, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
 
 const RAW_TERM = /^[^=!]+(?:!=|==?)(?:\\[\\,=]|[^\\,=])*$/;
 
-/** The field selector as the text of a request's parameter. */
+/** Returns the field selector in the form of a request's `fieldSelector` parameter. */
 export function fieldSelectorOf(attributes: unknown): string {
   const requirements = objectsAt(attributes, 'fieldSelector', 'requirements');
   if (requirements.length > 0) return requirements.flatMap((one) => termOf(one) ?? []).join(',');
@@ -11,7 +14,7 @@ export function fieldSelectorOf(attributes: unknown): string {
   return isRawSelector(raw) ? raw : '';
 }
 
-/** Which selectors were ignored; '' if none. */
+/** Describes which selectors were ignored. '' if none were. */
 export function selectorErrors(spec: unknown): string {
   const requirements = objectsAt(spec, 'resourceAttributes', 'fieldSelector', 'requirements');
   const raw = textAt(spec, 'resourceAttributes', 'fieldSelector', 'rawSelector');
@@ -21,7 +24,7 @@ export function selectorErrors(spec: unknown): string {
   return `spec.resourceAttributes.fieldSelector ${isPartial ? 'partially ' : ''}ignored due to parse error`;
 }
 
-/** One requirement as a term of a selector; undefined for an operator or values that field selectors do not have. */
+/** Converts a requirement to a field selector term. Returns `undefined` if field selectors do not support the operator or the values. */
 function termOf(requirement: JsonObject): string | undefined {
   const operator = { In: '=', NotIn: '!=' }[textAt(requirement, 'operator')];
   const [value, ...others] = textsAt(requirement, 'values');

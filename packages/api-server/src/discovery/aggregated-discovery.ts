@@ -1,9 +1,9 @@
-/** Discovery of all groups in one document (api/apidiscovery). `/api` has the core group, `/apis` all others. */
+/** Aggregated discovery, which returns all groups in one document (api/apidiscovery). `/api` serves the core group, `/apis` all others. */
 import type { JsonObject, Resource, Subresource } from '@podwright/kube-schema';
 import type { ApiGroup, GroupVersion } from './group-versions.ts';
 import { responseKind, subresourcesOf } from './legacy-discovery.ts';
 
-/** Clients before 1.30 request v2beta1. Its documents are the same. */
+/** Clients older than 1.30 request v2beta1. Both versions have the same content. */
 export type AggregatedVersion = 'v2' | 'v2beta1';
 
 export const isAggregatedVersion = (version: string | undefined): version is AggregatedVersion =>

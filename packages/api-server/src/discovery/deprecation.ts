@@ -1,10 +1,13 @@
-/** Deprecated versions of built-in kinds, and the warnings for requests that use them (k8s.io/api, zz_generated.prerelease-lifecycle.go). */
+/**
+ * Deprecated versions of built-in kinds, and the warnings returned for requests that use them (k8s.io/api,
+ * zz_generated.prerelease-lifecycle.go).
+ */
 import { apiVersionOf, type GroupVersionKind } from '@podwright/kube-schema';
 
-/** Minor versions of Kubernetes 1, and the replacement's apiVersion and kind. */
+/** Kubernetes 1.x minor versions in which the kind is deprecated and removed, and the apiVersion and kind of its replacement. */
 type Deprecation = { since: number; removed?: number; use?: string };
 
-/** By apiVersion and kind. Versions that a release after 1.36 deprecates are not listed. */
+/** Deprecations by apiVersion and kind. Versions deprecated after Kubernetes 1.36 are not listed. */
 const DEPRECATIONS: Readonly<Record<string, Deprecation>> = {
   'v1 ComponentStatus': { since: 19 },
   'v1 Endpoints': { since: 33, use: 'discovery.k8s.io/v1 EndpointSlice' },
@@ -31,7 +34,7 @@ const DEPRECATIONS: Readonly<Record<string, Deprecation>> = {
   },
 };
 
-/** The warning for any request for objects of this kind; undefined if the version is not deprecated. */
+/** Returns the warning for requests that use this kind, or `undefined` if its version is not deprecated. */
 export function deprecationWarning(kind: GroupVersionKind): string | undefined {
   const name = `${apiVersionOf(kind)} ${kind.kind}`;
   const found = Object.hasOwn(DEPRECATIONS, name) ? DEPRECATIONS[name] : undefined;

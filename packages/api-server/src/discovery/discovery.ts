@@ -1,4 +1,4 @@
-/** Responds to requests for groups, versions and resources. Documents are built for each request, because requests are rare. */
+/** Serves discovery of groups, versions and resources. Documents are built on each request, because requests are rare. */
 import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
 import { type PathRequest, type PathResponse, unknownPath } from '../http-answer.ts';
 import { methodNotAllowed, pageNotFound } from '../status/api-error.ts';
@@ -9,13 +9,13 @@ import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy-d
 
 export type DiscoveryOptions = {
   schema: Schema;
-  /** The resources that the server acts upon. */
+  /** The resources that the server implements. */
   resources: readonly Resource[];
-  /** HOST:PORT, at which clients reach the server. */
+  /** HOST:PORT at which clients reach the server. */
   serverAddress: string;
 };
 
-/** Immutable: a server whose resources change creates another one. */
+/** Serves discovery. Immutable: when a server's resources change, it creates a new instance. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #groups: readonly ApiGroup[];
@@ -25,7 +25,7 @@ export class Discovery {
     this.#groups = groupsOf(options.resources);
   }
 
-  /** All paths, for the list of paths at `/`. */
+  /** All paths that discovery serves, to be included in the list of paths at `/`. */
   get paths(): string[] {
     const ofGroup = ({ name, versions }: ApiGroup) => [
       ...(name === '' ? [] : [`/apis/${name}`]),
@@ -34,7 +34,10 @@ export class Discovery {
     return ['/api', '/apis', '/apis/', ...this.#groups.flatMap(ofGroup)];
   }
 
-  /** Undefined for paths that are not part of discovery. Throws 405, 406, and 404 for unknown versions of known groups. */
+  /**
+   * Returns `undefined` for paths that do not belong to discovery. Throws 405 or 406, and 404 if a known group does not have the requested
+   * version.
+   */
   async respond(request: PathRequest): Promise<PathResponse | undefined> {
     const [root, ...names] = request.path.replace(/\/$/, '').split('/').slice(1);
     const isCore = root === 'api';
@@ -48,7 +51,7 @@ export class Discovery {
     return documentResponse(this.#options.schema, request, document);
   }
 
-  /** The response to a request for a resource that the server does not have. Throws 404 for a known group. */
+  /** Returns the response to a request for a resource that the server does not have. Throws 404 if the group is known. */
   unknownResource(group: string): PathResponse {
     if (this.#groups.some(({ name }) => name === group)) throw pageNotFound();
     return unknownPath();

@@ -1,4 +1,4 @@
-/** Responses with documents of discovery in the media type that the client accepts. */
+/** Encodes discovery documents in the media type that the client accepts. */
 import { createHash } from 'node:crypto';
 import { encodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
 import { type AcceptClause, accepts, parseAccept } from '../accept.ts';
@@ -13,7 +13,7 @@ const MEDIA_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_MEDIA_TYPE];
 
 type Choice = { mediaType: string; isPretty: boolean };
 
-/** The document, encoded as the request accepts it. Throws 406. */
+/** Responds with the document, encoded in the media type that the request accepts. Throws 406. */
 export async function documentResponse(
   schema: Schema,
   request: PathRequest,
@@ -29,15 +29,15 @@ export async function documentResponse(
 }
 
 /**
- * The version of aggregated discovery that the request accepts; undefined if it accepts only documents of one group version. A clause for
- * aggregated discovery counts even if one without it has a higher quality.
+ * Returns the version of aggregated discovery that the request accepts, or `undefined` if it accepts only unaggregated documents. A clause
+ * for aggregated discovery counts even if another clause has a higher quality.
  */
 export function acceptedAggregation(request: PathRequest): AggregatedVersion | undefined {
   const clause = parseAccept(request.header('accept')).find((one) => isAggregation(one) && mediaTypeOf(one));
   return clause?.params.v as AggregatedVersion | undefined;
 }
 
-/** The aggregated document, with an entity tag, by which clients avoid reading it again. */
+/** Responds with the aggregated document and an ETag, with which clients can avoid downloading the document again. */
 export async function aggregatedResponse(
   schema: Schema,
   request: PathRequest,
@@ -57,7 +57,7 @@ export async function aggregatedResponse(
   };
 }
 
-/** A response with indented JSON, whatever the request accepts. */
+/** Responds with indented JSON, regardless of what the request accepts. */
 export const indentedJson = (document: JsonObject): PathResponse => ({
   status: 200,
   headers: { 'content-type': JSON_TYPE },
@@ -77,7 +77,7 @@ function choose(request: PathRequest, isAllowed: (clause: AcceptClause) => boole
   return undefined;
 }
 
-/** Whether the JSON is to be indented: by the parameter `pretty`, else for programs that show it unchanged to their users. */
+/** Whether to indent the JSON. The `pretty` parameter decides; without it, JSON is indented for programs that show it to users as is. */
 function isForPeople({ query, header }: PathRequest): boolean {
   const pretty = query.get('pretty') ?? '';
   if (pretty !== '') return /^(?:1|t|true)$/i.test(pretty);

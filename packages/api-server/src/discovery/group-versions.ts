@@ -1,4 +1,4 @@
-/** The groups, versions and resources of discovery, in upstream's order. */
+/** Arranges resources into the groups and versions of discovery, in upstream's order. */
 import type { Resource } from '@podwright/kube-schema';
 
 export type GroupVersion = { group: string; version: string; resources: readonly Resource[] };
@@ -6,11 +6,11 @@ export type GroupVersion = { group: string; version: string; resources: readonly
 export type ApiGroup = {
   /** '' for the core group. */
   name: string;
-  /** The preferred version first. */
+  /** The versions, with the preferred version first. */
   versions: readonly GroupVersion[];
 };
 
-/** Built-in groups by priority. Clients that know only a kind or a resource find it in the first of these groups that has it. */
+/** Built-in groups in order of priority. A client that knows only a kind or resource name uses the first group in which it finds it. */
 const GROUP_ORDER = [
   '',
   'apiregistration.k8s.io',
@@ -37,7 +37,7 @@ const GROUP_ORDER = [
   'storagemigration.k8s.io',
 ];
 
-/** Groups that are not built in follow in alphabetical order. */
+/** Groups that are not built in come last, in lexical order. */
 export function groupsOf(resources: readonly Resource[]): readonly ApiGroup[] {
   const byGroup = Map.groupBy(resources, ({ group }) => group);
   return [...byGroup]
@@ -60,13 +60,16 @@ function versionsOf(group: string, resources: readonly Resource[]): GroupVersion
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Whether upstream serves the resource unless its configuration says otherwise: only stable versions are on by default. */
+/** Whether upstream serves the resource by default. Only stable versions are enabled by default. */
 export const isServedByDefault = ({ version }: Resource): boolean => /^v\d+$/.test(version);
 
 const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
 const STAGES = ['alpha', 'beta', undefined];
 
-/** Negative if `a` is older: v1alpha1 < v1beta1 < v1beta2 < v1 < v2. Versions of other forms are older than all of these. */
+/**
+ * Negative if version `a` is older than `b`: v1alpha1 < v1beta1 < v1beta2 < v1 < v2. Versions in any other format are older than all of
+ * these.
+ */
 export function compareVersions(a: string, b: string): number {
   const [one, other] = [VERSION.exec(a), VERSION.exec(b)];
   if (one === null || other === null) return Number(one !== null) - Number(other !== null) || compareText(b, a);

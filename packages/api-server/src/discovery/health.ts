@@ -2,15 +2,15 @@
 import { errorMessage, raceAbort, withTimeout } from '@podwright/base';
 import { type PathRequest, type PathResponse, textResponse, unknownPath } from '../http-answer.ts';
 
-/** A check of the server's health. `check` throws if it fails. It should end when its signal aborts, after some seconds. */
+/** A health check. `check` throws if the check fails, and should return when its signal aborts, which happens after a few seconds. */
 export type HealthCheck = { name: string; check: (signal: AbortSignal) => void | Promise<void> };
 
 export type HealthChecks = {
-  /** Whether the process works; if not, it should be restarted. */
+  /** Checks of whether the process works. If one fails, the process should be restarted. */
   livez: readonly HealthCheck[];
-  /** Whether clients should send requests. */
+  /** Checks of whether clients should send requests. */
   readyz: readonly HealthCheck[];
-  /** Both, for old clients. */
+  /** Checks for both purposes, for old clients. */
   healthz: readonly HealthCheck[];
 };
 
@@ -24,14 +24,17 @@ export class Health {
   readonly #checks: Readonly<Record<string, readonly HealthCheck[]>>;
   readonly #reportFailure: (failed: FailedCheck) => void;
 
-  /** `reportFailure` gets the reasons of failures for the log: responses for all checks do not have them, as they need no permission. */
+  /**
+   * `reportFailure`: receives the reasons for failures so that they can be logged. Responses that cover all checks omit them, because they
+   * can be read without permission.
+   */
   constructor(checks: HealthChecks, reportFailure: (failed: FailedCheck) => void) {
     const withPing = Object.entries(checks).map(([endpoint, list]) => [endpoint, [PING, ...list]] as const);
     this.#checks = Object.fromEntries(withPing);
     this.#reportFailure = reportFailure;
   }
 
-  /** All paths, for the list of paths at `/`. */
+  /** All health check paths, to be included in the list of paths at `/`. */
   get paths(): string[] {
     const ofEndpoint = ([endpoint, checks]: [string, readonly HealthCheck[]]) => [
       `/${endpoint}`,
@@ -40,7 +43,7 @@ export class Health {
     return Object.entries(this.#checks).flatMap(ofEndpoint);
   }
 
-  /** Undefined for paths of other endpoints. */
+  /** Returns `undefined` for paths of other endpoints. */
   async respond({ path, query }: PathRequest): Promise<PathResponse | undefined> {
     const [, endpoint = '', ...rest] = path.split('/');
     const checks = Object.hasOwn(this.#checks, endpoint) ? this.#checks[endpoint] : undefined;
@@ -81,7 +84,7 @@ function unmatched(excluded: ReadonlySet<string>, checks: readonly HealthCheck[]
   return `warn: some health checks cannot be excluded: no matches for ${names.join(',')}\n`;
 }
 
-/** The error of a failed check. A check without a result in time has failed. */
+/** Returns the error if the check fails or does not finish in time. */
 async function failureOf({ name, check }: HealthCheck): Promise<unknown> {
   using signal = withTimeout(undefined, CHECK_TIMEOUT_MS, `health check ${name}`);
   try {

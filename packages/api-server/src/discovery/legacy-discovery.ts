@@ -1,9 +1,11 @@
-/** Discovery in one document for each group and version: `/api`, `/apis` and the paths below them (apiserver, endpoints/discovery). */
+/**
+ * Legacy discovery, with one document for each group version: `/api`, `/apis` and the paths below them (apiserver, endpoints/discovery).
+ */
 import { apiVersionOf, type JsonObject, type Resource, type Subresource } from '@podwright/kube-schema';
 import type { ApiGroup, GroupVersion } from './group-versions.ts';
 import { storageVersionHash } from './storage-version.ts';
 
-/** `serverAddress` is HOST:PORT, at which all clients reach the server. */
+/** `serverAddress`: HOST:PORT at which all clients reach the server. */
 export const apiVersions = ({ versions }: ApiGroup, serverAddress: string): JsonObject => ({
   kind: 'APIVersions',
   versions: versions.map(({ version }) => version),
@@ -23,7 +25,7 @@ function groupEntry({ name, versions }: ApiGroup): JsonObject {
   return { name, versions: entries, preferredVersion: entries[0] };
 }
 
-/** The list of the core group has no apiVersion, for compatibility with the first clients. */
+/** The core group's list has no apiVersion, for compatibility with the earliest clients. */
 export function apiResourceList(group: ApiGroup, groupVersion: GroupVersion): JsonObject {
   return {
     kind: 'APIResourceList',
@@ -64,11 +66,11 @@ function subresourceEntry(resource: Resource, name: string, subresource: Subreso
   };
 }
 
-/** The subresources in alphabetical order. */
+/** Returns the subresources in lexical order. */
 export const subresourcesOf = ({ subresources = {} }: Resource): [string, Subresource][] =>
   Object.entries(subresources).sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** The kind of a resource's or subresource's objects. Group and version are '' if they are those of the resource. */
+/** Returns the kind of the objects of a resource or subresource. Group and version are '' if they are the same as the resource's. */
 export function responseKind(resource: Resource, { group, version, kind }: Subresource) {
   const isOwn = group === resource.group && version === resource.version;
   return isOwn ? { group: '', version: '', kind } : { group, version, kind };

@@ -3,7 +3,7 @@ import type { Resource } from '@podwright/kube-schema';
 import { groupResource } from '../status/api-error.ts';
 import type { ApiGroup } from './group-versions.ts';
 
-/** Upstream's storage versions of resources that are not stored in the preferred version of their group. */
+/** Storage versions in upstream, for resources that are not stored in the preferred version of their group. */
 const STORAGE_VERSIONS: Readonly<Record<string, { group: string; version: string }>> = {
   'customresourcedefinitions.apiextensions.k8s.io': { group: 'apiextensions.k8s.io', version: 'v1beta1' },
   'devicetaintrules.resource.k8s.io': { group: 'resource.k8s.io', version: 'v1alpha3' },
@@ -19,7 +19,7 @@ const STORAGE_VERSIONS: Readonly<Record<string, { group: string; version: string
 };
 
 /**
- * A hash of the version in which objects of a resource are stored, so that clients notice when stored objects need a migration. Undefined
+ * Returns a hash of the resource's storage version, which lets clients detect when stored objects need to be migrated. Returns `undefined`
  * for resources without stored objects, such as reviews.
  */
 export function storageVersionHash({ versions }: ApiGroup, resource: Resource): string | undefined {

@@ -6,7 +6,7 @@ const MINOR = 36;
 /** The version of Kubernetes whose API this server implements. */
 export const GIT_VERSION = `v1.${MINOR}.0+podwright.${VERSION}`;
 
-/** The response of `/version` (apimachinery, version.Info). `architecture` is that of Node.js. */
+/** The `/version` response (apimachinery, version.Info). `architecture`: the CPU architecture, as named by Node.js. */
 export const versionInfo = (architecture: string = process.arch): JsonObject => ({
   major: '1',
   minor: String(MINOR),

@@ -2,7 +2,7 @@ import type { ApplyConflict } from '@podwright/kube-schema';
 import { ApiError } from '../status/api-error.ts';
 import type { Owner, Owners } from './owners.ts';
 
-/** The answer to an apply that other managers' fields prevent. `conflicts` name managers by their identifiers. */
+/** Returns the error for an apply request that conflicts with other field managers. `conflicts` refer to the managers by identifier. */
 export function applyConflict(conflicts: readonly ApplyConflict[], owners: Owners): ApiError {
   const nameOf = (manager: string) => formatManager(owners.get(manager)!);
   const causes = conflicts.map(({ manager, field }) => ({
@@ -27,7 +27,7 @@ function conflictMessage(conflicts: readonly ApplyConflict[], nameOf: (manager: 
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
 }
 
-/** Upstream also prints the times of updates here, but its identifiers never contain one. */
+/** Formats a field manager. Upstream can also print the time of an update here, but its manager identifiers never contain one. */
 function formatManager({ manager, operation, apiVersion, subresource }: Owner): string {
   const name = JSON.stringify(manager);
   const full = subresource === '' ? name : `${name} with subresource ${JSON.stringify(subresource)}`;

@@ -2,12 +2,12 @@ import { identifierOf, type ManagerIdentity, type Owner, type Owners, secondsOf 
 
 /** Upstream's DefaultMaxUpdateManagers. */
 const MAX_UPDATERS = 10;
-/** The manager of fields whose updates were merged. */
+/** The manager that owns the fields of merged entries. */
 const ANCIENT = 'ancient-changes';
 
 /**
- * Merges the oldest entries of updates, so that at most 10 remain. Entries of different versions are not merged, so more may remain. The
- * oldest entry of a version keeps its identity until a second one is merged into it.
+ * Merges the oldest Update entries so that at most `maxUpdaters` remain. Entries of different API versions are not merged with each other,
+ * so more may remain. The oldest entry of a version keeps its own identity until another entry is merged into it.
  */
 export function capUpdaters(owners: Owners, maxUpdaters = MAX_UPDATERS): Owners {
   const updaters = [...owners].filter(([, { operation }]) => operation === 'Update').sort(compareAge);
@@ -30,7 +30,10 @@ function compareAge([one, oneOwner]: [string, Owner], [other, otherOwner]: [stri
   return secondsOf(oneOwner) - secondsOf(otherOwner) || (one < other ? -1 : 1);
 }
 
-/** Merges an owner and the first of its version into the bucket of the version. The bucket has the time of the last merged owner. */
+/**
+ * Merges an owner, along with the first owner of the same version, into that version's bucket. The bucket takes the time of the owner that
+ * was merged last.
+ */
 function mergeInto(
   owners: Map<string, Owner>,
   { first, identifier, owner }: { first: string; identifier: string; owner: Owner },

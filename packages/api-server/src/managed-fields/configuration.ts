@@ -1,4 +1,4 @@
-/** Checks of the configuration that a client applies. */
+/** Validates the configuration that a client applies. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import {
@@ -13,7 +13,7 @@ import { undeclaredFields } from './undeclared-fields.ts';
 
 type Kind = { kind: GroupVersionKind; schema: Schema; type: StructType };
 
-/** Throws unless the configuration has the kind and version of the request, only declared fields, and no managed fields. */
+/** Throws unless the configuration has the request's apiVersion and kind, contains only declared fields, and has no managed fields. */
 export function checkConfiguration(configuration: JsonObject, { kind, ...types }: Kind): void {
   const { apiVersion, kind: kindName } = configuration;
   if (apiVersion !== apiVersionOf(kind) || kindName !== kind.kind)
@@ -33,7 +33,10 @@ function fieldProblems(configuration: JsonObject, types: Omit<Kind, 'kind'>): st
   }
 }
 
-/** The answer to a configuration that does not fit its type, for example by list elements without keys. Upstream reports an unknown error. */
+/**
+ * Returns the error for a configuration that does not conform to its type's schema, for example because list elements have no keys.
+ * Upstream reports an unknown error.
+ */
 export function untypedConfiguration(
   configuration: JsonObject,
   kind: GroupVersionKind,

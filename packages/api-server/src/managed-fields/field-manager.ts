@@ -17,18 +17,18 @@ export type FieldManagerOptions = OwnerUpdaterOptions & {
   kind: GroupVersionKind;
   /** '' for the main resource. */
   subresource: string;
-  /** The empty object of the kind, with the fields that Go never omits. Creations are compared to it. */
+  /** An empty object of the kind, with the fields that Go never omits. New objects are compared to it. */
   emptyObject: ApiObject;
 };
 
 export type Writing = { manager: string; nowMs: number };
 
-/** The manager of the fields that an object had when it was applied for the first time. */
+/** The manager that becomes the owner of all existing fields when an object is applied for the first time. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
 
 /**
- * Maintains `metadata.managedFields` for writes of one resource or subresource in one version (apimachinery, util/managedfields). Objects
- * are passed in that version, and are not modified.
+ * Maintains `metadata.managedFields` for writes to one resource or subresource in one API version (apimachinery, util/managedfields). All
+ * objects must be in that version; they are not modified.
  */
 export class FieldManager {
   readonly #options: FieldManagerOptions;
@@ -40,13 +40,14 @@ export class FieldManager {
   }
 
   /**
-   * The object of a create, update or patch with its managed fields. `live`: the stored object, undefined for a create. Fields that cannot
-   * be tracked, such as list elements without keys, remove all managed fields, because upstream does not reject such writes.
+   * Returns the object with its managed fields updated after a create, update or patch. `live`: the stored object, or `undefined` for a
+   * create. If the object contains fields that cannot be tracked, such as list elements without keys, all managed fields are removed,
+   * because upstream does not reject such writes.
    */
   update(live: ApiObject | undefined, object: ApiObject, writing: Writing): ApiObject {
     try {
       const owners = ownersForUpdate(live, object, this.#options.subresource);
-      // an object that was never tracked is tracked from its first apply on
+      // a stored object without managed fields is not tracked until it is first applied
       const isTracked = owners.size > 0 || live === undefined;
       return withManagedFields(object, isTracked ? this.#updated({ live, object, owners }, writing) : owners);
     } catch (error) {
@@ -56,8 +57,8 @@ export class FieldManager {
   }
 
   /**
-   * Applies a configuration to the stored object; `live` is undefined if there is none. The result has fields of other owners, and neither
-   * defaults nor canonical values. Throws `ApiError`.
+   * Applies a configuration to the stored object. `live` is `undefined` if there is none. The result includes the fields of other owners,
+   * but has not been defaulted or normalized. Throws `ApiError`.
    */
   apply(
     live: ApiObject | undefined,
@@ -90,7 +91,7 @@ export class FieldManager {
     return capUpdaters(owners.set(identifier, { ...identity, fields, time: timestamp(nowMs) }));
   }
 
-  /** The owner of all fields of an object that was not tracked before. */
+  /** Returns an owner of all existing fields, for an object that was not tracked before. */
   #firstOwners(live: ApiObject, nowMs: number): Owners {
     const change = { live: undefined, object: live, owners: new Map() };
     return this.#updated(change, { manager: BEFORE_FIRST_APPLY, nowMs });
@@ -122,7 +123,7 @@ export class FieldManager {
 
 type Applying = { live: ApiObject; owners: Owners; configuration: JsonObject; force: boolean };
 
-/** Removes system fields from the writer's set, and sets its time. Without a time, the writer retains its earlier one. */
+/** Removes system fields from the writer's fields, and sets the writer's time. If no time is given, the earlier one is kept. */
 function finished(owners: Owners, identifier: string, time: string | undefined): Owners {
   const result = new Map(owners);
   const writer = result.get(identifier);

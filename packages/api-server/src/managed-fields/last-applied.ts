@@ -1,4 +1,7 @@
-/** The annotation of `kubectl apply` without server-side apply, which lets `kubectl apply --server-side` take over its fields. */
+/**
+ * Handles the annotation that client-side `kubectl apply` sets. It lets `kubectl apply --server-side` take ownership of the fields in the
+ * annotation.
+ */
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { ApplyConflict, JsonObject } from '@podwright/kube-schema';
 import type { OwnerUpdater } from './owner-updater.ts';
@@ -8,10 +11,10 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** The field manager of `kubectl apply --server-side`. */
 export const KUBECTL = 'kubectl';
 
-/** The limit for all annotations together, in bytes. */
+/** Maximum total size of all annotations, in bytes. */
 const MAX_ANNOTATIONS_BYTES = 256 << 10;
 
-/** The conflicts that remain: kubectl may overwrite fields that its last client-side apply set and that have not changed since. */
+/** Returns the remaining conflicts. kubectl may overwrite fields that its last client-side apply set and that have not changed since. */
 export function conflictsAfterLastApplied(
   conflicts: readonly ApplyConflict[],
   { live, apiVersion, updater }: { live: JsonObject; apiVersion: string; updater: OwnerUpdater },
@@ -22,7 +25,7 @@ export function conflictsAfterLastApplied(
     const own = updater.unchangedFields(lastApplied, live);
     return conflicts.filter(({ field }) => !own.has(field));
   } catch {
-    // upstream ignores a configuration that it cannot compare, such as one with list elements without keys
+    // as in upstream, a last-applied configuration that cannot be compared, such as one with list elements without keys, is ignored
     return [...conflicts];
   }
 }
@@ -36,7 +39,10 @@ function parse(text: unknown): JsonObject | undefined {
   }
 }
 
-/** Updates the annotation, if the object has it, to the configuration that kubectl applied. Removes it if it is too large. */
+/**
+ * If the object has the annotation, replaces its content by the configuration that kubectl applied. Removes the annotation if it would
+ * become too large.
+ */
 export function withLastApplied(object: ApiObject, configuration: JsonObject): ApiObject {
   const annotations = annotationsOf(object);
   if (!annotations[LAST_APPLIED]) return object;

@@ -10,19 +10,19 @@ import {
 } from '@podwright/kube-schema';
 import type { Owner, Owners } from './owners.ts';
 
-/** Another served version of the kind, in which other writers may own fields. */
+/** Another served version of the kind, in which managers may own fields. */
 export type OtherVersion = {
   type: StructType;
-  /** Converts an object of the request's version. */
+  /** Converts an object from the request's version to this version. */
   convert: (object: JsonObject) => JsonObject;
 };
 
 export type OwnerUpdaterOptions = {
   schema: Schema;
   type: StructType;
-  /** The version of the request, and of all objects that are passed. */
+  /** The API version of the request, and of all objects passed in. */
   apiVersion: string;
-  /** Fields that no write of this resource or subresource may own. */
+  /** Fields that managers cannot own through this resource or subresource. */
   ignored?: FieldSet;
   /** The other served versions by `apiVersion`. */
   otherVersions?: ReadonlyMap<string, OtherVersion>;
@@ -32,12 +32,12 @@ type Change = { live: JsonObject; owners: Owners };
 
 export type AppliedOwners = { object: JsonObject; owners: Map<string, Owner> } | { conflicts: ApplyConflict[] };
 
-/** Owns the changed fields while a change is compared. */
+/** Temporary manager that owns the changed fields while objects are compared. */
 const WRITER = 'writer';
 
 /**
- * Transfers fields between owners of several versions. Each owner's fields are compared in the owner's version. Owners of versions that are
- * not served lose their fields, as in upstream.
+ * Updates field ownership across several API versions. Each owner's fields are compared in that owner's version. Owners whose version is no
+ * longer served lose their fields, as in upstream.
  */
 export class OwnerUpdater {
   readonly #apiVersion: string;
@@ -54,7 +54,7 @@ export class OwnerUpdater {
     ]);
   }
 
-  /** The owners after a write that is no apply. `changed`: the fields that the writer added or modified. */
+  /** Returns the owners after a write other than an apply. `changed`: the fields that the write added or modified. */
   update({ live, object, owners }: Change & { object: JsonObject }): {
     owners: Map<string, Owner>;
     changed?: FieldSet;
@@ -66,8 +66,8 @@ export class OwnerUpdater {
   }
 
   /**
-   * Applies a configuration for an owner, which must be in `owners`, if only without fields. Conflicts name managers by their identifiers.
-   * Throws `invalid_argument` for list elements without keys.
+   * Applies an owner's configuration. `owners` must include the owner, even if it owns no fields yet. Conflicts refer to managers by
+   * identifier. Throws `invalid_argument` for list elements without keys.
    */
   apply(change: Change & { configuration: JsonObject; identifier: string; force: boolean }): AppliedOwners {
     const { live, owners, configuration, identifier, force } = change;
@@ -86,7 +86,7 @@ export class OwnerUpdater {
     return this.#updater.unchangedFields(configuration, object);
   }
 
-  /** The owners of other versions after a change. */
+  /** Returns the owners in other API versions after a change. */
   #otherOwners({ live, object, owners }: Change & { object: JsonObject }): Map<string, Owner> {
     const result = new Map<string, Owner>();
     for (const [version, updater, convert] of this.#others) {
@@ -98,7 +98,7 @@ export class OwnerUpdater {
     return result;
   }
 
-  /** The fields that owners of other versions lost. */
+  /** Returns the fields that owners in other API versions have lost, as conflicts. */
   #lostFields(before: Owners, after: Owners): ApplyConflict[] {
     const versions = this.#others.map(([version]) => version);
     return [...before]
@@ -111,7 +111,7 @@ export class OwnerUpdater {
   }
 }
 
-/** The owners of fields in a version. */
+/** Returns the managers that own fields in the given API version. */
 function managersOf(owners: Owners, version: string): Managers {
   const included = [...owners].filter(([, { apiVersion }]) => apiVersion === version);
   return new Map(
@@ -119,7 +119,7 @@ function managersOf(owners: Owners, version: string): Managers {
   );
 }
 
-/** The managers as owners, without `WRITER`. */
+/** Converts the managers back to owners, omitting `WRITER`. */
 function ownersOf(managers: Managers, owners: Owners): Map<string, Owner> {
   const result = new Map<string, Owner>();
   for (const [identifier, { fields }] of managers) {

@@ -12,33 +12,36 @@ export type ManagedFieldsEntry = {
   subresource?: string;
 };
 
-/** The identity of a manager. The same program with another operation, version or subresource is another manager. */
+/** Identifies a field manager. The same program with a different operation, version or subresource is a different manager. */
 export type ManagerIdentity = {
   manager: string;
   operation: 'Apply' | 'Update';
-  /** The version of the fields. */
+  /** The API version in which the fields are expressed. */
   apiVersion: string;
   /** '' for the main resource. */
   subresource: string;
 };
 
-/** A manager with the fields that it owns. */
+/** A field manager and the fields that it owns. */
 export type Owner = ManagerIdentity & {
   fields: FieldSet;
-  /** The time of its last change, in whole seconds. */
+  /** When the manager last changed its fields, with a precision of seconds. */
   time?: string;
 };
 
-/** The managers of an object by `identifierOf`. */
+/** An object's field managers, keyed by `identifierOf`. */
 export type Owners = ReadonlyMap<string, Owner>;
 
-/** A key for a manager. Upstream orders conflicts by this text. An apply with another version remains the same manager. */
+/**
+ * Returns a key that identifies a manager. Upstream sorts conflicts by it. A manager that applies with a different version keeps the same
+ * key.
+ */
 export function identifierOf({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   const fields = { manager, operation, apiVersion: operation === 'Apply' ? '' : apiVersion, subresource };
   return JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '')));
 }
 
-/** Decodes entries. Throws `invalid_argument` for entries that upstream rejects. */
+/** Decodes managed fields entries. Throws `invalid_argument` for entries that upstream rejects. */
 export function decodeOwners(entries: readonly ManagedFieldsEntry[]): Map<string, Owner> {
   const owners = entries.map(decodeOwner);
   return new Map(owners.map((owner) => [identifierOf(owner), owner]));
@@ -57,7 +60,7 @@ function decodeOwner(entry: ManagedFieldsEntry, index: number): Owner {
 
 const invalid = (message: string) => new PodwrightError('invalid_argument', message);
 
-/** Encodes owners in upstream's order: appliers first, then by time, manager, version and subresource. */
+/** Encodes the owners in upstream's order: appliers first, then by time, manager, version and subresource. */
 export function encodeOwners(owners: Owners): ManagedFieldsEntry[] {
   return [...owners.values()].sort(compareOwners).map(encodeOwner);
 }
@@ -74,7 +77,7 @@ function compareOwners(one: Owner, other: Owner): number {
 
 const compare = <T extends string | number>(one: T, other: T): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** 0 for a manager without a time. */
+/** Returns the manager's time in Unix seconds, or 0 if it has none. */
 export const secondsOf = ({ time }: Owner): number => (time === undefined ? 0 : Math.floor(Date.parse(time) / 1000));
 
 function encodeOwner({ manager, operation, apiVersion, subresource, fields, time }: Owner): ManagedFieldsEntry {

@@ -1,4 +1,4 @@
-/** The owners in objects that clients sent or that are stored, with upstream's handling of invalid entries. */
+/** Reads the field owners from stored objects and from objects that clients sent. Invalid entries are handled as in upstream. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { ApiError } from '../status/api-error.ts';
@@ -6,8 +6,8 @@ import { isReset, managedFieldsOf } from './object-fields.ts';
 import { decodeOwners, type Owners } from './owners.ts';
 
 /**
- * The owners that a write starts from: those that the client sent, otherwise those of the stored object, so that clients that ignore managed
- * fields do not remove them. Writes of a subresource cannot change them.
+ * Returns the owners that an update starts from: those that the client sent or, if there are none, those of the stored object, so that
+ * clients that are unaware of managed fields do not remove them. Writes to a subresource cannot change them.
  */
 export function ownersForUpdate(live: ApiObject | undefined, object: ApiObject, subresource: string): Owners {
   if (subresource !== '') return ownersOrNone(live);
@@ -16,7 +16,7 @@ export function ownersForUpdate(live: ApiObject | undefined, object: ApiObject, 
   return given.size > 0 ? given : ownersOrNone(live);
 }
 
-/** None if an entry is invalid. */
+/** Returns no owners if any entry is invalid. */
 function ownersOrNone(object: ApiObject | undefined): Owners {
   try {
     return decodeOwners((object && managedFieldsOf(object)) ?? []);
@@ -26,7 +26,7 @@ function ownersOrNone(object: ApiObject | undefined): Owners {
   }
 }
 
-/** The owners in the stored object. An apply fails if one is invalid. */
+/** Returns the owners in the stored object. An apply fails if any entry is invalid. */
 export function ownersForApply(live: ApiObject | undefined): Owners {
   try {
     return decodeOwners((live && managedFieldsOf(live)) ?? []);

@@ -2,7 +2,7 @@ import { parseFieldsV1 } from '@podwright/kube-schema';
 
 export const NO_FIELDS = parseFieldsV1({});
 
-/** Fields that no manager owns. */
+/** Fields that no field manager owns. */
 export const SYSTEM_FIELDS = parseFieldsV1({
   'f:apiVersion': {},
   'f:kind': {},

@@ -1,10 +1,11 @@
-/** Fields of a configuration that its type lacks, in the form in which server-side apply reports them. */
+/** Finds fields in a configuration that its type does not declare, and reports them in the same format as server-side apply. */
 import { decodeJson, type JsonObject, type Schema, type StructType } from '@podwright/kube-schema';
 
 const UNKNOWN = /^unknown field "(.*)"$/s;
 
 /**
- * The paths of the fields, such as `.spec.template.spec.containers[name="a"].foo`. Throws `invalid_argument` for values of wrong types.
+ * Returns the paths of the undeclared fields, such as `.spec.template.spec.containers[name="a"].foo`. Throws `invalid_argument` for values
+ * of the wrong type.
  */
 export function undeclaredFields(
   configuration: JsonObject,
@@ -17,7 +18,7 @@ export function undeclaredFields(
   });
 }
 
-/** Replaces the indexes in a path by the keys of the list elements. */
+/** Replaces the list indexes in a path by the keys of the list elements. */
 function formatPath(
   path: string,
   configuration: unknown,
@@ -40,7 +41,7 @@ function formatPath(
   return text;
 }
 
-/** The keys of a list element in the form `name="a",port=80`; undefined if it has none of them. */
+/** Formats a list element's keys, as in `name="a",port=80`. Returns `undefined` if it has none of them. */
 function keysOf(element: unknown, keys: readonly string[]): string | undefined {
   const fields = (element ?? {}) as Record<string, unknown>;
   const found = keys.filter((key) => fields[key] !== undefined);

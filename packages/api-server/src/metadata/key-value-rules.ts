@@ -6,7 +6,7 @@ import {
   tooLong,
 } from '@podwright/kube-kinds';
 
-/** The limit for the keys and values of all annotations together. */
+/** Maximum total size of all annotation keys and values. */
 const MAX_ANNOTATIONS_BYTES = 256 << 10;
 
 export function validateLabels(labels: Readonly<Record<string, string>>): FieldError[] {
@@ -17,7 +17,7 @@ export function validateLabels(labels: Readonly<Record<string, string>>): FieldE
   ]);
 }
 
-/** Keys of annotations may have upper case letters in their prefixes. */
+/** The prefix of an annotation key may contain upper case letters. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>): FieldError[] {
   const field = 'metadata.annotations';
   const errors = Object.keys(annotations).flatMap((key) =>

@@ -7,7 +7,7 @@ const MAX_MANAGER_BYTES = 128;
 /** Characters that Go's `unicode.IsPrint` rejects: everything but letters, marks, numbers, punctuation, symbols and the ASCII space. */
 const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
-/** Validates entries, which the registry normally has written itself. */
+/** Validates managed fields entries, which are normally written by the registry itself. */
 export function validateManagedFields(entries: unknown): FieldError[] {
   return Array.isArray(entries) ? entries.flatMap(validateEntry) : [];
 }

@@ -1,4 +1,7 @@
-/** The rules of metadata that all kinds share, in upstream's words (apimachinery, api/validation/objectmeta.go). */
+/**
+ * Validation rules for the metadata of all kinds; the error messages are worded as in upstream (apimachinery,
+ * api/validation/objectmeta.go).
+ */
 import {
   type ApiObject,
   dns1123LabelProblems,
@@ -14,7 +17,7 @@ import { validateFinalizers, validateOwnerReferences } from './reference-rules.t
 
 type Metadata = ApiObject['metadata'];
 
-/** Validates the metadata of a new object, after its name was generated (ValidateObjectMeta). */
+/** Validates the metadata of a new object, after its name has been generated (ValidateObjectMeta). */
 export function validateObjectMeta(
   metadata: Metadata,
   { isNamespaced, nameProblems }: { isNamespaced: boolean; nameProblems: NameRule },
@@ -31,7 +34,7 @@ export function validateObjectMeta(
 
 const NAME_REQUIRED = required('metadata.name', 'name or generateName is required');
 
-/** The rules that apply to creates and updates, except those of names. */
+/** Applies the rules shared by creates and updates. Names are not checked. */
 export function validateCommonFields(metadata: Metadata, isNamespaced: boolean): FieldError[] {
   return [
     ...validateNamespace(metadata.namespace ?? '', isNamespaced),

@@ -1,4 +1,4 @@
-/** The rules of changes of metadata, in upstream's words (ValidateObjectMetaUpdate). */
+/** Validation rules for changes to metadata; the error messages are worded as in upstream (ValidateObjectMetaUpdate). */
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiObject, type FieldError, forbiddenField, invalidValue } from '@podwright/kube-kinds';
 import { validateCommonFields } from './object-meta-rules.ts';

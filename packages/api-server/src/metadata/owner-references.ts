@@ -1,6 +1,6 @@
 import type { ApiObject } from '@podwright/kube-kinds';
 
-/** Removes repeated owner references. `duplicates`: the UIDs of the removed ones. */
+/** Removes duplicate owner references. `duplicates`: the UIDs of those that were removed. */
 export function withoutRepeatedOwners(object: ApiObject): { object: ApiObject; duplicates: string[] } {
   const references = object.metadata.ownerReferences ?? [];
   const seen = new Set<string>();
@@ -17,6 +17,6 @@ export function withoutRepeatedOwners(object: ApiObject): { object: ApiObject; d
   return { object: { ...object, metadata: { ...object.metadata, ownerReferences: unique } }, duplicates };
 }
 
-/** Upstream's warnings, before and after mutating admission. */
+/** Returns upstream's warning about duplicate owner references. It differs before and after mutating admission. */
 export const repeatedOwnersWarning = (duplicates: readonly string[], isAdmitted: boolean): string =>
   `.metadata.ownerReferences contains duplicate entries${isAdmitted ? ' after mutating admission happens' : ''}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`;

@@ -2,7 +2,10 @@ import { type ApiObject, type FieldError, invalidValue, qualifiedNameProblems } 
 
 type OwnerReference = NonNullable<ApiObject['metadata']['ownerReferences']>[number];
 
-/** Bounds the errors for further controllers, and the references that such an error shows, which are cut anyway. */
+/**
+ * Limits both the number of errors about additional controllers and the number of owner references that each such error contains, which is
+ * truncated anyway.
+ */
 const MAX_SHOWN = 50;
 
 export function validateOwnerReferences(references: readonly OwnerReference[]): FieldError[] {
@@ -37,7 +40,7 @@ const notEmpty = (field: string, value: string): FieldError[] =>
 
 export const ORPHAN = 'orphan';
 export const FOREGROUND = 'foregroundDeletion';
-/** Finalizers that need no domain; `kubernetes` is the one of namespaces. */
+/** Finalizers that need no domain prefix. `kubernetes` is the finalizer of namespaces. */
 const STANDARD_FINALIZERS = [ORPHAN, FOREGROUND, 'kubernetes'];
 
 export function validateFinalizers(finalizers: readonly string[]): FieldError[] {

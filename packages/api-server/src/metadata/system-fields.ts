@@ -1,30 +1,30 @@
-/** Metadata that the server sets itself. */
+/** Metadata fields that the server sets itself. */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { timestamp } from '../timestamp.ts';
 
 type Metadata = ApiObject['metadata'];
 
-/** Consonants and digits that form no words and are not confused. */
+/** Consonants and digits that cannot form words and are not easily confused. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
-/** Leaves room for the suffix in a DNS label. */
+/** Leaves room for the random suffix in a DNS label. */
 const MAX_BASE = 58;
 
-/** A name for an object with a `generateName`. */
+/** Returns a name for an object that has a `generateName`. */
 export const generateName = (base: string): string => base.slice(0, MAX_BASE) + randomSuffix();
 
 const randomSuffix = (): string =>
   Array.from({ length: SUFFIX_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 
-/** Removes the fields of a new object that clients cannot set. */
+/** Removes fields that clients cannot set on a new object. */
 export function withoutSystemFields(metadata: Metadata): Metadata {
   const { uid: _, creationTimestamp: __, deletionTimestamp: ___, deletionGracePeriodSeconds: ____, ...rest } = metadata;
   const { selfLink: _____, ...others } = rest;
   return others as Metadata;
 }
 
-/** Sets the UID, the time of creation and, if there is none, the name of a new object. */
+/** Sets a new object's UID and creation timestamp, and generates its name if it has none. */
 export function withSystemFields(metadata: Metadata, nowMs: number): Metadata {
   const { name, generateName: base, namespace, ...others } = metadata;
   return {
@@ -38,8 +38,8 @@ export function withSystemFields(metadata: Metadata, nowMs: number): Metadata {
 }
 
 /**
- * Restores the fields that an update cannot change, whether the client changed or removed them. A changed UID and changed times of deletion
- * remain, because validation rejects them.
+ * Restores fields that an update cannot change, whether the client changed or removed them. Some changes are kept, so that validation
+ * rejects them: a different UID or deletion grace period, and a deletion timestamp on an object that had none.
  */
 export function withRetainedFields(metadata: Metadata, old: Metadata): Metadata {
   const { selfLink: _, generation: __, ...given } = metadata;

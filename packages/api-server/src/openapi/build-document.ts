@@ -1,4 +1,4 @@
-/** Builds documents as compressed bytes. Loaded on the first request for a document. */
+/** Builds OpenAPI documents in compressed form. This module is loaded on the first request for a document. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Resource, Schema } from '@podwright/kube-schema';
@@ -11,7 +11,7 @@ const compress = promisify(gzip);
 
 export type DocumentForm = 'v2 json' | 'v2 protobuf' | 'v3 json';
 
-/** `version` is that of the server. The result is compressed by gzip. */
+/** Builds a document and compresses it with gzip. `version`: the server's version. */
 export async function buildDocument(
   schema: Schema,
   resources: readonly Resource[],

@@ -1,4 +1,4 @@
-/** The definitions that operations refer to, with all that these refer to. */
+/** Collects the definitions that operations refer to, directly or through other definitions. */
 import type { Schema, StructType } from '@podwright/kube-schema';
 import { definitionName } from './definition-names.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -12,11 +12,11 @@ export type DefinitionOptions = {
   schema: Schema;
   dialect: Dialect;
   describe: Describe;
-  /** The group versions of the document: kinds that exist in each group version are listed with all of these. */
+  /** The group versions in the document. A kind that exists in every group version is listed under each of them. */
   groupVersions: readonly GroupVersion[];
 };
 
-/** The kind that exists in each group version. */
+/** The kind that exists in every group version. */
 const IN_EACH_GROUP = 'meta.v1.DeleteOptions';
 
 export function definitionsFor(items: readonly PathItem[], options: DefinitionOptions): Record<string, JsonSchema> {
@@ -40,7 +40,7 @@ export function definitionsFor(items: readonly PathItem[], options: DefinitionOp
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns a function for the extension that names the kinds of a struct. */
+/** Returns a function that builds a struct's `x-kubernetes-group-version-kind` extension. */
 function kindNamer({ schema, groupVersions }: DefinitionOptions): (struct: StructType) => JsonSchema {
   const groups = groupsByDirectory(schema);
   const inMeta = [{ group: '', version: 'v1' }];
@@ -56,7 +56,7 @@ function kindNamer({ schema, groupVersions }: DefinitionOptions): (struct: Struc
   };
 }
 
-/** The groups by the first parts of the names of their types. */
+/** Maps the first component of type names to the API group. */
 function groupsByDirectory(schema: Schema): Map<string, string> {
   const kinds = schema.resources.flatMap((resource) => [resource, ...Object.values(resource.subresources ?? {})]);
   const onePerGroup = new Map(kinds.map((kind) => [kind.group, kind]));

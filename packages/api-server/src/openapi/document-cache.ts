@@ -1,4 +1,4 @@
-/** Compressed documents. Each is dropped some time after its last use, so that they cost nothing while no client reads them. */
+/** How long a compressed document is kept after its last use, so that documents take up no memory while no client reads them. */
 const RETENTION_MS = 60_000;
 
 type Entry = { value: Promise<Uint8Array>; timer: NodeJS.Timeout };
@@ -6,7 +6,7 @@ type Entry = { value: Promise<Uint8Array>; timer: NodeJS.Timeout };
 export class DocumentCache {
   readonly #entries = new Map<string, Entry>();
 
-  /** The document with this key. `make` is called if it is not cached; concurrent calls share its result. */
+  /** Returns the document with the given key. `make` builds it if it is not cached; concurrent calls share the result. */
   get(key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
     const found = this.#entries.get(key);
     clearTimeout(found?.timer);

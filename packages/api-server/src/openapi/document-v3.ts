@@ -8,7 +8,7 @@ import { operationTag } from './operation-id.ts';
 import type { Parameter } from './parameters.ts';
 import { discoveryPath, pathsOf } from './paths.ts';
 
-/** `resources` are those of one group version. */
+/** Builds the document of one group version. `resources`: the resources of that group version. */
 export function documentV3(schema: Schema, resources: readonly Resource[], info: DocumentInfo): JsonObject {
   const items = [discoveryPath(resources[0]!), ...resources.flatMap((resource) => pathsOf(schema, resource))];
   const schemas = definitionsFor(items, {

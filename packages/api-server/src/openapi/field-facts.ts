@@ -1,4 +1,4 @@
-/** What upstream's OpenAPI v3 documents say of fields besides what the schema data of kinds has. */
+/** Properties of fields in upstream's OpenAPI v3 documents that the schema data of the kinds does not contain. */
 
 const ISCSI = { iscsiInterface: 'default' };
 const RBD = { keyring: '/etc/ceph/keyring', pool: 'rbd', user: 'admin' };
@@ -6,7 +6,7 @@ const SCALE_IO = { fsType: 'xfs', storageMode: 'ThinProvisioned' };
 const EMPTY_NAME = { name: '' };
 const EQUAL = { operator: 'Equal' };
 
-/** Defaults other than Go's zero values of required fields, by type. Clients need those of map keys to merge lists. */
+/** Defaults by type, other than Go's zero values for required fields. Clients need the defaults of list map keys to merge lists. */
 const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'admissionregistration.v1alpha1.MatchCondition': { expression: '', name: '' },
   'autoscaling.v1.ScaleSpec': { replicas: 0 },
@@ -41,7 +41,7 @@ const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 export const defaultOf = (type: string, field: string): unknown =>
   Object.hasOwn(DEFAULTS, type) ? DEFAULTS[type]![field] : undefined;
 
-/** Structs of which one field is set at most: the field that says which one, and the others. */
+/** Structs in which at most one of the `fields` may be set. `discriminator`: the field that says which one. */
 const UNIONS: Readonly<Record<string, { discriminator?: string; fields: readonly string[] }>> = {
   'core.v1.AppArmorProfile': { discriminator: 'type', fields: ['localhostProfile'] },
   'core.v1.PodSchedulingGroup': { fields: ['podGroupName'] },
@@ -53,7 +53,7 @@ const UNIONS: Readonly<Record<string, { discriminator?: string; fields: readonly
   'scheduling.v1alpha2.PodGroupTemplateReference': { fields: ['workload'] },
 };
 
-/** The value of `x-kubernetes-unions`. Values of the discriminator are the Go names of the fields. */
+/** Returns the value of `x-kubernetes-unions`. In it, discriminator values are the Go names of the fields. */
 export function unionsOf(type: string): object[] | undefined {
   const union = Object.hasOwn(UNIONS, type) ? UNIONS[type]! : undefined;
   if (union === undefined) return undefined;
@@ -72,5 +72,7 @@ const GRANULAR: readonly string[] = [
   'core.v1.PersistentVolumeSpec.claimRef',
 ];
 
-/** Whether server-side apply merges a map or struct by its fields although its type says otherwise. */
+/**
+ * Whether server-side apply merges a map or struct field by field, regardless of what its type says (`x-kubernetes-map-type: granular`).
+ */
 export const isGranular = (type: string, field: string): boolean => GRANULAR.includes(`${type}.${field}`);

@@ -1,13 +1,13 @@
 const VARINT = 0;
 const BYTES = 2;
 
-/** A protobuf message under construction, whose fields are added in order. Bytes are written once, when it is finished. */
+/** A protobuf message under construction. Fields are added in order, and the bytes are written only when the message is finished. */
 export class GnosticMessage {
-  /** Numbers are varints; texts and messages are contents whose length is in the part before. */
+  /** Numbers are varints. Strings and nested messages are field contents, whose length is in the preceding part. */
   readonly #parts: (number | string | GnosticMessage)[] = [];
   #length = 0;
 
-  /** Values other than texts are left out. */
+  /** Adds a string field. Values that are not strings are omitted. */
   text(number: number, value: unknown): void {
     if (typeof value === 'string') this.#field(number, value, Buffer.byteLength(value));
   }
@@ -16,14 +16,14 @@ export class GnosticMessage {
     if (Array.isArray(values)) for (const value of values) this.text(number, value);
   }
 
-  /** Only `true` is written: `false` is the default. */
+  /** Adds a boolean field. Only `true` is written, because `false` is the default. */
   flag(number: number, value: unknown): void {
     if (value !== true) return;
     this.#varint(number * 8 + VARINT);
     this.#varint(1);
   }
 
-  /** `write` fills in the nested message. */
+  /** Adds a nested message, which `write` fills in. */
   message(number: number, write: (inner: GnosticMessage) => void): void {
     const inner = new GnosticMessage();
     write(inner);
@@ -49,7 +49,7 @@ export class GnosticMessage {
     this.#length++;
   }
 
-  /** Returns the offset after the message. */
+  /** Writes the message at `start`, and returns the offset after it. */
   #write(bytes: Buffer, start: number): number {
     let at = start;
     for (const part of this.#parts) {

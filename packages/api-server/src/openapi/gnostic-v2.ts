@@ -1,6 +1,6 @@
 /**
- * Encodes an OpenAPI 2.0 document as the protobuf messages of gnostic (openapiv2/OpenAPIv2.proto), which kubectl requests. Only what our
- * own documents have is encoded. Numbers are those of the fields.
+ * Encodes an OpenAPI 2.0 document as gnostic's protobuf messages (openapiv2/OpenAPIv2.proto), which kubectl requests. Supports only what
+ * our own documents contain. Numeric arguments are protobuf field numbers.
  */
 import type { JsonObject } from '@podwright/kube-schema';
 import { GnosticMessage } from './gnostic-message.ts';
@@ -9,7 +9,10 @@ type Entries = Record<string, unknown>;
 type Write = (message: GnosticMessage, value: Entries) => void;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
-/** Where a NonBodyParameter has its kind of parameter, and where these kinds have their fields. */
+/**
+ * Field numbers for non-body parameters. `number`: the field of NonBodyParameter that holds this kind of parameter. `type`: the `type`
+ * field within it.
+ */
 const PARAMETER_KINDS: Readonly<Record<string, { number: number; type: number }>> = {
   query: { number: 3, type: 6 },
   path: { number: 4, type: 5 },
@@ -33,7 +36,7 @@ function nested(message: GnosticMessage, [number, write]: [number, Write], value
   if (value !== undefined) message.message(number, (inner) => write(inner, value as Entries));
 }
 
-/** A map: a list of messages with a name and a value. */
+/** Writes a map, which is encoded as a list of messages with a name and a value. */
 function named(message: GnosticMessage, [number, write]: [number, Write], value: unknown): void {
   for (const [name, one] of entriesOf(value))
     message.message(number, (entry) => {
@@ -42,7 +45,7 @@ function named(message: GnosticMessage, [number, write]: [number, Write], value:
     });
 }
 
-/** Fields whose names begin with `x-`, as YAML. JSON is YAML. */
+/** Writes fields whose names begin with `x-`. Their values are YAML; JSON is used because it is a subset of YAML. */
 function extensions(message: GnosticMessage, number: number, value: Entries): void {
   for (const [name, one] of Object.entries(value))
     if (name.startsWith('x-'))
@@ -93,7 +96,7 @@ const writeResponse: Write = (message, { description, schema }) =>
     if (schema !== undefined) response.message(2, (item) => nested(item, [1, writeSchema], schema));
   });
 
-/** ParametersItem → Parameter → BodyParameter or NonBodyParameter. */
+/** Writes a parameter as nested messages: ParametersItem → Parameter → BodyParameter or NonBodyParameter. */
 const writeParameter: Write = (item, parameter) =>
   item.message(1, (message) => {
     if (parameter.in === 'body') nested(message, [1, writeBody], parameter);

@@ -1,4 +1,4 @@
-/** The parts of JSON Schema that Kubernetes' OpenAPI documents use. */
+/** The subset of JSON Schema that Kubernetes' OpenAPI documents use. */
 export type JsonSchema = {
   $ref?: string;
   allOf?: JsonSchema[];

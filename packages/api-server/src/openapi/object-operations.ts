@@ -1,4 +1,4 @@
-/** The operations by which single objects are read, changed and deleted, also those of subresources. */
+/** Operations that create, read, change and delete single objects, including subresources. */
 import type { GroupVersionKind } from '@podwright/kube-schema';
 import { PATCH as PATCH_DEFINITION } from './definition-names.ts';
 import { ANY_TYPE, type Operation, type OperationContext, type OperationFields, operation } from './operation.ts';
@@ -11,15 +11,15 @@ const PATCH_TYPES = [
   'application/apply-patch+yaml',
 ];
 
-/** What operations apply to: a resource, or a subresource with its own verbs and kind. */
+/** What an operation acts on: a resource, or a subresource with its own verbs and kind. */
 export type Target = {
   verbs: readonly string[];
-  /** The struct of requests and responses. */
+  /** The struct that requests and responses contain. */
   type: string;
-  /** Names the object in descriptions. */
+  /** How operation descriptions refer to the object. */
   of: string;
   kind: GroupVersionKind;
-  /** The subresource, or ''. */
+  /** The name of the subresource, or ''. */
   suffix: string;
 };
 
@@ -48,7 +48,7 @@ const create = (type: string): VerbFields => ({
   body: { type, isRequired: true, mediaTypes: ANY_TYPE },
 });
 
-/** The operations for the verbs get, update and patch. */
+/** Returns the operations for the verbs get, update and patch. */
 export function readAndWrite(context: OperationContext, target: Target): Operation[] {
   const byVerb = { get: READ, update: replace(target.type), patch: CHANGE };
   return Object.entries(byVerb)
@@ -56,7 +56,7 @@ export function readAndWrite(context: OperationContext, target: Target): Operati
     .map(([, fields]) => verbOperation(context, target, fields));
 }
 
-/** The operation for the verb create, if the target has it. */
+/** Returns the operation for the verb create, if the target supports it. */
 export const creation = (context: OperationContext, target: Target): Operation[] =>
   target.verbs.includes('create') ? [verbOperation(context, target, create(target.type))] : [];
 
@@ -68,7 +68,7 @@ function verbOperation(
   return operation(context, [name, suffix], { ...fields, kind, response: type, description: `${does} the ${of}.` });
 }
 
-/** `response` is the type of the response: that of the deleted object, or Status. */
+/** Returns the delete operation. `response`: the type of the response, which is either the deleted object's type or Status. */
 export const deletion = (context: OperationContext, response: string): Operation =>
   operation(context, ['delete'], {
     ...{ method: 'delete', action: 'delete', parameters: DELETE, statusCodes: [200, 202], response },

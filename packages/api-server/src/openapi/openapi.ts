@@ -1,4 +1,4 @@
-/** Responds to requests for OpenAPI documents (kube-openapi, pkg/handler and pkg/handler3). */
+/** Serves OpenAPI documents (kube-openapi, pkg/handler and pkg/handler3). */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -11,7 +11,7 @@ import { DocumentCache } from './document-cache.ts';
 
 export type OpenApiOptions = {
   schema: Schema;
-  /** The resources that the server acts upon. */
+  /** The resources that the server implements. */
   resources: readonly Resource[];
   /** The server's version, such as v1.36.0. */
   version: string;
@@ -23,7 +23,7 @@ const decompress = promisify(gunzip);
 
 const JSON_TYPE = 'application/json';
 const PROTOBUF_V2 = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-/** Media types of OpenAPI v2 in requests, with the form and the media type of the response. */
+/** Media types that clients can request for OpenAPI v2, each with the document's form and the media type of the response. */
 const V2_FORMS: readonly (readonly [string, DocumentForm, string])[] = [
   [JSON_TYPE, 'v2 json', JSON_TYPE],
   ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', 'v2 protobuf', PROTOBUF_V2],
@@ -32,12 +32,12 @@ const V2_FORMS: readonly (readonly [string, DocumentForm, string])[] = [
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-/** Immutable: a server whose resources change creates another one. */
+/** Serves OpenAPI documents. Immutable: when a server's resources change, it creates a new instance. */
 export class OpenApi {
   readonly #options: OpenApiOptions;
-  /** The built-in resources: the schema data has no other kinds. */
+  /** The built-in resources. The schema data contains no other kinds. */
   readonly #resources: readonly Resource[];
-  /** The resources by the paths of their group versions, such as `apis/apps/v1`. */
+  /** Resources by the path of their group version, such as `apis/apps/v1`. */
   readonly #groupVersions: ReadonlyMap<string, readonly Resource[]>;
   readonly #cache = new DocumentCache();
 
@@ -50,7 +50,7 @@ export class OpenApi {
 
   readonly paths: readonly string[] = ['/openapi/v2', '/openapi/v3'];
 
-  /** Undefined for paths outside `/openapi`. */
+  /** Returns `undefined` for paths outside `/openapi`. */
   async respond(request: PathRequest): Promise<PathResponse | undefined> {
     const { path } = request;
     if (path === '/openapi/v2') return this.#v2(request);
@@ -59,7 +59,7 @@ export class OpenApi {
     return path.startsWith(prefix) ? this.#v3(request, path.slice(prefix.length)) : undefined;
   }
 
-  /** The documents of OpenAPI v3, with the hashes by which clients cache them. */
+  /** Returns the index of the OpenAPI v3 documents. It contains a hash of each document, which clients use for caching. */
   #index(request: PathRequest): PathResponse {
     const entries = [...this.#groupVersions].map(([path, resources]) => {
       return [path, { serverRelativeURL: urlOf(path, this.#hash(resources)) }] as const;
@@ -110,7 +110,7 @@ export class OpenApi {
     return buildDocument(schema, resources, { form, version });
   }
 
-  /** A hash of all that determines a document, so that the index needs no document. */
+  /** Returns a hash of everything that determines a document's content, so that the index can be built without building the documents. */
   #hash(resources: readonly Resource[]): string {
     const input = JSON.stringify([VERSION, BUILD, this.#options.version, resources]);
     return createHash('sha256').update(input).digest('hex').toUpperCase();
@@ -123,7 +123,7 @@ const pathOf = (resource: Resource) => `${resource.group === '' ? 'api' : 'apis'
 
 const urlOf = (path: string, hash: string) => `/openapi/v3/${path}?hash=${hash}`;
 
-/** Headers of a document whose URL has its hash: clients need not request it again. */
+/** Headers for a document whose URL contains its hash. Clients never need to request such a document again. */
 const forever = () => ({
   'cache-control': 'public, immutable',
   expires: new Date(Date.now() + YEAR_MS).toUTCString(),

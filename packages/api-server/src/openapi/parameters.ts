@@ -1,4 +1,4 @@
-/** Parameters of operations, with descriptions of our own. */
+/** Parameters of operations. Their descriptions are written for this project rather than copied from upstream. */
 import type { Field } from '@podwright/kube-schema';
 
 export type Parameter = {
@@ -99,7 +99,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   tty: 'Whether the program gets a terminal.',
 };
 
-/** The parameters of a subresource that reads its options, such as PodLogOptions, from the query. */
+/** Returns the parameters of a subresource that reads its options, such as PodLogOptions, from the query string. */
 export function optionParameters(fields: Iterable<Field>): Parameter[] {
   return [...fields].flatMap(({ name, type }) => {
     const of = name === 'kind' || name === 'apiVersion' ? undefined : OPTION_TYPES[type];

@@ -1,4 +1,4 @@
-/** The paths of a group version with their operations (apiserver, endpoints/installer.go). */
+/** Builds the paths of a group version with their operations (apiserver, endpoints/installer.go). */
 import { listKind, PROTOBUF_MEDIA_TYPE, type Resource, type Schema } from '@podwright/kube-schema';
 import { creation, deletion, readAndWrite, type Target } from './object-operations.ts';
 import {
@@ -20,7 +20,7 @@ type GroupVersion = { group: string; version: string };
 const STREAM_TYPES = [...OBJECT_TYPES, 'application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`];
 const STATUS = 'meta.v1.Status';
 
-/** Resources whose DELETE responds with the deleted object instead of a Status. */
+/** Resources for which DELETE returns the deleted object instead of a Status. */
 const RETURNED = [
   'persistentvolumeclaims',
   'persistentvolumes',
@@ -38,7 +38,7 @@ function returnsDeleted({ group, plural }: Resource): boolean {
 
 const rootPath = ({ group, version }: GroupVersion) => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
 
-/** The path of discovery of a group version. */
+/** Returns the discovery path of a group version. */
 export function discoveryPath(groupVersion: GroupVersion): PathItem {
   const get: Operation = {
     method: 'get',
@@ -52,7 +52,7 @@ export function discoveryPath(groupVersion: GroupVersion): PathItem {
   return { path: `${rootPath(groupVersion)}/`, parameters: [], operations: [get] };
 }
 
-/** All paths of a resource and its subresources. */
+/** Returns all paths of a resource and its subresources. */
 export function pathsOf(schema: Schema, resource: Resource): PathItem[] {
   const { plural, namespaced, kind, verbs } = resource;
   const root = rootPath(resource);

@@ -15,7 +15,7 @@ import { NAMESPACE, nameParameter, optionParameters, type Parameter, PRETTY, PRO
 const PROXY_METHODS = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'];
 const STREAM_METHODS = ['get', 'post'];
 
-/** The paths of a subresource. `context.path` is that of the resource's collection. */
+/** Returns the paths of a subresource. `context.path` is the path of the resource's collection. */
 export function subresourcePaths(context: OperationContext, [name, subresource]: [string, Subresource]): PathItem[] {
   const { schema, resource } = context;
   const path = `${context.path}/{name}/${name}`;
@@ -39,7 +39,7 @@ function logOperation(context: OperationContext, kind: GroupVersionKind): Operat
   });
 }
 
-/** Streams and proxies. A proxy has a second path, for what follows its name. */
+/** Returns the paths of stream and proxy subresources. A proxy has a second path that includes the path to be proxied. */
 function connectPaths(context: OperationContext, own: Parameter[], [name, kind]: [string, Subresource]): PathItem[] {
   const isProxy = name === 'proxy';
   const parameters = [...own, ...optionParameters(context.schema.kind(kind)!.byName.values())];

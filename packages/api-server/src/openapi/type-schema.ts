@@ -5,15 +5,15 @@ import { defaultOf, isGranular, unionsOf } from './field-facts.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { type Dialect, SCALARS, ZEROS } from './value-schemas.ts';
 
-/** Texts for people: the kind's or struct's own, or that of one of its fields. */
+/** Returns the human-readable description of a type or, if `field` is given, of one of its fields. */
 export type Describe = (type: { name: string }, field?: string) => string | undefined;
 
 export type TypeSchemaOptions = {
   dialect: Dialect;
   describe: Describe;
-  /** Finds a struct; undefined for value types. */
+  /** Looks up a struct. Returns `undefined` for value types. */
   structOf: (type: string) => StructType | undefined;
-  /** Gets the name of each struct and value type that the schema refers to. */
+  /** Called with the name of each struct or value type that the schema refers to. */
   refer: (type: string) => void;
 };
 
@@ -49,7 +49,7 @@ function propertiesOf(type: StructType, fields: readonly Field[], options: TypeS
 
 const textOf = (description: string | undefined) => (description === undefined ? {} : { description });
 
-/** In OpenAPI v3, nothing may stand next to a reference. */
+/** In OpenAPI v3, a `$ref` must not have sibling keywords. */
 function withReference($ref: string, more: JsonSchema, dialect: Dialect): JsonSchema {
   if (dialect === 'v2' || Object.keys(more).length === 0) return { $ref, ...more };
   return { ...more, allOf: [{ $ref }] };
@@ -62,7 +62,7 @@ function fieldSchema(field: Field, options: TypeSchemaOptions): JsonSchema {
   return { type: 'array', items: element };
 }
 
-/** The schema of a scalar, a value type or a struct. Structs that are lists in JSON have no definition of their own. */
+/** Returns the schema of a scalar, a value type or a struct. Structs that are encoded as JSON lists have no definition of their own. */
 function elementSchema(name: string, options: TypeSchemaOptions): JsonSchema {
   if (Object.hasOwn(SCALARS, name)) return SCALARS[name as ScalarType];
   const { dialect, refer, structOf } = options;
@@ -72,7 +72,7 @@ function elementSchema(name: string, options: TypeSchemaOptions): JsonSchema {
   return { $ref: `${dialect === 'v2' ? '#/definitions/' : '#/components/schemas/'}${definitionName(name)}` };
 }
 
-/** The default in upstream's documents: a value of the API, or Go's zero value of a field that is always encoded. */
+/** Returns the default in upstream's documents: an API default or, for fields that are always encoded, Go's zero value. */
 function defaultValue(type: StructType, field: Field, options: TypeSchemaOptions): unknown {
   const explicit = defaultOf(type.name, field.name);
   if (explicit !== undefined) return explicit;
@@ -83,7 +83,7 @@ function defaultValue(type: StructType, field: Field, options: TypeSchemaOptions
   return omitEmpty ? undefined : ZEROS[field.type as ScalarType];
 }
 
-/** How server-side apply and strategic merge patches merge the field. */
+/** Returns the extensions that specify how server-side apply and strategic merge patches merge the field. */
 function mergeExtensions(
   type: StructType,
   { name, type: valueType, container, listType, mapKeys, isAtomicMap, patch }: Field,

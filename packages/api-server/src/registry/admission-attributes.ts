@@ -3,7 +3,7 @@ import type { Admission, AdmissionAttributes } from '../admission-contract.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { ServedKind } from './served-kind.ts';
 
-/** An admission that admits everything unchanged. */
+/** An `Admission` that admits all writes unchanged. */
 export const NO_ADMISSION: Admission = {
   mutate: async ({ object }) => object,
   validate: async () => {},

@@ -1,4 +1,4 @@
-/** Patches of JSON objects, with the answers to those that fail. */
+/** Applies patches to JSON objects, and converts failures to API errors. */
 import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import {
   type JsonObject,
@@ -12,7 +12,7 @@ import { ApiError, badRequest } from '../status/api-error.ts';
 
 export const APPLY = 'application/apply-patch+yaml';
 
-/** The type of a patch, without parameters. */
+/** The media type of a patch, without parameters. */
 export type PatchMediaType =
   | 'application/json-patch+json'
   | 'application/merge-patch+json'
@@ -28,7 +28,7 @@ const PATCHES: Readonly<Record<Exclude<PatchMediaType, typeof APPLY>, (patching:
     strategicMerge(object, patchObject(patch), { schema, type }),
 };
 
-/** The object after a patch that is no apply. Throws `ApiError`. */
+/** Applies a patch other than an apply patch, and returns the patched object. Throws `ApiError`. */
 export function applyPatch(mediaType: keyof typeof PATCHES, patching: Patching): JsonObject {
   try {
     return PATCHES[mediaType](patching);
@@ -37,14 +37,14 @@ export function applyPatch(mediaType: keyof typeof PATCHES, patching: Patching):
   }
 }
 
-/** A patch that must be an object. */
+/** Checks that a patch is a JSON object. */
 export function patchObject(patch: unknown): JsonObject {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch))
     throw badRequest('error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}');
   return patch as JsonObject;
 }
 
-/** Upstream does not say which operation failed. */
+/** As in upstream, the message does not say which operation failed. */
 const REJECTED = 'the server rejected our request due to an error in our request';
 
 function patchAnswer(error: PodwrightError): ApiError {

@@ -10,12 +10,12 @@ import type { ResourceParts } from './resource-parts.ts';
 import { Overtaken, written } from './store-answers.ts';
 import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
 
-/** The number of generated names that are tried, as in upstream. */
+/** How many generated names to try, as in upstream. */
 const MAX_NAME_TRIES = 8;
 
 type NewObject = { namespace: string; object: ApiObject };
 
-/** Creates an object from a decoded one in the served version. Throws `ApiError`. */
+/** Creates an object. The given object must be decoded, and in the served version. Throws `ApiError`. */
 export async function createObject(
   parts: ResourceParts,
   { namespace, object }: NewObject,
@@ -38,8 +38,8 @@ export async function createObject(
 }
 
 /**
- * Completes, validates and stores a new object that mutating admission has admitted. The object is in the stored version. Throws `Overtaken`
- * if its name is in use, and `ApiError`.
+ * Completes, validates and stores a new object that mutating admission has admitted. The object must be in the storage version. Throws
+ * `Overtaken` if the name is already in use, and `ApiError`.
  */
 export async function insertObject(
   parts: ResourceParts,
@@ -72,7 +72,7 @@ function store(parts: ResourceParts, { namespace, object }: NewObject, dryRun: b
   return kind.fromStored(stored.decode());
 }
 
-/** The answer to a name that an object has. Clients try again if the server generated it. */
+/** Returns the error for a name that is already in use. If the server generated the name, the error asks clients to retry. */
 function nameInUse(resource: GroupResource, { metadata }: ApiObject, existing: ApiObject): ApiError {
   const { name = '', generateName = '' } = metadata;
   const error = alreadyExists(resource, name);

@@ -6,7 +6,10 @@ import { listObjects, type ObjectList } from './list-objects.ts';
 import type { ListOptions } from './list-options.ts';
 import type { ResourceParts } from './resource-parts.ts';
 
-/** Deletes the objects that a list selects, one after another, until a deletion fails. Returns the list. Throws `ApiError`. */
+/**
+ * Deletes the listed objects one at a time, and stops at the first deletion that fails. Objects that no longer exist are skipped. Returns
+ * the list. Throws `ApiError`.
+ */
 export async function deleteCollection(
   parts: ResourceParts,
   { namespace, list, options }: { namespace: string; list: ListOptions; options: DeleteOptions },

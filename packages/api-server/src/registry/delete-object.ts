@@ -12,20 +12,17 @@ import type { ResourceParts } from './resource-parts.ts';
 import { Overtaken, written } from './store-answers.ts';
 import type { Place } from './update-object.ts';
 
-/** Bounds the attempts of a deletion that other writes overtake while admission runs. */
+/** Maximum number of attempts to delete an object that other writes keep changing while admission runs. */
 const MAX_ATTEMPTS = 100;
 
 export type Deleted = {
-  /** The object after the request: its last state, or its state with a deletion time. In the served version. */
+  /** The object after the request, in the served version: either its last state, or its state with a deletion timestamp. */
   object: ApiObject;
-  /** Whether the object does not exist any more. */
+  /** Whether the object no longer exists. */
   removed: boolean;
 };
 
-/**
- * Deletes an object, or marks it for deletion: objects with finalizers and objects with a grace period remain for some time. Throws
- * `ApiError`.
- */
+/** Deletes an object. Objects with finalizers or a grace period are only marked for deletion, and are removed later. Throws `ApiError`. */
 export async function deleteObject(
   parts: ResourceParts,
   { namespace, name, options, isCollection = false }: Place & { options: DeleteOptions; isCollection?: boolean },
@@ -58,7 +55,7 @@ export async function deleteObject(
 
 type Step = Exclude<DeletionStep, { kind: 'pending' }>;
 
-/** The result of a dry run. */
+/** Returns the object that a dry run reports. */
 const tried = (step: Step, old: ApiObject): ApiObject => (step.kind === 'keep' ? step.object : (step.marked ?? old));
 
 function applyStep(

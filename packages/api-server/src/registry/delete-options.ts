@@ -2,16 +2,19 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import { conflict } from '../status/api-error.ts';
 import type { ServedKind } from './served-kind.ts';
 
-/** meta/v1 DeleteOptions. `dryRun` is in the request's context. */
+/** DeleteOptions (meta/v1), except for `dryRun`, which is in the request context. */
 export type DeleteOptions = {
   gracePeriodSeconds?: number;
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-  /** The older form of `propagationPolicy`. */
+  /** The deprecated form of `propagationPolicy`. */
   orphanDependents?: boolean;
 };
 
-/** Throws a conflict if the object is not the one that the client means. Upstream names the kind here, not the resource. */
+/**
+ * Throws a Conflict error if the object does not meet the client's preconditions. As in upstream, the message names the kind instead of the
+ * resource.
+ */
 export function checkPreconditions(
   { resource }: ServedKind,
   { metadata }: ApiObject,

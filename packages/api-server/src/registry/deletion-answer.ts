@@ -3,7 +3,7 @@ import type { Resource } from '@podwright/kube-schema';
 import { groupResource } from '../status/api-error.ts';
 import type { Deleted } from './delete-object.ts';
 
-/** A meta/v1 Status for a removed object. */
+/** The Status (meta/v1) that reports a removed object. */
 export type SuccessStatus = {
   kind: 'Status';
   apiVersion: 'v1';
@@ -12,7 +12,7 @@ export type SuccessStatus = {
   details: { name?: string; group?: string; kind: string; uid?: string };
 };
 
-/** The resources of which a DELETE returns the last state. */
+/** Resources for which DELETE returns the last state of the object. */
 const RETURN_OBJECT: ReadonlySet<string> = new Set([
   'namespaces',
   'persistentvolumeclaims',
@@ -34,7 +34,10 @@ const RETURN_OBJECT: ReadonlySet<string> = new Set([
   'volumeattributesclasses.storage.k8s.io',
 ]);
 
-/** The answer to a DELETE: the object if it remains, or if its kind returns it; otherwise a Status with its UID. */
+/**
+ * Returns the response to a DELETE: the object if it still exists or its resource requires it; otherwise a Status that contains the
+ * object's UID.
+ */
 export function deletionAnswer(resource: Resource, { object, removed }: Deleted): ApiObject | SuccessStatus {
   if (!removed || RETURN_OBJECT.has(groupResource(resource))) return object;
   const { group, plural } = resource;

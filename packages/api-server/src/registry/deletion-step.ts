@@ -6,11 +6,11 @@ import type { DeleteOptions } from './delete-options.ts';
 import type { ServedKind } from './served-kind.ts';
 
 export type DeletionStep =
-  /** The object is being deleted already, not later than requested. */
+  /** The object is already being deleted, and will be removed no later than requested. */
   | { kind: 'pending' }
-  /** The object remains, with these changes. */
+  /** The object is kept, in this state. */
   | { kind: 'keep'; object: ApiObject }
-  /** The object is removed. `marked`: the state that watchers receive before. */
+  /** The object is removed. `marked`: the state that watchers receive before the removal. */
   | { kind: 'remove'; marked?: ApiObject };
 
 type Request = { options: DeleteOptions; nowMs: number };
@@ -37,16 +37,16 @@ export function deletionStep({ strategy }: ServedKind, old: ApiObject, { options
     : { kind: 'keep', object };
 }
 
-/** Negative periods count as one second. */
+/** A negative grace period counts as one second. */
 const atLeastOne = (seconds: number | undefined): number | undefined =>
   seconds !== undefined && seconds < 0 ? 1 : seconds;
 
-/** The first request to delete an object that prepares for its deletion sets no grace period. */
+/** If a kind's strategy defines `prepareForDelete`, the first delete request sets a deletion timestamp but no grace period. */
 function withDeletionTime(object: ApiObject, nowMs: number): ApiObject {
   return { ...object, metadata: { ...object.metadata, deletionTimestamp: timestamp(nowMs) } };
 }
 
-/** Adds or removes the finalizers with which the garbage collector handles dependents. */
+/** Adds or removes the finalizers that determine how the garbage collector handles dependents. */
 function withPolicy(object: ApiObject, options: DeleteOptions, policy: 'orphan' | 'background'): ApiObject {
   const { finalizers: before = [], ...metadata } = object.metadata;
   const isOfPolicy = (name: string) => name === ORPHAN || name === FOREGROUND;
@@ -57,7 +57,10 @@ function withPolicy(object: ApiObject, options: DeleteOptions, policy: 'orphan' 
   return { ...object, metadata: { ...metadata, ...(after.length === 0 ? {} : { finalizers: after }) } };
 }
 
-/** The finalizer by the options, otherwise the one that the object has, otherwise that of the kind's default. */
+/**
+ * Returns the finalizer that the delete options request. Without such an option, returns the one that the object already has, or that of
+ * the kind's default policy.
+ */
 function policyFinalizer(
   finalizers: readonly string[],
   { orphanDependents, propagationPolicy }: DeleteOptions,
@@ -71,7 +74,7 @@ function policyFinalizer(
   return own ?? (policy === 'orphan' ? ORPHAN : undefined);
 }
 
-/** The state of an object that only finalizers hold. */
+/** Returns the state of an object that only its finalizers keep from being removed. */
 function ended(object: ApiObject, nowMs: number): ApiObject {
   const { deletionTimestamp, generation } = object.metadata;
   const isLater = deletionTimestamp === undefined || Date.parse(deletionTimestamp) > nowMs;
@@ -108,7 +111,7 @@ function gracefulStep(old: ApiObject, { requested, nowMs, grace }: GracefulReque
   return { kind: 'marked', object: { ...old, metadata } };
 }
 
-/** The remaining grace period can only be shortened, and not to a time in the past. */
+/** Shortens the remaining grace period if requested. It can never be extended, and does not end in the past. */
 function shortened(old: ApiObject, requested: number | undefined, nowMs: number): Graceful {
   const { deletionTimestamp = '', deletionGracePeriodSeconds } = old.metadata;
   if (!deletionGracePeriodSeconds) return NOT_GRACEFUL;

@@ -1,11 +1,14 @@
-/** Field selectors of list, watch and delete-collection requests, with upstream's errors (apimachinery, fields/selector.go). */
+/**
+ * Field selectors of list, watch and deletecollection requests; the error messages are worded as in upstream (apimachinery,
+ * fields/selector.go).
+ */
 import type { ApiObject } from '@podwright/kube-kinds';
 import { badRequest } from '../status/api-error.ts';
 import type { ServedKind } from './served-kind.ts';
 
 export type FieldRequirement = { field: string; isEqual: boolean; value: string };
 
-/** Parses a selector for objects of a kind. Fields have their names in the stored version. Throws `ApiError`. */
+/** Parses a field selector for objects of a kind. Field names are converted to those in the storage version. Throws `ApiError`. */
 export function parseFieldSelector(kind: ServedKind, selector: string): FieldRequirement[] {
   return splitTerms(selector)
     .filter((term) => term !== '')
@@ -29,7 +32,7 @@ export function matchesFields(
   });
 }
 
-/** The value that a field must have, if the selector names one. */
+/** Returns the value that the selector requires for a field, or `undefined` if it requires none. */
 export const requiredValue = (requirements: readonly FieldRequirement[], field: string): string | undefined =>
   requirements.find((one) => one.field === field && one.isEqual)?.value;
 
@@ -38,7 +41,7 @@ const METADATA: Readonly<Record<string, ((object: ApiObject) => string) | undefi
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
 };
 
-/** The name in the stored version of a field that the kind selects by. */
+/** Returns a selectable field's name in the storage version. Throws `ApiError` if the kind does not support selecting by the field. */
 function storedField({ resource, strategy, conversion }: ServedKind, field: string): string {
   if (field === 'metadata.name' || (field === 'metadata.namespace' && resource.namespaced)) return field;
   const fields = strategy.selectableFields ?? {};
@@ -52,7 +55,7 @@ function storedField({ resource, strategy, conversion }: ServedKind, field: stri
   );
 }
 
-/** Splits at commas that are not escaped. */
+/** Splits a field selector at unescaped commas. */
 const splitTerms = (selector: string): string[] => selector.match(/(?:\\.|[^,\\]|\\$)+/gs) ?? [];
 
 function unescaped(value: string): string {

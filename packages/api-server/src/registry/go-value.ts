@@ -1,4 +1,4 @@
-/** Formats parsed JSON like Go's `%+v`: `map[a:1 b:[x y] c:<nil>]`. Messages of strategic merge patches have this form. */
+/** Formats parsed JSON like Go's `%+v`, as in `map[a:1 b:[x y] c:<nil>]`. Error messages about strategic merge patches use this format. */
 export function formatGoValue(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(formatGoValue).join(' ')}]`;

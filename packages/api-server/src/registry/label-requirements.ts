@@ -27,5 +27,5 @@ function meets({ operator, values }: LabelRequirement, value: string | undefined
   }
 }
 
-/** Whether the text is an integer that `>` and `<` compare. */
+/** Whether the text is an integer, as required by the operators `>` and `<`. */
 export const isInteger = (text: string): boolean => /^[+-]?\d{1,19}$/.test(text);

@@ -1,10 +1,13 @@
-/** Label selectors of list, watch and delete-collection requests, with upstream's errors (apimachinery, labels/selector.go). */
+/**
+ * Label selectors of list, watch and deletecollection requests; the error messages are worded as in upstream (apimachinery,
+ * labels/selector.go).
+ */
 import { labelValueProblems, qualifiedNameProblems } from '@podwright/kube-kinds';
 import { badRequest } from '../status/api-error.ts';
 import { isInteger, type LabelOperator, type LabelRequirement } from './label-requirements.ts';
 import { type LabelToken, labelTokens } from './label-tokens.ts';
 
-/** Parses a selector; an empty one has no requirements. Throws `ApiError`. */
+/** Parses a label selector. An empty selector has no requirements. Throws `ApiError`. */
 export function parseLabelSelector(selector: string): LabelRequirement[] {
   return new LabelParser(labelTokens(selector)).parse();
 }
@@ -65,7 +68,7 @@ class LabelParser {
     return { key, operator, values };
   }
 
-  /** Values in parentheses; an empty list and empty places count as ''. */
+  /** Parses the values in parentheses. An empty list and missing values count as ''. */
   #values(): string[] {
     if (this.#next().text !== '(') throw this.#wrong(`found '${this.#next().text}' expected: '('`);
     this.#take();
@@ -118,7 +121,7 @@ function checkValues(key: string, operator: LabelOperator, values: readonly stri
   }
 }
 
-/** Throws the problems of a part of the selector. */
+/** Throws if there are problems with this part of the selector. */
 function check(field: string, value: string, problems: readonly string[]): void {
   if (problems.length > 0)
     throw new SyntaxError(`${field}: Invalid value: ${JSON.stringify(value)}: ${problems.join('; ')}`);

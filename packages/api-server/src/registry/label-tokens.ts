@@ -1,7 +1,7 @@
-/** Tokens of label selectors, as upstream reads them (apimachinery, labels/selector.go). */
+/** A token of a label selector, as upstream's lexer defines it (apimachinery, labels/selector.go). */
 
 export type LabelToken = {
-  /** `word` for keys, values, `in` and `notin`. */
+  /** `word` for keys, values, `in` and `notin`; `end` marks the end of the selector. */
   kind: 'word' | 'symbol' | 'end';
   text: string;
 };
@@ -9,7 +9,7 @@ export type LabelToken = {
 const SYMBOLS = ['!=', '==', '!', '=', '(', ')', ',', '>', '<'];
 const SPACE = /\s/;
 
-/** Splits a selector. The last token is the end. */
+/** Splits a label selector into tokens. The last token is of kind `end`. */
 export function labelTokens(selector: string): LabelToken[] {
   const tokens: LabelToken[] = [];
   let position = 0;

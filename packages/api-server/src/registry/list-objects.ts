@@ -11,21 +11,21 @@ import { type Selection, selectionOf } from './selection.ts';
 import { storeAnswer } from './store-answers.ts';
 
 export type ObjectList = {
-  /** The revision of the listed state. */
+  /** The revision of the state that was listed. */
   revision: number;
-  /** In the served version. */
+  /** The objects, in the served version. */
   objects: StoredObject[];
-  /** The token for the next page; undefined on the last page. */
+  /** The continue token for the next page. `undefined` on the last page. */
   continue?: string;
-  /** Undefined on the last page, and if selectors may exclude objects. */
+  /** `undefined` on the last page, and if selectors may exclude objects. */
   remainingItemCount?: number;
 };
 
-/** The time that a list waits for a version in the future, as in upstream. */
+/** How long a list waits for a resource version that is in the future, as in upstream. */
 const FUTURE_VERSION_WAIT_MS = 3_000;
 const POLL_MS = 50;
 
-/** Lists the objects of a namespace, or of all if it is ''. Throws `ApiError`. */
+/** Lists the objects in a namespace. If the namespace is '', lists those in all namespaces. Throws `ApiError`. */
 export async function listObjects(
   parts: ResourceParts,
   { namespace, options, signal }: { namespace: string; options: ListOptions; signal?: AbortSignal },
@@ -35,7 +35,7 @@ export async function listObjects(
   const { resourceVersion, resourceVersionMatch: match, limit } = options;
   const version = listVersion(resourceVersion);
   await untilVersion(parts, version, signal);
-  // without a match, a limit and a version mean the state at this version
+  // without a resourceVersionMatch, a list with both a limit and a resource version reads the state at exactly that version
   const isExact = version > 0 && (match === 'Exact' || (match === '' && limit > 0));
   const position = isExact ? { revision: version } : {};
   try {
@@ -45,7 +45,7 @@ export async function listObjects(
   }
 }
 
-/** The next page of a list. */
+/** Returns the next page of a list. */
 function listRest(parts: ResourceParts, selection: Selection, options: ListOptions): ObjectList {
   const position = parseContinue(options.continue);
   if (options.resourceVersion !== '' && options.resourceVersion !== '0')
@@ -73,7 +73,7 @@ function page(parts: ResourceParts, { selection, limit, position }: Page): Objec
   };
 }
 
-/** Waits for a version that the store does not have yet. Throws if it does not come soon. */
+/** Waits for a resource version that the store has not reached yet. Throws if it takes too long. */
 async function untilVersion({ store }: ResourceParts, version: number, signal?: AbortSignal): Promise<void> {
   const end = performance.now() + FUTURE_VERSION_WAIT_MS;
   while (store.revision < version && performance.now() < end) await after(POLL_MS, undefined, { signal });
@@ -93,7 +93,10 @@ function tooLargeVersion(version: number, { revision }: ObjectStore): ApiError {
 const TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** The answer to a token whose state is not in the history any more. Its own token continues in the newest state. */
+/**
+ * Returns the error for a continue token whose revision is no longer in the history. The error contains a new token, which continues the
+ * list in the latest state.
+ */
 function expiredToken(after: string): ApiError {
   const error = expired(TOO_OLD);
   error.status.metadata.continue = formatContinue({ after });

@@ -1,17 +1,17 @@
-/** The parameters of lists, watches and deletions of collections, after their validation (meta/v1 ListOptions). */
+/** The validated parameters of list, watch and deletecollection requests (meta/v1 ListOptions). */
 export type ListOptions = {
   labelSelector: string;
   fieldSelector: string;
-  /** '' if the client names none. */
+  /** '' if the client specified none. */
   resourceVersion: string;
   /** `Exact`, `NotOlderThan` or ''. */
   resourceVersionMatch: string;
-  /** 0: no limit. */
+  /** 0 means no limit. */
   limit: number;
-  /** The token with which the list continues; '' for its first page. */
+  /** The continue token of the page to return. '' for the first page. */
   continue: string;
   allowWatchBookmarks: boolean;
-  /** Whether a watch reports the existing objects first. Default: if it has no version, or version 0. */
+  /** Whether a watch starts with the existing objects. By default it does if it has no resource version, or version 0. */
   sendInitialEvents: boolean | undefined;
   timeoutSeconds: number | undefined;
 };

@@ -1,9 +1,12 @@
-/** Names and namespaces of objects that clients send, compared to those in the URL. */
+/** Checks the names and namespaces in objects that clients send against those in the URL. */
 import type { ApiObject } from '@podwright/kube-kinds';
 import { badRequest } from '../status/api-error.ts';
 import type { ServedKind } from './served-kind.ts';
 
-/** The object in the namespace of the request. Cluster-scoped objects lose a namespace. Throws if the object names another one. */
+/**
+ * Returns the object with the request's namespace, or with none if the kind is cluster-scoped. Throws if the object specifies a different
+ * namespace.
+ */
 export function inNamespace({ resource }: ServedKind, object: ApiObject, namespace: string): ApiObject {
   const expected = resource.namespaced ? namespace : '';
   const { namespace: given = '', ...metadata } = object.metadata;

@@ -1,4 +1,7 @@
-/** The rules of a kind with their defaults: what a create or update changes in an object, and the errors of the result. */
+/**
+ * Applies a kind's strategy, with defaults for what it does not define: how a create or update changes an object, and the validation errors
+ * of the result.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type ApiObject,
@@ -13,13 +16,13 @@ import { withRetainedFields } from '../metadata/system-fields.ts';
 import { pageNotFound } from '../status/api-error.ts';
 import type { ServedKind } from './served-kind.ts';
 
-/** A new object with the fields that the server sets, in the stored version. */
+/** Returns the new object, in the storage version, with the fields that the server sets on create. */
 export function preparedForCreate(kind: ServedKind, object: ApiObject, context: CreateContext): ApiObject {
   const { prepareForCreate = (given: ApiObject) => withStatusOf(kind, given, kind.emptyStored) } = kind.strategy;
   return withGeneration(prepareForCreate(object, context), kind.strategy.hasGeneration ? 1 : undefined);
 }
 
-/** An updated object with the fields that the write cannot change. Throws `ApiError` for an unknown subresource. */
+/** Returns the updated object after restoring the fields that this write cannot change. Throws `ApiError` for an unknown subresource. */
 export function preparedForUpdate(kind: ServedKind, { object, old, subresource }: Updating): ApiObject {
   const given = withGeneration(object, old.metadata.generation);
   const { prepareForUpdate = (one, other) => withStatusOf(kind, one, other) } = rulesOf(kind, subresource);
@@ -35,7 +38,7 @@ export type Updating = {
   subresource: string;
 };
 
-/** The errors of a new object. */
+/** Validates a new object. */
 export function errorsOfCreate({ resource, strategy, conversion }: ServedKind, object: ApiObject): FieldError[] {
   const nameProblems = conversion?.nameProblems ?? strategy.nameProblems ?? nameIsDnsSubdomain;
   return [
@@ -45,7 +48,7 @@ export function errorsOfCreate({ resource, strategy, conversion }: ServedKind, o
   ];
 }
 
-/** The errors of an updated object. */
+/** Validates an updated object. */
 export function errorsOfUpdate(kind: ServedKind, { object, old, subresource }: Updating): FieldError[] {
   const { resource, conversion } = kind;
   const { validateUpdate } = rulesOf(kind, subresource);
@@ -56,15 +59,15 @@ export function errorsOfUpdate(kind: ServedKind, { object, old, subresource }: U
   ];
 }
 
-/** The fields that writes of a subresource, or of the main resource, may not own. */
+/** Returns the fields that managers cannot own through the subresource, or through the main resource if `subresource` is ''. */
 export function resetFields(kind: ServedKind, subresource: string): readonly (readonly string[])[] {
   if (subresource === '') return kind.strategy.resetFields ?? (kind.hasSubresource('status') ? [['status']] : []);
   return kind.strategy.subresources?.[subresource]?.resetFields ?? (subresource === 'status' ? [['spec']] : []);
 }
 
 /**
- * The rules for updates through a subresource. Those with a kind of their own, such as `scale`, have the rules of the main resource. Throws
- * `ApiError` for a subresource that the kind does not have.
+ * Returns the strategy for updates through a subresource. Subresources with a kind of their own, such as `scale`, use the strategy of the
+ * main resource. Throws `ApiError` if the kind does not have the subresource.
  */
 function rulesOf(kind: ServedKind, name: string): Partial<SubresourceStrategy> {
   if (name === '') return kind.strategy;
@@ -77,12 +80,12 @@ function rulesOf(kind: ServedKind, name: string): Partial<SubresourceStrategy> {
   throw pageNotFound();
 }
 
-/** The rules of `status` for kinds that have none of their own: only metadata and status change. */
+/** The strategy for `status` of kinds that do not define their own. Only metadata and status can change. */
 const STATUS: SubresourceStrategy = {
   prepareForUpdate: ({ metadata, status }, old) => ({ ...old, metadata, ...(status === undefined ? {} : { status }) }),
 };
 
-/** Objects of kinds with a status subresource retain the status of `old`. */
+/** If the kind has a status subresource, restores the status of `old`. */
 function withStatusOf(kind: ServedKind, object: ApiObject, old: ApiObject): ApiObject {
   if (!kind.hasSubresource('status')) return object;
   const { status: _, ...others } = object;
@@ -94,7 +97,10 @@ function withGeneration(object: ApiObject, generation: number | undefined): ApiO
   return { ...object, metadata: { ...metadata, ...(generation === undefined ? {} : { generation }) } };
 }
 
-/** The generation counts the changes of everything but metadata and status; for some kinds, of annotations too. */
+/**
+ * Returns the object's next generation. It is incremented when anything but metadata or status changes; for some kinds, also when
+ * annotations change.
+ */
 function generationAfter({ strategy }: ServedKind, { object, old, subresource }: Updating): number | undefined {
   const { generation } = old.metadata;
   if (!strategy.hasGeneration) return generation;

@@ -8,7 +8,7 @@ import type { ResourceParts } from './resource-parts.ts';
 import { mutated } from './tracked-object.ts';
 import { changeObject, type Place, type Written } from './update-object.ts';
 
-/** Patches an object. An apply creates it if there is none. Throws `ApiError`. */
+/** Patches an object. An apply creates the object if it does not exist. Throws `ApiError`. */
 export function patchObjectAt(
   parts: ResourceParts,
   { namespace, name, request, schema }: Place & Patching,

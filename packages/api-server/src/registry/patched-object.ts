@@ -1,4 +1,4 @@
-/** The object that results from a patch, in the stored version, decoded, with defaults and managed fields. */
+/** Computes the object that results from a patch: decoded, in the storage version, with defaults and managed fields. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { type ApiObject, invalidValue } from '@podwright/kube-kinds';
 import { type JsonObject, type Schema, strictDecodingMessage } from '@podwright/kube-schema';
@@ -11,13 +11,13 @@ import { tracked } from './tracked-object.ts';
 
 export type PatchRequest = {
   mediaType: PatchMediaType;
-  /** The parsed JSON; for an apply, the parsed YAML. */
+  /** The parsed patch body: JSON, or YAML for an apply. */
   patch: unknown;
-  /** Whether an apply takes over fields of other managers. */
+  /** Whether an apply takes ownership of fields that other managers own. */
   force?: boolean;
-  /** The treatment of unknown fields. Default `Ignore`. */
+  /** How to handle unknown fields. Default: `Ignore`. */
   fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
-  /** Problems that the parser of a patch found, such as duplicate fields. Those of an apply have been reported already. */
+  /** Problems found while the patch was parsed, such as duplicate fields. Problems in an apply configuration have already been reported. */
   problems?: readonly string[];
 };
 
@@ -40,7 +40,7 @@ export function patched(
   return tracked(parts, { object: kind.complete(decoded.object), old }, context);
 }
 
-/** Applies a configuration to the stored object, or creates one from it. Throws `ApiError`. */
+/** Applies a configuration to the stored object, or creates an object from it. Throws `ApiError`. */
 export function applied(
   { kind, fieldManager }: ResourceParts,
   { request, old }: { request: PatchRequest; old: ApiObject | undefined },
@@ -70,7 +70,7 @@ function decodedPatch({ kind }: ResourceParts, value: JsonObject, shown: () => s
 
 type Reporting = { request: PatchRequest; shown: () => string; context: RequestContext };
 
-/** Reports unknown and duplicate fields as the client requested. */
+/** Reports unknown and duplicate fields according to the request's `fieldValidation`. */
 function report(problems: readonly string[], { request, shown, context }: Reporting): void {
   if (problems.length === 0) return;
   if (request.fieldValidation === 'Strict') throw invalidPatch(shown(), strictDecodingMessage(problems));
@@ -80,7 +80,10 @@ function report(problems: readonly string[], { request, shown, context }: Report
 const invalidPatch = (shown: string, message: string): ApiError =>
   invalid({ group: '', kind: '' }, '', [invalidValue('patch', shown, message)]);
 
-/** An empty list of managed fields requests to remove them. Decoding omits empty lists. */
+/**
+ * Whether the object has an empty `managedFields` list, which requests the removal of all managed fields. This must be checked before
+ * decoding, which drops empty lists.
+ */
 const isEmptied = ({ metadata }: JsonObject): boolean => {
   const { managedFields } = (metadata ?? {}) as { managedFields?: unknown };
   return Array.isArray(managedFields) && managedFields.length === 0;

@@ -3,10 +3,10 @@ import { keyIn } from './keys.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { Selection } from './selection.ts';
 
-/** A position in a list: after a key, in the state at a revision. Without a revision, in the newest state. */
+/** A position in a list: after the given key, in the state at the given revision. Without a revision, in the latest state. */
 export type Position = { revision?: number; after?: string };
 
-/** The selected objects after a position, in the stored version. Throws errors of the store. */
+/** Returns the selected objects after a position, in the storage version. Throws the store's errors. */
 export function readSelected(
   parts: ResourceParts,
   selection: Selection,
@@ -17,7 +17,10 @@ export function readSelected(
   return { revision, objects: objects.filter((one) => selection.matches(one.decode())) };
 }
 
-/** The objects that may match: a single one if the selection has a name, or those of an index. */
+/**
+ * Reads the objects that may match: a single object if only one name can match; otherwise those found through the index or in the
+ * namespace.
+ */
 function readCandidates({ store, kind }: ResourceParts, selection: Selection, { revision, after }: Position) {
   const { namespace, name, index } = selection;
   const isSingle = name !== undefined && (namespace !== undefined || !kind.resource.namespaced);

@@ -10,13 +10,13 @@ import { type KindData, ServedKind } from './served-kind.ts';
 import { storeResource } from './stored-resource.ts';
 
 export type RegistriesParts = KindData & {
-  /** Opened with `STORE_INDEXES`. */
+  /** Must have been opened with `STORE_INDEXES`. */
   store: ObjectStore;
-  /** Default: everything is admitted unchanged. */
+  /** Default: all writes are admitted unchanged. */
   admission?: Admission;
 };
 
-/** The registries of all resources. A registry is made when it is needed for the first time. */
+/** The registries of all resources. Each registry is created on first use. */
 export class Registries {
   readonly #parts: RegistriesParts;
   readonly #kinds = new Map<Resource, ServedKind>();
@@ -26,7 +26,7 @@ export class Registries {
     this.#parts = parts;
   }
 
-  /** The registry of a resource of the schema. */
+  /** Returns the registry of a resource in the schema. */
   for(resource: Resource): ResourceRegistry {
     const made = this.#registries.get(resource);
     if (made !== undefined) return made;
@@ -61,7 +61,7 @@ export class Registries {
     });
   }
 
-  /** The other served versions of a kind, with conversions to them. */
+  /** Returns the kind's other served versions, with functions that convert to them. */
   #otherVersions(kind: ServedKind): Map<string, OtherVersion> {
     const { schema } = this.#parts;
     const others = schema.resources.filter(
@@ -76,13 +76,13 @@ export class Registries {
   }
 }
 
-/** The set of the fields with the paths. */
+/** Returns the set of fields at the given paths. */
 function fieldSetOf(paths: readonly (readonly string[])[]): FieldSet {
   const sets = paths.map((path) => parseFieldsV1(path.reduceRight((below, name) => ({ [`f:${name}`]: below }), {})));
   return sets.reduce((all, set) => all.union(set), parseFieldsV1({}));
 }
 
-/** A function of which each result is computed once. */
+/** Memoizes a function. */
 function remembered<T>(compute: (key: string) => T): (key: string) => T {
   const results = new Map<string, T>();
   return (key) => {

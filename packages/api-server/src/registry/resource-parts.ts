@@ -3,11 +3,11 @@ import type { FieldManager } from '../managed-fields/field-manager.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { ServedKind } from './served-kind.ts';
 
-/** The parts that the functions of a resource share. */
+/** What the functions for a resource share. */
 export type ResourceParts = {
   store: ObjectStore;
   kind: ServedKind;
   admission: Admission;
-  /** The field manager for writes of a subresource; '' for the main resource. */
+  /** Returns the field manager for writes to a subresource. '' stands for the main resource. */
   fieldManager: (subresource: string) => FieldManager;
 };

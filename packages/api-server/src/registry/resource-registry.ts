@@ -18,8 +18,8 @@ import { changeObject, type Place, updateObject, type Written } from './update-o
 import { type WatchEvent, type WatchRequest, watchObjects } from './watch-objects.ts';
 
 /**
- * The objects of one resource in one served version, with the rules of the API. Objects that are passed are decoded; they have no defaults
- * yet. Namespaces are '' for cluster-scoped kinds, and for lists of all namespaces. All functions throw `ApiError`.
+ * The registry of one resource in one served version, which implements the API's rules. Objects passed in must be decoded, but not
+ * defaulted. The namespace is '' for cluster-scoped kinds, and for lists across all namespaces. All functions throw `ApiError`.
  */
 export class ResourceRegistry {
   readonly #parts: ResourceParts;
@@ -34,12 +34,12 @@ export class ResourceRegistry {
     return this.#parts.kind.resource;
   }
 
-  /** An empty object with the fields that Go never omits, such as the one in a bookmark. */
+  /** An empty object with the fields that Go never omits. Bookmarks contain such an object. */
   get emptyObject(): ApiObject {
     return this.#parts.kind.emptyObject;
   }
 
-  /** The object in the version in which it is stored. Columns of tables are computed from that version. */
+  /** Converts an object to the storage version, from which table columns are computed. */
   toStored(object: ApiObject): ApiObject {
     return this.#parts.kind.toStored(object);
   }
@@ -55,7 +55,7 @@ export class ResourceRegistry {
     return kind.served(stored);
   }
 
-  /** Waits up to three seconds for a version in the future. */
+  /** If the requested resource version is in the future, waits up to three seconds for it. */
   list(namespace: string, options: ListOptions, signal?: AbortSignal): Promise<ObjectList> {
     return listObjects(this.#parts, { namespace, options, signal });
   }
@@ -70,8 +70,8 @@ export class ResourceRegistry {
   }
 
   /**
-   * Updates an object to the result of a function, which is called again if another write overtakes the update. For controllers, and for
-   * subresources with kinds of their own, such as `scale` and `binding`.
+   * Updates an object to the result of a function, which is called again if another write changes the object first. Used by controllers,
+   * and for subresources with kinds of their own, such as `scale` and `binding`.
    */
   change(place: Place, compute: (object: ApiObject) => ApiObject, context: RequestContext): Promise<Written> {
     const parts = this.#parts;
@@ -91,7 +91,7 @@ export class ResourceRegistry {
     return deleteObject(this.#parts, { ...place, options }, context);
   }
 
-  /** Returns the objects that were listed to be deleted. */
+  /** Returns the objects that were selected for deletion. */
   deleteCollection(
     { namespace, list }: { namespace: string; list: ListOptions },
     options: DeleteOptions,

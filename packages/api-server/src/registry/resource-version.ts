@@ -1,15 +1,15 @@
-/** Resource versions and continue tokens in requests. */
+/** Parses resource versions and continue tokens in requests. */
 import { ApiError, badRequest } from '../status/api-error.ts';
 
 const INVALID = (text: string) => `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
 
-/** The version as a number; 0 for ''. Undefined if the text is no version. */
+/** Parses a resource version. Returns 0 for '', and `undefined` if the text is not a valid version. */
 export function versionNumber(text: string): number | undefined {
   if (text === '') return 0;
   return /^\d{1,20}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The version of a list. Throws `ApiError`. */
+/** Parses the resource version of a list. Throws `ApiError`. */
 export function listVersion(text: string): number {
   const version = versionNumber(text);
   if (version !== undefined) return version;
@@ -17,17 +17,19 @@ export function listVersion(text: string): number {
   throw badRequest(`invalid resource version: ${error}`);
 }
 
-/** The version of a watch. Upstream reports an unknown error for a wrong one. */
+/** Parses the resource version of a watch. If it is invalid, upstream reports an unknown error. */
 export function watchVersion(text: string): number {
   const version = versionNumber(text);
   if (version !== undefined) return version;
   throw new ApiError(500, '', { message: `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${INVALID(text)}` });
 }
 
-/** The position at which a list continues: after a key, at a revision. Without a revision, in the newest state. */
+/**
+ * The position at which a list continues: after the given key, in the state at the given revision. Without a revision, in the latest state.
+ */
 export type ListPosition = { revision?: number; after: string };
 
-/** The version of the token's format, and the revision that stands for the newest state. */
+/** The version of the continue token format, and the revision that stands for the latest state. */
 const TOKEN_VERSION = 'meta.k8s.io/v1';
 const NEWEST = -1;
 const MAX_TOKEN_LENGTH = 4096;
@@ -37,7 +39,7 @@ export function formatContinue({ revision = NEWEST, after }: ListPosition): stri
   return Buffer.from(JSON.stringify(token)).toString('base64url');
 }
 
-/** Parses a token of this server. Throws `ApiError`. */
+/** Parses a continue token that this server issued. Throws `ApiError`. */
 export function parseContinue(text: string): ListPosition {
   const { v, rv, start } = parseToken(text);
   if (v !== TOKEN_VERSION) throw invalidToken('server does not recognize this encoded version');

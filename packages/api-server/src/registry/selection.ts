@@ -6,20 +6,20 @@ import { parseLabelSelector } from './label-selector.ts';
 import type { ServedKind } from './served-kind.ts';
 
 /**
- * The indexes that lists with field selectors use, by store resource and field. The store must be opened with them. A kubelet lists the pods
- * of its node often.
+ * The indexes used by lists with field selectors, by store resource and field. The store must be opened with them. For example, a kubelet
+ * often lists the pods on its node.
  */
 export const STORE_INDEXES: Readonly<Record<string, Readonly<Record<string, IndexValue>>>> = {
   pods: { 'spec.nodeName': ({ spec }) => (spec as { nodeName?: string } | undefined)?.nodeName ?? '' },
 };
 
-/** The objects that a request selects. */
+/** Specifies which objects a request selects. */
 export type Selection = {
-  /** Whether selectors may exclude objects. */
+  /** Whether the selectors may exclude objects. */
   isFiltered: boolean;
-  /** The namespace to read; undefined for all namespaces. */
+  /** The namespace to read. `undefined` for all namespaces. */
   namespace: string | undefined;
-  /** The only name that can match, if the field selector has one. */
+  /** The only name that can match, if the field selector requires one. */
   name: string | undefined;
   index: StoreListOptions['index'];
   matches: (object: ApiObject) => boolean;

@@ -13,19 +13,19 @@ import { storedResource } from './stored-resource.ts';
 
 export type KindData = { schema: Schema; strategies: Strategies; conversions?: Conversions };
 
-/** A kind in one served version, with its rules. */
+/** A kind in one served version, along with its strategy. */
 export class ServedKind {
   readonly resource: Resource;
-  /** The group resource in the store. */
+  /** The group resource under which objects are stored. */
   readonly storeResource: string;
   readonly apiVersion: string;
   readonly type: StructType;
   readonly strategy: Strategy;
-  /** Undefined if the served version is the stored one. */
+  /** `undefined` if the served version is also the storage version. */
   readonly conversion: Conversion | undefined;
   /** An empty object in the served version, with the fields that Go never omits. */
   readonly emptyObject: ApiObject;
-  /** The same in the stored version. */
+  /** An empty object in the storage version, with the fields that Go never omits. */
   readonly emptyStored: ApiObject;
   readonly #schema: Schema;
   readonly #storedType: StructType;
@@ -52,7 +52,7 @@ export class ServedKind {
     return Object.hasOwn(this.resource.subresources ?? {}, name);
   }
 
-  /** Decodes an object of the served version. Throws `invalid_argument` with Go's message. */
+  /** Decodes an object in the served version. Throws `invalid_argument` with the message that Go would return. */
   decode(value: JsonObject): { object: ApiObject; problems: string[] } {
     const { object, problems } = decodeJson(value, { schema: this.#schema, type: this.type });
     return { object: object as ApiObject, problems };
@@ -66,13 +66,13 @@ export class ServedKind {
     return this.conversion === undefined ? object : this.conversion.fromStored(object);
   }
 
-  /** A stored object in the served version. */
+  /** Converts a stored object to the served version. */
   served(stored: StoredObject): StoredObject {
     if (this.conversion === undefined) return stored;
     return StoredObject.encode(stored.key, stored.revision, this.conversion.fromStored(stored.decode()));
   }
 
-  /** Converts a decoded object to the stored version, and completes it. */
+  /** Converts a decoded object to the storage version and applies the kind's defaults. */
   complete(object: ApiObject): ApiObject {
     const stored = this.toStored(object);
     return this.strategy.applyDefaults?.(stored) ?? stored;

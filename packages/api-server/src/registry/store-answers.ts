@@ -1,4 +1,4 @@
-/** Errors of the store as answers of the API. */
+/** Converts store errors to API errors. */
 import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import {
   ApiError,
@@ -12,7 +12,10 @@ import {
 } from '../status/api-error.ts';
 import { ExpiredRevision } from '../store/store-errors.ts';
 
-/** Another write preceded this one, so that the caller must compute its change again. `answer`: for the client, if there is no further try. */
+/**
+ * Thrown if another write changed the object first, so that the caller must compute its change again. `answer`: the error for the client if
+ * the caller gives up.
+ */
 export class Overtaken extends Error {
   readonly answer: ApiError;
 
@@ -23,7 +26,7 @@ export class Overtaken extends Error {
   }
 }
 
-/** Makes a write of an object. Throws `Overtaken` if another write preceded it, and `ApiError`. */
+/** Runs a write to an object. Throws `Overtaken` if another write changed the object first, and `ApiError` for other store errors. */
 export function written<T>({ resource, name }: { resource: GroupResource; name: string }, write: () => T): T {
   try {
     return write();
@@ -46,7 +49,7 @@ function overtakenAnswer(resource: GroupResource, name: string, error: unknown):
   }
 }
 
-/** The answer to another error of the store; any error that is not the store's as it is. */
+/** Converts any other store error to an API error. Returns errors that did not come from the store unchanged. */
 export function storeAnswer(error: unknown): unknown {
   if (!(error instanceof PodwrightError)) return error;
   if (error instanceof ExpiredRevision) return expired('The resourceVersion for the provided list is too old.');

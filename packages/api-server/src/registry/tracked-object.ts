@@ -1,4 +1,4 @@
-/** Steps between the client's object and the kind's rules: managed fields, mutating admission, owner references. */
+/** Steps applied to an object besides its kind's strategy: managed fields, mutating admission, and owner references. */
 import type { ApiObject } from '@podwright/kube-kinds';
 import { managedFieldsOf } from '../managed-fields/object-fields.ts';
 import { repeatedOwnersWarning, withoutRepeatedOwners } from '../metadata/owner-references.ts';
@@ -8,7 +8,7 @@ import type { ResourceParts } from './resource-parts.ts';
 
 type Written = { object: ApiObject; old: ApiObject | undefined };
 
-/** The object with its managed fields after a create or update. All objects are in the stored version. */
+/** Returns the object with its managed fields updated after a create or update. All objects are in the storage version. */
 export function tracked(
   { kind, fieldManager }: ResourceParts,
   { object, old }: Written,
@@ -29,7 +29,7 @@ function withEntriesOf(object: ApiObject, other: ApiObject): ApiObject {
   return { ...object, metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) } };
 }
 
-/** The object after mutating admission. */
+/** Runs mutating admission and returns the resulting object. */
 export async function mutated(
   parts: ResourceParts,
   { object, old }: Written,
@@ -42,7 +42,7 @@ export async function mutated(
   return withUniqueOwners(admitted ?? object, context, true);
 }
 
-/** Removes repeated owner references with a warning. */
+/** Removes duplicate owner references, and adds a warning if there were any. */
 export function withUniqueOwners(object: ApiObject, { warn }: RequestContext, isAdmitted: boolean): ApiObject {
   const unique = withoutRepeatedOwners(object);
   if (unique.duplicates.length > 0) warn(repeatedOwnersWarning(unique.duplicates, isAdmitted));

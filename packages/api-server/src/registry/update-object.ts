@@ -13,29 +13,29 @@ import { Overtaken, written } from './store-answers.ts';
 import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
 
 /**
- * Bounds the attempts of one write that other writes overtake while admission runs. Upstream tries for 34 seconds. Of n writers of one
- * object, each round has a winner, so this also bounds n.
+ * Maximum number of attempts to write an object that other writes keep changing while admission runs. Upstream retries for 34 seconds. If n
+ * clients write the same object concurrently, one of them succeeds in each round, so this also limits n.
  */
 const MAX_ATTEMPTS = 100;
 
 export type Place = { namespace: string; name: string };
 
 export type Change = {
-  /** The new object, in the stored version, after mutating admission. `old` is undefined if there is no object. */
+  /** Returns the new object in the storage version, after mutating admission. `old` is `undefined` if the object does not exist. */
   compute: (old: ApiObject | undefined) => Promise<ApiObject>;
-  /** Whether the object is created if there is none. */
+  /** Whether to create the object if it does not exist. */
   allowCreate: boolean;
   /** The UID that the stored object must have. */
   uid?: string;
 };
 
 export type Written = {
-  /** In the served version. */
+  /** The object in the served version. */
   object: ApiObject;
   created: boolean;
 };
 
-/** Replaces an object by a decoded one in the served version. Throws `ApiError`. */
+/** Replaces an object. The given object must be decoded, and in the served version. Throws `ApiError`. */
 export async function updateObject(
   parts: ResourceParts,
   { namespace, name, object }: Place & { object: ApiObject },
@@ -51,7 +51,7 @@ export async function updateObject(
   return changeObject(parts, { namespace, name, compute, allowCreate, uid: object.metadata.uid }, context);
 }
 
-/** Changes an object, and computes the change again if another write overtakes it. Throws `ApiError`. */
+/** Changes an object. If another write changes the object first, computes the change again. Throws `ApiError`. */
 export async function changeObject(
   parts: ResourceParts,
   change: Place & Change,
@@ -90,7 +90,7 @@ async function attemptChange(
   return { object: await insertObject(parts, { namespace, object: { ...object, metadata } }, context), created: true };
 }
 
-/** Stores the new state of an object, or removes the object if that state has no more finalizers. */
+/** Stores the new state of an object. If the object is marked for deletion and nothing holds it any longer, removes it instead. */
 async function replaceObject(
   parts: ResourceParts,
   { stored, object: given }: { stored: StoredObject; object: ApiObject },
@@ -117,7 +117,10 @@ async function replaceObject(
   return kind.fromStored(written({ resource: kind.resource, name }, update).decode());
 }
 
-/** The object with the version of the stored one. Throws if the client sent another version, or none where one is required. */
+/**
+ * Returns the object with the stored object's resource version. Throws if the client sent a different version, or sent none although the
+ * kind requires one.
+ */
 function withVersion({ kind }: ResourceParts, object: ApiObject, stored: StoredObject): ApiObject {
   const { resource, strategy } = kind;
   const { name = '', resourceVersion: given = '' } = object.metadata;
@@ -132,7 +135,7 @@ function withVersion({ kind }: ResourceParts, object: ApiObject, stored: StoredO
   return object;
 }
 
-/** Whether an update has removed the last obstacle to a requested deletion. */
+/** Whether an object that is marked for deletion can now be removed, because the update cleared what was holding it. */
 function isRemovable({ kind }: ResourceParts, object: ApiObject, old: ApiObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = old.metadata;
   const isHeld = (object.metadata.finalizers ?? []).length > 0 || (kind.strategy.defersRemoval?.(object) ?? false);

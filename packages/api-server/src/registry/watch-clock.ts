@@ -1,12 +1,12 @@
 import { Timer } from '@podwright/base';
 
-/** The end of a watch without `timeoutSeconds`: a random time between one and two times this, as in upstream. */
+/** Minimum duration of a watch without `timeoutSeconds`. As in upstream, the actual duration is random, between one and two times this. */
 const MIN_TIMEOUT_MS = 1_800_000;
 const BOOKMARK_EVERY_MS = 60_000;
-/** A last bookmark is due before the end, so that the client can continue from it. */
+/** A last bookmark is sent this long before the watch ends, so that the client can resume from it. */
 const BOOKMARK_BEFORE_END_MS = 2_000;
 
-/** Times of one watch. */
+/** The timeout and bookmark timers of a watch. */
 export class WatchClock implements Disposable {
   readonly #endMs: number;
   readonly #end = new AbortController();
@@ -21,7 +21,7 @@ export class WatchClock implements Disposable {
     this.#signal = signal === undefined ? this.#end.signal : AbortSignal.any([this.#end.signal, signal]);
   }
 
-  /** Aborts at the end of the watch. */
+  /** Aborts when the watch ends. */
   get signal(): AbortSignal {
     return this.#signal;
   }
@@ -30,7 +30,7 @@ export class WatchClock implements Disposable {
     return this.#signal.aborted;
   }
 
-  /** Resolves when the next bookmark is due: after `maxMs`, which is a minute by default, or shortly before the end. */
+  /** Resolves when the next bookmark is due: after `maxMs` (default: one minute), or shortly before the watch ends. */
   untilBookmark(maxMs = BOOKMARK_EVERY_MS): Promise<'time'> {
     this.#due ??= this.#wait(maxMs);
     return this.#due.promise;

@@ -1,4 +1,6 @@
-/** Watches of a resource: the existing objects, the changes since a version, and bookmarks, in one order without gaps. */
+/**
+ * Watches a resource. Combines the existing objects, the changes since a version, and bookmarks into a single ordered stream without gaps.
+ */
 import { expired } from '../status/api-error.ts';
 import type { StoreEvent, StoreWatch } from '../store/object-store.ts';
 import { ExpiredRevision } from '../store/store-errors.ts';
@@ -12,9 +14,11 @@ import { WatchClock } from './watch-clock.ts';
 import { WatchReader } from './watch-reader.ts';
 
 export type WatchEvent =
-  /** The object is in the served version. For DELETED, its last state that the watch selected, with the revision of the change. */
+  /**
+   * The object in the served version. For DELETED, the last state that matched the watch's selectors, but with the revision of the change.
+   */
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: StoredObject }
-  /** The watch has reported all changes up to the revision. `isInitialEnd`: the initial events are complete. */
+  /** All changes up to the revision have been reported. `isInitialEnd`: this bookmark marks the end of the initial events. */
   | { type: 'BOOKMARK'; revision: number; isInitialEnd: boolean };
 
 export type WatchRequest = {
@@ -25,12 +29,16 @@ export type WatchRequest = {
   signal?: AbortSignal;
 };
 
-/** A bookmark that ends the initial events, and waits for a version in the future, is tried this often, as in upstream. */
+/**
+ * How often to check whether the bookmark that ends the initial events can be sent, as in upstream. It cannot be sent while the requested
+ * resource version is in the future.
+ */
 const INITIAL_END_EVERY_MS = 1_000;
 
 /**
- * Watches objects. The iteration returns batches as they come. It ends when the time is over, the signal aborts, or the reader was too slow;
- * it throws a 410 Expired `ApiError` if changes since the version are not in the history any more. Throws `ApiError` for wrong parameters.
+ * Watches objects. The returned iterable yields batches of events as they occur. It ends when the watch times out, the signal aborts, or
+ * the reader is too slow. Iteration throws a 410 Expired `ApiError` if changes since the requested version are no longer in the history.
+ * Throws `ApiError` for invalid parameters.
  */
 export function watchObjects(parts: ResourceParts, request: WatchRequest): AsyncIterable<readonly WatchEvent[]> {
   const selection = selectionOf(parts.kind, request.namespace, request.options);
@@ -43,7 +51,7 @@ type Watching = WatchRequest & { selection: Selection; version: number };
 async function* batches(parts: ResourceParts, watching: Watching): AsyncGenerator<readonly WatchEvent[]> {
   const { options, version, selection, signal } = watching;
   const hasInitial = options.sendInitialEvents ?? version === 0;
-  // without initial events and without a version, the watch starts in the newest state
+  // without initial events and a resource version, the watch starts at the latest state
   const from = hasInitial || version === 0 ? parts.store.revision : version;
   using clock = new WatchClock(options.timeoutSeconds, signal);
   const reader = new WatchReader(openWatch(parts, { from, selection, signal: clock.signal }));
@@ -88,7 +96,10 @@ function bookmark({ progress }: WatchReader, options: ListOptions, awaitsEnd: bo
 const changes = (parts: ResourceParts, selection: Selection, batch: readonly StoreEvent[]): WatchEvent[] =>
   batch.flatMap((event) => change(parts, selection, event) ?? []);
 
-/** A change as a selection sees it: objects that start to match are added, and objects that stop to match are deleted. */
+/**
+ * Converts a store event to what a selection sees. An object that starts to match is reported as added, and one that no longer matches as
+ * deleted.
+ */
 function change({ kind }: ResourceParts, selection: Selection, event: StoreEvent): WatchEvent | undefined {
   const { type, object, previous } = event;
   if (!selection.isFiltered) return { type, object: kind.served(object) };

@@ -3,12 +3,12 @@ import { SlowWatcher } from '../store/store-errors.ts';
 
 type Result = readonly StoreEvent[] | 'end';
 
-/** Reads a watch of the store with a time limit for each batch. */
+/** Reads batches from a store watch, waiting for each until a given time limit. */
 export class WatchReader {
   readonly #watch: StoreWatch;
   readonly #iterator: AsyncIterator<readonly StoreEvent[]>;
   #pending: Promise<Result> | undefined;
-  /** A batch that was read and not returned yet. */
+  /** A batch that has been read but not returned yet. */
   #read: Result | undefined;
 
   constructor(watch: StoreWatch) {
@@ -16,12 +16,12 @@ export class WatchReader {
     this.#iterator = watch[Symbol.asyncIterator]();
   }
 
-  /** A revision up to which all changes have been returned; undefined while a batch was read that has not been returned. */
+  /** A revision up to which all changes have been returned. `undefined` while a batch has been read but not returned. */
   get progress(): number | undefined {
     return this.#read === undefined ? this.#watch.progress : undefined;
   }
 
-  /** The next batch, `end` after the last one, or `time` if the limit comes first. */
+  /** Returns the next batch, `end` once there are no more batches, or `time` if the time limit is reached first. */
   async next(limit: Promise<'time'>): Promise<Result | 'time'> {
     this.#pending ??= this.#take();
     const first = await Promise.race([this.#pending, limit]);
@@ -33,7 +33,7 @@ export class WatchReader {
     return result;
   }
 
-  /** A watch that was too slow ends; its client continues from the last event that it received. */
+  /** Treats a watch that was too slow as ended. Its client can resume from the last event that it received. */
   async #take(): Promise<Result> {
     try {
       const { done, value } = await this.#iterator.next();

@@ -12,10 +12,10 @@ import type { RequestHandler } from './request-handler.ts';
 import type { ClientConnection } from './server-parts.ts';
 import { isUpgradable, upgradeCall } from './upgrade-call.ts';
 
-/** The time in which requests may complete when the server stops. */
+/** How long in-flight requests may take to complete when the server stops. */
 const MAX_DRAIN_MS = 10_000;
 
-/** The serving certificate, and the authorities that sign client certificates; PEM. */
+/** The serving certificate with its key, and the CA certificates that verify client certificates, all in PEM format. */
 export type ServingCertificate = { certificate: string; key: string; clientAuthorities: string[] };
 
 export type SecureAddress = { host: string; port: number };
@@ -30,7 +30,7 @@ export type ApiListenersParts = {
   maxUnauthenticatedMs?: number;
 };
 
-/** Listens for clients: on a unix socket that only root may open, and over TLS, with HTTP/2 and HTTP/1.1. */
+/** Listens for clients on a unix socket that only root can access, and over TLS with HTTP/2 and HTTP/1.1. */
 export class ApiListeners {
   readonly #parts: ApiListenersParts;
   readonly #connections: OpenConnections;
@@ -42,7 +42,9 @@ export class ApiListeners {
     this.#connections = new OpenConnections(parts.maxUnauthenticatedMs);
   }
 
-  /** Listens on a unix socket. Its clients are administrators. Throws `already_exists` if a running server uses it. */
+  /**
+   * Listens on a unix socket, whose clients are treated as administrators. Throws `already_exists` if a running server is using the socket.
+   */
   async listenLocal(path: string): Promise<void> {
     const local: ClientConnection = { isLocal: true };
     const server = createServer(OPTIONS);
@@ -50,7 +52,7 @@ export class ApiListeners {
     this.#local = { server, file: await listenUnix(server, path, PRIVATE_FILE) };
   }
 
-  /** Listens over TLS. Returns the port, which is chosen by the system if it is 0. */
+  /** Listens over TLS. Returns the port; if `port` is 0, the operating system assigns one. */
   async listenSecure({ host, port }: SecureAddress, certificate: ServingCertificate): Promise<number> {
     const server = createSecureServer({
       ...OPTIONS,
@@ -78,12 +80,12 @@ export class ApiListeners {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Uses another certificate for new connections. */
+  /** Replaces the certificate used for new connections. */
   replaceCertificate(certificate: ServingCertificate): void {
     this.#secure?.setSecureContext(tlsOptions(certificate));
   }
 
-  /** Refuses new connections, lets requests complete for some seconds, and closes all connections. */
+  /** Refuses new connections, waits up to `maxDrainMs` for in-flight requests to complete, then closes all connections. */
   async stop(maxDrainMs = MAX_DRAIN_MS): Promise<void> {
     await this.#local?.file.remove();
     const servers = [this.#local?.server, this.#secure].filter((server) => server !== undefined);

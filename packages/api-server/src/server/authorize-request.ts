@@ -6,7 +6,7 @@ import type { RequestInfo } from './request-info.ts';
 
 const VERBS_WITH_SELECTORS = ['list', 'watch', 'deletecollection'];
 
-/** What a request needs permission for. */
+/** Returns the authorization attributes of a request. */
 export function attributesOf(info: RequestInfo, user: UserInfo, query: URLSearchParams): AuthorizationAttributes {
   const { verb, apiGroup, resource, subresource, namespace, name, path, isResourceRequest } = info;
   const fieldSelector = query.get('fieldSelector') ?? '';

@@ -19,7 +19,7 @@ export async function deleteOne(request: ResourceRequest): Promise<void> {
   await writer.object(code, deleted.object, encodingOf(request, format));
 }
 
-/** Deletes the selected objects of a collection, and responds with their list. */
+/** Deletes the selected objects of a collection, and responds with a list of them. */
 export async function deleteCollection(request: ResourceRequest): Promise<void> {
   const { exchange, writer, served } = request;
   const format = negotiateObject(exchange);

@@ -1,9 +1,9 @@
-/** One term of a field selector: a field, an operator, and a value in which `\` escapes `,`, `=` and itself. */
+/** Matches one field selector term: a field, an operator, and a value in which `\` escapes `,`, `=` and `\`. */
 const TERM = /^([^=!\\,]+)(==|=|!=)((?:[^\\,=]|\\[\\,=])*)$/;
 
 /**
- * The name that a field selector requires, or ''. A list or watch of one object is authorized for that name. Names that cannot be in a path
- * do not count, and neither does a malformed selector.
+ * Returns the name that a field selector requires, or '' if it requires none. A list or watch of a single object is authorized for that
+ * object's name. Names that are not valid in a URL path, and malformed selectors, are ignored.
  */
 export function exactName(selector: string): string {
   if (!selector.includes('metadata.name')) return '';

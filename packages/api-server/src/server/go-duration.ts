@@ -12,7 +12,7 @@ const UNITS: Readonly<Record<string, number>> = {
 const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 const PART = /(\d+\.?\d*|\.\d+)([a-zµμ]+)/g;
 
-/** Parses a duration like Go's `time.ParseDuration`, such as `1m30s`. Returns milliseconds; undefined for any other text. */
+/** Parses a duration such as `1m30s` like Go's `time.ParseDuration`. Returns milliseconds, or `undefined` if the text is not a duration. */
 export function parseGoDuration(text: string): number | undefined {
   if (/^[+-]?0$/.test(text)) return 0;
   if (text.length > 100 || !DURATION.test(text)) return undefined;

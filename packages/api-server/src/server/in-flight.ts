@@ -2,17 +2,17 @@ import type { UserInfo } from '@podwright/kube-kinds';
 import { MASTERS } from '../authorization/authorizer.ts';
 import { tooManyRequests } from '../status/api-error.ts';
 
-/** The number of requests that a user may have at once. */
+/** Maximum number of concurrent requests per user. */
 export type InFlightLimits = {
   requests: number;
-  /** Watches, logs, and other requests without a time limit. */
+  /** Limit for watches, logs and other requests without a timeout. */
   longRunning: number;
 };
 
-/** Upstream allows 600 requests of all users together. */
+/** For comparison, upstream allows 600 in-flight requests for all users together. */
 const DEFAULT_LIMITS: InFlightLimits = { requests: 200, longRunning: 2000 };
 
-/** Counts the requests of each user that have not been answered yet. */
+/** Counts each user's in-flight requests. */
 export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #counts = new Map<string, number>();
@@ -22,8 +22,8 @@ export class InFlight {
   }
 
   /**
-   * Counts a request until the result is disposed. Throws 429 if the user has too many. Administrators are not limited, so that they can act
-   * when others overload the server.
+   * Counts a request as in flight until the returned value is disposed. Throws 429 if the user has too many requests in flight.
+   * Administrators are not limited, so that they can intervene when others overload the server.
    */
   enter({ username, groups }: UserInfo, { isLongRunning }: { isLongRunning: boolean }): Disposable {
     const key = `${isLongRunning ? 'long' : 'short'}/${username}`;

@@ -3,22 +3,22 @@ import type { SecureServerOptions } from 'node:http2';
 
 const MAX_HEADER_BYTES = 64 << 10;
 
-/** A client must send the headers of a request, and complete a TLS handshake, in this time. */
+/** Time limit for a client to send the request headers, and to complete a TLS handshake. */
 const MAX_HEADERS_MS = 10_000;
 
-/** Slightly longer than clients of client-go keep idle connections. */
+/** Slightly longer than client-go keeps idle connections open. */
 export const MAX_IDLE_MS = 120_000;
 
-/** A connection over TLS is closed if no request on it has been authenticated in this time. */
+/** A TLS connection is closed if no request on it has been authenticated within this time. */
 export const MAX_UNAUTHENTICATED_MS = 20_000;
 
-/** Each watch over HTTP/1.1 needs a connection. */
+/** Must allow for many watches, because each watch over HTTP/1.1 needs its own connection. */
 export const MAX_CONNECTIONS = 4000;
 
-/** Detects clients that have vanished, such as a laptop that sleeps: a watch without events sends nothing. */
+/** Detects clients that have vanished, such as a suspended laptop. This is needed because nothing is sent on a watch without events. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 30_000, noDelay: true };
 
-/** Bounds of HTTP/1.1 connections. The time to send a body is bounded by the time of the request. */
+/** Limits for HTTP/1.1 connections. The time to send a request body is limited by the request timeout. */
 export const HTTP1_BOUNDS: ServerOptions = {
   ...KEEP_ALIVE,
   maxHeaderSize: MAX_HEADER_BYTES,
@@ -28,16 +28,16 @@ export const HTTP1_BOUNDS: ServerOptions = {
   connectionsCheckingInterval: 5000,
 };
 
-/** Bounds of HTTP/2 connections. Clients multiplex all their watches on one connection. */
+/** Limits for HTTP/2 connections. A client multiplexes all of its watches over one connection. */
 export const HTTP2_BOUNDS: SecureServerOptions = {
   settings: { maxConcurrentStreams: 1000, maxHeaderListSize: MAX_HEADER_BYTES, enablePush: false },
-  // megabytes; includes unsent parts of responses, of which each stream has at most a group (`write-parts.ts`)
+  // in megabytes; includes unsent response data, of which each stream holds at most one group of parts (`write-parts.ts`)
   maxSessionMemory: 64,
   maxSettings: 32,
   maxOutstandingPings: 10,
   maxSessionInvalidFrames: 100,
   maxSessionRejectedStreams: 100,
-  // informers that restart cancel their watches at once
+  // a restarting informer cancels all of its watches at the same time
   streamResetBurst: 1000,
   streamResetRate: 33,
   handshakeTimeout: MAX_HEADERS_MS,

@@ -4,15 +4,18 @@ import type { TLSSocket } from 'node:tls';
 import { Timer } from '@podwright/base';
 import { MAX_IDLE_MS, MAX_UNAUTHENTICATED_MS } from './listener-bounds.ts';
 
-/** A session of node:http2 has a proxy of its socket, which has the socket's properties, but is another object. */
+/**
+ * Property of a socket that holds the function to call once a user has authenticated. A property is needed because a node:http2 session
+ * exposes a proxy of its socket, which has the same properties but is a different object.
+ */
 const STOP_WAITING = Symbol('stop waiting for authentication');
 
 type AwaitedSocket = TLSSocket & { [STOP_WAITING]?: () => void };
 
-/** A user has authenticated on the connection of this socket, or of a proxy for it. */
+/** Must be called when a user has authenticated on this connection. `socket` may also be a proxy of the connection's socket. */
 export const markAuthenticated = (socket: TLSSocket): void => (socket as AwaitedSocket)[STOP_WAITING]?.();
 
-/** The connections of a server. Closes those that are idle, or on which no user has authenticated. */
+/** Tracks a server's connections. Closes connections that are idle, or on which no user has authenticated in time. */
 export class OpenConnections {
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
@@ -36,7 +39,7 @@ export class OpenConnections {
     socket.once('close', stop);
   }
 
-  /** Closes an HTTP/2 connection that has had no streams for some time. */
+  /** Closes an HTTP/2 connection after it has had no streams for some time. */
   addSession(session: ServerHttp2Session): void {
     let streams = 0;
     this.#sessions.add(session);
@@ -55,7 +58,7 @@ export class OpenConnections {
     });
   }
 
-  /** Sends GOAWAY to HTTP/2 clients, so that they open new connections. Requests in flight continue. */
+  /** Sends GOAWAY to HTTP/2 clients, so that they open new connections. In-flight requests continue. */
   retire(): void {
     for (const session of this.#sessions) session.close();
   }

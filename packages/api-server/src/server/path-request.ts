@@ -6,7 +6,7 @@ import type { PathDocuments } from './server-parts.ts';
 
 type PathCall = { exchange: HttpExchange; writer: ResponseWriter; info: RequestInfo; documents: PathDocuments };
 
-/** Responds to a request for a path that is not one of API objects. */
+/** Responds to a non-resource request. */
 export async function respondToPath({ exchange, writer, info, documents }: PathCall): Promise<void> {
   const { request, query } = exchange;
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
@@ -14,7 +14,7 @@ export async function respondToPath({ exchange, writer, info, documents }: PathC
   await sendPath(writer, await documents.respond({ method, path: info.path, query, header }));
 }
 
-/** Sends a document or a text. */
+/** Sends a document or plain text. */
 export async function sendPath(writer: ResponseWriter, { status, headers, body }: PathResponse): Promise<void> {
   const { 'content-type': contentType = '', ...others } = headers;
   await writer.bytes(status, { contentType, parts: [typeof body === 'string' ? Buffer.from(body) : body] }, others);

@@ -8,7 +8,10 @@ import { exactName } from './exact-name.ts';
 import { encodingOf, namespaceOf, placeOf } from './resource-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
 
-/** The shortest time of a watch that names none. Like upstream, the server adds a random part, so that watches do not all end at once. */
+/**
+ * Minimum duration of a watch without `timeoutSeconds`. As in upstream, a random time is added, so that watches do not all end at the same
+ * time.
+ */
 const MIN_WATCH_SECONDS = 1800;
 
 /** Responds with one object. */
@@ -28,7 +31,7 @@ export async function listMany(request: ResourceRequest): Promise<void> {
   await writer.list(page, encoding);
 }
 
-/** Sends the changes of a collection or of one object until the watch's time is over. */
+/** Sends the changes to a collection or a single object until the watch times out. */
 export async function watchMany(request: ResourceRequest): Promise<void> {
   const { exchange, writer, served, parts } = request;
   const encoding = encodingOf(request, negotiateWatch(exchange));
@@ -39,13 +42,13 @@ export async function watchMany(request: ResourceRequest): Promise<void> {
   await sendWatch(events, { writer, encoding, encoder: parts.encoder, signal });
 }
 
-/** The objects that a request selects. Throws 400 and 422 for wrong parameters. */
+/** Returns the parameters that select the request's objects. Throws 400 or 422 for invalid parameters. */
 export function selectionOf({ exchange, info: { name, verb } }: ResourceRequest): ListParameters {
   const options = listParameters(exchange.query, { isWatch: verb === 'watch' });
   if (name === '') return options;
   if (options.fieldSelector !== '' && exactName(options.fieldSelector) !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
-  // the request was authorized for this name only, whatever the registry reads in the selector
+  // the request was authorized for this name only, so the name must be enforced regardless of how the registry parses the selector
   const fieldSelector = [`metadata.name=${escaped(name)}`, options.fieldSelector].filter(Boolean).join();
   return { ...options, fieldSelector };
 }

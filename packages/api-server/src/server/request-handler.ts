@@ -19,12 +19,12 @@ const LOCAL_ADMIN: UserInfo = { username: 'system:admin', groups: [MASTERS, 'sys
 /** A request, before its URL is parsed. */
 export type HttpCall = Pick<HttpExchange, 'request' | 'response' | 'upgrade'>;
 
-/** The error that ends watches when the server stops. */
+/** The error with which watches end when the server stops. */
 const STOPPING = new ApiError(503, 'ServiceUnavailable', { message: 'the server is shutting down' });
 
 /**
- * Responds to requests: authenticates the user, limits the user's requests in flight, authorizes the request, and dispatches it. Never throws;
- * an error of one request does not affect others.
+ * Handles requests. Authenticates the user, limits the user's in-flight requests, authorizes the request and dispatches it. Never throws;
+ * an error in one request does not affect others.
  */
 export class RequestHandler {
   readonly #parts: ServerParts;
@@ -42,7 +42,7 @@ export class RequestHandler {
     this.#active.add(done);
   }
 
-  /** Ends watches and other requests without a time limit, and resolves when all requests have been answered. */
+  /** Ends watches and other long-running requests, and resolves once all requests have been answered. */
   async stop(): Promise<void> {
     for (const lifetime of this.#longRunning) lifetime.end(STOPPING);
     await Promise.all(this.#active);
@@ -119,7 +119,7 @@ export class RequestHandler {
   }
 }
 
-/** The identifier of a request in logs: the one that the client sends, if it is reasonable. */
+/** Returns the audit ID of a request. The client's own ID is used if it is acceptable. */
 function auditIdOf(request: HttpRequest): string {
   const sent = headerOf(request, 'audit-id');
   return /^[\w.:-]{1,64}$/.test(sent) ? sent : randomUUID();

@@ -2,25 +2,28 @@ import { QueryValues } from '../wire/query-values.ts';
 import { exactName } from './exact-name.ts';
 import type { RequestUrl } from './request-url.ts';
 
-/** What a request is for (apiserver, endpoints/request). Fields that do not apply are ''. */
+/** Request attributes derived from the method and URL (apiserver, endpoints/request). Fields that do not apply are ''. */
 export type RequestInfo = {
-  /** Whether the request is for API objects. Otherwise only `path` and `verb` apply. */
+  /** Whether this is a request for API objects. If not, only `path` and `verb` apply. */
   isResourceRequest: boolean;
   path: string;
-  /** `get`, `list`, `watch`, `create`, …; for other paths, the HTTP method in lower case; '' for a method that objects do not have. */
+  /**
+   * `get`, `list`, `watch`, `create`, …. For a non-resource request, the HTTP method in lower case. '' if API objects do not support the
+   * method.
+   */
   verb: string;
   apiGroup: string;
   apiVersion: string;
-  /** The name of the namespace also for a request for that Namespace. */
+  /** The namespace. For a request for a Namespace object, its own name. */
   namespace: string;
-  /** The plural name. */
+  /** The plural resource name. */
   resource: string;
   subresource: string;
-  /** The name in the path, or the one that the field selector of a list or watch names. */
+  /** The object's name in the path, or the name that the field selector of a list or watch requires. */
   name: string;
-  /** The path from the resource on. */
+  /** The segments of the path, starting with the resource. */
   parts: readonly string[];
-  /** Whether the path begins with the deprecated `/watch/` or `/proxy/`. */
+  /** Whether the path contains the deprecated `/watch/` or `/proxy/` prefix. */
   hasVerbInPath: boolean;
 };
 
@@ -33,12 +36,12 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** Subresources of namespaces: `/namespaces/x/status` is not a list of the resource `status`. */
+/** Subresources of namespaces. They must be known, because `/namespaces/x/status` is not a list of a resource named `status`. */
 const OF_NAMESPACES = ['status', 'finalize'];
 
 const VERBS_IN_PATHS = ['proxy', 'watch'];
 
-/** Parses the method and the URL of a request. */
+/** Derives the request info from the method and URL. */
 export function requestInfo(method: string, { path, query }: RequestUrl): RequestInfo {
   const parts = path.replaceAll(/^\/+|\/+$/g, '').split('/');
   const [prefix, ...rest] = parts;
@@ -75,7 +78,7 @@ function targetOf(below: readonly string[], verb: string): Target {
   return { namespace, resource, name, subresource: verb === 'proxy' ? '' : subresource, parts };
 }
 
-/** The verb of a request, which depends on the query if the path names no object. */
+/** Returns the verb and name of a request. If the path contains no name, they depend on the query string. */
 function collectionVerb({ verb, name }: Pick<RequestInfo, 'verb' | 'name'>, query: URLSearchParams) {
   if (name !== '') return { verb, name };
   if (verb === 'delete') return { verb: 'deletecollection', name };
@@ -84,9 +87,9 @@ function collectionVerb({ verb, name }: Pick<RequestInfo, 'verb' | 'name'>, quer
   return { verb: isWatch ? 'watch' : 'list', name: exactName(query.get('fieldSelector') ?? '') };
 }
 
-/** Subresources whose requests may last as long as the client likes. */
+/** Subresources whose requests may run for as long as the client wants. */
 const LONG_RUNNING = ['attach', 'exec', 'proxy', 'log', 'portforward'];
 
-/** Whether a request has no time limit. */
+/** Whether a request is long-running, so that it has no timeout. */
 export const isLongRunning = ({ verb, subresource }: RequestInfo): boolean =>
   verb === 'watch' || verb === 'proxy' || LONG_RUNNING.includes(subresource);

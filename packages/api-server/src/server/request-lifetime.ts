@@ -3,13 +3,13 @@ import { ApiError, badRequest } from '../status/api-error.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http-exchange.ts';
 import { parseGoDuration } from './go-duration.ts';
 
-/** Upstream's limit for requests that are not watches, logs and the like. */
+/** Upstream's timeout for requests that are not long-running. */
 export const MAX_REQUEST_MS = 60_000;
 
-/** A response whose client does not read it is dropped after this time. */
+/** A response is dropped if its client does not read it within this time. */
 const MAX_UNREAD_MS = 60_000;
 
-/** The time limit of a request by its parameter `timeout`. Throws 400 if it is no duration. */
+/** Returns the request's timeout, as set by the `timeout` parameter. Throws 400 if the parameter is not a duration. */
 export function timeLimitMs(query: URLSearchParams): number {
   const sent = query.get('timeout') ?? '';
   if (sent === '') return MAX_REQUEST_MS;
@@ -19,14 +19,14 @@ export function timeLimitMs(query: URLSearchParams): number {
   return limit > 0 ? Math.min(limit, MAX_REQUEST_MS) : MAX_REQUEST_MS;
 }
 
-/** The error for a request whose time has expired. */
+/** Returns the error for a request that has timed out. */
 export const requestTimeout = (): ApiError =>
   new ApiError(504, 'Timeout', {
     message: 'Timeout: request did not complete within the allotted timeout',
     details: {},
   });
 
-/** Ends the work for a request when the client disconnects, when the time of the request has expired, or when the server stops. */
+/** Stops the work on a request when the client disconnects, the request times out, or the server stops. */
 export class RequestLifetime implements Disposable {
   readonly #response: HttpResponse;
   /** Aborts when the client disconnects. */
@@ -38,12 +38,12 @@ export class RequestLifetime implements Disposable {
     this.#response = response;
     const disconnected = () => this.#disconnected();
     response.once('close', disconnected);
-    // an HTTP/1 client that closes only its side of the connection has ended its request
+    // an HTTP/1 client that closes only its own side of the connection has aborted its request
     request.once('aborted', disconnected);
     for (const stream of [request, response]) stream.on('error', disconnected);
   }
 
-  /** Aborts when the work must end, with the `ApiError` for the client if there is one. */
+  /** Aborts when the work on the request must stop. The reason is the `ApiError` to send to the client, if there is one. */
   get signal(): AbortSignal {
     return this.#work.signal;
   }
@@ -61,7 +61,7 @@ export class RequestLifetime implements Disposable {
     this.#work.abort(reason);
   }
 
-  /** Stops the limit, and drops the response if the client does not read it. */
+  /** Stops the timeout timer. If the client does not read the response in time, the response is dropped. */
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]();
     if (this.#client.signal.aborted) return;

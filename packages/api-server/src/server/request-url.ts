@@ -3,8 +3,8 @@ import { badRequest } from '../status/api-error.ts';
 export type RequestUrl = { path: string; query: URLSearchParams };
 
 /**
- * Splits a request target and decodes its path like Go. Unlike `URL`, does not resolve `..`: the path that is authorized is the path that is
- * served, so an encoded `/` separates names too. Throws 400 for malformed escapes.
+ * Splits a request target into path and query, and decodes the path like Go. Unlike `URL`, does not resolve `..`. The decoded path is used
+ * for both authorization and dispatch, so an encoded `/` also separates path segments. Throws 400 for malformed percent-encoding.
  */
 export function parseRequestUrl(target: string): RequestUrl {
   const relative = target.replace(/^https?:\/\/[^/?]*/i, '').split('#', 1)[0]!;

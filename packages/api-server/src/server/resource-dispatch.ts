@@ -31,7 +31,7 @@ const HANDLERS: ReadonlyMap<string, SubresourceHandler> = new Map([
   ['deletecollection', deleteCollection],
 ]);
 
-/** Verbs for which the path names no object. */
+/** Verbs for which the path contains no object name. */
 const COLLECTION_VERBS = ['create', 'list', 'watch', 'deletecollection'];
 
 /** Responds to an authorized request for API objects. Throws `ApiError`. */
@@ -49,7 +49,7 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
   return handler({ ...request, resource, served });
 }
 
-/** The function for a request. Throws 404 for a path that does not exist, 405 for a method that it does not have. */
+/** Returns the handler for a request. Throws 404 if the path does not exist, and 405 if it does not support the method. */
 function handlerOf(info: RequestInfo, resource: Resource, { subresources }: ServerParts): SubresourceHandler {
   const { verb, subresource, parts } = info;
   if (subresource !== '') return subresourceHandler(info, resource, subresources);
@@ -76,7 +76,10 @@ function subresourceHandler(
   return handler;
 }
 
-/** Objects in namespaces are addressed with their namespace, other objects without one. Only reads may span all namespaces. */
+/**
+ * Checks the scope of the path. Namespaced objects must be addressed with their namespace, cluster-scoped objects without one. Only reads
+ * may span all namespaces.
+ */
 function checkScope({ namespace, parts, verb, resource: name }: RequestInfo, { namespaced }: Resource): void {
   const isWithNamespace = namespace !== '' && name !== 'namespaces';
   if (!namespaced && isWithNamespace) throw pageNotFound();

@@ -8,20 +8,20 @@ import type { ResourceEncoding } from '../wire/response-content.ts';
 import { attributesOf, authorize } from './authorize-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
 
-/** The namespace of the request's objects; '' for cluster-scoped objects, including Namespaces. */
+/** Returns the namespace of the request's objects. '' for cluster-scoped objects, including Namespaces. */
 export const namespaceOf = ({ info, resource }: ResourceRequest): string => (resource.namespaced ? info.namespace : '');
 
-/** The object that the URL names. */
+/** Returns the namespace and name of the object in the URL. */
 export const placeOf = (request: ResourceRequest): { namespace: string; name: string } => ({
   namespace: namespaceOf(request),
   name: request.info.name,
 });
 
-/** The kind of the request's and the response's object. */
+/** Returns the kind of the object in the request and in the response. */
 export const kindOf = ({ info, resource }: Pick<ResourceRequest, 'info' | 'resource'>): GroupVersionKind =>
   info.subresource === '' ? resource : resource.subresources![info.subresource]!;
 
-/** How to encode the response. Throws 400 for a wrong `includeObject`. */
+/** Returns how to encode the response. Throws 400 for an invalid `includeObject`. */
 export function encodingOf(request: ResourceRequest, format: OutputFormat): ResourceEncoding {
   const { served, parts, exchange } = request;
   return {
@@ -34,7 +34,7 @@ export function encodingOf(request: ResourceRequest, format: OutputFormat): Reso
   };
 }
 
-/** The facts of the request for the registry. */
+/** Returns the request context for the registry. */
 export function contextOf(
   request: ResourceRequest,
   { dryRun, fieldManager = '' }: { dryRun: boolean; fieldManager?: string },

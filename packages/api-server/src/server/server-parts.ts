@@ -12,54 +12,54 @@ import type { ResponseWriter } from '../wire/response-writer.ts';
 import type { InFlightLimits } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
 
-/** The objects of one resource, in the version of the resource. */
+/** The registry functions that the server needs for one resource in one version. */
 export type ServedResource = Pick<
   ResourceRegistry,
   'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'toStored'
 >;
 
-/** Responds to a request for a subresource that is not a part of the object itself, such as `pods/log`. */
+/** Handles requests for a subresource that is not part of the object itself, such as `pods/log`. */
 export type SubresourceHandler = (request: ResourceRequest) => Promise<void>;
 
-/** Responds to requests for paths that are not objects: discovery, health, OpenAPI documents, the version. */
+/** Responds to non-resource requests: discovery, health, OpenAPI documents and the version. */
 export interface PathDocuments {
   /** Throws `ApiError`. */
   respond(request: PathRequest): Promise<PathResponse>;
-  /** The response for a resource that the server does not have. May throw 404. */
+  /** Returns the response to a request for a resource that the server does not have. May throw 404. */
   unknownResource(group: string): PathResponse;
 }
 
-/** The connection of a client: the root-only socket of the machine, or TLS. */
+/** A client's connection: the local unix socket, which only root can access, or TLS. */
 export type ClientConnection =
   | { isLocal: true }
   | {
       isLocal: false;
       tlsSocket: TLSSocket;
-      /** Called when a request on the connection has been authenticated. */
+      /** Must be called when a request on the connection has been authenticated. */
       authenticated: () => void;
     };
 
 export type ServerParts = {
   schema: Schema;
-  /** The registry of a resource; undefined for a resource that the server does not have. */
+  /** Returns the registry of a resource, or `undefined` if the server does not have the resource. */
   servedResource: (resource: Resource) => ServedResource | undefined;
-  /** By group resource and subresource, such as `pods/log` and `deployments.apps/scale`. */
+  /** Handlers by group resource and subresource, such as `pods/log` and `deployments.apps/scale`. */
   subresources: ReadonlyMap<string, SubresourceHandler>;
   documents: PathDocuments;
-  /** The user of a request over TLS; undefined if it has no credentials. Throws 401 for wrong ones. */
+  /** Returns the user of a request over TLS, or `undefined` if the request has no credentials. Throws 401 if they are invalid. */
   authenticate: (request: { tlsSocket: TLSSocket; headers: IncomingHttpHeaders }) => Promise<UserInfo | undefined>;
-  /** The user in whose name a request is made; undefined if it names none. Throws 403 if that is not allowed. */
+  /** Returns the user that a request impersonates, or `undefined` if it does not impersonate anyone. Throws 403 if that is not allowed. */
   impersonate: (rawHeaders: readonly string[], attributes: AuthorizationAttributes) => UserInfo | undefined;
   authorizer: Authorizer;
   /** Shared by all watches. */
   encoder: EventEncoder;
   logger: Logger;
   now: () => number;
-  /** Default: those of `InFlight`. */
+  /** Default: the default limits of `InFlight`. */
   limits?: InFlightLimits;
 };
 
-/** An authorized request for objects of a resource. */
+/** An authorized request for a resource's objects. */
 export type ResourceRequest = {
   exchange: HttpExchange;
   writer: ResponseWriter;

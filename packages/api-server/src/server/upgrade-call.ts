@@ -5,10 +5,10 @@ import type { HttpCall } from './request-handler.ts';
 import { requestInfo } from './request-info.ts';
 import { parseRequestUrl } from './request-url.ts';
 
-/** Subresources that other protocols than HTTP serve. */
+/** Subresources that are served over protocols other than plain HTTP. */
 const UPGRADABLE = ['attach', 'exec', 'portforward', 'proxy'];
 
-/** Whether a request may switch to another protocol. For other paths, the server ignores the header `Upgrade`. */
+/** Whether a request may be upgraded to another protocol. For all other paths, the server ignores the `Upgrade` header. */
 export function isUpgradable({ method = '', url = '' }: IncomingMessage): boolean {
   try {
     return UPGRADABLE.includes(requestInfo(method, parseRequestUrl(url)).subresource);
@@ -17,7 +17,10 @@ export function isUpgradable({ method = '', url = '' }: IncomingMessage): boolea
   }
 }
 
-/** The call of an HTTP/1.1 client that requests another protocol. Until the connection is taken, the server may respond as usual. */
+/**
+ * Creates the call for an HTTP/1.1 request to upgrade the protocol. The server can send a regular HTTP response until `upgrade` takes over
+ * the connection.
+ */
 export function upgradeCall(request: IncomingMessage, socket: Duplex, head: Buffer): HttpCall {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

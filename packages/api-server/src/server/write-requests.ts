@@ -10,7 +10,7 @@ import { patchOptions, writeOptions } from '../wire/write-options.ts';
 import { contextOf, encodingOf, kindOf, namespaceOf, placeOf } from './resource-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
 
-/** Creates the object in the body. */
+/** Creates the object in the request body. */
 export async function createOne(request: ResourceRequest): Promise<void> {
   const { exchange, writer, served } = request;
   const format = negotiateObject(exchange);
@@ -20,7 +20,7 @@ export async function createOne(request: ResourceRequest): Promise<void> {
   await writer.object(201, created, encodingOf(request, format));
 }
 
-/** Replaces an object by the one in the body. */
+/** Replaces an object with the one in the request body. */
 export async function updateOne(request: ResourceRequest): Promise<void> {
   const { exchange, served } = request;
   negotiateObject(exchange);
@@ -50,7 +50,7 @@ async function sendWritten(request: ResourceRequest, { object, created }: Writte
   await writer.object(created ? 201 : 200, object, encodingOf(request, format));
 }
 
-/** Reads the object of the request's kind in the body. */
+/** Decodes the request body, which must contain an object of the request's kind. */
 export async function readObject(request: ResourceRequest, fieldValidation: FieldValidation): Promise<ApiObject> {
   const { exchange, writer, parts } = request;
   const mediaType = bodyMediaType(headerOf(exchange.request, 'content-type'));

@@ -18,7 +18,7 @@ export type StatusDetails = {
 export type FailureStatus = {
   kind: 'Status';
   apiVersion: 'v1';
-  /** `continue`: a token with which a list continues in the newest state, although its first token has expired. */
+  /** `continue`: a token with which a list can continue in the latest state although its original token has expired. */
   metadata: { continue?: string };
   status: 'Failure';
   message: string;

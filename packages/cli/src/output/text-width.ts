@@ -12,7 +12,7 @@ export function displayWidth(line: string): number {
   return ASCII.test(line) ? line.length : pieces(line).reduce((sum, piece) => sum + piece.width, 0);
 }
 
-/** Cuts a line at `width` cells with an ellipsis. A width of 0 (a terminal of unknown width) means unlimited. */
+/** Truncates a line to `width` columns, with an ellipsis at its end. A width of 0 (a terminal of unknown width) means unlimited. */
 export function fit(line: string, width: number | undefined): string {
   if (!width || displayWidth(line) <= width) return line;
   return `${start(pieces(line), width - 1)}…`;

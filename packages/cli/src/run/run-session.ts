@@ -41,7 +41,7 @@ export class RunSession {
     this.old = new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged' || action === 'resized')));
   }
 
-  /** How long each settled pod took to settle, by UID. */
+  /** The time in which each pod started, completed or failed for good, by UID; only of pods that have done so. */
   get tookMs(): Map<string, number> {
     return new Map([...this.#settledAtMs].map(([uid, atMs]) => [uid, atMs - this.#startedAtMs]));
   }

@@ -19,7 +19,7 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
     const ended = containersOf(dependencies, found.id, signal).then((ids) =>
       allOf(ids.map((id) => killContainer(engine, id, signal))),
     );
-    // The sandbox is killed even if its network could not be removed in time. A later attempt to remove the network does not need the
+    // The sandbox is killed even if its network could not be torn down in time. A later attempt to tear it down does not need the
     // sandbox's process.
     const detached = detach(dependencies, found, signal).then(() => failpoint('sandbox-stop/network-down'));
     const results = await Promise.allSettled([ended, detached]);

@@ -2,8 +2,8 @@
 const CONTROLLERS = ['memory', 'cpu', 'pids', ''];
 
 /**
- * Extracts a cgroup's path, relative to the root of its hierarchy, from the content of /proc/PID/cgroup (cgroups(7)). The path is that in
- * the hierarchy of a v1 controller if there is one, otherwise that in v2.
+ * Extracts a cgroup's path, relative to the root of its hierarchy, from the content of /proc/PID/cgroup (cgroups(7)). Uses the path in a v1
+ * controller's hierarchy if there is one, otherwise the v2 path.
  */
 export function cgroupPathIn(text: string): string | undefined {
   const lines = text.split('\n').flatMap((line) => {

@@ -13,7 +13,7 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Adds the next bytes, which the caller may overwrite afterwards. Throws `invalid_argument` for a frame that is too large. */
+  /** Reads the next chunk of the connection. The caller may reuse the buffer afterwards. Throws `invalid_argument` for a frame that is too large. */
   push(chunk: Buffer): void {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);

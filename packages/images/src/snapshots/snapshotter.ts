@@ -42,7 +42,7 @@ export interface Snapshotter {
   list(): Promise<SnapshotInfo[]>;
   /** Returns the directory that contains the layer's own files; an active snapshot's layer is unpacked into it. */
   layerDirectory(key: string): Promise<string>;
-  /** Returns where to unpack a layer into the active snapshot `key`, and how to apply its whiteouts. */
+  /** Returns the directory into which a layer of the active snapshot `key` is unpacked, and how to apply the layer's whiteouts. */
   unpackTarget(key: string): Promise<UnpackTarget>;
   /** Stops background work, which is the deletion of removed snapshots; it resumes when the snapshotter is opened again. */
   close(): Promise<void>;

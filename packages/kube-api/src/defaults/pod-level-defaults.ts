@@ -10,8 +10,8 @@ import {
 import { formatQuantity } from '../values/quantity.ts';
 
 /**
- * Completes the pod-level resources. Huge page limits default to the containers' total. Requests default to the containers' total or, if no
- * container has a request, to the pod-level limit. Expects containers that already have their defaults.
+ * Sets the defaults of pod-level resources. Huge page limits default to the containers' total. Requests default to the containers' total or, if no
+ * container has a request, to the pod-level limit. The containers' own defaults must have been set before.
  */
 export function completePodResources(spec: PodSpec): ResourceRequirements | undefined {
   if (spec.resources === undefined) return undefined;

@@ -11,7 +11,7 @@ export class YamlValues {
   readonly #targets: ReadonlyMap<Node, Node>;
   readonly #report: Report;
 
-  /** `targets` maps each alias to its target node. */
+  /** `targets` maps each YAML alias to the YAML node to which it refers. */
   constructor(targets: ReadonlyMap<Node, Node>, report: Report) {
     this.#targets = targets;
     this.#report = report;

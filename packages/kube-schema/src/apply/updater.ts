@@ -94,7 +94,7 @@ export class FieldUpdater {
     return { added: owned(added), modified: owned(modified), removed: owned(removed) };
   }
 
-  /** Removes fields that the manager applied last time, does not apply now and that no other manager owns. */
+  /** Removes the fields that the manager previously applied but no longer does, and that no other manager owns. */
   #prune(merged: JsonObject, managers: Managers, last: FieldSet | undefined): JsonObject {
     if (last === undefined || last.isEmpty) return merged;
     const named = (set: FieldSet) => withNamedFields(set, this.#node);

@@ -21,7 +21,7 @@ export function formatTimestamp({ seconds, nanos }: Timestamp, digits: 0 | 6): s
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d{1,9})\d*)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Parses an RFC 3339 time. Returns `undefined` if the text is not one. */
+/** Parses an RFC 3339 time. Returns `undefined` if the text is not a valid time. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const [, whole, fraction = '', zone] = RFC_3339.exec(text) ?? [];
   const ms = Date.parse(`${whole}${zone}`);

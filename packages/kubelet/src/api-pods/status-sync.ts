@@ -31,7 +31,7 @@ export type StatusSyncOptions = {
   /** True if the pod has terminated and released its resources. */
   isFinished: (podUid: string) => boolean;
   logger: Logger;
-  /** Failpoint stages: `status/merged`, `status/patched`, `status/deleted`. */
+  /** Failpoints: `status/merged`, `status/patched`, `status/deleted`. */
   failpoint?: Failpoint;
   reconcileMs?: number;
 };

@@ -22,12 +22,12 @@ export function tickAfter({ periodMs }: ProbeTicks, servedMs: number, nowMs: num
   return servedMs + Math.max(1, Math.floor((nowMs - servedMs) / periodMs)) * periodMs;
 }
 
-/** Counts consecutive identical verdicts towards the thresholds. A different verdict resets the count. */
+/** Counts consecutive identical probe results towards the thresholds. A different result resets the count. */
 export class ThresholdCounter {
   #last: 'success' | 'failure' | undefined;
   #run = 0;
 
-  /** Counts a verdict. Returns the result if its threshold is reached, otherwise `undefined`. */
+  /** Counts a probe result. Returns the new state if its threshold is reached, otherwise `undefined`. */
   count(verdict: 'success' | 'failure', thresholds: { success: number; failure: number }): ProbeResult | undefined {
     this.#run = verdict === this.#last ? this.#run + 1 : 1;
     this.#last = verdict;

@@ -215,7 +215,7 @@ export class SummaryProvider {
     return new Map([...found].map(([uid, { emptyDirs }]) => [uid, emptyDirs]));
   }
 
-  /** Resolves once all volume walks started so far have finished. */
+  /** Resolves once all measurements of volumes that have been started so far are finished. */
   volumesMeasured(): Promise<void> {
     return this.#volumes.settled();
   }
@@ -251,8 +251,8 @@ export class SummaryProvider {
   }
 
   /**
-   * Whether cached statistics are good enough. If they lack a pod, a running container or a rate, they are accepted only if they are so
-   * recent that a new measurement would lack rates as well.
+   * Whether cached statistics are recent and complete enough. If they lack a pod, a running container or a CPU usage rate, they are accepted
+   * only if they are so recent that a new measurement would lack rates as well.
    */
   #isGood({ ids, hasAllRates }: RuntimeUses, ageMs: number): boolean {
     if (ageMs < LEAST_USAGE_WINDOW_MS) return true;

@@ -5,7 +5,7 @@ import { KeyedLock, PodwrightError, wrapError } from '@podwright/base';
 import { findProgram, pathExists, runChecked } from '@podwright/host';
 import { type AppArmorSurroundings, defaultAppArmorProfile } from '../oci/apparmor-profile.ts';
 
-/** AppArmor paths and programs of the kernel and the distribution. */
+/** Paths of the kernel's AppArmor interface, and of the distribution's AppArmor files and tools. */
 export type AppArmorPaths = {
   /** The kernel's list of loaded profiles, one `NAME (enforce)` per line. */
   loaded: string;

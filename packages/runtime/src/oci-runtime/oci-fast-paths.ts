@@ -16,7 +16,10 @@ export type OciFastPaths = {
    * not used.
    */
   readonly expectedFormat: (found: { name: string; version: string }) => StateFormat | undefined;
-  /** Removes shortcuts that are not in use from a program, which may come from a record written by a process with other settings. */
+  /**
+   * Returns the OCI runtime without properties that only fast paths use, if these are disabled. The properties may come from a record that an
+   * earlier process wrote with fast paths enabled.
+   */
   readonly restrict: <P extends OciProgram>(program: P) => P;
   readonly seccompFilters: () => Pick<SeccompFilters, 'withCompiled' | 'remember'>;
   /** Wraps the function that starts programs which move processes to other cgroups. */

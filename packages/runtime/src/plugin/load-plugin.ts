@@ -25,7 +25,7 @@ import {
 const PLUGINS_DIRECTORY = 'plugins';
 
 /**
- * Loads the configured third-party plugins as plugins of the graph. Throws `invalid_argument`, as for any configuration error, if a module
+ * Loads the configured third-party plugins into the plugin graph. Throws `invalid_argument`, as for any configuration error, if a module
  * does not exist or is not a plugin, or if its schema rejects the settings.
  */
 export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOptions): Promise<RuntimePlugin[]> {

@@ -15,8 +15,8 @@ export type SandboxEnvironment = {
  * Creates the environment shared by a pod's containers. The runtime handler selects the controller. The sandbox service calls `create`,
  * then `start` (while the network is being set up or afterwards), and later `stop` and `remove`.
  *
- * All resources are found by the sandbox ID. `stop` and `remove` are idempotent, and work after a restart of the process and after any part
- * of `create` and `start`. After `stop`, the sandbox has no processes, pinned namespaces or mounts left; after `remove`, it has no files
+ * All resources are found by the sandbox ID. `stop` and `remove` are idempotent, and work after a restart of the process, and even if `create`
+ * or `start` failed partway. After `stop`, the sandbox has no processes, pinned namespaces or mounts left; after `remove`, it has no files
  * left either.
  *
  * The flags describe differences that only the sandbox service can act on, because it controls the network and the containers. They are

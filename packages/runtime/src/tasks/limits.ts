@@ -16,7 +16,7 @@ export const ATTACHABLE_TIMEOUT_MS = 10_000;
 /** Polling interval for an attach socket, in case SIGIO does not arrive. */
 export const ATTACH_POLL_MS = 500;
 
-/** How long a created task's process may take to get past its start FIFO once it is started. */
+/** How long a created task's process may take to get past the OCI runtime's exec FIFO once it is started. */
 export const START_TIMEOUT_MS = 10_000;
 /** Maximum size of conmon's report on a failed create. */
 export const MONITOR_REPORT_BYTES = 64 * 1024;

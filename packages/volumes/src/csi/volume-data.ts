@@ -5,7 +5,7 @@ import { namesIn, readRegularFile, removeUnfinished, writeFileDurable } from '@p
 
 const FILE = 'vol_data.json';
 
-/** Maximum size of a record. Large enough for the longest volume handle that fits into a manifest. */
+/** Maximum size of a `vol_data.json` file. Large enough for the longest volume handle that fits into a manifest. */
 const MAX_VOLUME_DATA_BYTES = 4 << 20;
 
 /** The content of the `vol_data.json` file next to a mounted volume, with upstream's fields. It is sufficient for unmounting the volume. */
@@ -19,13 +19,13 @@ export type VolumeData = {
   seLinuxMountContext?: string;
 };
 
-/** A directory whose volume records cannot be read, and the reason. */
+/** A directory whose `vol_data.json` files cannot be read, and the reason. */
 export type UnreadDirectory = { directory: string; problem: string };
 
-/** A directory, and the record of the volume in it. */
+/** A volume's directory, and the content of its `vol_data.json`. */
 export type RecordedVolume = { directory: string; data: VolumeData };
 
-/** The volumes that were found. Unreadable records are listed separately, so that they do not hide the others. */
+/** The volumes that were found. Unreadable files are listed separately, so that they do not hide the others. */
 export type FoundVolumes = { recorded: RecordedVolume[]; unread: UnreadDirectory[] };
 
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {

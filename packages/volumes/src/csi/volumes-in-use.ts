@@ -33,7 +33,10 @@ export class VolumesInUse {
     this.#hasNoController = hasNoController;
   }
 
-  /** Must be called after `keep` has been called for all of an earlier kubelet's volumes. Reports are complete from then on. */
+  /**
+   * Must be called once `keep` has been called for each volume that an earlier kubelet process left mounted. From then on, the reported list
+   * of volumes in use is complete.
+   */
   loaded(): void {
     this.#isLoaded = true;
     this.#report?.();

@@ -1,15 +1,15 @@
-/** The parts of Pod Security checks (pod-security-admission, policy). Messages are those of upstream. */
+/** Building blocks of the Pod Security checks (pod-security-admission, policy). Messages are worded as in upstream. */
 import { type JsonObject, objectsAt, textAt } from '@podwright/kube-kinds';
 
-/** A pod, or the template of one. */
+/** A pod or a pod template. */
 export type CheckedPod = { annotations: JsonObject; spec: unknown };
 
 export type Violation = { reason: string; detail: string };
 
-/** Returns the violation of a pod; undefined if the pod is allowed. */
+/** Checks a pod. Returns the violation, or `undefined` if the pod is allowed. */
 export type CheckPod = (pod: CheckedPod) => Violation | undefined;
 
-/** All containers, in upstream's order. */
+/** Returns all containers in upstream's order. */
 export const containersOf = (spec: unknown): JsonObject[] =>
   ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) => objectsAt(spec, field));
 
@@ -21,13 +21,13 @@ export const quotedNames = (texts: readonly string[]): string => texts.map((text
 
 export const plural = (noun: string, count: number): string => (count === 1 ? noun : `${noun}s`);
 
-/** `container "a"`, or `containers "a", "b"`. */
+/** Formats container names: `container "a"`, or `containers "a", "b"`. */
 export const containerList = (containers: readonly JsonObject[]): string => {
   const names = namesOf(containers);
   return `${plural('container', names.length)} ${quotedNames(names)}`;
 };
 
-/** The parts of a pod that set something: the pod itself and its containers. '' if there are none. */
+/** Describes where a setting is made: in the pod's security context, in containers, or both. '' if in neither. */
 export function setters(isPod: boolean, containers: readonly JsonObject[]): string {
   return [...(isPod ? ['pod'] : []), ...(containers.length === 0 ? [] : [containerList(containers)])].join(' and ');
 }

@@ -1,4 +1,4 @@
-/** The checks of the levels baseline and restricted, by version of Kubernetes. */
+/** The checks of the `baseline` and `restricted` levels, by Kubernetes version. */
 import { valueAt } from '@podwright/kube-kinds';
 import { type CheckedPod, type CheckPod, isWindows, type Violation } from './check.ts';
 import { hostNamespaces, hostPorts, hostProbes, privileged, procMount, windowsHostProcess } from './host-checks.ts';
@@ -15,16 +15,16 @@ import {
 import { allowPrivilegeEscalation, runAsNonRoot, runAsUser } from './user-checks.ts';
 import { hostPathVolumes, restrictedVolumes } from './volume-checks.ts';
 
-/** A check as it is from a minor version of Kubernetes on, and the baseline checks that it replaces. */
+/** A check that applies from minor version `since` on. `overrides`: the baseline check that it replaces. */
 type VersionedCheck = { since: number; check: CheckPod; overrides?: string };
 
-/** Pods for Windows are exempt from checks of settings that Windows does not have. */
+/** Windows pods are exempt from checks of settings that Windows does not have. */
 const unlessWindows =
   (check: CheckPod): CheckPod =>
   (pod) =>
     isWindows(pod) ? undefined : check(pod);
 
-/** In a user namespace, root of the pod is not root of the host. */
+/** Skips the check for pods in a user namespace, where root in the pod is not root on the host. */
 const unlessUserNamespace =
   (check: CheckPod): CheckPod =>
   (pod) =>
@@ -34,7 +34,7 @@ const always = (check: CheckPod): VersionedCheck[] => [{ since: 0, check }];
 const byVersion = <T>(table: Readonly<Record<number, T>>, check: (value: T) => CheckPod): VersionedCheck[] =>
   Object.entries(table).map(([since, value]) => ({ since: Number(since), check: check(value) }));
 
-/** In the order of their names, as in messages. */
+/** In lexical order, as in upstream's messages. */
 const BASELINE: Readonly<Record<string, readonly VersionedCheck[]>> = {
   appArmorProfile: always(appArmorProfile),
   capabilities: always(baselineCapabilities),
@@ -72,7 +72,7 @@ const RESTRICTED: Readonly<Record<string, readonly VersionedCheck[]>> = {
   ],
 };
 
-/** The violations of a level by a pod, in upstream's order. */
+/** Returns the pod's violations of a Pod Security level, in upstream's order. */
 export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod): Violation[] {
   if (level === 'privileged') return [];
   const inForce = (checks: readonly VersionedCheck[]) => checks.findLast(({ since }) => since <= version);
@@ -84,6 +84,6 @@ export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod):
   return [...baseline, ...restricted].flatMap(({ check }) => check(pod) ?? []);
 }
 
-/** The violations in one line: each with its details. */
+/** Formats the violations on one line, each with its details. */
 export const describeViolations = (violations: readonly Violation[]): string =>
   violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');

@@ -1,4 +1,4 @@
-/** Checks of access to the host: namespaces, ports, other hosts, privileges, /proc. */
+/** Checks of access to the host: namespaces, ports, probe and lifecycle hosts, privileges, and /proc. */
 import { booleanAt, type JsonObject, numberAt, objectsAt, textAt } from '@podwright/kube-kinds';
 import { type CheckPod, containerList, containersOf, namesOf, plural, quotedNames, setters, sorted } from './check.ts';
 

@@ -1,4 +1,4 @@
-/** Checks of sysctls and capabilities. */
+/** Sysctl and capability checks. */
 import { type JsonObject, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
 import { type CheckPod, containerList, containersOf, quotedNames, sorted } from './check.ts';
 
@@ -17,7 +17,7 @@ const SYSCTLS_29 = [
   ),
 ];
 const SYSCTLS_32 = [...SYSCTLS_29, 'net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem'];
-/** The allowed sysctls by the minor version from which they are. */
+/** The allowed sysctls, by the minor version that introduced the list. */
 export const SYSCTLS = { 0: SYSCTLS_0, 27: SYSCTLS_27, 29: SYSCTLS_29, 32: SYSCTLS_32 };
 
 export const sysctls =
@@ -35,7 +35,7 @@ const BASELINE_CAPABILITIES = [
   ...['SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
 ];
 
-/** The containers that add capabilities which are not allowed, in words; '' if there are none. */
+/** Describes which containers add which disallowed capabilities. '' if none do. */
 function forbiddenAdditions(spec: unknown, allowed: readonly string[]): string {
   const added = (container: JsonObject) => addedTo(container).filter((name) => !allowed.includes(name));
   const bad = containersOf(spec).filter((container) => added(container).length > 0);

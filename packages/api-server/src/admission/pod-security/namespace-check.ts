@@ -2,10 +2,13 @@ import { type ApiObject, objectAt } from '@podwright/kube-kinds';
 import { violationsOf } from './checks.ts';
 import { formatLevel, type LevelVersion } from './policy.ts';
 
-/** Checking a pod takes some microseconds, and the server must not stop for long. */
+/** Maximum number of pods to check. Checking a pod takes a few microseconds, and must not block the server for long. */
 const MAX_PODS = 3000;
 
-/** Warnings of existing pods that violate a level which is to be enforced from now on: one for each set of reasons. */
+/**
+ * Returns warnings about existing pods that violate a level to be enforced from now on. Pods with the same set of reasons share one
+ * warning.
+ */
 export function violatingPods(namespace: string, level: LevelVersion, pods: readonly ApiObject[]): string[] {
   const checked = prioritized(pods).slice(0, MAX_PODS);
   const names = new Map<string, string[]>();
@@ -37,7 +40,7 @@ function described(names: readonly string[]): string {
   return `${first} (and ${others} other ${others === 1 ? 'pod' : 'pods'})`;
 }
 
-/** Pods of the same controller are alike: one of each comes first. */
+/** Moves one pod of each controller to the front, because pods of the same controller are alike. */
 function prioritized(pods: readonly ApiObject[]): ApiObject[] {
   const seen = new Set<string>();
   const isRepeated = ({ metadata }: ApiObject) => {

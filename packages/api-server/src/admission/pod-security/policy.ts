@@ -1,12 +1,12 @@
-/** The policy of a namespace, from its labels (pod-security-admission, api). */
+/** A namespace's Pod Security policy, as set by its labels (pod-security-admission, api). */
 import { type FieldError, invalidValue } from '@podwright/kube-kinds';
 
 export type Level = 'privileged' | 'baseline' | 'restricted';
 
-/** A level as it is in a minor version of Kubernetes 1; `Infinity` for the latest one. */
+/** A Pod Security level, as defined in a Kubernetes 1.x minor version. `Infinity` stands for the latest version. */
 export type LevelVersion = { level: Level; version: number };
 
-/** What is rejected, and what is only warned of. The mode `audit` is validated, and has no effect without an audit log. */
+/** The levels to enforce and to warn about. The `audit` mode is validated but has no effect, because there is no audit log. */
 export type Policy = { enforce: LevelVersion; warn: LevelVersion };
 
 const PREFIX = 'pod-security.kubernetes.io/';
@@ -16,7 +16,7 @@ const LATEST = Number.POSITIVE_INFINITY;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The policy that labels set, with the defaults for those that are absent, and the problems of the labels. */
+/** Returns the policy that the labels set, using the defaults for absent labels, and the errors in the labels. */
 export function policyOf(labels: Labels, defaults: Policy): { policy: Policy; errors: FieldError[] } {
   const errors: FieldError[] = [];
   const read = <T>(name: string, parse: (text: string) => T | undefined, problem: string): T | undefined => {
@@ -37,7 +37,7 @@ export function policyOf(labels: Labels, defaults: Policy): { policy: Policy; er
 
 type Parsed = { level: Level | undefined; version: number | undefined };
 
-/** An invalid label of `enforce` enforces the strictest level; one of `warn` warns of nothing. */
+/** An invalid `enforce` label enforces the strictest level; an invalid `warn` label disables warnings. */
 function completed(labels: Labels, { enforce, warn }: Record<'enforce' | 'warn', Parsed>, defaults: Policy): Policy {
   const has = (name: string) => Object.hasOwn(labels, `${PREFIX}${name}`);
   const pick = <T>(name: string, value: T | undefined, { invalid, absent }: { invalid: T; absent: T }): T =>
@@ -72,7 +72,7 @@ export const formatLevel = ({ level, version }: LevelVersion): string =>
 export const isSameLevel = (a: LevelVersion, b: LevelVersion): boolean =>
   a.level === b.level && a.version === b.version;
 
-/** Nothing is rejected: the policy of namespaces without labels. */
+/** The policy for namespaces without labels. It rejects nothing. */
 export const PRIVILEGED: Policy = {
   enforce: { level: 'privileged', version: LATEST },
   warn: { level: 'privileged', version: LATEST },

@@ -1,4 +1,4 @@
-/** Checks of security modules: AppArmor, SELinux, seccomp. */
+/** AppArmor, SELinux and seccomp checks. */
 import { type JsonObject, objectAt, textAt, valueAt } from '@podwright/kube-kinds';
 import {
   type CheckedPod,
@@ -15,7 +15,7 @@ import {
 const APP_ARMOR_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 const PROFILE_TYPES = ['RuntimeDefault', 'Localhost'];
 
-/** The type of a profile in the security context of a pod or container; undefined without a profile. */
+/** Returns the type of a profile in the security context of a pod or container, or `undefined` if no profile is set. */
 const typeOf = (value: unknown, field: string): string | undefined =>
   objectAt(value, 'securityContext', field) && textAt(value, 'securityContext', field, 'type');
 
@@ -47,7 +47,7 @@ function forbiddenAnnotations(annotations: JsonObject): string[] {
 }
 
 const SELINUX_0 = ['', 'container_t', 'container_init_t', 'container_kvm_t'];
-/** The allowed types by the minor version from which they are. */
+/** The allowed SELinux types, by the minor version that introduced the list. */
 export const SELINUX_TYPES = { 0: SELINUX_0, 31: [...SELINUX_0, 'container_engine_t'] };
 
 export const seLinuxOptions =
@@ -96,7 +96,7 @@ export const seccompAnnotations: CheckPod = ({ annotations, spec }) => {
 
 export const baselineSeccomp: CheckPod = ({ spec }) => badSeccomp(spec);
 
-/** Each container must have a profile of its own or of the pod. */
+/** Requires a seccomp profile for each container, set either on the container or on the pod. */
 export const restrictedSeccomp: CheckPod = ({ spec }: CheckedPod) => {
   const bad = badSeccomp(spec);
   if (bad !== undefined || typeOf(spec, 'seccompProfile') !== undefined) return bad;

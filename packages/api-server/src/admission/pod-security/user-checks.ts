@@ -1,4 +1,4 @@
-/** Checks of the users of containers. */
+/** Checks of the users that containers run as. */
 import { type JsonObject, valueAt } from '@podwright/kube-kinds';
 import { type CheckPod, containerList, containersOf, setters } from './check.ts';
 

@@ -1,4 +1,4 @@
-/** Checks of the types of volumes. */
+/** Volume type checks. */
 import { type JsonObject, objectsAt, valueAt } from '@podwright/kube-kinds';
 import { type CheckPod, namesOf, plural, quotedNames, sorted } from './check.ts';
 
@@ -8,7 +8,7 @@ export const hostPathVolumes: CheckPod = ({ spec }) => {
   return { reason: 'hostPath volumes', detail: `${plural('volume', names.length)} ${quotedNames(names)}` };
 };
 
-/** Volumes that need no access to the host or to a storage server. */
+/** Volume types that need no access to the host or to a storage server. */
 const VOLUMES = [
   'configMap',
   'csi',

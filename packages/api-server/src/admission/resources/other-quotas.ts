@@ -1,4 +1,4 @@
-/** How claims, Services and all other objects count for quotas. */
+/** How claims, Services and all other objects count against quotas. */
 import { type ApiObject, isSameValue, numberAt, objectsAt, textAt, valueAt } from '@podwright/kube-kinds';
 import { claimClass } from './claim-class.ts';
 import { POD_QUOTA } from './pod-quota.ts';
@@ -8,7 +8,7 @@ import { type Amount, amountsOf, maxOf } from './resource-amounts.ts';
 const OF_CLASS = '.storageclass.storage.k8s.io/';
 const CLAIM_NAMES = ['persistentvolumeclaims', 'requests.storage'];
 
-/** Claims: their number and storage, in total and by StorageClass. */
+/** Counts claims and their storage, in total and per StorageClass. */
 const CLAIM_QUOTA: QuotaEvaluator = {
   measures: (name) =>
     name === 'count/persistentvolumeclaims' ||
@@ -43,7 +43,7 @@ const CLAIM_QUOTA: QuotaEvaluator = {
 
 const NANOS = 1_000_000_000n;
 
-/** The requested storage, or that which is allocated if it is more, in whole bytes. */
+/** Returns the requested storage or, if larger, the allocated storage, in whole bytes. */
 function storageOf(claim: ApiObject): Amount | undefined {
   const amounts = (...path: string[]) => {
     const text = textAt(claim, ...path, 'storage');
@@ -64,7 +64,7 @@ const attributesClasses = (claim: ApiObject): string[] =>
 
 const SERVICE_NAMES = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers'];
 
-/** Services: their number, and those of node ports and load balancers. */
+/** Counts Services, their node ports and their load balancers. */
 const SERVICE_QUOTA: QuotaEvaluator = {
   measures: (name) => SERVICE_NAMES.includes(name),
   usageOf: (service) => {
@@ -80,7 +80,7 @@ const SERVICE_QUOTA: QuotaEvaluator = {
   handles: ({ operation, subresource }) => subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'),
 };
 
-/** The node ports that a Service has or will get. */
+/** Returns the number of node ports that the Service has or will be allocated. */
 function nodePortsOf(service: ApiObject, type: string): number {
   const ports = objectsAt(service, 'spec', 'ports');
   if (type !== 'NodePort' && type !== 'LoadBalancer') return 0;
@@ -88,10 +88,13 @@ function nodePortsOf(service: ApiObject, type: string): number {
   return isAllocated ? ports.length : ports.filter((port) => (numberAt(port, 'nodePort') ?? 0) !== 0).length;
 }
 
-/** Names without the prefix `count/`, for resources that had quotas before there was one for all. */
+/**
+ * Resources whose quota names also work without the `count/` prefix, because they had quotas before object count quotas existed for all
+ * resources.
+ */
 const ALIASES = ['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'];
 
-/** Objects of any other resource: their number. */
+/** Counts the objects of any other resource. */
 function countQuota(resource: string): QuotaEvaluator {
   const names = [`count/${resource}`, ...(ALIASES.includes(resource) ? [resource] : [])];
   return {
@@ -102,7 +105,7 @@ function countQuota(resource: string): QuotaEvaluator {
   };
 }
 
-/** Resources whose objects are not stored, or that have never had quotas. */
+/** Resources whose objects are not stored or have never been subject to quotas. */
 const IGNORED = [
   'bindings',
   'componentstatuses',
@@ -117,6 +120,6 @@ const EVALUATORS: ReadonlyMap<string, QuotaEvaluator> = new Map([
   ['services', SERVICE_QUOTA],
 ]);
 
-/** The evaluator of a group resource; undefined if quotas do not count its objects. */
+/** Returns the quota evaluator for a group resource, or `undefined` if its objects do not count against quotas. */
 export const quotaEvaluatorOf = (resource: string): QuotaEvaluator | undefined =>
   IGNORED.includes(resource) ? undefined : (EVALUATORS.get(resource) ?? countQuota(resource));

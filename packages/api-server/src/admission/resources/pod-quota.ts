@@ -5,10 +5,10 @@ import { type Amount, type Amounts, amountsOf, podAmounts } from './resource-amo
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 const NAMES = ['count/pods', 'pods', ...COMPUTE.flatMap((name) => [name, `requests.${name}`, `limits.${name}`])];
-/** Each container must set these amounts if a quota limits them, unless the pod does. */
+/** If a quota limits one of these names, each container must set it unless it is set at pod level. */
 const REQUIRED = ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
 
-/** Pods: their number, and the requests and limits of those that have not ended. */
+/** Counts pods, and adds up the requests and limits of those that have not terminated. */
 export const POD_QUOTA: QuotaEvaluator = {
   measures: (name) => NAMES.includes(name) || /^(?:requests\.)?hugepages-/.test(name) || isExtendedRequest(name),
   usageOf: (pod, nowMs) => new Map([['count/pods', count(1)], ...(isCharged(pod, nowMs) ? computeUsage(pod) : [])]),
@@ -41,7 +41,7 @@ export const POD_QUOTA: QuotaEvaluator = {
 const isExtendedRequest = (name: string): boolean =>
   name.startsWith('requests.') && name.includes('/') && !name.includes('kubernetes.io/');
 
-/** Amounts by the names of quotas: requests with and without a prefix, limits with one. */
+/** Maps amounts to quota resource names: requests both with and without the `requests.` prefix, limits only with the `limits.` prefix. */
 function quotaNames(requests: Amounts, limits: Amounts): [string, Amount][] {
   const named = (prefix: string, amounts: Amounts): [string, Amount][] =>
     COMPUTE.flatMap((name) => {
@@ -74,7 +74,10 @@ function computeUsage({ spec }: ApiObject): [string, Amount][] {
   return [['pods', count(1)], ...quotaNames(requests, limits)];
 }
 
-/** Whether a pod has not ended. A pod whose node is lost is no longer charged once its grace period is over. */
+/**
+ * Whether the pod is charged to quotas, which ends when it terminates. A terminating pod on a lost node is no longer charged once its grace
+ * period is over.
+ */
 function isCharged(pod: ApiObject, nowMs: number): boolean {
   if (['Failed', 'Succeeded'].includes(textAt(pod, 'status', 'phase'))) return false;
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;

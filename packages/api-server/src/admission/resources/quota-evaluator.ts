@@ -1,24 +1,24 @@
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Amounts } from './resource-amounts.ts';
 
-/** A requirement of a quota for the objects that it counts (ScopedResourceSelectorRequirement). */
+/** A quota's scope requirement, which selects the objects that the quota counts (ScopedResourceSelectorRequirement). */
 export type QuotaScope = { name: string; operator: string; values: readonly string[] };
 
-/** How the objects of one resource count for quotas. */
+/** Evaluates how the objects of one resource count against quotas. */
 export type QuotaEvaluator = {
-  /** Whether a quota's resource name, such as `requests.cpu`, is about these objects. */
+  /** Whether this evaluator measures a quota's resource name, such as `requests.cpu`. */
   measures: (name: string) => boolean;
-  /** What an object uses, by the names of quotas. */
+  /** Returns an object's usage by quota resource name. */
   usageOf: (object: ApiObject, nowMs: number) => Amounts;
-  /** Whether an object meets a requirement. */
+  /** Whether an object matches a scope requirement. */
   meets: (scope: QuotaScope, object: ApiObject) => boolean;
-  /** Whether a write can change the usage. */
+  /** Whether a write can change an object's usage. */
   handles: (write: { operation: string; subresource: string; object: ApiObject; oldObject?: ApiObject }) => boolean;
-  /** Why an object without some amounts is rejected if a quota limits them; undefined if it has all of them. */
+  /** Returns why the object is rejected if it does not set all of the limited amounts, or `undefined` if it does. */
   missing?: (limited: readonly string[], object: ApiObject) => string | undefined;
 };
 
-/** Whether a value, undefined if absent, meets the operator and values of a requirement. */
+/** Whether a value matches a scope requirement's operator and values. `value` is undefined if it is absent. */
 export function meetsValue({ operator, values }: QuotaScope, value: string | undefined): boolean {
   switch (operator) {
     case 'Exists':
@@ -34,5 +34,5 @@ export function meetsValue({ operator, values }: QuotaScope, value: string | und
   }
 }
 
-/** An amount of whole objects. */
+/** Returns the amount for a number of objects. */
 export const count = (number: number) => ({ nanos: BigInt(number) * 1_000_000_000n, like: '1' });

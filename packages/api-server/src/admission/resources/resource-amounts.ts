@@ -1,14 +1,14 @@
-/** Lists of resource amounts, such as the requests of a container: billionths of a unit by resource name. */
+/** Resource lists, such as a container's requests: amounts in billionths of a unit, by resource name. */
 import { formatQuantity, parseQuantity } from '@podwright/kube-api';
 import { type JsonObject, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
 
-/** An amount, and a text from which its notation is taken. */
+/** An amount, and a quantity string whose notation is used to format it. */
 export type Amount = { nanos: bigint; like: string };
 export type Amounts = ReadonlyMap<string, Amount>;
 
 const ZERO: Amount = { nanos: 0n, like: '0' };
 
-/** The amounts of a resource list. */
+/** Parses a resource list. */
 export const amountsOf = (list: JsonObject | undefined): Amounts =>
   new Map(
     Object.keys(list ?? {}).map((name) => {
@@ -25,13 +25,13 @@ export const sumOf = (a: Amounts, b: Amounts): Amounts =>
 export const maxOf = (a: Amounts, b: Amounts): Amounts =>
   combined(a, b, (one, other) => (other.nanos > one.nanos ? other : one));
 
-/** Whether two resource lists have the same names and amounts. */
+/** Whether two resource lists contain the same names and amounts. */
 export function hasSameAmounts(a: JsonObject | undefined, b: JsonObject | undefined): boolean {
   const [one, other] = [amountsOf(a), amountsOf(b)];
   return one.size === other.size && [...one].every(([name, { nanos }]) => other.get(name)?.nanos === nanos);
 }
 
-/** Values of names that only one of them has are taken as they are. */
+/** Combines two resource lists. An amount whose name is only in one of them is copied unchanged. */
 function combined(a: Amounts, b: Amounts, combine: (one: Amount, other: Amount) => Amount): Amounts {
   const all = new Map(a);
   for (const [name, amount] of b) all.set(name, all.has(name) ? combine(all.get(name) ?? ZERO, amount) : amount);
@@ -40,7 +40,10 @@ function combined(a: Amounts, b: Amounts, combine: (one: Amount, other: Amount) 
 
 export type AmountKind = 'requests' | 'limits';
 
-/** What the containers of a pod need together: the sum of those that run together, or the peak of the init containers. */
+/**
+ * Returns the total amounts for a pod's containers: the sum over those that run at the same time or, if higher, the peak of the init
+ * containers.
+ */
 export function containersAmounts(spec: unknown, kind: AmountKind): Amounts {
   const ownOf = (container: JsonObject) => amountsOf(objectAt(container, 'resources', kind));
   let sidecars: Amounts = new Map();
@@ -57,7 +60,7 @@ export function containersAmounts(spec: unknown, kind: AmountKind): Amounts {
 const isPodLevelResource = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 
-/** What a pod needs: amounts at pod level take precedence over those of its containers. */
+/** Returns a pod's amounts. Amounts set at pod level take precedence over those of its containers. */
 export function podAmounts(spec: unknown, kind: AmountKind): Amounts {
   const own = [...amountsOf(objectAt(spec, 'resources', kind))].filter(([name]) => isPodLevelResource(name));
   return new Map([...containersAmounts(spec, kind), ...own]);

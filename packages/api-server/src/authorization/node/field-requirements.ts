@@ -1,4 +1,4 @@
-/** Whether a field selector requires that a field has a value, so that it selects no other objects. */
+/** Whether a field selector requires the field to have exactly this value, so that no other objects match. */
 export function requiresField(selector: string, field: string, value: string): boolean {
   return termsOf(selector).some((term) => {
     const [, name, operator, required] = TERM.exec(term) ?? [];
@@ -6,10 +6,10 @@ export function requiresField(selector: string, field: string, value: string): b
   });
 }
 
-/** A field, the first operator after it, and a value. */
+/** Matches a field, its operator and a value. */
 const TERM = /^(.*?)(!=|==|=)(.*)$/s;
 
-/** The terms between commas. A backslash escapes a comma. */
+/** Splits a field selector at its commas. A backslash escapes a comma. */
 function termsOf(selector: string): string[] {
   return selector.match(/(?:\\.|[^,\\])+/gs) ?? [];
 }

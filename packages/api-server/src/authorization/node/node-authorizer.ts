@@ -14,15 +14,16 @@ import { NodeRelations } from './node-relations.ts';
 import { NODE_RULES } from './node-rules.ts';
 
 export type NodeAuthorizerParts = {
-  /** A store with `NODE_INDEXES`. */
+  /** A store that was opened with `NODE_INDEXES`. */
   store: ObjectStore;
-  /** The rules for resources of which a node may access all objects: those of the ClusterRole `system:node`. */
+  /** The rules of the ClusterRole `system:node`. They apply to resources of which a kubelet may access all objects. */
   rules: readonly PolicyRule[];
 };
 
 /**
- * Restricts a kubelet to its node's objects, and to those to which pods of its node refer (upstream's Node authorizer). What a node may write
- * to its objects is checked by the admission plugin NodeRestriction. Never denies: RBAC may allow more.
+ * Restricts a kubelet to its node's own objects and to the objects that the node's pods refer to (upstream's Node authorizer). What a
+ * kubelet may write to these objects is checked by the NodeRestriction admission plugin. Never denies a request, because RBAC may grant
+ * additional permissions.
  */
 export class NodeAuthorizer implements Authorizer, RuleResolver {
   readonly #relations: NodeRelations;
@@ -47,7 +48,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     return { rules: [], isIncomplete: true, errors: ['node authorizer does not support user rule resolution'] };
   }
 
-  /** Why the request is not allowed, '' without a reason; undefined if it is allowed. */
+  /** Returns `undefined` if the request is allowed. Otherwise returns the reason, which may be ''. */
   #refusalOf(attributes: AuthorizationAttributes, node: string): string | undefined {
     const { isResourceRequest, apiGroup, resource } = attributes;
     const own = NODE_RULES.get(apiGroup === '' ? resource : `${resource}.${apiGroup}`);

@@ -8,21 +8,22 @@ const NODE_NAME = 'spec.nodeName';
 
 const nodeNameOf = (object: ApiObject): string | undefined => textAt(object, 'spec', 'nodeName') || undefined;
 
-/** The indexes that the store must have. */
+/** The indexes that the store must be opened with. */
 export const NODE_INDEXES: Readonly<Record<string, Readonly<Record<string, IndexValue>>>> = {
   pods: { [NODE_NAME]: nodeNameOf },
 };
 
-/** The object that a node requests. */
+/** The object that a kubelet requests. */
 export type Requested = { namespace: string; name: string };
 
 /**
- * Finds out whether an object belongs to a node: whether a pod of the node refers to it, in one or more steps. Reads the newest state of the
- * store, so a pod's objects are accessible as soon as the pod is assigned to the node, and no longer once it is deleted.
+ * Determines whether an object is related to a node, that is, whether a pod on the node refers to it directly or through other objects.
+ * Always reads the latest state of the store: a pod's objects become accessible as soon as the pod is assigned to the node, and stop being
+ * accessible once the pod is deleted.
  */
 export class NodeRelations {
   readonly #store: ObjectStore;
-  /** References by the state of the pod or volume, so that each state is decoded at most once. */
+  /** References by stored pod or volume state, so that each state is decoded at most once. */
   readonly #ofPods = new WeakMap<StoredObject, ReadonlySet<Reference>>();
   readonly #ofVolumes = new WeakMap<StoredObject, { references: VolumeReferences | undefined }>();
 
@@ -30,25 +31,25 @@ export class NodeRelations {
     this.#store = store;
   }
 
-  /** Whether `spec.nodeName` of an object is the node. */
+  /** Whether the object's `spec.nodeName` is this node. */
   names(node: string, resource: string, requested: Requested): boolean {
     const object = this.#store.get({ resource, ...requested })?.decode();
     return object !== undefined && nodeNameOf(object) === node;
   }
 
-  /** Whether a pod of the node in the namespace has the reference. */
+  /** Whether a pod on the node, in the given namespace, has the reference. */
   hasPodWith(node: string, namespace: string, reference: Reference): boolean {
     const { objects } = this.#store.list('pods', { namespace, index: { name: NODE_NAME, value: node } });
     return objects.some((pod) => this.#referencesOf(pod).has(reference));
   }
 
-  /** Whether a pod of the node uses the volume. */
+  /** Whether a pod on the node uses the PersistentVolume. */
   hasVolume(node: string, name: string): boolean {
     const volume = this.#store.get({ resource: 'persistentvolumes', namespace: '', name });
     return volume !== undefined && this.#uses(node, this.#referencesOfVolume(volume));
   }
 
-  /** Whether a pod of the node refers to the Secret, or uses a volume that does. */
+  /** Whether a pod on the node refers to the Secret, or uses a PersistentVolume that does. */
   hasSecret(node: string, { namespace, name }: Requested): boolean {
     if (this.hasPodWith(node, namespace, `secret/${name}`)) return true;
     return this.#store.list('persistentvolumes').objects.some((volume) => {

@@ -1,33 +1,33 @@
-/** What a node may do with the resources of which it may not access all objects, by group resource. */
+/** Rules for the resources of which a kubelet may access only some objects, by group resource. */
 import type { AuthorizationAttributes } from '../authorizer.ts';
 import { requiresField } from './field-requirements.ts';
 import type { NodeRelations, Requested } from './node-relations.ts';
 
 type Requestor = { node: string; relations: NodeRelations };
 
-/** Returns why a request is not allowed, '' without a reason; undefined if it is allowed. */
+/** Checks a kubelet's request. Returns `undefined` if the request is allowed; otherwise returns the reason, which may be ''. */
 type NodeRule = (attributes: AuthorizationAttributes, requestor: Requestor) => string | undefined;
 
-/** Whether an object belongs to the node. */
+/** Whether the requested object is related to the node. */
 type Relation = (requestor: Requestor, requested: Requested) => boolean;
 
 const ALLOWED = undefined;
 const LEASE_NAMESPACE = 'kube-node-lease';
 const SINGLE = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** A pod of the node refers to the object. */
+/** Matches objects that a pod on the node refers to. */
 const referred =
   (kind: string): Relation =>
   ({ node, relations }, { namespace, name }) =>
     relations.hasPodWith(node, namespace, `${kind}/${name}`);
 
-/** The object is assigned to the node by its `spec.nodeName`. */
+/** Matches objects that are assigned to the node by `spec.nodeName`. */
 const assigned =
   (resource: string): Relation =>
   ({ node, relations }, requested) =>
     relations.names(node, resource, requested);
 
-/** Allows requests for an object that belongs to the node. */
+/** Allows requests for objects that are related to the node. */
 function related(relation: Relation): NodeRule {
   return ({ namespace, name }, requestor) => {
     if (name === '') return 'No Object name found';
@@ -36,7 +36,7 @@ function related(relation: Relation): NodeRule {
   };
 }
 
-/** Allows reads of an object that belongs to the node: get, and list and watch of it alone. */
+/** Allows reading an object that is related to the node: get, and list and watch of this single object. */
 function readRelated(relation: Relation): NodeRule {
   const check = related(relation);
   return (attributes, requestor) => {
@@ -48,7 +48,7 @@ function readRelated(relation: Relation): NodeRule {
   };
 }
 
-/** Allows to get an object that belongs to the node. */
+/** Allows getting an object that is related to the node. */
 function getRelated(relation: Relation): NodeRule {
   const check = related(relation);
   return (attributes, requestor) => {
@@ -77,7 +77,7 @@ const serviceAccounts: NodeRule = (attributes, requestor) => {
   return related(serviceAccount)(attributes, requestor);
 };
 
-/** The name of a new object is not known here: admission checks it. */
+/** Does not check the name of a new Lease, which is not known at this point. Admission checks it. */
 const leases: NodeRule = ({ verb, namespace, name }, { node }) => {
   if (!SINGLE.includes(verb)) return 'can only get, create, update, patch, or delete a node lease';
   if (namespace !== LEASE_NAMESPACE) return `can only access leases in the "${LEASE_NAMESPACE}" system namespace`;
@@ -103,7 +103,7 @@ const resourceSlices: NodeRule = (attributes, requestor) => {
   return 'can only list/watch/deletecollection resourceslices with nodeName field selector';
 };
 
-/** A kubelet may read its Node before it exists. Admission restricts writes to it. */
+/** A kubelet may read its Node object even before it exists. Admission restricts writes to it. */
 const nodes: NodeRule = ({ verb, subresource, name }, { node }) => {
   if (subresource === 'status') return ['update', 'patch'].includes(verb) ? ALLOWED : '';
   if (subresource !== '') return '';
@@ -113,7 +113,7 @@ const nodes: NodeRule = ({ verb, subresource, name }, { node }) => {
   return name === node ? ALLOWED : `node '${node}' cannot read '${name}', only its own Node object`;
 };
 
-/** Admission restricts creations to mirror pods, and the other writes to pods of the node. */
+/** Admission allows kubelets to create only mirror pods, and restricts their other writes to pods on their own node. */
 const pods: NodeRule = (attributes, requestor) => {
   const { verb, subresource, name, fieldSelector = '' } = attributes;
   if (subresource === 'status') return ['update', 'patch'].includes(verb) ? ALLOWED : '';

@@ -1,16 +1,19 @@
 import { type ApiObject, listAt, objectsAt, textAt, valueAt } from '@podwright/kube-kinds';
 
-/** An object in the pod's namespace: `secret/NAME`, `configmap/NAME`, `serviceaccount/NAME`, `claim/NAME`, `resourceclaim/NAME`. */
+/**
+ * A reference to an object in the pod's namespace: `secret/NAME`, `configmap/NAME`, `serviceaccount/NAME`, `claim/NAME` or
+ * `resourceclaim/NAME`.
+ */
 export type Reference = string;
 
 const CONTAINERS = ['containers', 'initContainers', 'ephemeralContainers'];
 export const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 
-/** Whether a pod is the mirror of a static pod. A node creates such pods, and must not gain access to objects through them. */
+/** Whether a pod is the mirror pod of a static pod. Kubelets create mirror pods, and must not gain access to objects through them. */
 export const isMirrorPod = (pod: ApiObject): boolean =>
   valueAt(pod, 'metadata', 'annotations', MIRROR_ANNOTATION) !== undefined;
 
-/** The objects to which a pod refers. */
+/** Returns references to the objects that the pod refers to. */
 export function referencesOf(pod: ApiObject): Reference[] {
   const pulls = objectsAt(pod, 'spec', 'imagePullSecrets').map((one) => secret(one, 'name'));
   const containers = CONTAINERS.flatMap((field) => objectsAt(pod, 'spec', field)).flatMap(containerReferences);
@@ -38,7 +41,7 @@ function containerReferences(container: unknown): Reference[] {
   ];
 }
 
-/** Volumes with a field `secretRef`. */
+/** Volume sources that have a `secretRef` field. */
 const WITH_SECRET = ['cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos'];
 
 function volumeReferences({ metadata }: ApiObject, volume: unknown): Reference[] {
@@ -56,7 +59,7 @@ function volumeReferences({ metadata }: ApiObject, volume: unknown): Reference[]
   ];
 }
 
-/** ResourceClaims that are named, and those that were created from templates. */
+/** Returns references to the ResourceClaims that the pod names, and to those created from its templates. */
 function claimReferences(pod: ApiObject): Reference[] {
   const created = new Map(
     objectsAt(pod, 'status', 'resourceClaimStatuses').map((one) => [

@@ -1,15 +1,21 @@
 import { type ApiObject, textAt, valueAt } from '@podwright/kube-kinds';
 
-/** The claim that a PersistentVolume is bound to, and the Secrets that a node needs to mount it: `NAMESPACE/NAME`. */
+/**
+ * The claim that a PersistentVolume is bound to, and the Secrets that a node needs to mount the volume. All are in the form
+ * `NAMESPACE/NAME`.
+ */
 export type VolumeReferences = { claim: string; secrets: readonly string[] };
 
-/** Sources with a field `secretRef`. Without a namespace, the Secret is in the claim's namespace, or for the last two in none. */
+/**
+ * Volume sources that have a `secretRef` field. If the reference has no namespace, the sources in the first list use the claim's namespace,
+ * and those in the second list use none.
+ */
 const IN_CLAIM_NAMESPACE = ['cephfs', 'flexVolume', 'iscsi', 'rbd', 'scaleIO'];
 const IN_OWN_NAMESPACE = ['cinder', 'storageos'];
-/** Secrets of a CSI driver's node calls. Those of its controller calls are none of the node's. */
+/** Secrets for a CSI driver's node service. A node has no access to the Secrets for the controller service. */
 const CSI_NODE_SECRETS = ['nodePublishSecretRef', 'nodeStageSecretRef', 'nodeExpandSecretRef'];
 
-/** The references of a volume; undefined for a volume without a claim, which no pod uses. */
+/** Returns the references of a PersistentVolume, or `undefined` if it has no claim, so that no pod can use it. */
 export function referencesOfVolume({ spec }: ApiObject): VolumeReferences | undefined {
   if (valueAt(spec, 'claimRef') === undefined) return undefined;
   const claimNamespace = textAt(spec, 'claimRef', 'namespace');

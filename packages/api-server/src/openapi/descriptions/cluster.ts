@@ -1,4 +1,4 @@
-/** Configuration, namespaces, nodes, events and access. */
+/** Descriptions of configuration, namespaces, nodes, events and access control. */
 export const CLUSTER = `
 core.ConfigMap: Configuration that pods read as files or environment variables.
   data: The entries as text.

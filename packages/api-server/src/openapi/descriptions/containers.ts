@@ -1,4 +1,4 @@
-/** Containers of pods, their checks and states. */
+/** Descriptions of containers, their probes and their states. */
 export const CONTAINERS = `
 core.Container: A program that runs in a pod, with its image and settings.
 core.EphemeralContainer: A container for debugging in a running pod. It has no resources and is not restarted.

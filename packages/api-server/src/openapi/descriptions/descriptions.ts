@@ -1,4 +1,4 @@
-/** Descriptions of kinds, structs and fields for `kubectl explain`, in our own words. */
+/** Descriptions of kinds, structs and fields for `kubectl explain`, written for this project rather than copied from upstream. */
 import { CLUSTER } from './cluster.ts';
 
 import { CONTAINERS } from './containers.ts';
@@ -10,19 +10,22 @@ import { SHARED_FIELDS } from './shared-fields.ts';
 import { STORAGE } from './storage.ts';
 import { WORKLOADS } from './workloads.ts';
 
-/** The descriptions of a type's fields; '' is the description of the type itself. */
+/** The descriptions of a type's fields. The key '' holds the description of the type itself. */
 type Texts = Map<string, string>;
 
 type Tables = {
-  /** By names without the version, such as `core.Pod`: all versions of a type have the same descriptions. */
+  /** Descriptions by type name without the version, such as `core.Pod`. All versions of a type share them. */
   exact: Map<string, Texts>;
-  /** By the ends of names, longest first. */
+  /** Descriptions by type name suffix, longest suffix first. */
   endings: [string, Texts][];
 };
 
 const TABLES = [PODS, CONTAINERS, STORAGE, WORKLOADS, JOBS, NETWORK, CLUSTER, EXTENSIONS, SHARED_FIELDS];
 
-/** `type` is a name in the schema, such as `core.v1.Pod`; without `field`, the result is the description of the type. */
+/**
+ * Returns a function that looks up descriptions. `type` is a name in the schema, such as `core.v1.Pod`. If `field` is omitted, the function
+ * returns the description of the type itself.
+ */
 export function describeKinds(): (type: { name: string }, field?: string) => string | undefined {
   const { exact, endings } = parse(TABLES);
   return ({ name }, field = '') => {
@@ -37,14 +40,17 @@ export function describeKinds(): (type: { name: string }, field?: string) => str
   };
 }
 
-/** The types and fields of the tables. A type's name may begin with `*`. */
+/** Returns all types and fields in the description tables. A type that starts with `*` stands for a name suffix. */
 export function describedNames(): { type: string; field: string }[] {
   const { exact, endings } = parse(TABLES);
   const all = [...exact, ...endings.map(([ending, texts]) => [`*${ending}`, texts] as const)];
   return all.flatMap(([type, texts]) => [...texts.keys()].map((field) => ({ type, field })));
 }
 
-/** A table has lines `TYPE: text`, and below them indented lines `FIELD: text`. Sections of the same type are merged. */
+/**
+ * Parses the description tables. A table consists of `TYPE: text` lines, each followed by indented `FIELD: text` lines. Sections for the
+ * same type are merged.
+ */
 function parse(tables: readonly string[]): Tables {
   const byType = new Map<string, Texts>();
   let texts: Texts = new Map();

@@ -1,4 +1,4 @@
-/** Kinds that extend the API, devices, and flow control. */
+/** Descriptions of API extensions, devices and flow control. */
 export const EXTENSIONS = `
 apiextensions.CustomResourceDefinition: Defines a kind of object besides the built-in ones.
 apiextensions.CustomResourceDefinitionSpec: The names, versions and schemas of a kind.

@@ -1,4 +1,4 @@
-/** Jobs, autoscaling, disruption budgets and priorities. */
+/** Descriptions of jobs, autoscaling, disruption budgets and priorities. */
 export const JOBS = `
 batch.Job: Runs pods until a number of them has succeeded.
 batch.JobSpec: The pods of a Job and when it is complete.

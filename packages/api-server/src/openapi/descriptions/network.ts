@@ -1,4 +1,4 @@
-/** Services, ingress and network policies. */
+/** Descriptions of Services, ingress and network policies. */
 export const NETWORK = `
 core.Service: One address and DNS name for a group of pods.
 core.ServiceSpec: The pods of a Service and how they are reached.

@@ -1,4 +1,4 @@
-/** Pods, and the choice of their nodes. */
+/** Descriptions of pods and their scheduling. */
 export const PODS = `
 core.Pod: One or more containers that run together on a node, with one network address and shared volumes.
 core.PodTemplate: A description of pods, from which other programs make pods.

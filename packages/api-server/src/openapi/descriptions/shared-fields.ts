@@ -1,4 +1,7 @@
-/** Fields that mean the same in all types, metadata, and what conditions and lists have in common. `*` is any beginning of a name. */
+/**
+ * Descriptions of fields that mean the same in all types, of metadata, and of what conditions and lists have in common. `*` matches any
+ * name prefix.
+ */
 export const SHARED_FIELDS = `
 meta.ObjectMeta: The data that all objects have: name, labels, owners and so on.
   name: The name, unique among the objects of the kind in the namespace. It cannot be changed.

@@ -1,4 +1,4 @@
-/** Volumes of pods, and storage. */
+/** Descriptions of pod volumes and storage. */
 export const STORAGE = `
 core.Volume: A volume of a pod: its name and one source.
   name: The name, unique in the pod.

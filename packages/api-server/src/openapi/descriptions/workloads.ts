@@ -1,4 +1,4 @@
-/** Controllers of pods. */
+/** Descriptions of workload controllers. */
 export const WORKLOADS = `
 apps.Deployment: Keeps a number of equal pods running, and replaces them step by step when their template changes.
 apps.DeploymentSpec: The pods of a Deployment and how they are replaced.
