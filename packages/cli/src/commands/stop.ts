@@ -17,7 +17,7 @@ export type StopCommandOptions = { keep?: boolean; delete?: boolean; pods?: bool
 
 type ObjectName = { kind: string; namespace: string; name: string };
 
-/** How far a stop has progressed. `left`: the node has received the request, so it completes the stop even if this command is interrupted. */
+/** How far a stop has progressed. `left`: the node has received the request, so the stop completes even if this command is interrupted. */
 type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 
 /** The kinds that `--delete` deletes in addition to pods. PersistentVolumeClaims are kept, along with their files. */
