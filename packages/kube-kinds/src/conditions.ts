@@ -1,4 +1,4 @@
-/** Conditions in the form of metav1.Condition (apimachinery, meta/v1/validation). */
+/** Validation of conditions of type metav1.Condition (apimachinery, meta/v1/validation). */
 import { duplicate, type FieldError, invalidValue, notSupported, required, tooLong } from './field-error.ts';
 import { validateLabelName } from './labels.ts';
 import { patternProblem } from './names.ts';
@@ -8,7 +8,7 @@ const STATUSES = ['False', 'True', 'Unknown'];
 const MAX_REASON_BYTES = 1024;
 const MAX_MESSAGE_BYTES = 32 * 1024;
 
-/** ValidateConditions. */
+/** Validates a list of conditions (ValidateConditions). */
 export function validateConditions(field: string, conditions: unknown): FieldError[] {
   const seen = new Set<string>();
   return objectsAt(conditions).flatMap((condition, index) => {

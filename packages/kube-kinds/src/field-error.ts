@@ -47,7 +47,7 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
   return error('FieldValueNotSupported', field, { title: `Unsupported value: ${shown(value)}`, detail });
 };
 
-/** `maxLength` is in bytes. */
+/** Returns the error for a value that is longer than `maxLength` bytes. */
 export const tooLong = (field: string, maxLength: number): FieldError =>
   error('FieldValueTooLong', field, { title: 'Too long', detail: `may not be more than ${maxLength} bytes` });
 

@@ -10,7 +10,7 @@ import {
   tooMany,
 } from './field-error.ts';
 
-/** A field of an object under validation: its path, and the list of the object's errors, to which its methods add. */
+/** A field under validation: its path, and the object's list of errors, to which the methods append. */
 export class Field {
   readonly path: string;
   readonly errors: FieldError[];
@@ -20,7 +20,7 @@ export class Field {
     this.errors = errors;
   }
 
-  /** A field below this one. Texts are names of fields, numbers are indexes. */
+  /** Returns a nested field. Strings are field names, numbers are list indexes. */
   at(...steps: (string | number)[]): Field {
     const path = steps.reduce<string>((parent, step) => {
       if (typeof step === 'number') return `${parent}[${step}]`;
@@ -29,12 +29,12 @@ export class Field {
     return new Field(path, this.errors);
   }
 
-  /** An element of a map. */
+  /** Returns the field of a map entry. */
   key(key: string): Field {
     return new Field(`${this.path}[${key}]`, this.errors);
   }
 
-  /** Adds the errors of a function that takes the path, such as those of labels.ts. */
+  /** Adds the errors returned by a function that takes a path, such as those in labels.ts. */
   add(errors: readonly FieldError[]): void {
     for (const error of errors) this.errors.push(error);
   }
@@ -47,12 +47,12 @@ export class Field {
     this.errors.push(invalidValue(this.path, value, detail));
   }
 
-  /** Adds an error for each problem of a value, as the functions of names.ts and texts.ts return them. */
+  /** Adds an error for each problem with a value, as returned by the functions in names.ts and texts.ts. */
   invalidEach(value: unknown, problems: readonly string[]): void {
     for (const problem of problems) this.invalid(value, problem);
   }
 
-  /** An invalid value that upstream does not show. */
+  /** Adds an error for an invalid value. Like upstream's message, it does not show the value. */
   invalidOmitted(detail: string): void {
     this.errors.push({ reason: 'FieldValueInvalid', field: this.path, message: `Invalid value: ${detail}` });
   }
@@ -82,13 +82,13 @@ export class Field {
     this.errors.push(tooMany(this.path, count, maxCount));
   }
 
-  /** A value of an enumeration that is required. */
+  /** Validates a required enum value. */
   oneOf(value: string, supported: readonly string[]): void {
     if (value === '') this.required();
     else if (!supported.includes(value)) this.notSupported(value, supported);
   }
 
-  /** A number that may be absent, but not negative. */
+  /** Validates a number that must not be negative, but may be absent. */
   notNegative(value: number | undefined): void {
     if (value !== undefined && value < 0) this.invalid(value, 'must be greater than or equal to 0');
   }

@@ -1,10 +1,10 @@
-/** The difference of two values as upstream shows it in errors (apimachinery, util/diff): of their JSON, with lines of context. */
+/** The difference between two values, as upstream shows it in errors (apimachinery, util/diff): a diff of their JSON with context lines. */
 
 const CONTEXT = 3;
-/** A hunk of more lines is cut: the values are objects of clients, which may be large. */
+/** A longer hunk is truncated, because the values are clients' objects, which may be large. */
 const MAX_LINES = 100;
 
-/** A unified diff with one hunk, from the first to the last line that differs; '' for equal values. */
+/** Returns a unified diff with a single hunk, from the first to the last line that differs, or '' if the values are equal. */
 export function jsonDiff(old: unknown, value: unknown): string {
   const before = linesOf(old);
   const after = linesOf(value);
@@ -29,7 +29,7 @@ export function jsonDiff(old: unknown, value: unknown): string {
   return `@@ -${range(oldEnd)} +${range(newEnd)} @@\n${shown.map((line) => `${line}\n`).join('')}`;
 }
 
-/** The first line and the number of lines, which is not shown if it is 1. */
+/** Formats a hunk's range: its first line, and its number of lines unless that is 1. */
 const rangeText = (start: number, count: number): string => (count === 1 ? `${start + 1}` : `${start + 1},${count}`);
 
 const linesOf = (value: unknown): string[] => JSON.stringify(value ?? null, undefined, 1).split('\n');

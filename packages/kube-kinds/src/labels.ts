@@ -9,14 +9,17 @@ export type LabelRequirement = {
   values: readonly string[];
 };
 
-/** `allowInvalidValues`: for updates of objects whose selectors have had invalid values before they were validated. */
+/**
+ * Options for validating a selector. `allowInvalidValues` is for updates of objects whose selectors had invalid values before values were
+ * validated.
+ */
 export type SelectorOptions = { allowInvalidValues?: boolean };
 
-/** ValidateLabelName: a qualified name. */
+/** Validates a label key, which must be a qualified name (ValidateLabelName). */
 export const validateLabelName = (field: string, name: string): FieldError[] =>
   qualifiedNameProblems(name).map((problem) => invalidValue(field, name, problem));
 
-/** ValidateLabels: a map of labels, such as `metadata.labels` or `matchLabels`. The keys are checked in their order. */
+/** Validates a map of labels, such as `metadata.labels` or `matchLabels` (ValidateLabels). Keys are checked in lexical order. */
 export function validateLabels(field: string, labels: unknown): FieldError[] {
   return textEntriesAt(labels).flatMap(([key, value]) => [
     ...validateLabelName(field, key),
@@ -24,7 +27,7 @@ export function validateLabels(field: string, labels: unknown): FieldError[] {
   ]);
 }
 
-/** ValidateLabelSelector. An absent selector is valid. */
+/** Validates a label selector (ValidateLabelSelector). An absent selector is valid. */
 export function validateLabelSelector(field: string, selector: unknown, options: SelectorOptions = {}): FieldError[] {
   const expressions = objectsAt(selector, 'matchExpressions');
   return [
@@ -57,15 +60,15 @@ function validateOperator(field: string, operator: string, valueCount: number): 
   return [invalidValue(`${field}.operator`, operator, 'not a valid selector operator')];
 }
 
-/** Whether a selector has values that validation rejects; an update of such an object may retain them. */
+/** Returns true if a selector has values that validation rejects. An update of an object with such a selector may keep them. */
 export const hasInvalidSelectorValues = (selector: unknown): boolean =>
   objectsAt(selector, 'matchExpressions').some((expression) =>
     textsAt(expression, 'values').some((value) => labelValueProblems(value).length > 0),
   );
 
 /**
- * The requirements of a valid selector (LabelSelectorAsSelector), sorted by key. `undefined` for an absent selector, which matches nothing;
- * an empty one matches everything.
+ * Returns the requirements of a valid selector (LabelSelectorAsSelector), sorted by key. For an absent selector, which matches nothing,
+ * returns `undefined`; an empty selector matches everything.
  */
 export function selectorRequirements(selector: unknown): readonly LabelRequirement[] | undefined {
   if (selector === undefined || selector === null) return undefined;
@@ -80,11 +83,11 @@ export function selectorRequirements(selector: unknown): readonly LabelRequireme
   return [...equal, ...expressions].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
-/** Whether labels meet all requirements. Absent requirements match nothing, as an absent selector. */
+/** Returns true if the labels meet all requirements. Like an absent selector, `undefined` requirements match nothing. */
 export const matchesRequirements = (requirements: readonly LabelRequirement[] | undefined, labels: unknown): boolean =>
   requirements?.every((requirement) => meets(requirement, labels)) ?? false;
 
-/** Whether a selector matches labels. */
+/** Returns true if the selector matches the labels. */
 export const matchesSelector = (selector: unknown, labels: unknown): boolean =>
   matchesRequirements(selectorRequirements(selector), labels);
 

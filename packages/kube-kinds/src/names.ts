@@ -1,6 +1,6 @@
 /**
- * Rules of names and other short texts, in upstream's words (apimachinery, util/validation and api/validate/content). Each function returns
- * the problems of a value, without the field: none if the value is valid. Lengths are in bytes.
+ * Validation of names and other short strings, with upstream's wording (apimachinery, util/validation and api/validate/content). Each
+ * function returns the problems with a value, without the field, or an empty list if the value is valid. Lengths are in bytes.
  */
 
 const LABEL_PATTERN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -39,7 +39,7 @@ const KEY_WORDS =
 const LABEL_VALUE_WORDS =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-/** IsDNS1123Label: names of namespaces, containers, volumes. */
+/** Validates a DNS-1123 label, such as the name of a namespace, container or volume (IsDNS1123Label). */
 export function dns1123LabelProblems(value: string): string[] {
   const problems = tooLongProblems(value, MAX_LABEL);
   if (label.test(value)) return problems;
@@ -47,31 +47,31 @@ export function dns1123LabelProblems(value: string): string[] {
   return [...problems, patternProblem(LABEL_WORDS, LABEL_PATTERN, ['my-name', '123-abc'])];
 }
 
-/** IsDNS1123Subdomain: names of most objects. */
+/** Validates a DNS-1123 subdomain, such as the name of most objects (IsDNS1123Subdomain). */
 export function dns1123SubdomainProblems(value: string): string[] {
   const problem = patternProblem(SUBDOMAIN_WORDS, SUBDOMAIN_PATTERN, ['example.com']);
   return [...tooLongProblems(value, MAX_SUBDOMAIN), ...(subdomain.test(value) ? [] : [problem])];
 }
 
-/** IsDNS1123SubdomainWithUnderscore: DNS search paths. */
+/** Validates a DNS-1123 subdomain that may contain underscores, such as a DNS search path (IsDNS1123SubdomainWithUnderscore). */
 export function dns1123SubdomainWithUnderscoreProblems(value: string): string[] {
   const problem = patternProblem(UNDERSCORE_WORDS, SUBDOMAIN_UNDERSCORE_PATTERN, ['example.com']);
   return [...tooLongProblems(value, MAX_SUBDOMAIN), ...(underscoreSubdomain.test(value) ? [] : [problem])];
 }
 
-/** IsDNS1035Label. */
+/** Validates a DNS-1035 label (IsDNS1035Label). */
 export function dns1035LabelProblems(value: string): string[] {
   const problem = patternProblem(DNS1035_WORDS, DNS1035_PATTERN, ['my-name', 'abc-123']);
   return [...tooLongProblems(value, MAX_LABEL), ...(dns1035.test(value) ? [] : [problem])];
 }
 
-/** IsWildcardDNS1123Subdomain: `*.example.com`. */
+/** Validates a wildcard DNS-1123 subdomain, such as `*.example.com` (IsWildcardDNS1123Subdomain). */
 export function wildcardSubdomainProblems(value: string): string[] {
   const problem = patternProblem(WILDCARD_WORDS, WILDCARD_PATTERN, ['*.example.com']);
   return [...tooLongProblems(value, MAX_SUBDOMAIN), ...(wildcard.test(value) ? [] : [problem])];
 }
 
-/** IsQualifiedName: label and annotation keys, condition types, finalizers. */
+/** Validates a qualified name, such as a label key, annotation key, condition type or finalizer (IsQualifiedName). */
 export function qualifiedNameProblems(value: string): string[] {
   const examples = ['MyName', 'my.name', '123-abc'];
   const parts = value.split('/');
@@ -87,7 +87,7 @@ export function qualifiedNameProblems(value: string): string[] {
   return problems;
 }
 
-/** The prefix of a qualified name. Its length is reported in bytes, other than that of other subdomains. */
+/** Validates the prefix of a qualified name. Unlike for other subdomains, the error about its length is in bytes. */
 function prefixProblems(prefix: string): string[] {
   if (prefix === '') return ['prefix part must be non-empty'];
   const problem = patternProblem(SUBDOMAIN_WORDS, SUBDOMAIN_PATTERN, ['example.com']);
@@ -95,14 +95,14 @@ function prefixProblems(prefix: string): string[] {
   return [...tooLong, ...(subdomain.test(prefix) ? [] : [`prefix part ${problem}`])];
 }
 
-/** IsValidLabelValue. */
+/** Validates a label value (IsValidLabelValue). */
 export function labelValueProblems(value: string): string[] {
   const tooLong = isLonger(value, MAX_LABEL) ? [`must be no more than ${MAX_LABEL} bytes`] : [];
   if (labelValue.test(value)) return tooLong;
   return [...tooLong, patternProblem(LABEL_VALUE_WORDS, LABEL_VALUE_PATTERN, ['MyValue', 'my_value', '12345'])];
 }
 
-/** IsValidPortName: a service name of RFC 6335. */
+/** Validates a port name, which is a service name as defined by RFC 6335 (IsValidPortName). */
 export function portNameProblems(value: string): string[] {
   const problems = tooLongProblems(value, MAX_PORT_NAME);
   if (!/^[-a-z0-9]+$/.test(value))
@@ -113,7 +113,7 @@ export function portNameProblems(value: string): string[] {
   return problems;
 }
 
-/** The rule of a kind's names: `isPrefix` for a `generateName`, which may end with `-`. */
+/** The naming rule of a kind. `isPrefix` is set for a `generateName`, which may end with `-`. */
 export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
 
 export const nameIsDnsLabel: NameRule = (name, isPrefix) => dns1123LabelProblems(isPrefix ? maskDash(name) : name);
@@ -123,10 +123,10 @@ export const nameIsDnsSubdomain: NameRule = (name, isPrefix) =>
 
 export const nameIsDns1035Label: NameRule = (name, isPrefix) => dns1035LabelProblems(isPrefix ? maskDash(name) : name);
 
-/** Replaces a final dash and the character before it, as upstream does, because a suffix follows. */
+/** Replaces a trailing dash and the character before it, as upstream does, because a suffix will follow. */
 const maskDash = (name: string): string => (name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name);
 
-/** Upstream's words for a text that does not match a pattern. */
+/** Returns upstream's message about a string that does not match a pattern. */
 export function patternProblem(words: string, pattern: string, examples: readonly string[]): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ');
   const prefix = examples.length === 0 ? '' : `e.g. ${shown}`;

@@ -1,11 +1,11 @@
-/** Node selectors of volumes and devices (core validation, ValidateNodeSelector), and warnings about labels of nodes. */
+/** Validation of node selectors of volumes and devices (core validation, ValidateNodeSelector), and warnings about node labels. */
 import { type FieldError, forbiddenField, invalidValue, required } from './field-error.ts';
 import { validateLabelName } from './labels.ts';
 import { dns1123SubdomainProblems, labelValueProblems } from './names.ts';
 import { problemsAt } from './rules.ts';
 import { type JsonObject, objectsAt, textAt, textsAt } from './values.ts';
 
-/** `allowInvalidValues`: for updates of objects that have had invalid values before they were validated. */
+/** `allowInvalidValues` is for updates of objects that had invalid values before they were validated. */
 type Options = { allowInvalidValues?: boolean };
 
 export function validateNodeSelector(field: string, selector: unknown, options: Options = {}): FieldError[] {
@@ -55,7 +55,7 @@ function validateOperator(field: string, operator: string, valueCount: number): 
   }
 }
 
-/** A requirement on a field of the node; the only field is its name. */
+/** Validates a requirement on a node field; the only valid field is the node's name. */
 function validateField(field: string, requirement: JsonObject): FieldError[] {
   const operator = textAt(requirement, 'operator');
   const values = textsAt(requirement, 'values');
@@ -74,7 +74,9 @@ function validateField(field: string, requirement: JsonObject): FieldError[] {
   return [...errors, ...wrongNames];
 }
 
-/** Whether the terms of a selector have values that validation rejects; an update of such an object may retain them. */
+/**
+ * Returns true if the terms of a selector have values that validation rejects. An update of an object with such a selector may keep them.
+ */
 export const hasInvalidNodeSelectorValues = (selector: unknown): boolean =>
   objectsAt(selector, 'nodeSelectorTerms')
     .flatMap((term) => objectsAt(term, 'matchExpressions'))
@@ -91,10 +93,12 @@ const DEPRECATED_LABELS: ReadonlyMap<string, string> = new Map([
   ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
-/** The warning about a label of nodes that is deprecated. */
+/** Returns the warning about a deprecated node label, or undefined if the label is not deprecated. */
 export const deprecatedNodeLabel = (label: string): string | undefined => DEPRECATED_LABELS.get(label);
 
-/** Warnings about deprecated labels in the keys of expressions at `field`, the path of a term or selector. */
+/**
+ * Returns warnings about deprecated labels in the keys of a term's or selector's expressions. `field` is the path of the term or selector.
+ */
 export function expressionWarnings(field: string, term: unknown): string[] {
   return objectsAt(term, 'matchExpressions').flatMap((expression, index) => {
     const key = textAt(expression, 'key');

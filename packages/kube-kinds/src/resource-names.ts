@@ -1,4 +1,4 @@
-/** The names of resources in quotas, limit ranges and nodes, and their amounts (pkg/apis/core/helper). */
+/** The names of resources in quotas, limit ranges and nodes, and the amounts of these resources (pkg/apis/core/helper). */
 import { isExtendedResource, isQuantity, parseQuantity } from '@podwright/kube-api';
 import { type FieldError, invalidValue } from './field-error.ts';
 import { qualifiedNameProblems } from './names.ts';
@@ -29,7 +29,7 @@ const QUOTA_RESOURCES = new Set([
 
 export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
 
-/** Whether the amount is a multiple of the page size in the resource's name. */
+/** Returns true if the amount is a multiple of the huge page size in the resource name. */
 export function isDivisibleHugePages(name: string, quantity: string): boolean {
   const size = name.slice(HUGE_PAGES.length);
   if (!isQuantity(size)) return false;
@@ -37,16 +37,16 @@ export function isDivisibleHugePages(name: string, quantity: string): boolean {
   return page > 0n && page % NANOS_PER_UNIT === 0n && parseQuantity(quantity).nanos % page === 0n;
 }
 
-/** A resource that quotas count without a domain in its name. */
+/** Returns true if quotas support the resource and its name has no domain prefix. */
 export const isQuotaResource = (name: string): boolean =>
   QUOTA_RESOURCES.has(name) || isHugePages(name) || name.startsWith(`requests.${HUGE_PAGES}`);
 
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
-/** Whether requests of a resource may be less than its limit. */
+/** Returns true if a resource's requests may be less than its limit. */
 export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
 
-/** ValidateResourceQuotaResourceName. */
+/** Validates the name of a resource in a quota (ValidateResourceQuotaResourceName). */
 export function validateQuotaResourceName(field: string, name: string): FieldError[] {
   const errors = validateResourceName(field, name);
   if (!name.includes('/') && !isQuotaResource(name))
@@ -54,14 +54,14 @@ export function validateQuotaResourceName(field: string, name: string): FieldErr
   return errors;
 }
 
-/** A standard resource or a qualified name. */
+/** Validates a resource name, which must be that of a standard resource or a qualified name. */
 export function validateResourceName(field: string, name: string): FieldError[] {
   const errors = problemsAt(field, name, qualifiedNameProblems(name));
   if (errors.length > 0 || name.includes('/') || isQuotaResource(name) || name === 'storage') return errors;
   return [invalidValue(field, name, 'must be a standard resource type or fully qualified')];
 }
 
-/** A resource that containers may request. */
+/** Validates the name of a resource that containers may request. */
 export function validateContainerResourceName(field: string, name: string): FieldError[] {
   const errors = validateResourceName(field, name);
   if (!name.includes('/')) {
@@ -72,7 +72,7 @@ export function validateContainerResourceName(field: string, name: string): Fiel
   return errors;
 }
 
-/** ValidateResourceQuantityValue: an amount that is not negative and, for some resources, whole. */
+/** Validates an amount, which must not be negative and, for some resources, must be a whole number (ValidateResourceQuantityValue). */
 export function validateAmount(field: string, name: string, amount: string): FieldError[] {
   const errors = nonNegativeQuantity(field, amount);
   const isCounted = COUNTS.includes(name) || isExtendedResource(name);

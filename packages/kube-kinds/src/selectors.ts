@@ -1,18 +1,18 @@
-/** Selectors of workloads, in addition to labels.ts. */
+/** Helpers for the selectors of workloads, in addition to those in labels.ts. */
 import { validateLabelSelector } from './labels.ts';
 import { type JsonObject, objectAt, objectsAt, textEntriesAt } from './values.ts';
 
 export const isEmptySelector = (selector: unknown): boolean =>
   textEntriesAt(selector, 'matchLabels').length === 0 && objectsAt(selector, 'matchExpressions').length === 0;
 
-/** Whether upstream can evaluate a selector (LabelSelectorAsSelector): it can, if the selector is valid or absent. */
+/** Returns true if upstream can evaluate a selector (LabelSelectorAsSelector), that is, if the selector is valid or absent. */
 export const isUsableSelector = (selector: unknown): boolean => validateLabelSelector('', selector).length === 0;
 
-/** Labels as Go shows them in errors, sorted by key; null if there are none. */
+/** Returns labels as Go shows them in errors: sorted by key, or null if there are none. */
 export const shownLabels = (labels: unknown): JsonObject | null =>
   objectAt(labels) === undefined ? null : Object.fromEntries(textEntriesAt(labels));
 
-/** A selector as Go shows it in errors. */
+/** Returns a selector as Go shows it in errors. */
 export function shownSelector(selector: unknown): JsonObject | null {
   const found = objectAt(selector);
   if (found === undefined) return null;

@@ -2,7 +2,7 @@
 import type { ApiObject } from './api-object.ts';
 import type { SubresourceStrategy } from './strategy.ts';
 
-/** The metadata that a status update cannot change (ResetObjectMetaForStatus). */
+/** The metadata fields that a status update cannot change (ResetObjectMetaForStatus). */
 const FROM_OLD = [
   'deletionTimestamp',
   'generation',
@@ -13,13 +13,13 @@ const FROM_OLD = [
   'ownerReferences',
 ];
 
-/** The old object with the status of `object`, and with its metadata as far as a status update can change that. */
+/** Returns the old object with the status of `object`, and with those metadata changes that a status update can make. */
 export const withStatusOf = (object: ApiObject, old: ApiObject): ApiObject => ({
   ...withNewStatus(object, old),
   metadata: statusMetadata(object, old),
 });
 
-/** The metadata of `object` with the fields of `old` that a status update cannot change. */
+/** Returns the metadata of `object`, in which the fields that a status update cannot change are those of `old`. */
 export function statusMetadata({ metadata }: ApiObject, old: ApiObject): ApiObject['metadata'] {
   const retained = FROM_OLD.map((name) => [name, old.metadata[name]] as const);
   const others = Object.entries(metadata).filter(([name]) => !FROM_OLD.includes(name));
@@ -31,13 +31,13 @@ function withNewStatus(object: ApiObject, old: ApiObject): ApiObject {
   return object.status === undefined ? others : { ...others, status: object.status };
 }
 
-/** `object` with everything but metadata and status of `old`: for kinds whose status updates change metadata. */
+/** Returns `old` with the metadata and status of `object`. Used for kinds whose status updates change metadata. */
 export const withStatusAndMetadataOf = (object: ApiObject, old: ApiObject): ApiObject => ({
   ...withNewStatus(object, old),
   metadata: object.metadata,
 });
 
-/** A status subresource with errors of its own. */
+/** Returns a status subresource with the given validation. */
 export const statusWith = (validateUpdate: SubresourceStrategy['validateUpdate']): SubresourceStrategy => ({
   prepareForUpdate: withStatusOf,
   validateUpdate,

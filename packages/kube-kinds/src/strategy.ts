@@ -10,9 +10,9 @@ export type SubresourceStrategy = {
   /** Returns the object to store: `object`, but with the fields that this subresource cannot change taken from `old`. */
   prepareForUpdate: (object: ApiObject, old: ApiObject) => ApiObject;
   validateUpdate?: (object: ApiObject, old: ApiObject) => readonly FieldError[];
-  /** Fields that a write of this subresource may not own, such as `[['spec'], ['metadata', 'labels']]`. Default for `status`: `spec`. */
+  /** Fields that a write to this subresource cannot own, such as `[['spec'], ['metadata', 'labels']]`. Default for `status`: `spec`. */
   resetFields?: readonly (readonly string[])[];
-  /** Warnings for the client. Default: none. */
+  /** Returns warnings for the client. Default: none. */
   warnings?: (object: ApiObject, old: ApiObject) => readonly string[];
 };
 
@@ -47,15 +47,15 @@ export type Strategy = {
   allowUnconditionalUpdate?: boolean;
   /** Whether `metadata.generation` is incremented by changes outside of metadata and status. Default: false. */
   hasGeneration?: boolean;
-  /** Whether changes of annotations increase the generation too, as of Deployments. Default false. */
+  /** Whether changes to annotations also increment the generation, as for Deployments. Default: false. */
   countsAnnotations?: boolean;
   /** The `scale` subresource, if the kind has it. */
   scale?: ScaleStrategy;
   /** The propagation policy for a DELETE request that does not specify one. Default: `background`. */
   defaultDeletion?: 'orphan' | 'background';
-  /** Changes an object when a client first requests its deletion, such as a namespace's phase. Default: no change. */
+  /** Changes an object when a client first requests its deletion; for example, changes a namespace's phase. Default: no change. */
   prepareForDelete?: (object: ApiObject) => ApiObject;
-  /** Whether an object whose deletion was requested must remain although it has no finalizers in its metadata. Default false. */
+  /** Returns true if an object whose deletion was requested must remain even though its metadata has no finalizers. Default: false. */
   defersRemoval?: (object: ApiObject) => boolean;
   /** Returns the grace period in seconds after which the object is deleted, or `undefined` if it is deleted immediately. */
   gracePeriodSeconds?: (object: ApiObject, requested: number | undefined) => number | undefined;
@@ -63,12 +63,12 @@ export type Strategy = {
   resetFields?: readonly (readonly string[])[];
 };
 
-/** The `scale` subresource of a kind (autoscaling/v1, Scale). A write of it is an update of the object with another number of replicas. */
+/** The `scale` subresource of a kind (autoscaling/v1, Scale). Writing it updates the object with a different number of replicas. */
 export type ScaleStrategy = {
   scaleOf: (object: ApiObject) => ApiObject;
-  /** `object` with the number of replicas and the resource version of `scale`. */
+  /** Returns `object` with the number of replicas and the resource version of `scale`. */
   withScale: (object: ApiObject, scale: ApiObject) => ApiObject;
-  /** All errors of a scale that a client sends, without those of its metadata. */
+  /** Returns all errors of a scale sent by a client, except those of its metadata. */
   validate: (scale: ApiObject) => readonly FieldError[];
 };
 
@@ -79,11 +79,14 @@ export type Strategies = Readonly<Record<string, Strategy>>;
 export type Conversion = {
   toStored: (object: ApiObject) => ApiObject;
   fromStored: (object: ApiObject) => ApiObject;
-  /** Further errors of objects, in the stored version, that a client writes in this version. `old` is undefined for a new object. */
+  /**
+   * Returns additional errors of an object that a client writes in this version. The object is in the stored version; `old` is undefined
+   * for a new object.
+   */
   validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[];
-  /** The problems of a new object's name in this version, if its rule differs. */
+  /** Returns the problems with a new object's name. Set if this version has a different naming rule. */
   nameProblems?: (name: string, isPrefix: boolean) => readonly string[];
-  /** Fields for field selectors in this version, with the names of the same fields in the stored version. Default: the same names. */
+  /** The fields that field selectors support in this version, with their names in the stored version. Default: the same names. */
   selectableFields?: Readonly<Record<string, string>>;
 };
 

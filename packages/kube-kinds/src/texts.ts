@@ -1,4 +1,4 @@
-/** Rules of texts and numbers in objects, in upstream's words, as in names.ts. */
+/** Validation of strings and numbers in objects, with upstream's wording, like names.ts. */
 import { dns1123LabelProblems, dns1123SubdomainProblems, patternProblem, tooLongProblems } from './names.ts';
 
 const MAX_KEY = 253;
@@ -8,13 +8,13 @@ const MAX_PORT = 65_535;
 export const rangeProblems = (value: number, { min, max }: { min: number; max: number }): string[] =>
   value >= min && value <= max ? [] : [`must be between ${min} and ${max}, inclusive`];
 
-/** IsValidPortNum. */
+/** Validates a port number (IsValidPortNum). */
 export const portNumberProblems = (port: number): string[] => rangeProblems(port, { min: 1, max: MAX_PORT });
 
-/** IsValidUserID and IsValidGroupID. */
+/** Validates a user or group ID (IsValidUserID and IsValidGroupID). */
 export const unixIdProblems = (id: number): string[] => rangeProblems(id, { min: 0, max: MAX_ID });
 
-/** IsConfigMapKey: keys of ConfigMaps and Secrets. */
+/** Validates a key of a ConfigMap or Secret (IsConfigMapKey). */
 export function configMapKeyProblems(value: string): string[] {
   const pattern = '[-._a-zA-Z0-9]+';
   const words = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
@@ -29,14 +29,14 @@ function parentDirectoryProblems(value: string): string[] {
   return value.startsWith('..') ? ["must not start with '..'"] : [];
 }
 
-/** IsRelaxedEnvVarName: names of environment variables since 1.34. */
+/** Validates the name of an environment variable by the rules that apply since 1.34 (IsRelaxedEnvVarName). */
 export function envVarNameProblems(value: string): string[] {
   if (value === '') return ['environment variable name must be non-empty'];
   if (/^[ -<>-~]*$/.test(value)) return [];
   return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
-/** IsValidPercent. */
+/** Validates a percentage (IsValidPercent). */
 export const percentProblems = (value: string): string[] =>
   /^[0-9]+%$/.test(value)
     ? []
@@ -47,7 +47,7 @@ export const percentProblems = (value: string): string[] =>
         ]),
       ];
 
-/** IsHTTPHeaderName. */
+/** Validates the name of an HTTP header (IsHTTPHeaderName). */
 export const httpHeaderNameProblems = (value: string): string[] =>
   /^[-A-Za-z0-9]+$/.test(value)
     ? []
@@ -57,7 +57,7 @@ export const httpHeaderNameProblems = (value: string): string[] =>
         ]),
       ];
 
-/** IsCIdentifier. */
+/** Validates a C identifier (IsCIdentifier). */
 export function identifierProblems(value: string): string[] {
   const words =
     "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'";
@@ -65,13 +65,16 @@ export function identifierProblems(value: string): string[] {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(value) ? [] : [patternProblem(words, '[A-Za-z_][A-Za-z0-9_]*', examples)];
 }
 
-/** IsValidPathSegmentName: names that only have to be one step of a URL's path. */
+/** Validates a name that only has to be a URL path segment (IsValidPathSegmentName). */
 export function pathSegmentProblems(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%'].filter((step) => name.includes(step)).map((step) => `may not contain '${step}'`);
 }
 
-/** The problems of a domain with at least two labels, for IsFullyQualifiedDomainName. The caller has checked that it is not empty. */
+/**
+ * Returns the problem with a domain, which must have at least two labels, or undefined if it is valid (IsFullyQualifiedDomainName). The
+ * caller has already checked that the domain is not empty.
+ */
 export function domainProblem(domain: string): { value: string; problem: string } | undefined {
   const value = domain.endsWith('.') ? domain.slice(0, -1) : domain;
   const problems = dns1123SubdomainProblems(value);

@@ -1,15 +1,14 @@
-/** Access to the fields of decoded objects: values of other types count as absent. Nothing is modified. */
+/** Access to the fields of decoded objects. Values of the wrong type count as absent. Nothing is modified. */
 import { compareQuantities } from '@podwright/kube-api';
 
 export type JsonObject = { [field: string]: unknown };
 
-/** Field names and list indexes. */
 type Step = string | number;
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value at a path; undefined if it is absent or null. Inherited properties such as `constructor` are absent. */
+/** Returns the value at a path, or undefined if it is absent or null. Inherited properties such as `constructor` count as absent. */
 export function valueAt(value: unknown, ...path: readonly Step[]): unknown {
   let found: unknown = value;
   for (const step of path) {
@@ -24,21 +23,21 @@ export function objectAt(value: unknown, ...path: readonly Step[]): JsonObject |
   return isObject(found) ? found : undefined;
 }
 
-/** A list; empty if it is absent. */
+/** Returns the list at a path, or an empty list if it is absent. */
 export function listAt(value: unknown, ...path: readonly Step[]): readonly unknown[] {
   const found = valueAt(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
-/** A list of objects; empty if it is absent. */
+/** Returns the list of objects at a path, or an empty list if it is absent. */
 export const objectsAt = (value: unknown, ...path: readonly Step[]): readonly JsonObject[] =>
   listAt(value, ...path).map((one) => (isObject(one) ? one : {}));
 
-/** A list of texts; empty if it is absent. */
+/** Returns the list of strings at a path, or an empty list if it is absent. */
 export const textsAt = (value: unknown, ...path: readonly Step[]): readonly string[] =>
   listAt(value, ...path).map((one) => (typeof one === 'string' ? one : ''));
 
-/** A text; '' if it is absent, as in Go. */
+/** Returns the string at a path or, as in Go, '' if it is absent. */
 export function textAt(value: unknown, ...path: readonly Step[]): string {
   const found = valueAt(value, ...path);
   return typeof found === 'string' ? found : '';
@@ -49,17 +48,20 @@ export function numberAt(value: unknown, ...path: readonly Step[]): number | und
   return typeof found === 'number' ? found : undefined;
 }
 
-/** A boolean; false if it is absent. */
+/** Returns the boolean at a path, or false if it is absent. */
 export const booleanAt = (value: unknown, ...path: readonly Step[]): boolean => valueAt(value, ...path) === true;
 
-/** The entries of a map of texts, sorted by key as in Go's JSON; empty if it is absent. */
+/** Returns the entries of the string map at a path, sorted by key as in Go's JSON, or an empty list if the map is absent. */
 export function textEntriesAt(value: unknown, ...path: readonly Step[]): [key: string, text: string][] {
   const entries = Object.entries(objectAt(value, ...path) ?? {});
   const texts = entries.map(([key, one]): [string, string] => [key, typeof one === 'string' ? one : '']);
   return texts.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** A copy of `object` with `value` at a path of field names; `undefined` removes the field. Absent objects on the path are created. */
+/**
+ * Returns a copy of `object` with `value` at a path of field names. If `value` is `undefined`, the field is removed. Missing objects along
+ * the path are created.
+ */
 export function withValue<T extends JsonObject>(object: T, path: readonly string[], value: unknown): T {
   const [name, ...rest] = path;
   const inner = rest.length === 0 ? value : withValue(objectAt(object, name!) ?? {}, rest, value);
@@ -67,11 +69,14 @@ export function withValue<T extends JsonObject>(object: T, path: readonly string
     const { [name!]: _, ...others } = object;
     return others as T;
   }
-  // the computed name creates a property of the object itself, even for `__proto__`
+  // a computed property name creates an own property, even for `__proto__`
   return { ...object, [name!]: inner };
 }
 
-/** A copy of `object` whose value at the path, if it is a list of objects, is mapped. */
+/**
+ * Returns a copy of `object` in which each item of the list of objects at the path is mapped. If there is no such list, or it is empty,
+ * returns `object` itself.
+ */
 export function withItems<T extends JsonObject>(
   object: T,
   path: readonly string[],
@@ -81,7 +86,10 @@ export function withItems<T extends JsonObject>(
   return items.length === 0 ? object : withValue(object, path, items.map(map));
 }
 
-/** Whether two decoded values are equal, as apimachinery's Semantic.DeepEqual: a null field or an empty list is equal to an absent one. */
+/**
+ * Returns true if two decoded values are equal. Like apimachinery's Semantic.DeepEqual, treats a null field or an empty list as equal to an
+ * absent one.
+ */
 export function isSameValue(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((one, index) => isSameValue(one, b[index]));

@@ -18,9 +18,7 @@ test('without fast paths every part is plain, whatever the options request', () 
 test('a program of a plain runtime has no shortcuts, also if its record has some', () => {
   const covered = { tree: '/tree', path: '/usr/bin/crun', nsenter: '/usr/bin/nsenter' };
   const program = { name: 'crun', path: '/bin/unshare', args: ['crun'], stateFormat: 'crun' as const, covered };
-  const { name, path, args, ...shortcuts } = plainOci.restrict(program);
-  assert.deepEqual([name, path, args], ['crun', '/bin/unshare', ['crun']]);
-  assert.deepEqual(Object.values(shortcuts), [undefined, undefined]);
+  assert.deepEqual(plainOci.restrict(program), { name: 'crun', path: '/bin/unshare', args: ['crun'] });
   assert.equal(plainOci.expectedFormat({ name: 'crun', version: '1.8' }), undefined);
   assert.equal(fastOci.restrict(program), program);
 });

@@ -58,7 +58,7 @@ export class ResourceTable {
     this.#history.publish();
   }
 
-  /** `revision` is the store's current revision. */
+  /** Lists objects. `revision` is the store's current revision. */
   list({ namespace, index, limit, ...options }: ListOptions, revision: number): ObjectList {
     const requested = options.continuation?.revision ?? options.revision ?? revision;
     if (requested > revision)

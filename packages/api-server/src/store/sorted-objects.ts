@@ -1,6 +1,6 @@
 import type { StoredObject } from './stored-object.ts';
 
-/** Objects in an array, ordered by key. Listing copies references; an insertion moves 8 bytes for each object that follows. */
+/** An array of objects, sorted by key. Listing copies references only; an insertion shifts 8 bytes for each object that follows. */
 export class SortedObjects {
   readonly #objects: StoredObject[] = [];
 
@@ -25,7 +25,7 @@ export class SortedObjects {
     if (this.#objects[position]?.key === key) this.#objects.splice(position, 1);
   }
 
-  /** The objects of one namespace, or all objects. */
+  /** Returns the objects in one namespace, or all objects if no namespace is given. */
   list(namespace?: string): StoredObject[] {
     if (namespace === undefined) return this.#objects.slice();
     const { first, end } = keysOfNamespace(namespace);

@@ -5,7 +5,8 @@ import { makePrivateDirectory, mendMode, PodwrightError, PRIVATE_FILE } from '@p
 import { damaged, storeFileError } from './sqlite-errors.ts';
 
 /**
- * What acknowledged writes survive: a crash of the process, or also a power failure. With `power`, each write waits until it is on disk.
+ * What acknowledged writes survive: a process crash (`process`), or also a power failure (`power`). With `power`, each write waits until it
+ * is on disk.
  */
 export type Durability = 'process' | 'power';
 
@@ -13,8 +14,8 @@ export type Durability = 'process' | 'power';
 const VERSION = 1;
 
 /**
- * `reserved` is an upper bound of all revisions handed out. `checksum` is the CRC-32 of `object`, because SQLite has no checksums.
- * `objects` is not a WITHOUT ROWID table, because such tables store large rows inefficiently.
+ * `reserved` is an upper bound of all revisions handed out. `checksum` is the CRC-32 of `object`; it is needed because SQLite has no
+ * checksums. `objects` is not a WITHOUT ROWID table, because such tables store large rows inefficiently.
  */
 const SCHEMA = `
   CREATE TABLE store (version INTEGER NOT NULL, reserved INTEGER NOT NULL) STRICT;

@@ -4,7 +4,7 @@ import type { Journal, JournalEntry, RecordedObject } from './journal.ts';
 import { damaged, storeFileError } from './sqlite-errors.ts';
 import { StoredObject } from './stored-object.ts';
 
-/** Called at each named stage of a write and of a backup. Tests pass a function that kills the process there. */
+/** Called at each named stage of a write or backup. Tests pass a function that kills the process at that stage. */
 export type StoreFailpoint = (stage: string) => void;
 
 export type SqliteJournalOptions = { path: string; database: DatabaseSync; failpoint: StoreFailpoint };

@@ -13,8 +13,8 @@ export type SqliteStoreOptions = StoreOptions & {
 
 export type SqliteStore = ObjectStore & {
   /**
-   * Writes a consistent copy to `path`, atomically and accessible only to root, while the store is in use. Opening the copy restores it
-   * with higher revisions. Two backups must not be written to the same path concurrently.
+   * Writes a consistent copy to `path`, atomically and accessible only to root, while the store is in use. To restore the copy, open it as
+   * a store; its revisions are then higher. Two backups must not be written to the same path concurrently.
    */
   backup(path: string): Promise<void>;
 };

@@ -77,7 +77,7 @@ const POD_CERTIFICATE_REQUEST: Column<PodCertificateRequest>[] = [
   ),
 ];
 
-/** Roles and ClusterRoles have the default columns. */
+/** Tables for the access-control kinds. Roles and ClusterRoles use the default columns. */
 export const ACCESS: KindTables = {
   ServiceAccount: kindTable([NAME, AGE]),
   'RoleBinding.rbac.authorization.k8s.io': kindTable(ROLE_BINDING),

@@ -138,7 +138,7 @@ const STATUS: Column<Status>[] = [
   text('Message', 'What has happened', ({ message }) => message ?? ''),
 ];
 
-/** CustomResourceDefinitions have the default columns. */
+/** Tables for the API machinery kinds. CustomResourceDefinitions use the default columns. */
 export const API_MACHINERY: KindTables = {
   Status: kindTable(STATUS),
   'FlowSchema.flowcontrol.apiserver.k8s.io': kindTable(FLOW_SCHEMA, {

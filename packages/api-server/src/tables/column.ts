@@ -13,7 +13,7 @@ export type ColumnDefinition = {
 };
 
 export type Column<T = KubeObject> = {
-  /** If absent, rows have the cell, but the table does not declare the column. */
+  /** If absent, rows include the cell, but the table does not declare a column for it. */
   definition?: ColumnDefinition;
   cell: (object: T, nowMs: number) => Cell;
 };
@@ -22,13 +22,13 @@ export type Column<T = KubeObject> = {
 export type RowCondition = { type: string; status: string; reason: string; message: string };
 
 /**
- * How to print the objects of a kind as table rows. The objects must be complete and valid, in the version in which upstream stores the
+ * How objects of a kind are printed as table rows. The objects must be complete, valid, and in the version in which upstream stores the
  * kind.
  */
 export type KindTable<T = ApiObject> = {
   columns: readonly Column<T>[];
   conditions?: (object: T) => RowCondition[] | undefined;
-  /** Sorts the rows. By default, they are in the order of the objects. */
+  /** Compares two objects, to sort the rows. By default, rows keep the order of the objects. */
   compare?: (a: T, b: T) => number;
 };
 
@@ -60,7 +60,7 @@ export const wide = <T>({ definition, cell }: Column<T>): Column<T> => ({
   cell,
 });
 
-/** Marks a column as the one with the object's name, for `kubectl get -o name` and `--show-kind`. */
+/** Marks a column as the one that holds the object's name, for `kubectl get -o name` and `--show-kind`. */
 export const named = <T>({ definition, cell }: Column<T>): Column<T> => ({
   definition: { ...definition!, format: 'name' },
   cell,
@@ -98,6 +98,6 @@ type Condition = { type: string; status: string };
 export const conditionOf = <T extends Condition>(conditions: T[] | null | undefined, type: string): T | undefined =>
   conditions?.find((condition) => condition.type === type);
 
-/** Whether the first condition of a type has the status True. */
+/** Returns true if the first condition of the given type has status True. */
 export const hasCondition = (conditions: Condition[] | null | undefined, type: string): boolean =>
   conditionOf(conditions, type)?.status === 'True';

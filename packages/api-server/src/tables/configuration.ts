@@ -46,7 +46,7 @@ function usageOf({ status }: ResourceQuota, isLimit: boolean): string {
     .join(', ');
 }
 
-/** LimitRanges have the default columns. */
+/** Tables for namespaces and configuration kinds. LimitRanges use the default columns. */
 export const CONFIGURATION: KindTables = {
   Namespace: kindTable(NAMESPACE),
   ConfigMap: kindTable(CONFIG_MAP),

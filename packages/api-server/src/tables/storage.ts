@@ -73,14 +73,14 @@ function phaseOf({ metadata, status }: KubeObject & { status?: { phase?: string 
   return isDeleted(metadata) ? 'Terminating' : (status?.phase ?? '');
 }
 
-/** Returns the name of the storage class. The annotation is older than the field; as upstream, prefer it. */
+/** Returns the name of the storage class. The annotation predates the field and, as in upstream, takes precedence. */
 function classOf({ annotations }: KubeMetadata, { storageClassName = '' }: { storageClassName?: string }): string {
   return annotations?.['volume.beta.kubernetes.io/storage-class'] ?? storageClassName;
 }
 
 const MODES = { ReadWriteOnce: 'RWO', ReadOnlyMany: 'ROX', ReadWriteMany: 'RWX', ReadWriteOncePod: 'RWOP' };
 
-/** The abbreviated access modes without duplicates, in upstream's order. */
+/** Returns the abbreviated access modes, without duplicates and in upstream's order. */
 function modesText(modes: string[] = []): string {
   return Object.entries(MODES)
     .flatMap(([mode, short]) => (modes.includes(mode) ? [short] : []))

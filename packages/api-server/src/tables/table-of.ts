@@ -32,7 +32,7 @@ export type Table = {
   kind: 'Table';
   apiVersion: 'meta.k8s.io/v1';
   metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-  /** Null in all tables of a watch but the first. */
+  /** Null in every table of a watch except the first. */
   columnDefinitions: ColumnDefinition[] | null;
   rows: TableRow[];
 };
@@ -45,7 +45,7 @@ export type IncludeObject = 'None' | 'Metadata' | 'Object';
 export type TableOptions = {
   includeObject: IncludeObject;
   resourceVersion: string;
-  /** The current time, which ages are relative to. */
+  /** The current time, used to compute ages. */
   nowMs: number;
   continue?: string;
   remainingItemCount?: number;

@@ -7,12 +7,12 @@ import {
   type StructType,
 } from '@podwright/kube-schema';
 
-/** Upstream's name for its registry of kinds, which its messages contain. */
+/** Upstream's name for its scheme (the registry of kinds), as it appears in error messages. */
 const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
 
-/** A body that cannot be decoded. `decodeBody` words the response. */
+/** Thrown for a body that cannot be decoded. `decodeBody` turns it into the error response. */
 export class DecodeError extends Error {
-  /** The kind that the body names, as far as it is known. */
+  /** The kind that the body declares, as far as it is known. */
   readonly actual: GroupVersionKind | undefined;
 
   constructor(message: string, actual?: GroupVersionKind) {
@@ -21,7 +21,7 @@ export class DecodeError extends Error {
   }
 }
 
-/** The kind that an object names; what it omits is that of `expected`. */
+/** Returns the kind that an object declares. A missing `apiVersion` or `kind` defaults to that of `expected`. */
 export function namedKind(value: unknown, expected: GroupVersionKind): GroupVersionKind {
   const typeError = (message: string) =>
     new DecodeError(`couldn't get version/kind; json parse error: json: cannot unmarshal ${message}`);
@@ -40,7 +40,7 @@ export function namedKind(value: unknown, expected: GroupVersionKind): GroupVers
   return namedBy({ apiVersion, kind }, expected);
 }
 
-/** Like `namedKind`, for a body that is not JSON. */
+/** Like `namedKind`, but for a body that is not JSON. */
 export function namedBy(
   { apiVersion, kind }: { apiVersion: string; kind: string },
   expected: GroupVersionKind,
@@ -54,7 +54,7 @@ export function namedBy(
 const jsonType = (value: unknown): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 
-/** The type of a kind. Throws for an unknown kind, and for one that does not convert to the expected kind. */
+/** Returns the schema type of a kind. Throws if the kind is unknown or cannot be converted to the expected kind. */
 export function checkedType(
   actual: GroupVersionKind,
   { schema, expected }: { schema: Schema; expected: GroupVersionKind },

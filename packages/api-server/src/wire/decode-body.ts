@@ -18,13 +18,16 @@ import { summaryOf } from './summary.ts';
 
 export type DecodeBodyOptions = {
   schema: Schema;
-  /** The kind that the URL expects, and the default for a body that names none. */
+  /** The kind that the URL implies. It is also the default for a body that declares none. */
   expected: GroupVersionKind;
   fieldValidation: FieldValidation;
   warn: Warn;
 };
 
-/** The encoding of a body by its Content-Type; JSON if the header is absent. Throws 415 for any other type. */
+/**
+ * Returns the media type of a body from its Content-Type header. Defaults to JSON if the header is absent; throws 415 for any unsupported
+ * type.
+ */
 export function bodyMediaType(contentType: string): ObjectMediaType {
   const sent = contentType === '' ? MEDIA_TYPES[0] : mediaTypeOf(contentType);
   const known = MEDIA_TYPES.find((type) => type === sent);
@@ -33,8 +36,8 @@ export function bodyMediaType(contentType: string): ObjectMediaType {
 }
 
 /**
- * Decodes the object of a POST or PUT. Throws 400 with upstream's messages for a malformed body, another kind, another version, and, with
- * `fieldValidation=Strict`, for unknown and duplicate fields.
+ * Decodes the object in the body of a POST or PUT. Throws 400 with upstream's message if the body is malformed, if it declares another kind
+ * or version, or, with `fieldValidation=Strict`, if it has unknown or duplicate fields.
  */
 export function decodeBody(body: Buffer, mediaType: ObjectMediaType, options: DecodeBodyOptions): ApiObject {
   const { expected } = options;
@@ -95,7 +98,7 @@ function ofProtobuf(body: Buffer, options: DecodeBodyOptions): Decoded {
   return { object, actual };
 }
 
-/** Calls a decoder of kube-schema and turns its errors into `DecodeError`s. */
+/** Calls a kube-schema decoder and turns its errors into `DecodeError`s. */
 function withKind<T>(actual: GroupVersionKind | undefined, decode: () => T): T {
   try {
     return decode();

@@ -1,4 +1,4 @@
-/** The options of deletions (meta/v1 DeleteOptions), which are in the body, or in the query if there is no body. */
+/** Delete options (meta/v1 DeleteOptions). They are read from the body, or from the query if there is no body. */
 import { PodwrightError } from '@podwright/base';
 import { type FieldError, invalidValue, notSupported } from '@podwright/kube-kinds';
 import { decodeJson, decodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
@@ -15,13 +15,16 @@ export type DeleteOptions = {
   gracePeriodSeconds?: number;
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: PropagationPolicy;
-  /** The older form of `propagationPolicy`. */
+  /** The deprecated predecessor of `propagationPolicy`. */
   orphanDependents?: boolean;
 };
 
 type Sent = Omit<DeleteOptions, 'dryRun' | 'propagationPolicy'> & { dryRun?: string[]; propagationPolicy?: string };
 
-/** Reads the options. Throws 400 for a malformed body, 415 for its type, 422 with upstream's errors. */
+/**
+ * Reads the delete options. Throws 400 if the body is malformed, 415 if its media type is not supported, and 422 with upstream's field
+ * errors if the options are invalid.
+ */
 export function deleteOptions(
   body: Buffer,
   { contentType, query, schema }: { contentType: string; query: URLSearchParams; schema: Schema },

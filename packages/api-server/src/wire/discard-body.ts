@@ -1,18 +1,18 @@
 import { type HttpExchange, type HttpRequest, headerOf } from './http-exchange.ts';
 
-/** A client that sends more than this after the response, or for longer, is disconnected. */
+/** A client that sends more than this after the response, or keeps sending for longer, is disconnected. */
 const MAX_DISCARDED_BYTES = 16 << 20;
 const MAX_DISCARD_MS = 5_000;
 
-/** Whether the client has sent, or may still send, parts of a body that have not been read. */
+/** Returns true if the client has sent, or may still send, parts of the body that have not been read. */
 export const hasUnreadBody = (request: HttpRequest): boolean =>
   !request.readableEnded &&
   !request.destroyed &&
   (headerOf(request, 'transfer-encoding') !== '' || Number(headerOf(request, 'content-length')) > 0);
 
 /**
- * Reads and drops the rest of a body after a response, such as 413. If the server closed the connection at once, the client would fail to
- * send its body and might not read the response.
+ * Reads and discards the rest of a request body after an early response such as 413. If the server closed the connection immediately, the
+ * client would fail to send its body and might not read the response.
  */
 export async function discardBody({ request, signal }: Pick<HttpExchange, 'request' | 'signal'>): Promise<void> {
   if (!hasUnreadBody(request)) return;

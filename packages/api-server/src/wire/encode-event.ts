@@ -12,19 +12,19 @@ import { isStoredForm } from './encode-response.ts';
 import { tableValue } from './encode-table.ts';
 import { type AnyObject, decoded, metadataOf, type ResourceEncoding, revisionOf } from './response-content.ts';
 
-/** An event of a watch. */
+/** A watch event. */
 export type OutputEvent =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: StoredObject }
-  /** The watch has sent all changes up to the revision. One bookmark may mark the end of the initial events. */
+  /** The watch has sent all changes up to this revision. One bookmark may mark the end of the initial events. */
   | { type: 'BOOKMARK'; revision: number; isInitialEnd: boolean }
   | { type: 'ERROR'; status: FailureStatus };
 
 export type EventEncoding = ResourceEncoding & {
-  /** Whether this is the watch's first event, whose table has the column definitions. */
+  /** Whether this is the watch's first event. Only the first event's table includes the column definitions. */
   isFirst: boolean;
 };
 
-/** The parts of an encoded event, to be written in order. */
+/** The buffers that make up an encoded event, to be written in order. */
 type Frame = readonly Uint8Array[];
 
 type Frames = Map<string, Frame>;
@@ -38,8 +38,8 @@ const JSON_FRAME_BEGINS = new Map(
 );
 
 /**
- * Encodes the events of watches. All watches of a server share an encoder: an event is encoded once for each format, except for tables,
- * which contain ages. The encodings are cached until the next garbage collection, like the decoded form of a `StoredObject`.
+ * Encodes watch events. All of a server's watches share one encoder, so an event is encoded only once per format. Tables are the exception,
+ * because they contain ages. The encodings are cached until the next garbage collection, like the decoded form of a `StoredObject`.
  */
 export class EventEncoder {
   readonly #shared = new WeakMap<StoredObject, WeakRef<Frames>>();
@@ -71,10 +71,10 @@ export class EventEncoder {
   }
 }
 
-/** The bookmark annotation at the end of the initial events (KEP 3157). */
+/** The bookmark annotation that marks the end of the initial events (KEP 3157). */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** An object without a name: like in upstream, with the fields that Go never omits. */
+/** Builds a bookmark's object. It has no name but, as in upstream, includes the fields that Go never omits. */
 function bookmarkOf(
   { revision, isInitialEnd }: Extract<OutputEvent, { type: 'BOOKMARK' }>,
   { schema, resource }: ResourceEncoding,
@@ -88,7 +88,9 @@ function bookmarkOf(
   return (type === undefined ? bookmark : decodeJson(bookmark, { schema, type }).object) as ApiObject;
 }
 
-/** The row of the bookmark that ends the initial events always includes the metadata, in which clients find the annotation. */
+/**
+ * Makes the table row of the bookmark that ends the initial events include the metadata, because that is where clients find the annotation.
+ */
 function withInitialEnd(event: OutputEvent, encoding: EventEncoding): EventEncoding {
   const isEnd = event.type === 'BOOKMARK' && event.isInitialEnd && encoding.includeObject === 'None';
   return isEnd ? { ...encoding, includeObject: 'Metadata' } : encoding;

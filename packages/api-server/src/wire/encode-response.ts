@@ -13,7 +13,7 @@ import {
   wrongConversion,
 } from './response-content.ts';
 
-/** Encodes one object. A stored object is sent as it is if the client accepts JSON. */
+/** Encodes a single object. A stored object is sent as is if the client accepts JSON. */
 export async function encodeOne(object: AnyObject, encoding: ResourceEncoding): Promise<Body> {
   const { format } = encoding;
   const { convertTo } = format;
@@ -39,7 +39,7 @@ async function oneValue(
   }
 }
 
-/** Whether stored bytes are already in the format of the response. */
+/** Returns true if stored bytes are already in the response format. */
 export const isStoredForm = ({ mediaType, isPretty }: OutputFormat): boolean =>
   mediaType === 'application/json' && !isPretty;
 
@@ -94,5 +94,5 @@ async function listValue(
   }
 }
 
-/** List items have no kind and no apiVersion. */
+/** List items have neither kind nor apiVersion. */
 const asItem = ({ kind: _, apiVersion: __, ...item }: JsonObject): JsonObject => item;

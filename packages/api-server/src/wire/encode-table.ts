@@ -8,7 +8,7 @@ import { type AnyObject, decoded, metadataOf, type ResourceEncoding } from './re
 
 const INCLUDES: readonly string[] = ['', 'None', 'Metadata', 'Object'] satisfies (IncludeObject | '')[];
 
-/** Reads the query's `includeObject`. Throws 400 for an unknown value. */
+/** Reads the `includeObject` query parameter. Throws 400 if its value is unknown. */
 export function includeObjectOf(query: URLSearchParams): IncludeObject {
   const sent = query.get('includeObject') ?? '';
   if (!INCLUDES.includes(sent))
@@ -22,7 +22,7 @@ type TableContent = Pick<TableOptions, 'resourceVersion' | 'continue' | 'remaini
   objects: readonly AnyObject[];
 };
 
-/** Converts objects to a table. Columns are computed from the stored version; the included objects are in the URL's version. */
+/** Converts objects to a table. Columns are computed from the stored version; the objects included in the rows are in the URL's version. */
 export async function tableValue(
   { objects, ...content }: TableContent,
   { version }: Conversion,

@@ -1,12 +1,12 @@
 import { encodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
 import type { OutputFormat } from './negotiation.ts';
 
-/** The body of a response. Its parts may share memory with stored objects, so they must not be modified. */
+/** A response body. Its parts may share memory with stored objects, so they must not be modified. */
 export type Body = { contentType: string; parts: readonly Uint8Array[] };
 
 export const NEWLINE = Buffer.from('\n');
 
-/** Encodes an object of a built-in kind, a table or a status. */
+/** Encodes an object of a built-in kind, a Table or a Status. */
 export async function encodeValue(
   value: JsonObject,
   { mediaType, isPretty }: OutputFormat,
@@ -17,11 +17,11 @@ export async function encodeValue(
   return { contentType: mediaType, parts: [Buffer.from(text)] };
 }
 
-/** Like Go, ends compact JSON with a newline, but not indented JSON. */
+/** Serializes a value as JSON. Like Go, ends compact JSON with a newline, but not indented JSON. */
 export const jsonText = (value: unknown, isPretty: boolean): string =>
   isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
 
-/** Few clients request YAML, so the library is loaded on first use. */
+/** Few clients request YAML, so the YAML library is loaded on first use. */
 async function yamlText(value: JsonObject): Promise<string> {
   const { stringify } = await import('yaml');
   return stringify(value, {

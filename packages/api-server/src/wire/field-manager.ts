@@ -3,7 +3,7 @@ import { type FieldError, invalidValue, tooLong } from '@podwright/kube-kinds';
 const MAX_BYTES = 128;
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
-/** Errors of the query's `fieldManager`. */
+/** Validates the `fieldManager` query parameter. */
 export function fieldManagerErrors(manager: string): FieldError[] {
   const errors = Buffer.byteLength(manager) > MAX_BYTES ? [tooLong('fieldManager', MAX_BYTES)] : [];
   let position = 0;
@@ -18,11 +18,14 @@ export function fieldManagerErrors(manager: string): FieldError[] {
   return errors;
 }
 
-/** Go's `%#U` of a character that is not printable. */
+/** Formats a non-printable character like Go's `%#U`. */
 const codePoint = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** The manager of a write that names none: the User-Agent up to the first `/`, without characters that are not printable. */
+/**
+ * Returns the field manager of a write. If the request does not name one, this is the User-Agent up to the first `/`, without non-printable
+ * characters.
+ */
 export function managerOf(fieldManager: string, userAgent: string): string {
   if (fieldManager !== '') return fieldManager;
   let manager = '';

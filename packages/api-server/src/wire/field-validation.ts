@@ -1,13 +1,13 @@
 import { strictDecodingMessage } from '@podwright/kube-schema';
 import { type ParsedBody, yamlStrictProblem } from './parsed-body.ts';
 
-/** How a server treats unknown and duplicate fields (the query's `fieldValidation`). */
+/** How the server treats unknown and duplicate fields (the `fieldValidation` query parameter). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** Reports a warning to the client. */
+/** Adds a warning to the response. */
 export type Warn = (message: string) => void;
 
-/** Warns of problems; with `Strict`, returns the error message instead. `problems` are those of `decodeJson`. */
+/** Warns about problems or, with `Strict`, returns them as an error message instead. `problems` are those that `decodeJson` returned. */
 export function strictError(
   problems: readonly string[],
   { yamlProblems }: Pick<ParsedBody, 'yamlProblems'>,

@@ -2,27 +2,27 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 
-/** The parts of node:http's and node:http2's requests that the API server uses. */
+/** The subset of node:http and node:http2 requests that the API server uses. */
 export type HttpRequest = Readable & {
   readonly method?: string;
-  /** The path and query as sent. */
+  /** The path and query, as sent. */
   readonly url?: string;
   readonly headers: IncomingHttpHeaders;
-  /** The names and values of all header fields in turn. */
+  /** The header names and values, alternating. */
   readonly rawHeaders: string[];
   readonly httpVersionMajor: number;
 };
 
 type Corked = { cork(): void; uncork(): void };
 
-/** The parts of node:http's and node:http2's responses that the API server uses. */
+/** The subset of node:http and node:http2 responses that the API server uses. */
 export type HttpResponse = EventEmitter & {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   readonly writableNeedDrain: boolean;
-  /** HTTP/1: the connection. */
+  /** HTTP/1 only: the connection. */
   readonly socket: Corked | null;
-  /** HTTP/2: the stream. */
+  /** HTTP/2 only: the stream. */
   readonly stream?: Corked;
   setHeader(name: string, value: string | string[]): unknown;
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
@@ -36,18 +36,18 @@ export type HttpResponse = EventEmitter & {
 export type HttpExchange = {
   request: HttpRequest;
   response: HttpResponse;
-  /** The parameters of the URL's query. */
+  /** The URL's query parameters. */
   query: URLSearchParams;
-  /** Aborts when the client disconnects or the request's time has expired. */
+  /** Aborts when the client disconnects or the request times out. */
   signal: AbortSignal;
   /**
-   * Set if the client requests another protocol, such as WebSocket, and the path has some. Takes the connection, and the bytes that the
-   * client has already sent in the new protocol. The response must not be used afterwards.
+   * Set if the client requests an upgrade to another protocol, such as WebSocket, and the path supports one. Hands over the connection and
+   * any bytes that the client has already sent in the new protocol. The response must not be used afterwards.
    */
   upgrade?: () => { socket: Duplex; head: Buffer };
 };
 
-/** A request header's value; '' if the request lacks it. */
+/** Returns the value of a request header, or '' if it is absent. */
 export function headerOf({ headers }: Pick<HttpRequest, 'headers'>, name: string): string {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : (value ?? '');

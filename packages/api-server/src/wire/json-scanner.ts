@@ -1,28 +1,28 @@
-/** Finds what `JSON.parse` does not report: fields that occur more than once, and syntax errors in the words of Go's encoding/json. */
+/** Finds what `JSON.parse` does not report: duplicate fields, and syntax errors with the wording of Go's encoding/json. */
 import type { JsonPath } from '@podwright/kube-schema';
 
-/** More duplicate fields are not reported. */
+/** Maximum number of duplicate fields to report. */
 const MAX_DUPLICATES = 100;
-/** Go's limit. */
+/** Maximum nesting depth, the same as Go's. */
 const MAX_DEPTH = 10_000;
 
 const SPACE = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const STRING_PART = /[^"\\\u0000-\u001f]*/y;
 
-/** A syntax error. Its message is Go's. */
+/** A JSON syntax error, with Go's message. */
 export class JsonSyntaxError extends Error {}
 
-/** A list or an object that is being read. */
+/** A list or object that is being scanned. */
 type Level = {
-  /** The names of an object's fields so far; undefined for a list. */
+  /** The field names of an object seen so far; undefined for a list. */
   names: Set<string> | undefined;
-  /** The current field's name or the current element's index. */
+  /** The name of the current field, or the index of the current list element. */
   step: string | number;
   isEmpty: boolean;
 };
 
-/** Returns the paths of duplicate fields, at most 100. Throws `JsonSyntaxError`. Uses no recursion. */
+/** Returns the paths of duplicate fields, at most 100. Throws `JsonSyntaxError` if the text is not valid JSON. Does not use recursion. */
 export function scanJson(text: string): JsonPath[] {
   return new JsonScanner(text).scan();
 }
@@ -44,7 +44,7 @@ class JsonScanner {
     return this.#duplicates;
   }
 
-  /** Reads a scalar, or the beginning of a list or an object. */
+  /** Scans a scalar, or the beginning of a list or object. */
   #value(): void {
     const begin = this.#next();
     if (begin === '{' || begin === '[') {
@@ -57,7 +57,7 @@ class JsonScanner {
     else throw this.#unexpected('looking for beginning of value');
   }
 
-  /** Reads the end of the innermost list or object, or its next element or field. */
+  /** Scans the next element or field of the innermost list or object, or its end. */
   #goOn(level: Level): void {
     const isObject = level.names !== undefined;
     const next = this.#next();
@@ -87,7 +87,7 @@ class JsonScanner {
     this.#at += 1;
   }
 
-  /** Reads a string in quotes and returns its value. */
+  /** Scans a quoted string and returns its value. */
   #string(): string {
     const begin = this.#at;
     this.#at += 1;
@@ -129,7 +129,7 @@ class JsonScanner {
     }
   }
 
-  /** The next character that is not a space; undefined at the end. */
+  /** Returns the next non-whitespace character, or undefined at the end of the text. */
   #next(): string | undefined {
     this.#skip(SPACE);
     return this.#text[this.#at];
@@ -147,7 +147,7 @@ class JsonScanner {
   }
 }
 
-/** Formats a character like Go: in single quotes. */
+/** Formats a character in single quotes, like Go. */
 function quotedCharacter(character: string): string {
   if (character === "'") return String.raw`'\''`;
   if (character === '"') return `'"'`;

@@ -1,26 +1,26 @@
-/** The parameters of lists, watches and deletions of collections (meta/v1 ListOptions). */
+/** Parameters of list, watch and delete-collection requests (meta/v1 ListOptions). */
 import { type FieldError, forbiddenField, notSupported } from '@podwright/kube-kinds';
 import { QueryValues } from './query-values.ts';
 import { checkOptions } from './write-options.ts';
 
 export type ListParameters = {
-  /** The selectors as sent, which the registry parses. */
+  /** The selectors as sent; the registry parses them. */
   labelSelector: string;
   fieldSelector: string;
   allowWatchBookmarks: boolean;
-  /** As sent; '' if absent. */
+  /** The resource version as sent; '' if absent. */
   resourceVersion: string;
   resourceVersionMatch: string;
   timeoutSeconds: number | undefined;
-  /** 0: no limit. */
+  /** 0 means no limit. */
   limit: number;
   continue: string;
   sendInitialEvents: boolean | undefined;
 };
 
 /**
- * Reads the parameters. Throws 400 for values that are no numbers, 422 with upstream's errors. A watch that neither names a version nor says
- * otherwise starts with the existing objects.
+ * Reads the list parameters. Throws 400 for values that are not numbers, and 422 with upstream's field errors. A watch that neither
+ * specifies a resource version nor says otherwise starts with the existing objects.
  */
 export function listParameters(query: URLSearchParams, { isWatch }: { isWatch: boolean }): ListParameters {
   const values = new QueryValues(query);

@@ -1,6 +1,6 @@
 import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
 
-/** The encodings of objects, in upstream's order. */
+/** The media types in which objects can be encoded, in upstream's order. */
 export const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE] as const;
 
 export type ObjectMediaType = (typeof MEDIA_TYPES)[number];
@@ -15,5 +15,5 @@ export const PATCH_MEDIA_TYPES = [
 
 export type PatchMediaType = (typeof PATCH_MEDIA_TYPES)[number];
 
-/** The media type of a Content-Type header, without parameters. */
+/** Returns the media type from a Content-Type header, without parameters. */
 export const mediaTypeOf = (contentType: string): string => contentType.split(';', 1)[0]!.trim().toLowerCase();

@@ -4,7 +4,7 @@ import { notAcceptable } from '../status/api-error.ts';
 import { type HttpExchange, headerOf } from './http-exchange.ts';
 import { MEDIA_TYPES, type ObjectMediaType } from './media-type.ts';
 
-/** The kind that an object or a list is converted to for the response. */
+/** The kind to which an object or list is converted for the response. */
 export type Conversion = {
   kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
   version: 'v1' | 'v1beta1';
@@ -17,24 +17,24 @@ export type OutputFormat = {
   convertTo?: Conversion;
 };
 
-/** Clients that people use directly receive indented JSON. */
+/** Clients that people use directly; they receive indented JSON. */
 const HUMAN_CLIENTS = /^(?:curl|Wget|Mozilla\/5\.0)/;
 const KINDS = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
 const VERSIONS = ['v1', 'v1beta1'];
 
-/** The media types of watches: YAML has no frames. */
+/** The media types supported for watches. YAML is excluded because it has no framing. */
 const STREAM_MEDIA_TYPES = MEDIA_TYPES.filter((type) => type !== 'application/yaml');
 
 type Negotiated = Pick<HttpExchange, 'request' | 'query'>;
 
-/** The format of an object or a list by the Accept header. Throws 406 if the client accepts none. */
+/** Negotiates the response format of an object or list from the Accept header. Throws 406 if the client accepts no supported format. */
 export function negotiateObject(exchange: Negotiated): OutputFormat {
   const format = negotiate(exchange, { conversions: true });
   if (format === undefined) throw notAcceptable(MEDIA_TYPES);
   return format;
 }
 
-/** The format of a watch's events. Throws 406 if the client accepts none. */
+/** Negotiates the format of watch events. Throws 406 if the client accepts no supported format. */
 export function negotiateWatch(exchange: Negotiated): OutputFormat {
   const format = negotiateObject(exchange);
   if (format.mediaType === 'application/yaml')
@@ -42,7 +42,9 @@ export function negotiateWatch(exchange: Negotiated): OutputFormat {
   return { ...format, isPretty: false };
 }
 
-/** The format of an error or another Status, which is never converted. Undefined if the client accepts none. */
+/**
+ * Negotiates the format of an error or other Status, which is never converted. Returns undefined if the client accepts no supported format.
+ */
 export const negotiateStatus = (exchange: Negotiated): OutputFormat | undefined =>
   negotiate(exchange, { conversions: false });
 
@@ -59,7 +61,10 @@ function negotiate(exchange: Negotiated, { conversions }: { conversions: boolean
   return undefined;
 }
 
-/** The conversion that a clause specifies, or `none` if the server cannot satisfy the clause's parameters with this media type. */
+/**
+ * Returns the conversion that an Accept clause requests: undefined for no conversion, or `none` if the server cannot satisfy the clause's
+ * parameters with this media type.
+ */
 function conversionOf({ params }: AcceptClause, mediaType: ObjectMediaType): Conversion | undefined | 'none' {
   const { stream, sv = '', as: kind, g: group, v: version } = params;
   if (stream && (stream !== 'watch' || mediaType === 'application/yaml')) return 'none';
@@ -76,7 +81,7 @@ function prefersPretty({ request, query }: Negotiated): boolean {
   return HUMAN_CLIENTS.test(headerOf(request, 'user-agent'));
 }
 
-/** Whether the client accepts a gzipped response. */
+/** Returns true if the client accepts a gzipped response. */
 export const acceptsGzip = ({ request }: Pick<HttpExchange, 'request'>): boolean =>
   headerOf(request, 'accept-encoding')
     .split(',')

@@ -2,22 +2,22 @@ import { readYamlDocuments } from '@podwright/kube-api';
 import type { JsonPath } from '@podwright/kube-schema';
 import { JsonSyntaxError, scanJson } from './json-scanner.ts';
 
-/** The JSON value of a JSON or YAML text. */
+/** A parsed JSON or YAML body. */
 export type ParsedBody = {
   value: unknown;
-  /** The paths of fields that a JSON text contains more than once. */
+  /** The paths of duplicate fields in a JSON body. */
   duplicates: readonly JsonPath[];
-  /** The duplicate fields of a YAML text, in upstream's words, such as `line 3: key "a" already set in map`. */
+  /** The duplicate fields in a YAML body, with upstream's wording, such as `line 3: key "a" already set in map`. */
   yamlProblems: readonly string[];
 };
 
-/** The text of a body is malformed. The message is upstream's where a client may depend on it. */
+/** Thrown if the body is malformed. The message is upstream's wherever a client may depend on it. */
 export class BodySyntaxError extends Error {}
 
 /** Parses JSON. Throws `BodySyntaxError` with the message of Go's encoding/json. */
 export function parseJsonBody(text: string): ParsedBody {
   try {
-    // the scanner alone finds duplicates, and JSON.parse alone returns the value
+    // only the scanner finds duplicate fields, and only JSON.parse returns the value
     const duplicates = scanJson(text);
     return { value: JSON.parse(text), duplicates, yamlProblems: [] };
   } catch (error) {
@@ -38,6 +38,8 @@ export function parseYamlBody(text: string): ParsedBody {
   return { value: document?.value ?? null, duplicates: [], yamlProblems };
 }
 
-/** The problem for `fieldValidation=Strict`, which upstream reports with the lines in one message. */
+/**
+ * Returns the problem to report with `fieldValidation=Strict`. Like upstream, combines all duplicate fields into one message, one per line.
+ */
 export const yamlStrictProblem = (problems: readonly string[]): string[] =>
   problems.length === 0 ? [] : [`yaml: unmarshal errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`];

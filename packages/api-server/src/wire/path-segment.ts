@@ -1,6 +1,6 @@
 import { badRequest } from '../status/api-error.ts';
 
-/** Throws 400 for a name or namespace that cannot be part of a URL path. */
+/** Throws 400 if a name or namespace cannot be a URL path segment. */
 export function checkPathSegment(value: string, parameter: 'Name' | 'Namespace'): void {
   const problems = value === '.' || value === '..' ? [`may not be '${value}'`] : [];
   for (const character of '/%') if (value.includes(character)) problems.push(`may not contain '${character}'`);

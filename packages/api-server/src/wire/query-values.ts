@@ -1,6 +1,6 @@
 import { badRequest } from '../status/api-error.ts';
 
-/** Reads the parameters of a query like Go's conversions of URL values: only the first value of a parameter applies. */
+/** Reads query parameters the way Go converts URL values: only the first value of each parameter counts. */
 export class QueryValues {
   readonly #query: URLSearchParams;
 
@@ -16,13 +16,13 @@ export class QueryValues {
     return this.#query.getAll(name);
   }
 
-  /** Undefined for an absent parameter. Any value but `false` and `0` is true, even an empty one. */
+  /** Returns undefined if the parameter is absent. Any value other than `false` and `0` is true, even an empty one. */
   flag(name: string): boolean | undefined {
     const value = this.#query.get(name);
     return value === null ? undefined : value !== '0' && value.toLowerCase() !== 'false';
   }
 
-  /** An int64; undefined for an absent parameter. */
+  /** Returns an int64, or undefined if the parameter is absent. */
   integer(name: string): number | undefined {
     const value = this.#query.get(name);
     if (value === null) return undefined;

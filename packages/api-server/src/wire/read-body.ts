@@ -4,14 +4,14 @@ import { BoundedBytes } from '@podwright/base';
 import { badRequest, tooLarge } from '../status/api-error.ts';
 import { type HttpExchange, type HttpRequest, headerOf } from './http-exchange.ts';
 
-/** Upstream's limit for the size of a request body. */
+/** Upstream's limit on the size of a request body. */
 export const MAX_BODY_BYTES = 3 << 20;
 
 const gunzipped = promisify(gunzip);
 
 /**
- * Reads a request's body, and decompresses it if it is gzipped. Throws 413 if either form is over `MAX_BODY_BYTES`. The rest of a body that
- * is too large stays unread; `ResponseWriter` ends the connection or stream in that case.
+ * Reads a request body and decompresses it if it is gzipped. Throws 413 if its size, before or after decompression, exceeds
+ * `MAX_BODY_BYTES`. The rest of a body that is too large is left unread; `ResponseWriter` ends the connection or stream in that case.
  */
 export async function readBody({ request, signal }: Pick<HttpExchange, 'request' | 'signal'>): Promise<Buffer> {
   if (Number(headerOf(request, 'content-length')) > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES);
@@ -22,7 +22,7 @@ export async function readBody({ request, signal }: Pick<HttpExchange, 'request'
   return decompressed(sent);
 }
 
-/** Iteration with `for await` would destroy the request, and with it the connection, at the limit. */
+/** Collects the body without `for await`, which would destroy the request, and with it the connection, once the limit is exceeded. */
 function collected(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const bytes = new BoundedBytes(MAX_BODY_BYTES);

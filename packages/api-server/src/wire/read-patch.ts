@@ -3,18 +3,18 @@ import type { FieldValidation, Warn } from './field-validation.ts';
 import { mediaTypeOf, PATCH_MEDIA_TYPES, type PatchMediaType } from './media-type.ts';
 import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody, yamlStrictProblem } from './parsed-body.ts';
 
-/** A patch as sent. */
+/** A patch body, as sent. */
 export type PatchBody = {
   mediaType: PatchMediaType;
   patch: unknown;
   /**
-   * Duplicate fields of the patch, and unknown fields of JSON patch operations, in upstream's words. The registry reports them together with
-   * the problems of the patched object.
+   * Duplicate fields in the patch, and unknown fields in JSON patch operations, with upstream's wording. The registry reports them together
+   * with the problems of the patched object.
    */
   problems: readonly string[];
 };
 
-/** The type of a patch by its Content-Type. Throws 415 for any other type, including plain JSON. */
+/** Returns the patch type from the Content-Type header. Throws 415 for any other media type, including plain JSON. */
 export function patchMediaType(contentType: string): PatchMediaType {
   const sent = mediaTypeOf(contentType);
   const known = PATCH_MEDIA_TYPES.find((type) => type === sent);
@@ -22,7 +22,7 @@ export function patchMediaType(contentType: string): PatchMediaType {
   return known;
 }
 
-/** Parses a patch. Throws 400 with upstream's messages. */
+/** Parses a patch. Throws 400 with upstream's message if the patch is malformed. */
 export function readPatch(
   body: Buffer,
   mediaType: PatchMediaType,

@@ -5,15 +5,15 @@ import { StoredObject } from '../store/stored-object.ts';
 import type { IncludeObject } from '../tables/table-of.ts';
 import type { Conversion, OutputFormat } from './negotiation.ts';
 
-/** An object of the store, or one that is not stored, such as the result of a dry run. */
+/** An object from the store, or one that is not stored, such as the result of a dry run. */
 export type AnyObject = StoredObject | ApiObject;
 
-/** A list as the registry returns it. */
+/** A list of objects, as returned by the registry. */
 export type ObjectPage = {
-  /** The revision of the listed state. */
+  /** The revision of the state that was listed. */
   revision: number;
   objects: readonly AnyObject[];
-  /** The token for the next page. */
+  /** The continue token for the next page. */
   continue?: string;
   remainingItemCount?: number;
 };
@@ -22,13 +22,16 @@ export type ObjectPage = {
 export type ResourceEncoding = {
   format: OutputFormat;
   schema: Schema;
-  /** The kind of the objects, in the version of the URL. */
+  /** The kind of the objects, in the URL's version. */
   resource: GroupVersionKind;
-  /** Converts objects to the version in which upstream stores them, from which columns of tables are computed, if it is another one. */
+  /**
+   * Converts objects to the version in which upstream stores them, from which table columns are computed. Absent if the objects are already
+   * in that version.
+   */
   toStored?: (object: ApiObject) => ApiObject;
-  /** The query's `includeObject`, for tables. */
+  /** The `includeObject` query parameter, which applies to tables. */
   includeObject: IncludeObject;
-  /** The current time, from which tables compute ages. */
+  /** The current time, used to compute the ages in tables. */
   nowMs: number;
 };
 
@@ -37,14 +40,14 @@ export const decoded = (object: AnyObject): ApiObject => (object instanceof Stor
 export const revisionOf = (object: AnyObject): string =>
   object instanceof StoredObject ? String(object.revision) : (object.metadata.resourceVersion ?? '');
 
-/** Converts an object to its metadata only. */
+/** Reduces an object to its metadata. */
 export const metadataOf = (object: AnyObject, { version }: Pick<Conversion, 'version'>): JsonObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: apiVersionOf({ group: 'meta.k8s.io', version }),
   metadata: decoded(object).metadata,
 });
 
-/** The error for an object that cannot be converted to the kind in the Accept header. */
+/** Returns the error for an object that cannot be converted to the kind requested by the Accept header. */
 export function wrongConversion(
   requested: Conversion['kind'],
   { schema, resource }: ResourceEncoding,

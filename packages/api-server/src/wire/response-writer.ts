@@ -10,12 +10,12 @@ import type { AnyObject, ObjectPage, ResourceEncoding } from './response-content
 import { Warnings } from './warnings.ts';
 import { writeGzipped, writeParts } from './write-parts.ts';
 
-/** Upstream's threshold for compressed responses. */
+/** Responses larger than this are compressed, as in upstream. */
 const GZIP_THRESHOLD_BYTES = 128 << 10;
 
 const NOT_MODIFIED = 304;
 
-/** Sends the response of a request. Each response has the warnings that were added before. */
+/** Sends the response to a request. The response carries all warnings added before it is sent. */
 export class ResponseWriter {
   readonly exchange: HttpExchange;
   readonly warnings = new Warnings();
@@ -34,12 +34,12 @@ export class ResponseWriter {
     await this.#send(200, await encodeList(page, encoding));
   }
 
-  /** Sends text, or bytes that are encoded already, such as a discovery document. */
+  /** Sends text, or bytes that are already encoded, such as a discovery document. */
   async bytes(status: number, body: Body, headers?: OutgoingHttpHeaders): Promise<void> {
     await this.#send(status, body, headers);
   }
 
-  /** Sends an object that is not converted to tables, such as the Status of a deletion. */
+  /** Sends an object that is never converted to a table, such as the Status of a deletion. */
   async status(code: number, status: object, headers?: OutgoingHttpHeaders): Promise<void> {
     const format = negotiateStatus(this.exchange);
     const body = format
@@ -48,7 +48,7 @@ export class ResponseWriter {
     await this.#send(code, body, headers);
   }
 
-  /** Sends an error. Errors other than `ApiError` are internal; the caller logs them. */
+  /** Sends an error. Any error other than an `ApiError` is sent as an internal error; the caller logs it. */
   async error(error: unknown): Promise<void> {
     const { status } =
       error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
@@ -56,7 +56,7 @@ export class ResponseWriter {
     await this.status(status.code, status, seconds ? { 'retry-after': String(seconds) } : {});
   }
 
-  /** Sends the status line and the headers at once, before the first event of a stream. */
+  /** Sends the status line and headers immediately, before the first event of a stream. */
   begin(status: number, headers: OutgoingHttpHeaders): void {
     const { response } = this.exchange;
     this.#addWarnings();
@@ -89,6 +89,6 @@ export class ResponseWriter {
   }
 }
 
-/** The `Vary` header of a compressed response. */
+/** Returns the `Vary` header of a compressed response. */
 const varyOf = ({ vary }: OutgoingHttpHeaders): string =>
   vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`;

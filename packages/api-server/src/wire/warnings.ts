@@ -1,17 +1,17 @@
-/** Bounds of all warnings of a response in characters, and of one warning once the total is exceeded. */
+/** Maximum total length of a response's warnings, in characters. If the total is exceeded, each warning is truncated to MAX_ONE. */
 const MAX_TOTAL = 4096;
 const MAX_ONE = 256;
 
-/** Collects the warnings of a request for the response's Warning headers. */
+/** Collects a request's warnings for the response's Warning headers. */
 export class Warnings {
   readonly #texts = new Set<string>();
 
-  /** Adds a warning. A text that was added before is ignored. */
+  /** Adds a warning, unless the same text was added before. */
   readonly add = (text: string): void => {
     if (text !== '' && this.#texts.size < MAX_TOTAL) this.#texts.add(text);
   };
 
-  /** The values of the headers, such as `299 - "unknown field \"spec.x\""`. */
+  /** Returns the values of the Warning headers, such as `299 - "unknown field \"spec.x\""`. */
   headers(): string[] {
     const texts = [...this.#texts].filter((text) => !/\p{Cc}/u.test(text));
     const isTooLong = texts.reduce((total, text) => total + text.length, 0) > MAX_TOTAL;
@@ -26,5 +26,5 @@ export class Warnings {
   }
 }
 
-/** A text as a header value in UTF-8: node:http sends each character of a header as one byte. */
+/** Converts a string to a header value that is sent as UTF-8. node:http sends each character of a header as one byte. */
 const headerText = (text: string): string => Buffer.from(text.toWellFormed()).toString('latin1');

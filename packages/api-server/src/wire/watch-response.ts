@@ -5,22 +5,22 @@ import type { ResourceEncoding } from './response-content.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import { GROUP_BYTES, waitForRoom, writeGroup } from './write-parts.ts';
 
-/** A client that does not read for this long is disconnected, and resumes the watch if it is still there. */
+/** A client that does not read for this long is disconnected. If it is still alive, it will resume the watch. */
 const MAX_STALL_MS = 60_000;
 
 export type WatchResponseOptions = {
   writer: ResponseWriter;
   encoding: ResourceEncoding;
   encoder: EventEncoder;
-  /** Ends the watch: at its timeout, or when the server shuts down. The iteration must end soon after it aborts. */
+  /** Aborts when the watch must end: at its timeout, or when the server shuts down. The iteration must end soon afterwards. */
   signal: AbortSignal;
-  /** How long a client may not read. Default: a minute. */
+  /** How long a client may go without reading. Default: one minute. */
   maxStallMs?: number;
 };
 
 /**
- * Sends the events of a watch until the iteration or the client ends it. Batches are taken only as fast as the client reads them, so a slow
- * client costs no memory: the store drops the events, and then ends the watch. An error of the iteration is sent as an ERROR event.
+ * Sends watch events until the iteration ends or the client disconnects. Batches are taken only as fast as the client reads them, so a slow
+ * client costs no memory: the store drops the events and then ends the watch. An error thrown by the iteration is sent as an ERROR event.
  */
 export async function sendWatch(
   events: AsyncIterable<readonly OutputEvent[]>,

@@ -1,4 +1,4 @@
-/** The options of POST, PUT and PATCH (meta/v1 CreateOptions, UpdateOptions, PatchOptions), which are in the query. */
+/** Options of POST, PUT and PATCH requests (meta/v1 CreateOptions, UpdateOptions, PatchOptions). They are read from the query. */
 import { type FieldError, forbiddenField, notSupported, required } from '@podwright/kube-kinds';
 import { invalid } from '../status/api-error.ts';
 import { fieldManagerErrors } from './field-manager.ts';
@@ -8,7 +8,7 @@ import { QueryValues } from './query-values.ts';
 
 export type WriteOptions = {
   dryRun: boolean;
-  /** '' if the query names none. */
+  /** '' if the query does not name a field manager. */
   fieldManager: string;
   fieldValidation: FieldValidation;
 };
@@ -17,19 +17,19 @@ export type PatchOptions = WriteOptions & { force?: boolean };
 
 const META = 'meta.k8s.io';
 
-/** Throws 422 if options are invalid. */
+/** Throws 422 if the options are invalid. */
 export function checkOptions(kind: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: META, kind }, '', errors);
 }
 
-/** Reads the options of a POST or PUT. Throws 422 with upstream's errors. */
+/** Reads the options of a POST or PUT. Throws 422 with upstream's field errors. */
 export function writeOptions(kind: 'CreateOptions' | 'UpdateOptions', query: URLSearchParams): WriteOptions {
   const { options, errors } = readOptions(new QueryValues(query));
   checkOptions(kind, errors);
   return options;
 }
 
-/** Reads the options of a PATCH. Throws 422 with upstream's errors. */
+/** Reads the options of a PATCH. Throws 422 with upstream's field errors. */
 export function patchOptions(query: URLSearchParams, mediaType: PatchMediaType): PatchOptions {
   const values = new QueryValues(query);
   const { options, errors } = readOptions(values);
@@ -42,7 +42,7 @@ export function patchOptions(query: URLSearchParams, mediaType: PatchMediaType):
   return force === undefined ? options : { ...options, force };
 }
 
-/** Errors of the values of `dryRun`. */
+/** Validates the values of `dryRun`. */
 export const dryRunErrors = (dryRun: readonly string[]): FieldError[] =>
   dryRun.every((value) => value === 'All') ? [] : [notSupported('dryRun', dryRun, ['All'])];
 

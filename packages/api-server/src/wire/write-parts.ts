@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 import type { HttpResponse } from './http-exchange.ts';
 
-/** Parts are written in groups of this size. The next group waits until the client has read most of the last one. */
+/** Buffers are written in groups of this size. The next group is written once the client has read most of the previous one. */
 export const GROUP_BYTES = 256 << 10;
 
 /**
- * Writes buffers in one system call and without copying them. `response.cork` of node:http would not: it collects chunks, and then may never
- * emit `drain` (node 24, lib/_http_outgoing.js).
+ * Writes buffers in one system call, without copying them. node:http's `response.cork` would not do this: it collects chunks and may then
+ * never emit `drain` (node 24, lib/_http_outgoing.js).
  */
 export function writeGroup(response: HttpResponse, group: readonly Uint8Array[]): void {
   const connection = response.stream ?? response.socket;
@@ -16,7 +16,7 @@ export function writeGroup(response: HttpResponse, group: readonly Uint8Array[])
   connection?.uncork();
 }
 
-/** Waits until a response has room for more. Returns false if the signal aborts or the client disconnects first. */
+/** Waits until the response has room for more data. Returns false if the signal aborts or the client disconnects first. */
 export async function waitForRoom(response: HttpResponse, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   if (!response.writableNeedDrain) return true;
@@ -33,8 +33,8 @@ export async function waitForRoom(response: HttpResponse, signal: AbortSignal): 
 }
 
 /**
- * Writes parts in groups, and waits while the client reads slowly, so that the response buffers at most one group. Returns false if the
- * signal aborts or the client disconnects first.
+ * Writes buffers in groups, and waits if the client reads slowly, so the response buffers at most one group. Returns false if the signal
+ * aborts or the client disconnects first.
  */
 export async function writeParts(
   response: HttpResponse,
@@ -55,7 +55,7 @@ export async function writeParts(
   return !signal.aborted;
 }
 
-/** Like `writeParts`, but compresses the parts, at the speed that upstream uses. */
+/** Like `writeParts`, but gzips the data at the compression level that upstream uses. */
 export async function writeGzipped(
   response: HttpResponse,
   parts: readonly Uint8Array[],

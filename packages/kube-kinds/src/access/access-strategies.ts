@@ -18,8 +18,8 @@ import { TOKEN_REQUEST } from './token-request.ts';
 import { MUTATING_WEBHOOK_CONFIGURATION, VALIDATING_WEBHOOK_CONFIGURATION } from './webhook-configurations.ts';
 
 /**
- * Who may do what, and what the API consists of. `serviceaccounts/token` is the subresource for token requests, which is answered and not
- * stored, like reviews.
+ * Strategies of the kinds that control access and define the API itself. `serviceaccounts/token` is the subresource for token requests,
+ * which, like reviews, are answered but not stored.
  */
 export const ACCESS_STRATEGIES: Strategies = {
   'roles.rbac.authorization.k8s.io': ROLE,

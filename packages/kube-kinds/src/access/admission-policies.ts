@@ -31,7 +31,10 @@ function applyDefaults(object: ApiObject): ApiObject {
 
 const specOf = (object: ApiObject): JsonObject => objectAt(object, 'spec') ?? {};
 
-/** The errors up to the conditions. Conditions that did not change are not checked again. */
+/**
+ * Validates the failure policy, the parameter kind, the match constraints, the match conditions and the variables. Match conditions are not
+ * validated again if they and the parameter kind are unchanged.
+ */
 function validateMatching(field: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const spec = specOf(object);
   const policy = textAt(spec, 'failurePolicy');
@@ -94,7 +97,7 @@ function validateStatus(object: ApiObject): FieldError[] {
   ];
 }
 
-/** Of a JSON path, only its brackets are checked. */
+/** Validates a JSONPath field reference. Only its brackets are checked. */
 function validateFieldRef(field: string, path: string): FieldError[] {
   if (path === '') return [required(field)];
   const isOpen = path.split('[').length !== path.split(']').length;

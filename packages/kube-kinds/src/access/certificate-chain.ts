@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { pemBlocks } from './pem-blocks.ts';
 
-/** Why the base64 text is not a chain of certificates in PEM; undefined if it is one, or empty. */
+/** Returns why a base64 string is not a PEM certificate chain, or undefined if it is one or is empty. */
 export function certificateProblem(base64: string): string | undefined {
   if (base64 === '') return undefined;
   const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));

@@ -1,4 +1,4 @@
-/** The conditions of a certificate signing request, among them the decisions about it. */
+/** Conditions of certificate signing requests, including the approval decisions. */
 import { formatTime } from '@podwright/kube-api';
 import type { ApiObject } from '../api-object.ts';
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
@@ -9,14 +9,17 @@ import { isSameValue, type JsonObject, objectsAt, textAt, withItems, withValue }
 const DECISIONS = ['Approved', 'Denied'];
 const FINAL = [...DECISIONS, 'Failed'];
 const STATUSES = ['False', 'True', 'Unknown'];
-/** So many conditions are compared with each decision; types must not repeat anyway. */
+/**
+ * Maximum number of preceding conditions that each decision is compared with. More are not needed, because condition types must be unique
+ * anyway.
+ */
 const MAX_BEFORE = 100;
 
 const conditionsOf = (object: ApiObject | undefined): readonly JsonObject[] =>
   objectsAt(object, 'status', 'conditions');
 const typesOf = (object: ApiObject | undefined): string[] => conditionsOf(object).map((one) => textAt(one, 'type'));
 
-/** What was wrong in the old object remains valid. */
+/** Validates the conditions. Violations that the old object already has are allowed. */
 export function validateConditions(field: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const types = typesOf(object);
   const before = new Set(typesOf(old));
@@ -36,7 +39,7 @@ export function validateConditions(field: string, object: ApiObject, old: ApiObj
   });
 }
 
-/** Whether a condition is a decision, and the other decision is before it. */
+/** Returns true if the condition is a decision and the opposite decision precedes it. */
 function isAfterOther(types: readonly string[], index: number): boolean {
   const type = types[index]!;
   if (!DECISIONS.includes(type)) return false;
@@ -53,13 +56,13 @@ function validateStatus(field: string, condition: JsonObject): FieldError[] {
 const withType = (object: ApiObject, type: string): readonly JsonObject[] =>
   conditionsOf(object).filter((condition) => textAt(condition, 'type') === type);
 
-/** Decisions and failures remain. */
+/** Decisions and Failed conditions must not be removed. */
 export const validateRemoval = (field: string, object: ApiObject, old: ApiObject): FieldError[] =>
   FINAL.filter((type) => withType(object, type).length < withType(old, type).length).map((type) =>
     forbiddenField(field, `updates may not remove a condition of type ${JSON.stringify(type)}`),
   );
 
-/** Only the subresource for approval may add or change decisions. */
+/** Only the approval subresource may add or change decisions. */
 export function validateApprovalChange(field: string, object: ApiObject, old: ApiObject): FieldError[] {
   return DECISIONS.flatMap((type) => {
     const [conditions, before] = [withType(object, type), withType(old, type)];
@@ -71,7 +74,7 @@ export function validateApprovalChange(field: string, object: ApiObject, old: Ap
   });
 }
 
-/** Retains the decisions of the old object, unless their number differs: validation rejects that. */
+/** Keeps the old object's decisions, unless their number differs, which validation rejects. */
 export function withOldDecisions(object: ApiObject, old: ApiObject): ApiObject {
   return DECISIONS.reduce((result, type) => {
     const before = [...withType(old, type)];
@@ -82,7 +85,7 @@ export function withOldDecisions(object: ApiObject, old: ApiObject): ApiObject {
   }, object);
 }
 
-/** Fills in the times of conditions. A condition that had its status before retains the time of that change. */
+/** Fills in the times of conditions. A condition whose status has not changed keeps its old transition time. */
 export function withConditionTimes(object: ApiObject, old: ApiObject): ApiObject {
   const now = formatTime(Date.now());
   const key = (condition: JsonObject) => JSON.stringify([textAt(condition, 'type'), textAt(condition, 'status')]);

@@ -33,7 +33,7 @@ const USAGES = [
   'timestamping',
 ];
 
-/** What was wrong in the old object remains valid. */
+/** Validates the spec. Violations that the old object already has are allowed. */
 export function validateRequestSpec(field: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const request = textAt(object, 'spec', 'request');
   const problem = signingRequestProblem(request);
@@ -67,7 +67,7 @@ function validateSigner(field: string, name: string, old: string): FieldError[] 
 
 type CertificateChange = { object: ApiObject; old: ApiObject; isAllowed: boolean };
 
-/** A certificate is set once, with the status. */
+/** A certificate can be set only once, by a status update. */
 export function validateCertificateChange(field: string, { object, old, isAllowed }: CertificateChange): FieldError[] {
   const before = textAt(old, 'status', 'certificate');
   if (textAt(object, 'status', 'certificate') === before) return [];

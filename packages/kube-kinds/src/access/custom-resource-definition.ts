@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions as they are stored. The rules of their schemas are not here. */
+/** CustomResourceDefinitions as they are stored. Their schemas are not validated here. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
@@ -56,7 +56,7 @@ function validate(object: ApiObject): FieldError[] {
 
 type SpecRules = { requireSchemas: boolean; requireKnown: boolean };
 
-/** Errors have the paths of the internal form. */
+/** Validates the spec. Errors have the paths of its internal form. */
 function validateSpec(field: string, external: JsonObject, { requireSchemas, requireKnown }: SpecRules): FieldError[] {
   const spec = internalForm(external);
   const conversion = objectAt(spec, 'conversion');
@@ -85,7 +85,10 @@ function validateGroup(field: string, group: string): FieldError[] {
   return group.includes('.') ? [] : [invalidValue(field, group, 'should be a domain with at least one dot')];
 }
 
-/** Each version needs a schema; of a definition that had none, those that are served and not stored as they are. */
+/**
+ * With `requireSchemas`, every version must have a schema. Otherwise only served versions must, and only if unknown fields are not
+ * preserved.
+ */
 function validateSchemas(
   field: string,
   spec: JsonObject,
@@ -150,7 +153,7 @@ export const CUSTOM_RESOURCE_DEFINITION: Strategy = {
   validateUpdate,
   warnings,
   subresources: {
-    // upstream's status updates change metadata, too
+    // as in upstream, status updates also change metadata
     status: { prepareForUpdate: (object, old) => ({ ...object, spec: old.spec }), validateUpdate: validateStatus },
   },
   allowUnconditionalUpdate: false,

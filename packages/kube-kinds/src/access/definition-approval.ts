@@ -5,7 +5,10 @@ import { textAt } from '../values.ts';
 const ANNOTATION = 'api-approved.kubernetes.io';
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-/** Groups of Kubernetes' own domains need an annotation about their approval. An update that does not change its state is valid. */
+/**
+ * Validates the approval annotation, which groups in Kubernetes-owned domains must have. An update that does not change the approval state
+ * is valid.
+ */
 export function validateApproval(object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const group = textAt(object, 'spec', 'group');
   if (!['k8s.io', 'kubernetes.io'].some((domain) => `.${group}`.endsWith(`.${domain}`))) return [];

@@ -8,7 +8,7 @@ import { validateClient } from './webhook-client.ts';
 const STRATEGIES = ['None', 'Webhook'];
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 
-/** `requireKnown`: whether one of the review versions must be known to the server. */
+/** Validates the conversion. `requireKnown`: whether the server must know at least one of the review versions. */
 export function validateConversion(
   field: string,
   conversion: JsonObject | undefined,
@@ -28,7 +28,7 @@ export function validateConversion(
   ];
 }
 
-/** A required value of several. */
+/** Validates a required enum value. */
 export function validateEnum(field: string, value: string, supported: readonly string[]): FieldError[] {
   if (value === '') return [required(field)];
   return supported.includes(value) ? [] : [notSupported(field, value, supported)];

@@ -1,10 +1,10 @@
 /**
- * Upstream validates CustomResourceDefinitions in an internal form, whose paths are those of its errors: parts that are the same in all
- * versions are fields of the spec, and a webhook's fields are in `conversion`.
+ * Upstream validates CustomResourceDefinitions in their internal form, and its errors have the paths of that form. In it, settings that are
+ * the same in all versions are fields of the spec, and a webhook's fields are in `conversion`.
  */
 import { isSameValue, type JsonObject, objectAt, objectsAt, valueAt } from '../values.ts';
 
-/** The internal names of the parts of versions. */
+/** The fields of versions, with the names that they have in the internal spec if all versions share them. */
 const SHARED: readonly (readonly [name: string, shared: string])[] = [
   ['subresources', 'subresources'],
   ['schema', 'validation'],

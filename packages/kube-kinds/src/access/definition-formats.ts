@@ -11,13 +11,13 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The formats in a definition's schemas that the server ignores. */
+/** Returns the formats in a definition's schemas that the server does not know and therefore ignores. */
 export const unknownFormats = (object: ApiObject): string[] =>
   objectsAt(object, 'spec', 'versions').flatMap((version) => formatsIn(objectAt(version, 'schema', 'openAPIV3Schema')));
 
 const MAX_FORMATS = 100;
 
-/** Looks at all objects in a schema, also in its lists and maps. Decoded objects are at most 1,000 levels deep. */
+/** Searches all objects in a schema, including those in its lists and maps. Decoded objects are at most 1,000 levels deep. */
 function formatsIn(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(formatsIn).slice(0, MAX_FORMATS);
   if (!isObject(schema)) return [];

@@ -1,4 +1,4 @@
-/** The versions of a CustomResourceDefinition in its internal form. Schemas are required, but not validated. */
+/** Versions of a CustomResourceDefinition in its internal form. Schemas are required, but not validated. */
 import { duplicate, type FieldError, invalidValue, required, tooMany } from '../field-error.ts';
 import { repeats } from '../repeats.ts';
 import { booleanAt, type JsonObject, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
@@ -20,7 +20,7 @@ export function validateVersions(field: string, spec: JsonObject): FieldError[] 
   });
 }
 
-/** What versions have, or the spec if it is the same in all of them. */
+/** Validates the fields that are set in each version, or in the spec if they are the same in all versions. */
 export const validateParts = (field: string, parts: JsonObject): FieldError[] => [
   ...validateScale(`${field}.subresources`, objectAt(parts, 'subresources', 'scale')),
   ...objectsAt(parts, 'additionalPrinterColumns').flatMap((column, index) =>
@@ -29,7 +29,7 @@ export const validateParts = (field: string, parts: JsonObject): FieldError[] =>
   ...validateSelectableFields(`${field}.selectableFields`, objectsAt(parts, 'selectableFields')),
 ];
 
-/** The whole list must have one version for storage, and distinct names. */
+/** Requires exactly one storage version and unique version names. */
 export function validateVersionList(field: string, spec: JsonObject): FieldError[] {
   const versions = objectsAt(spec, 'versions');
   const isRepeated = repeats(versions.map((version) => textAt(version, 'name'))).includes(true);
@@ -101,7 +101,7 @@ function validateColumn(field: string, column: JsonObject): FieldError[] {
   ];
 }
 
-/** Whether the paths exist in the schema is not checked. */
+/** Validates the selectable fields. Does not check whether their paths exist in the schema. */
 function validateSelectableFields(field: string, fields: readonly JsonObject[]): FieldError[] {
   const paths = fields.map((one) => textAt(one, 'jsonPath'));
   const isRepeated = repeats(paths);

@@ -4,14 +4,14 @@ import { problemsAt } from '../rules.ts';
 import { type JsonObject, objectAt, textAt } from '../values.ts';
 
 const KINDS = ['Group', 'ServiceAccount', 'User'];
-/** The field of each kind, in the order in which upstream rejects those of other kinds. */
+/** The field that belongs to each subject kind, in the order in which upstream rejects the fields of other kinds. */
 const FIELDS: readonly (readonly [kind: string, field: string])[] = [
   ['ServiceAccount', 'serviceAccount'],
   ['User', 'user'],
   ['Group', 'group'],
 ];
 
-/** Whose requests a rule of a flow schema matches. */
+/** Validates a subject whose requests a flow schema rule matches. */
 export function validateFlowSubject(field: string, subject: JsonObject): FieldError[] {
   const kind = textAt(subject, 'kind');
   const own = FIELDS.find(([name]) => name === kind)?.[1];

@@ -10,7 +10,7 @@ import { validateNamedRule, withScope } from './admission-rules.ts';
 const MATCH_POLICIES = ['Equivalent', 'Exact'];
 const ACTIONS = ['Deny', 'Allow'];
 const RULE_LISTS = ['resourceRules', 'excludeResourceRules'];
-/** The operations of mutating policies: deletions change nothing. */
+/** The operations that mutating policies can match. DELETE is not among them, because a deletion has nothing to mutate. */
 const MUTATING_OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 
 export function withMatchDefaults(match: JsonObject): JsonObject {
@@ -23,7 +23,7 @@ export function withMatchDefaults(match: JsonObject): JsonObject {
   return RULE_LISTS.reduce<JsonObject>((result, name) => withItems(result, [name], withScope), filled);
 }
 
-/** Absent resources are valid. */
+/** Validates the match resources, which may be absent. */
 export function validateMatchResources(field: string, match: unknown): FieldError[] {
   if (objectAt(match) === undefined) return [];
   const policy = valueAt(match, 'matchPolicy');
@@ -49,7 +49,7 @@ export const validateMutatingOperations = (field: string, match: unknown): Field
     .filter((operation) => !MUTATING_OPERATIONS.includes(operation))
     .map((operation) => notSupported(`${field}.resourceRules.operations`, operation, MUTATING_OPERATIONS));
 
-/** The kind of a policy's parameters. */
+/** Validates the kind of a policy's parameters, which may be absent. */
 export function validateParamKind(field: string, kind: unknown): FieldError[] {
   if (objectAt(kind) === undefined) return [];
   const name = textAt(kind, 'kind');
@@ -78,7 +78,7 @@ function validateApiVersion(field: string, text: string): FieldError[] {
   return [...(groupProblems === '' ? [] : [invalidValue(field, group, groupProblems)]), ...wrongVersion];
 }
 
-/** The parameters of a binding. */
+/** Validates a binding's reference to parameters, which may be absent. */
 export function validateParamRef(field: string, ref: unknown): FieldError[] {
   if (objectAt(ref) === undefined) return [];
   const name = textAt(ref, 'name');

@@ -5,8 +5,8 @@ const END = '-----END ';
 const DASHES = '-----';
 
 /**
- * The blocks of a PEM text. Text outside of blocks is ignored, and so are blocks that are not well formed. Reads the text once, as clients
- * may send one with many beginnings.
+ * Returns the PEM blocks in a text. Ignores text outside of blocks as well as malformed blocks. Reads the text only once, because clients
+ * may send one with many BEGIN lines.
  */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
@@ -24,7 +24,7 @@ export function pemBlocks(text: string): PemBlock[] {
   }
 }
 
-/** Headers such as `Proc-Type: 4,ENCRYPTED` are lines before the base64 text. */
+/** Splits the body of a PEM block. Lines before the base64 data may be headers, such as `Proc-Type: 4,ENCRYPTED`. */
 function readBody(body: string): { bytes: Buffer; hasHeaders: boolean } {
   const lines = body.trim().split(/\r?\n/);
   const headers = lines.filter((line) => line.includes(':'));

@@ -1,4 +1,4 @@
-/** Reviews, which are answered and not stored. */
+/** Reviews, which are answered but not stored. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
 import { validateLabelName } from '../labels.ts';
@@ -7,7 +7,10 @@ import { problemsAt } from '../rules.ts';
 import type { Strategy } from '../strategy.ts';
 import { type JsonObject, listAt, objectAt, objectsAt, textAt, textsAt, valueAt } from '../values.ts';
 
-/** A review names exactly one kind of request. Upstream's field of `resourceAttributes` is a single step of the path. */
+/**
+ * A review must have either resource or non-resource attributes, but not both. Upstream builds the path `spec.resourceAttributes` as a
+ * single element.
+ */
 function validateAttributes(object: ApiObject): FieldError[] {
   const resource = objectAt(object, 'spec', 'resourceAttributes');
   const other = objectAt(object, 'spec', 'nonResourceAttributes');
@@ -31,7 +34,7 @@ const validateSelectors = (object: ApiObject): FieldError[] =>
     return selector === undefined ? [] : validateSelector(`spec.resourceAttributes.${name}`, selector);
   });
 
-/** Unknown operators are valid: newer clients may use them. */
+/** Validates a selector. Unknown operators are valid, because newer clients may use them. */
 function validateSelector(field: string, selector: JsonObject): FieldError[] {
   const raw = textAt(selector, 'rawSelector');
   const requirements = objectsAt(selector, 'requirements');
@@ -68,7 +71,7 @@ function validateValues(field: string, requirement: JsonObject): FieldError[] {
   return [];
 }
 
-/** Reviews have no names. `allowed` are the fields of metadata that are not rejected, besides managedFields. */
+/** Reviews have no names. `allowed` lists the metadata fields that may be set, in addition to managedFields. */
 function validateMetadata(object: ApiObject, allowed: readonly string[]): FieldError[] {
   const ignored = ['managedFields', ...allowed];
   const isEmpty = Object.entries(object.metadata).every(([name, value]) => ignored.includes(name) || isZero(value));
@@ -118,5 +121,5 @@ const review = (validate: (object: ApiObject) => FieldError[]): Strategy => ({ v
 export const SUBJECT_ACCESS_REVIEW = review(validateAny);
 export const SELF_SUBJECT_ACCESS_REVIEW = review(validateSelf);
 export const LOCAL_SUBJECT_ACCESS_REVIEW = review(validateLocal);
-/** The server checks these itself: they have no field errors upstream. */
+/** A review without field validation. Upstream has no field errors for such a review, so the server checks it itself. */
 export const UNCHECKED_REVIEW = review(() => []);

@@ -4,7 +4,7 @@ import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';
 const MAX_DOMAIN = 253;
 const MAX_PATH = 253 + 63 + 1;
 
-/** The name of a signer of certificates: `example.com/signer-name` (ValidateSignerName). */
+/** Validates a signer name, such as `example.com/signer-name` (ValidateSignerName). */
 export function validateSignerName(field: string, name: string): FieldError[] {
   if (name === '') return [required(field)];
   const [domain, path, ...others] = name.split('/', 3);
@@ -23,7 +23,7 @@ export function validateSignerName(field: string, name: string): FieldError[] {
   ];
 }
 
-/** The problems of the first label that has any. */
+/** Returns the errors of the first label that is invalid. */
 function validateLabels(field: string, text: string, problemsOf: (label: string) => string[]): FieldError[] {
   const wrong = text.split('.').find((label) => problemsOf(label).length > 0);
   if (wrong === undefined) return [];

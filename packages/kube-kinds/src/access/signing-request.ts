@@ -1,8 +1,8 @@
-/** Reads certificate signing requests (PKCS#10, RFC 2986) as far as their signature can be checked. */
+/** Parses certificate signing requests (PKCS#10, RFC 2986), as far as is needed to verify their signatures. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { pemBlocks } from './pem-blocks.ts';
 
-/** The hashes of the algorithms that sign requests. Ed25519 has none. */
+/** The hash functions of the signature algorithms, by OID. Ed25519 has none. */
 const HASHES: ReadonlyMap<string, string | null> = new Map([
   ['1.2.840.113549.1.1.5', 'sha1'],
   ['1.2.840.113549.1.1.11', 'sha256'],
@@ -17,7 +17,7 @@ const HASHES: ReadonlyMap<string, string | null> = new Map([
 
 const MALFORMED = 'asn1: structure error: malformed certificate request';
 
-/** Why the base64 text is not a request in PEM with a valid signature; undefined if it is one. */
+/** Returns why a base64 string is not a PEM certificate signing request with a valid signature, or undefined if it is one. */
 export function signingRequestProblem(base64: string): string | undefined {
   const [block] = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
@@ -32,12 +32,12 @@ function signatureProblem(bytes: Buffer): string | undefined {
   const outer = readElement(bytes);
   if (outer.end !== bytes.length) return 'asn1: syntax error: trailing data';
   const [info, algorithm, signature] = children(outer);
-  // version, subject, public key
+  // the fields are version, subject and public key
   const key = children(info!)[2]!;
   const hash = HASHES.get(identifierOf(children(algorithm!)[0]!));
   if (hash === undefined) return 'x509: cannot verify signature: algorithm unimplemented';
   const publicKey = createPublicKey({ key: key.whole, format: 'der', type: 'spki' });
-  // the first byte of a bit string is the number of unused bits
+  // the first byte of a DER bit string is the number of unused bits
   const isValid = verify(hash, info!.whole, publicKey, signature!.content.subarray(1));
   return isValid ? undefined : wrongSignature(publicKey);
 }
@@ -47,10 +47,10 @@ function wrongSignature({ asymmetricKeyType }: KeyObject): string {
   return asymmetricKeyType === 'ed25519' ? 'x509: Ed25519 verification failure' : 'crypto/rsa: verification error';
 }
 
-/** An element of DER (ITU-T X.690), and the position of its end. */
+/** A DER element (ITU-T X.690), and the offset of its end. */
 type Element = { whole: Buffer; content: Buffer; end: number };
 
-/** Throws if the element is longer than the bytes. */
+/** Reads a DER element. Throws if the element is longer than the buffer. */
 function readElement(bytes: Buffer): Element {
   const first = bytes[1]!;
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
@@ -68,7 +68,7 @@ function children({ content }: Element): Element[] {
   return found;
 }
 
-/** The dotted text of an object identifier. */
+/** Formats an object identifier in dotted notation. */
 function identifierOf({ content }: Element): string {
   const [first = 0, ...others] = content;
   const arcs = [Math.floor(first / 40), first % 40];

@@ -2,7 +2,7 @@ import type { ApiObject } from '../api-object.ts';
 
 const SUFFIX = '.static.k8s.io';
 
-/** A warning about the names of configurations in manifests of the server. */
+/** Warns about names that are reserved for static, manifest-based configurations. */
 export const staticNameWarnings = ({ metadata: { name = '' } }: ApiObject): string[] =>
   name.endsWith(SUFFIX)
     ? [

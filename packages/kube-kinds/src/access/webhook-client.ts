@@ -1,10 +1,10 @@
-/** How the server reaches a webhook: by a URL, or by a Service (apiserver, util/webhook). */
+/** How the server reaches a webhook: through a URL or a Service (apiserver, util/webhook). */
 import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
 import { portNumberProblems } from '../texts.ts';
 import { type JsonObject, numberAt, objectAt, textAt, valueAt } from '../values.ts';
 
-/** Fills in the port of a Service at `service`. */
+/** Fills in the default port of the Service that `service` refers to. */
 export function withServicePort<T extends JsonObject>(client: T): T {
   const service = objectAt(client, 'service');
   return service === undefined ? client : { ...client, service: { ...service, port: service.port ?? 443 } };
@@ -41,7 +41,10 @@ function validateUrl(field: string, text: string): FieldError[] {
   ];
 }
 
-/** Like upstream's callers, which pass the two names in the other order, reports a missing name as a missing namespace. */
+/**
+ * Validates a Service reference. Reports a missing name as a missing namespace and vice versa, because upstream's callers pass the two in
+ * the wrong order.
+ */
 function validateService(field: string, service: JsonObject): FieldError[] {
   const port = numberAt(service, 'port') ?? 0;
   const portProblems = portNumberProblems(port);

@@ -14,7 +14,7 @@ const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const MAX_TIMEOUT_SECONDS = 30;
 
-/** Updates may retain what was wrong in the old object. */
+/** How to validate webhooks. On an update, violations that the old object already has may be allowed. */
 export type WebhookRules = {
   sideEffects: readonly string[];
   requireKnownVersion: boolean;
@@ -45,7 +45,7 @@ export function validateWebhook(field: string, webhook: JsonObject, rules: Webho
   ];
 }
 
-/** A domain with at least three labels (IsFullyQualifiedName). */
+/** Validates a domain name, which must have at least three labels (IsFullyQualifiedName). */
 function validateName(field: string, name: string): FieldError[] {
   if (name === '') return [required(field)];
   const problems = dns1123SubdomainProblems(name);
@@ -54,7 +54,7 @@ function validateName(field: string, name: string): FieldError[] {
   return name.split('.', 3).length < 3 ? [invalidValue(field, name, short)] : [];
 }
 
-/** An absent value is valid. */
+/** Validates an optional enum value. */
 const oneOf = (field: string, value: unknown, supported: readonly string[]): FieldError[] =>
   value === undefined || supported.includes(String(value)) ? [] : [notSupported(field, value, supported)];
 

@@ -5,7 +5,7 @@ import type { Strategy } from '../strategy.ts';
 import { configMapKeyProblems } from '../texts.ts';
 import { booleanAt, isSameValue, textEntriesAt, valueAt } from '../values.ts';
 
-/** The limit of the data of a ConfigMap or Secret, in bytes. */
+/** Maximum size of a ConfigMap's or Secret's data, in bytes. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 const IMMUTABLE = 'field is immutable when `immutable` is set';
 
@@ -37,7 +37,7 @@ function validateConfigMap(object: ApiObject): FieldError[] {
 export const validateKey = (field: string, key: string): FieldError[] =>
   problemsAt(`${field}[${key}]`, key, configMapKeyProblems(key));
 
-/** The errors of an update of an immutable ConfigMap or Secret. */
+/** Rejects changes to an immutable ConfigMap or Secret. */
 export function validateImmutable(object: ApiObject, old: ApiObject, fields: readonly string[]): FieldError[] {
   if (!booleanAt(old, 'immutable')) return [];
   const errors = booleanAt(object, 'immutable') ? [] : [forbiddenField('immutable', IMMUTABLE)];
@@ -45,7 +45,7 @@ export function validateImmutable(object: ApiObject, old: ApiObject, fields: rea
   return [...errors, ...changed.map((field) => forbiddenField(field, IMMUTABLE))];
 }
 
-/** The number of bytes that a base64 text stands for. */
+/** Returns the number of bytes that a base64 string decodes to. */
 export const base64Bytes = (text: string): number => {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return (text.length / 4) * 3 - padding;

@@ -20,7 +20,7 @@ import { serviceAccounts } from './service-accounts.ts';
 import { serviceCidrs } from './service-cidrs.ts';
 import { services } from './services.ts';
 
-/** The rules of namespaces, nodes, configuration, services, endpoints, events, quotas, network resources, leases and runtime classes. */
+/** Strategies of namespaces, nodes, configuration, services, endpoints, events, quotas, network resources, leases and runtime classes. */
 export const CORE_STRATEGIES: Strategies = {
   bindings,
   configmaps: configMaps,
@@ -43,5 +43,5 @@ export const CORE_STRATEGIES: Strategies = {
   'servicecidrs.networking.k8s.io': serviceCidrs,
 };
 
-/** The versions of these kinds that are not stored. */
+/** Conversions of these kinds' versions other than the stored one. */
 export const CORE_CONVERSIONS: Conversions = { 'events.events.k8s.io/v1': eventConversion };

@@ -18,7 +18,7 @@ const MAX_PORTS = 20_000;
 const MAX_TOPOLOGY = 16;
 const MAX_HINTS = 8;
 
-/** The errors of a slice other than those of its endpoints. */
+/** Validates an EndpointSlice, except for its endpoints. */
 export function validateSlice(object: ApiObject): FieldError[] {
   const type = textAt(object, 'addressType');
   const isKnown = TYPES.includes(type);

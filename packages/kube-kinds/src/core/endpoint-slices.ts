@@ -23,7 +23,7 @@ export const endpointSlices: Strategy = {
   validate: (object) => [...validateSlice(object), ...validateEndpoints(object)],
   validateUpdate: (object, old) => [
     ...validateSlice(object),
-    // endpoints that an old version accepted remain valid while they do not change
+    // endpoints that an older version accepted remain valid while they are unchanged
     ...(isSameValue(object.endpoints, old.endpoints) ? [] : validateEndpoints(object)),
     ...immutable('addressType', textAt(object, 'addressType'), textAt(old, 'addressType')),
   ],
@@ -32,8 +32,8 @@ export const endpointSlices: Strategy = {
 };
 
 /**
- * Removes the topology of endpoints, which v1 does not accept. An endpoint without a node name gets it from its topology if the old slice
- * has had an endpoint on that node.
+ * Removes the deprecated topology of endpoints, which v1 does not accept. An endpoint without a node name gets one from its topology,
+ * provided that the old slice already had an endpoint on that node.
  */
 function withoutTopology(object: ApiObject, nodes: ReadonlySet<string>): ApiObject {
   return withItems(object, ['endpoints'], ({ deprecatedTopology, ...endpoint }) => {

@@ -18,7 +18,7 @@ export const endpoints: Strategy = {
       withItems(subset, ['ports'], (port) => ({ ...port, protocol: textAt(port, 'protocol') || 'TCP' })),
     ),
   validate: validateSubsets,
-  // subsets that an old version accepted remain valid while they do not change
+  // subsets that an older version accepted remain valid while they are unchanged
   validateUpdate: (object, old) => (isSameValue(object.subsets, old.subsets) ? [] : validateSubsets(object)),
   warnings: addressWarnings,
   allowCreateOnUpdate: true,

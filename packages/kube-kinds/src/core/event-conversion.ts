@@ -3,7 +3,7 @@ import { nameIsDnsSubdomain } from '../names.ts';
 import type { Conversion } from '../strategy.ts';
 import { validateEventChange, validateNewEvent } from './event-validation.ts';
 
-/** The names of fields in events.k8s.io/v1, and in core/v1. Other fields have the same name. */
+/** Maps field names in events.k8s.io/v1 to those in core/v1. Other fields have the same name in both. */
 const NAMES: Readonly<Record<string, string>> = {
   regarding: 'involvedObject',
   note: 'message',
@@ -15,10 +15,10 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const STORED_NAMES = Object.fromEntries(Object.entries(NAMES).map(([name, stored]) => [stored, name]));
 
-/** Go always encodes these fields in core/v1, and omits empty ones in events.k8s.io/v1. */
+/** Fields that Go always encodes in core/v1, but omits from events.k8s.io/v1 if they are empty. */
 const REPORTER_FIELDS = ['reportingComponent', 'reportingInstance'];
 
-/** Converts events of events.k8s.io/v1 to the form of core/v1, in which they are stored. */
+/** Converts events between events.k8s.io/v1 and core/v1, in which they are stored. */
 export const eventConversion: Conversion = {
   toStored: (event) => ({
     ...Object.fromEntries(REPORTER_FIELDS.map((field) => [field, ''])),
@@ -45,7 +45,10 @@ export const eventConversion: Conversion = {
   },
 };
 
-/** Fields that are not named are retained, but no field twice: one under its old name would come from another version. */
+/**
+ * Renames the fields listed in `names` and keeps all others. This cannot produce the same field twice, because no version has a field under
+ * both names.
+ */
 const renamed = (event: ApiObject, names: Readonly<Record<string, string>>): ApiObject =>
   Object.fromEntries(
     Object.entries(event).map(([field, value]) => [Object.hasOwn(names, field) ? names[field]! : field, value]),

@@ -1,8 +1,8 @@
 const GO_TYPES: Record<string, string> = { string: 'string', number: 'number', boolean: 'bool' };
 
 /**
- * Why a text is not a JSON object, in the words of Go's encoding/json; undefined if it is one. A syntax error inside of the text is
- * reported for the character where JavaScript's parser stops.
+ * Returns why a text is not a JSON object, with the wording of Go's encoding/json, or undefined if it is one. A syntax error within the
+ * text is reported at the character where JavaScript's parser stops.
  */
 export function jsonMapProblem(text: string): string | undefined {
   let value: unknown;

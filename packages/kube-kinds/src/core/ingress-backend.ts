@@ -5,7 +5,7 @@ import { pathSegmentProblems } from '../texts.ts';
 import { type JsonObject, numberAt, objectAt, textAt, valueAt } from '../values.ts';
 import { validatePortNumber } from './ports.ts';
 
-/** A backend is either a service or another resource. */
+/** Validates a backend, which must be either a service or another resource. */
 export function validateBackend(field: string, backend: JsonObject): FieldError[] {
   const resource = objectAt(backend, 'resource');
   const service = objectAt(backend, 'service');
@@ -16,7 +16,7 @@ export function validateBackend(field: string, backend: JsonObject): FieldError[
   return [invalidValue(field, '', 'resource or service backend is required')];
 }
 
-/** A reference to a resource by group, kind and name. */
+/** Validates a reference to a resource by group, kind and name. */
 export function validateReference(field: string, reference: JsonObject): FieldError[] {
   const hasGroup = valueAt(reference, 'apiGroup') !== undefined;
   return [
@@ -26,7 +26,7 @@ export function validateReference(field: string, reference: JsonObject): FieldEr
   ];
 }
 
-/** A required text that is a segment of a path. */
+/** Validates a required string that must be a path segment. */
 export const validateSegment = (field: string, text: string): FieldError[] =>
   text === '' ? [required(field)] : problemsAt(field, text, pathSegmentProblems(text));
 

@@ -37,7 +37,7 @@ function validateClass(object: ApiObject): FieldError[] {
   ];
 }
 
-/** IsDomainPrefixedPath. */
+/** Validates the controller name (IsDomainPrefixedPath). */
 function validateController(controller: string): FieldError[] {
   const field = 'spec.controller';
   if (controller === '') return [required(field)];

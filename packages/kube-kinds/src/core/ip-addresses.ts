@@ -16,11 +16,11 @@ export const ipAddresses: Strategy = {
     ...validateParent(object),
     ...immutable(FIELD, internalParent(object), internalParent(old)),
   ],
-  // the rule is that of a field, of whose messages only the details are shown
+  // this is the rule for fields, but only the details of its messages are shown
   nameProblems: (name) => validateCanonicalIp('', name).map(({ message }) => message.replace(INVALID_PREFIX, '')),
 };
 
-/** Upstream shows the internal form of the reference. */
+/** Returns the internal form of the parent reference, which upstream's errors show. */
 function internalParent(object: ApiObject): unknown {
   const parent = objectAt(object, 'spec', 'parentRef');
   if (parent === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Comparisons between the amounts of a limit. */
+/** Comparisons between the amounts in a LimitRangeItem. */
 import { compareQuantities, parseQuantity } from '@podwright/kube-api';
 import { type FieldError, invalidValue } from '../field-error.ts';
 import { isOvercommitAllowed } from '../resource-names.ts';
@@ -14,7 +14,7 @@ type Amounts = {
 
 const LISTS = ['min', 'max', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
 
-/** The errors of each resource in the lists of a limit, sorted by the resource's name. */
+/** Validates the amounts of each resource in a LimitRangeItem, in lexical order of the resource names. */
 export function validateLimitAmounts(field: string, limit: JsonObject): FieldError[] {
   const byName = new Map<string, Amounts>();
   for (const list of LISTS)
@@ -27,7 +27,7 @@ export function validateLimitAmounts(field: string, limit: JsonObject): FieldErr
   ]);
 }
 
-/** A pair that must be in ascending order: with the names of both in messages, and the list and amount that the error shows. */
+/** Two amounts that must be in ascending order, with their names as used in messages, and the list and amount that the error shows. */
 type Order = readonly [
   lower: keyof Amounts,
   upper: keyof Amounts,
@@ -74,7 +74,7 @@ function validateRatio(field: string, { min, max, maxLimitRequestRatio: ratio }:
   return errors;
 }
 
-/** Resources that cannot be overcommitted have equal defaults. */
+/** For a resource that cannot be overcommitted, the default limit and the default request must be equal. */
 function validateEqual(
   field: string,
   name: string,

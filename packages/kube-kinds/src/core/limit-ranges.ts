@@ -24,7 +24,10 @@ export const limitRanges: Strategy = {
 const rounded = (limit: JsonObject): JsonObject =>
   LISTS.reduce((result, list) => withRoundedAmounts(result, [list]), limit);
 
-/** For containers, the default limit is the maximum, and the default request is the default limit, otherwise the minimum. */
+/**
+ * Fills in the defaults of a container limit: the default limit is the maximum, and the default request is the default limit or, if there
+ * is none, the minimum.
+ */
 function withDefaults(limit: JsonObject): JsonObject {
   if (limit.type !== 'Container') return limit;
   const limits = { ...objectAt(limit, 'max'), ...objectAt(limit, 'default') };

@@ -10,7 +10,7 @@ import { isLoadBalancer } from './service-fields.ts';
 const FIELD = 'status.loadBalancer.ingress';
 const MODES = ['Proxy', 'VIP'];
 
-/** ValidateLoadBalancerStatus. */
+/** Validates a service's load balancer status (ValidateLoadBalancerStatus). */
 export function validateServiceStatus(service: ApiObject, old: ApiObject): FieldError[] {
   const ingress = ingressOf(service);
   if (!isLoadBalancer(service) && ingress.length > 0)
@@ -22,7 +22,7 @@ export function validateServiceStatus(service: ApiObject, old: ApiObject): Field
   ]);
 }
 
-/** ValidateIngressLoadBalancerStatus. */
+/** Validates an Ingress's load balancer status (ValidateIngressLoadBalancerStatus). */
 export function validateIngressStatus(object: ApiObject, old: ApiObject): FieldError[] {
   return ingressOf(object).flatMap((one, index) => [
     ...validateIp(`${FIELD}[${index}].ip`, one, old),

@@ -7,7 +7,7 @@ import { type JsonObject, objectAt, objectsAt, textAt, textsAt, valueAt, withIte
 import { type PolicyOptions, validatePeer, validatePolicyPort } from './network-policy-rules.ts';
 
 const TYPES = ['Ingress', 'Egress'];
-/** The lists of rules, and the lists of peers in them. */
+/** The rule list of each direction, and the peer list in its rules. */
 const DIRECTIONS = [
   ['ingress', 'from'],
   ['egress', 'to'],
@@ -36,7 +36,7 @@ function withPolicyTypes(object: ApiObject): ApiObject {
   return withValue(object, ['spec', 'policyTypes'], hasEgress ? TYPES : ['Ingress']);
 }
 
-/** Invalid values that an update may retain because the old policy has them. */
+/** Invalid values that an update may keep because the old policy already has them. */
 const optionsOf = (old: ApiObject): PolicyOptions => ({
   allowInvalidValues: validateLabelSelector('', objectAt(old, 'spec', 'podSelector')).length > 0,
   existingCidrs: blocksOf(old).flatMap(({ block }) => [textAt(block, 'cidr'), ...textsAt(block, 'except')]),
@@ -67,7 +67,6 @@ function validateTypes(types: readonly string[]): FieldError[] {
   );
 }
 
-/** All blocks of addresses of a policy, with their fields. */
 function blocksOf(object: ApiObject): { field: string; block: JsonObject }[] {
   return DIRECTIONS.flatMap(([direction, peers]) =>
     objectsAt(object, 'spec', direction).flatMap((rule, index) =>

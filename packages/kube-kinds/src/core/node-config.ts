@@ -1,4 +1,4 @@
-/** The removed dynamic configuration of kubelets, which old nodes may still have. */
+/** Dynamic kubelet configuration, which has been removed, but which old nodes may still have. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, required } from '../field-error.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';

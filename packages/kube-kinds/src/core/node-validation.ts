@@ -34,7 +34,7 @@ function validateAmounts(object: ApiObject): FieldError[] {
   );
 }
 
-/** Features are sorted and unique. */
+/** Declared features must be sorted and unique. */
 function validateFeatures(features: readonly string[]): FieldError[] {
   return features.flatMap((name, index): FieldError[] => {
     const problem = name.length > MAX_FEATURE ? `must be no more than ${MAX_FEATURE} characters` : FEATURE_WORDS;
@@ -61,7 +61,7 @@ function validatePodCidrs(cidrs: readonly string[]): FieldError[] {
   return errors;
 }
 
-/** The errors of an update of a node or of its status. */
+/** Validates an update of a node or of its status. */
 export function validateNodeChange(object: ApiObject, old: ApiObject): FieldError[] {
   return [
     ...validateAmounts(object),
@@ -80,7 +80,7 @@ export function validateNodeChange(object: ApiObject, old: ApiObject): FieldErro
 function validateAddresses(object: ApiObject): FieldError[] {
   const seen = new Set<string>();
   return objectsAt(object, 'status', 'addresses').flatMap((address, index): FieldError[] => {
-    // upstream shows the internal form of the address
+    // upstream's error shows the internal form of the address
     const shown = JSON.stringify({ Type: textAt(address, 'type'), Address: textAt(address, 'address') });
     const isRepeated = seen.has(shown);
     seen.add(shown);

@@ -14,7 +14,7 @@ export function validateProtocol(field: string, protocol: string): FieldError[] 
 export const validatePortNumber = (field: string, port: number): FieldError[] =>
   problemsAt(field, port, portNumberProblems(port));
 
-/** ValidatePortNumOrName. */
+/** Validates a port number or port name (ValidatePortNumOrName). */
 export const validatePortNumberOrName = (field: string, port: unknown): FieldError[] =>
   typeof port === 'string'
     ? problemsAt(field, port, portNameProblems(port))

@@ -52,7 +52,7 @@ function validateScopeChange(object: ApiObject, old: ApiObject): FieldError[] {
   return [invalidValue('spec.scopes', (object.spec as { scopes?: unknown })?.scopes, 'field is immutable')];
 }
 
-/** Warns about requests that exceed limits. */
+/** Warns if the quota for a resource's requests exceeds the quota for its limits. */
 function quotaWarnings(object: ApiObject): string[] {
   const hard = new Map(textEntriesAt(object, 'spec', 'hard'));
   return ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((name) => {

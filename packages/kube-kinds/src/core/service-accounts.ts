@@ -16,7 +16,7 @@ export const serviceAccounts: Strategy = {
   },
 };
 
-/** References to secrets consist of a name only. */
+/** Reduces references to secrets to their names. */
 function withSecretNames(object: ApiObject): ApiObject {
   return withItems(object, ['secrets'], (secret) => {
     const name = textAt(secret, 'name');

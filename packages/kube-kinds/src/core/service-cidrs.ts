@@ -18,7 +18,7 @@ export const serviceCidrs: Strategy = {
   },
 };
 
-/** The metadata that a status update of a ServiceCIDR does not change, other than that of older kinds. */
+/** The metadata that a status update of a ServiceCIDR keeps. Status updates of older kinds keep other metadata. */
 const FROM_OLD = ['generation', 'labels', 'annotations', 'finalizers', 'ownerReferences'];
 
 function withOldMetadata(object: ApiObject, old: ApiObject): ApiObject {
@@ -31,7 +31,7 @@ const cidrsOf = (object: ApiObject): readonly string[] => textsAt(object, 'spec'
 function validateCidrs(object: ApiObject): FieldError[] {
   const cidrs = cidrsOf(object);
   if (cidrs.length === 0) return [required(FIELD, 'at least one CIDR required')];
-  // upstream shows the internal form of the spec
+  // upstream's error shows the internal form of the spec
   if (cidrs.length > 2) return [invalidValue(FIELD, { CIDRs: cidrs }, 'may only hold up to 2 values')];
   const errors = cidrs.flatMap((cidr, index) => validateCanonicalCidr(`${FIELD}[${index}]`, cidr));
   const [first, second] = cidrs.map((cidr) => parseCidr(cidr)?.address.family);
@@ -39,7 +39,7 @@ function validateCidrs(object: ApiObject): FieldError[] {
   return isPair ? errors : [...errors, invalidValue(FIELD, cidrs, ONE_EACH)];
 }
 
-/** A second block may be added; other changes are rejected. */
+/** A second CIDR block may be added; all other changes are rejected. */
 function validateChange(object: ApiObject, old: ApiObject): FieldError[] {
   const [cidrs, oldCidrs] = [cidrsOf(object), cidrsOf(old)];
   const changed = oldCidrs.flatMap((cidr, index) =>

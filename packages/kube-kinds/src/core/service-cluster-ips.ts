@@ -1,4 +1,4 @@
-/** Cluster IPs and IP families of services (ValidateServiceClusterIPsRelatedFields). */
+/** Validation of services' cluster IPs and IP families (ValidateServiceClusterIPsRelatedFields). */
 import { validateLegacyIp } from '../address-rules.ts';
 import { parseIp } from '../addresses.ts';
 import type { ApiObject } from '../api-object.ts';
@@ -10,7 +10,7 @@ const FIELD = 'spec.clusterIPs';
 const FAMILIES = ['IPv4', 'IPv6'];
 const POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
-/** Errors that do not depend on the IP ranges of the node. */
+/** Validates the cluster IPs, except for what depends on the node's service IP ranges. */
 export function validateClusterIps(service: ApiObject, old: ApiObject | undefined): FieldError[] {
   if (isExternalName(service)) return [];
   const policy = policyOf(service);

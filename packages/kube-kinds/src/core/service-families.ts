@@ -11,8 +11,8 @@ import { clusterIpsOf, familiesOf, isExternalName, NO_CLUSTER_IP, policyOf, type
 export type ChosenFamilies = { service: ApiObject; errors: readonly FieldError[] };
 
 /**
- * Fills in `ipFamilyPolicy` and `ipFamilies` of a prepared service, so that it needs a cluster IP of each of its families. `configured`
- * are the families of the node's service ranges, with the default one first. `old` is undefined for a new service.
+ * Fills in `ipFamilyPolicy` and `ipFamilies` of a prepared service, which then needs one cluster IP for each of its families. `configured`
+ * lists the families of the node's service IP ranges, the default one first. `old` is undefined for a new service.
  */
 export function chooseIpFamilies(
   service: ApiObject,
@@ -36,7 +36,10 @@ export function chooseIpFamilies(
     : complete(inferred.service, configured);
 }
 
-/** Services with the policy PreferDualStack are not changed when the node's ranges have changed. */
+/**
+ * Returns true if an updated service keeps its IP families. Services with policy PreferDualStack do so even if the node's service IP ranges
+ * have changed.
+ */
 function retainsFamilies(service: ApiObject, old: ApiObject): boolean {
   const prefers = (one: ApiObject, absent: boolean) =>
     policyOf(one) === 'PreferDualStack' || (absent && policyOf(one) === '');
@@ -62,7 +65,7 @@ function withDefaultPolicy(service: ApiObject, old: ApiObject | undefined): ApiO
   return withValue(service, ['spec', 'ipFamilyPolicy'], policy);
 }
 
-/** With the policy SingleStack, unchanged lists are reduced to their first item. */
+/** With policy SingleStack, truncates unchanged lists to their first item. */
 function withoutReleased(service: ApiObject, old: ApiObject): ApiObject {
   if (policyOf(service) !== 'SingleStack') return service;
   const lists = { clusterIPs: clusterIpsOf, ipFamilies: familiesOf };

@@ -1,11 +1,11 @@
-/** The policy of a service for its IP families, compared with the requested addresses and families. */
+/** Validation of a service's IP family policy against the requested addresses and families. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue } from '../field-error.ts';
 import { clusterIpsOf, familiesOf, policyOf } from './service-fields.ts';
 
 export const POLICY_FIELD = 'spec.ipFamilyPolicy';
 
-/** Only the policy SingleStack releases a second address or family. */
+/** A second address or family may be released only with policy SingleStack. */
 export function validateReduction(service: ApiObject, old: ApiObject): FieldError[] {
   const policy = policyOf(service);
   if (policy === 'SingleStack') return [];
@@ -18,7 +18,7 @@ export function validateReduction(service: ApiObject, old: ApiObject): FieldErro
     .map(([, words]) => invalidValue(POLICY_FIELD, policy, `must be 'SingleStack' to release the secondary ${words}`));
 }
 
-/** The policy SingleStack excludes a second address or family. */
+/** With policy SingleStack, a service cannot have a second address or family. */
 export function validateSingle(service: ApiObject): FieldError[] {
   const policy = policyOf(service);
   if (policy !== 'SingleStack') return [];

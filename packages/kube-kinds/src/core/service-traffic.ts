@@ -1,4 +1,4 @@
-/** Load balancers and traffic policies of services. */
+/** Validation of services' load balancers and traffic policies. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
 import { qualifiedNameProblems } from '../names.ts';

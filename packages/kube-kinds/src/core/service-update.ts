@@ -1,4 +1,4 @@
-/** Validation of changes of services. */
+/** Validation of service updates. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, forbiddenField, invalidValue } from '../field-error.ts';
 import { numberAt, valueAt } from '../values.ts';
@@ -15,7 +15,7 @@ import { validateClass } from './service-traffic.ts';
 
 const FIXED = 'may not change once set';
 
-/** The errors of the change; the new service is validated on its own as well. */
+/** Validates the change itself; the new service is also validated on its own. */
 export const validateServiceChange = (service: ApiObject, old: ApiObject): FieldError[] => [
   ...validateIpChange(service, old),
   ...validateFamilyChange(service, old),
@@ -24,17 +24,17 @@ export const validateServiceChange = (service: ApiObject, old: ApiObject): Field
   ...validateHealthCheckChange(service, old),
 ];
 
-/** A list of which the first item is fixed, and the second may be added, or removed with the policy SingleStack. */
+/** A list whose first item is fixed. The second item may be added and, with policy SingleStack, removed. */
 type FixedList = {
   values: readonly string[];
   old: readonly string[];
-  /** The field of an item that has changed. */
+  /** Returns the field path of an item that has changed. */
   changedField: (index: number) => string;
-  /** The value that errors of added and removed items show. */
+  /** The value that errors about added and removed items show. */
   shown: readonly string[];
-  /** The errors if the first item was removed. */
+  /** The errors to report if the first item was removed. */
   unset: FieldError[];
-  /** The second item, in words. */
+  /** How messages refer to the second item. */
   second: string;
 };
 
@@ -48,7 +48,7 @@ function validateIpChange(service: ApiObject, old: ApiObject): FieldError[] {
   return validateFixedList(service, list);
 }
 
-/** Headless services may change their families. */
+/** Validates a change of the IP families. Headless services may change theirs. */
 function validateFamilyChange(service: ApiObject, old: ApiObject): FieldError[] {
   if (isExternalName(service) || isExternalName(old) || isHeadless(service) || isHeadless(old)) return [];
   const families = familiesOf(service);

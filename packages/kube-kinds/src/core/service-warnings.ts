@@ -7,7 +7,7 @@ import { annotationOf } from './status.ts';
 const HINTS = 'service.kubernetes.io/topology-aware-hints';
 const MODE = 'service.kubernetes.io/topology-mode';
 
-/** GetWarningsForService. */
+/** Returns the warnings about a service (GetWarningsForService). */
 export function serviceWarnings(service: ApiObject): string[] {
   const text = (field: string) => textAt(service, 'spec', field);
   const ip = text('clusterIP');

@@ -5,7 +5,7 @@ import { type JsonObject, textAt, valueAt } from '../values.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** Validates the taints of a node: each pair of key and effect is unique. */
+/** Validates a node's taints. Each pair of key and effect must be unique. */
 export function validateTaints(field: string, taints: readonly JsonObject[]): FieldError[] {
   const seen = new Set<string>();
   return taints.flatMap((taint, index) => {
@@ -34,7 +34,7 @@ function validateEffect(field: string, effect: string): FieldError[] {
   return EFFECTS.includes(effect) ? [] : [notSupported(field, effect, EFFECTS)];
 }
 
-/** Upstream shows the internal form of the taint. */
+/** Returns the error for a duplicate taint. Like upstream's, it shows the taint's internal form. */
 function duplicateTaint(field: string, taint: JsonObject): FieldError {
   const shown = {
     Key: textAt(taint, 'key'),

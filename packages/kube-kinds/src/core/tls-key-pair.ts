@@ -1,9 +1,9 @@
-/** Checks a certificate and its key, with the messages of Go's tls.X509KeyPair. */
+/** Checks a certificate and its private key, with the messages of Go's tls.X509KeyPair. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 
 type Block = { type: string; text: string };
 
-/** Why the PEM texts are not a certificate with its private key; undefined if they are. */
+/** Returns why the PEM data is not a certificate with its private key, or undefined if it is. */
 export function keyPairProblem(certificate: Buffer, key: Buffer): string | undefined {
   const certificateBlocks = pemBlocks(certificate.toString('latin1'));
   const leaf = certificateBlocks.find(({ type }) => type === 'CERTIFICATE');

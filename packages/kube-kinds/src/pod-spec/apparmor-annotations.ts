@@ -2,7 +2,7 @@ import type { JsonObject } from '../values.ts';
 
 const LOCALHOST = 'localhost/';
 
-/** The profile that a deprecated annotation of a pod stands for (ApparmorFieldForAnnotation). */
+/** Returns the AppArmor profile that a deprecated pod annotation specifies (ApparmorFieldForAnnotation). */
 export function appArmorProfileOf(annotation: string): JsonObject | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' };
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };

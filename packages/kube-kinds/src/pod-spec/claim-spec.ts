@@ -1,4 +1,4 @@
-/** Claims in pods and StatefulSets (ValidatePersistentVolumeClaimSpec). */
+/** PersistentVolumeClaim specs in pods and StatefulSets (ValidatePersistentVolumeClaimSpec). */
 import { compareQuantities, parseQuantity } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { validateLabelSelector, validateLabels } from '../labels.ts';
@@ -11,7 +11,7 @@ const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWri
 const VOLUME_MODES = ['Block', 'Filesystem'];
 const NANOS_PER_UNIT = 1_000_000_000n;
 
-/** The fields of metadata that a template may have. */
+/** The metadata fields that a claim template may set. */
 const TEMPLATE_META = ['annotations', 'labels', 'creationTimestamp'];
 
 export function validateClaimTemplate(template: JsonObject, field: Field): void {
@@ -78,7 +78,7 @@ function validateSource(source: JsonObject, field: Field): void {
     field.invalid(kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
 }
 
-/** Warns of amounts of storage that are not whole bytes (GetWarningsForPersistentVolumeClaimSpec). */
+/** Warns about storage amounts that are not a whole number of bytes (GetWarningsForPersistentVolumeClaimSpec). */
 export function claimWarnings(spec: JsonObject | undefined, field: Field): string[] {
   return ['requests', 'limits'].flatMap((kind) => {
     const quantity = textAt(spec, 'resources', kind, 'storage');

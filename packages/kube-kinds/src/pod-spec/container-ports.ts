@@ -29,7 +29,7 @@ function validateName(name: string, field: Field, names: Set<string>): void {
   names.add(name);
 }
 
-/** Reports host ports that several containers use (checkHostPortConflicts). */
+/** Reports host ports that more than one container uses (checkHostPortConflicts). */
 export function validateHostPorts(containers: readonly JsonObject[], field: Field): void {
   const used = new Set<string>();
   for (const [index, container] of containers.entries())
@@ -42,13 +42,13 @@ export function validateHostPorts(containers: readonly JsonObject[], field: Fiel
     }
 }
 
-/** A port by number, or by the name of a container's port (ValidatePortNumOrName). An absent port is 0. */
+/** Validates a port, given by number or by the name of a container port (ValidatePortNumOrName). An absent port counts as 0. */
 export function validatePortOrName(port: unknown, field: Field): void {
   if (typeof port === 'string') field.invalidEach(port, portNameProblems(port));
   else field.invalidEach(Number(port ?? 0), portNumberProblems(Number(port ?? 0)));
 }
 
-/** With the host's network, the host port of a container port is the port itself (validatePodHostNetworkDeps). */
+/** With host networking, the host port of each container port must be the container port itself (validatePodHostNetworkDeps). */
 export function validateHostNetworkPorts(spec: JsonObject, field: Field, isPod: boolean): void {
   if (valueAt(spec, 'hostNetwork') !== true) return;
   for (const [index, container] of objectsAt(spec, 'containers').entries())

@@ -1,4 +1,4 @@
-/** Warnings about single containers. */
+/** Warnings about individual containers. */
 import { parseQuantity } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { isSameValue, type JsonObject, objectAt, objectsAt, textAt } from '../values.ts';
@@ -9,20 +9,20 @@ const NANOS_PER_UNIT = 1_000_000_000n;
 export const BYTE_RESOURCES = ['memory', 'ephemeral-storage'];
 const NO_SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead';
 
-/** Warns of an amount that is no whole number of bytes. */
+/** Warns about an amount that is not a whole number of bytes. */
 export function fractionWarning(quantity: string, field: Field): string[] {
   if (quantity === '' || parseQuantity(quantity).nanos % NANOS_PER_UNIT === 0n) return [];
   return [`${field.path}: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`];
 }
 
-/** Warns of a seccomp profile in an annotation, which has no effect. The annotation is the key of `field`. */
+/** Warns about a seccomp profile in an annotation, which has no effect. The annotation is the map key in `field`'s path. */
 export function seccompWarning(context: JsonObject | undefined, annotations: JsonObject, field: Field): string[] {
   const key = field.path.slice(field.path.indexOf('[') + 1, -1);
   const isIgnored = objectAt(context, 'seccompProfile') === undefined && Object.hasOwn(annotations, key);
   return isIgnored ? [`${field.path}: ${NO_SECCOMP}`] : [];
 }
 
-/** `root` is the pod or template, `holder` its value. */
+/** Returns the warnings about a container's security profiles. `root` is the field of the pod or template, and `holder` is its value. */
 export function profileWarnings(container: JsonObject, holder: JsonObject, root: Field): string[] {
   const annotations = objectAt(holder, 'metadata', 'annotations') ?? {};
   const at = root.at('metadata', 'annotations');
@@ -31,7 +31,7 @@ export function profileWarnings(container: JsonObject, holder: JsonObject, root:
   const warnings =
     Object.hasOwn(annotations, SECCOMP_CONTAINER + name) && objectAt(context, 'seccompProfile') === undefined;
   const seccomp = warnings ? [`${at.key(SECCOMP_CONTAINER + name).path}: ${NO_SECCOMP}`] : [];
-  // the warning about a pod's annotation comes from its strategy
+  // the warning about a pod's annotation is returned by the pod strategy
   const annotation = annotations[APPARMOR_CONTAINER + name];
   if (root.path === '' || typeof annotation !== 'string' || objectAt(context, 'appArmorProfile') !== undefined)
     return seccomp;

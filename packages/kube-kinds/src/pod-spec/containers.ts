@@ -1,4 +1,4 @@
-/** Containers of a pod (validateContainers, validateInitContainers, validateEphemeralContainers). */
+/** Validation of a pod's containers (validateContainers, validateInitContainers, validateEphemeralContainers). */
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems } from '../names.ts';
 import { validateContainerResourceName } from '../resource-names.ts';
@@ -15,7 +15,7 @@ import { type Volumes, validateVolumeDevices, validateVolumeMounts } from './vol
 export type ContainerContext = {
   spec: JsonObject;
   volumes: Volumes;
-  /** The names in `spec.resourceClaims`. */
+  /** The names listed in `spec.resourceClaims`. */
   claimNames: ReadonlySet<string>;
   handlers: HandlerContext;
   options: PodOptions;
@@ -60,7 +60,7 @@ function validateSidecar(container: JsonObject, field: Field, handlers: HandlerC
   validateProbes(container, field, handlers);
 }
 
-/** Rules of an init container that ends before the next one starts. */
+/** Validates what is specific to init containers that run to completion before the next one starts. */
 function validateOneShot(container: JsonObject, field: Field, options: PodOptions): void {
   for (const name of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'])
     if (objectAt(container, name) !== undefined)
@@ -73,7 +73,7 @@ function validateOneShot(container: JsonObject, field: Field, options: PodOption
         .invalid('RestartContainer', "must not be set to 'RestartContainer' for non-sidecar initContainers");
 }
 
-/** Rules of containers of all kinds (validateContainerCommon). */
+/** Validates what all kinds of containers have in common (validateContainerCommon). */
 export function validateContainer(container: JsonObject, field: Field, context: ContainerContext): void {
   const { spec, volumes, claimNames, options } = context;
   const name = textAt(container, 'name');
@@ -135,14 +135,17 @@ function forbidFields(container: JsonObject, field: Field): void {
       if (textAt(mount, name) !== '') field.at('volumeMounts', index, name).forbidden(words);
 }
 
-/** The struct `resources` is present in any container: it counts as set if it is not empty. */
+/**
+ * Returns true if a container's field is set. The struct `resources` is present in every container, so it counts as set only if it is not
+ * empty.
+ */
 function isSet(container: JsonObject, name: string): boolean {
   const value = valueAt(container, name);
   if (name === 'resources') return Object.keys(objectAt(container, name) ?? {}).length > 0;
   return Array.isArray(value) ? listAt(container, name).length > 0 : value !== undefined;
 }
 
-/** Pods, but not templates, must have images without surrounding spaces (validateContainerOnlyForPod). */
+/** Pods, but not templates, must have an image without leading or trailing spaces (validateContainerOnlyForPod). */
 export function validateImageText(container: JsonObject, field: Field): void {
   const image = textAt(container, 'image');
   if (image !== image.trim()) field.at('image').invalid(image, 'must not have leading or trailing whitespace');

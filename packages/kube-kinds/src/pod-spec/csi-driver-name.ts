@@ -3,7 +3,7 @@ import { dns1123SubdomainProblems } from '../names.ts';
 
 const MAX_DRIVER_NAME = 63;
 
-/** ValidateCSIDriverName. */
+/** Validates the name of a CSI driver (ValidateCSIDriverName). */
 export function validateCsiDriverName(name: string, field: Field): void {
   if (name === '') return field.required();
   if (Buffer.byteLength(name) > MAX_DRIVER_NAME) field.tooLong(MAX_DRIVER_NAME);

@@ -1,4 +1,4 @@
-/** Defaults of containers (SetDefaults_Container, SetDefaults_Probe and so on). */
+/** Container defaults (SetDefaults_Container, SetDefaults_Probe and so on). */
 import { defaultPullPolicy, roundUpToMilli } from '@podwright/kube-api';
 import {
   type JsonObject,
@@ -14,7 +14,7 @@ import {
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 const PROBE_NUMBERS = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
 
-/** The container with the defaults that it has in pods and in templates. */
+/** Returns the container with the defaults that apply to both pods and templates. */
 export function defaultContainer(container: JsonObject): JsonObject {
   let complete: JsonObject = withDefaults(container, {
     imagePullPolicy: defaultPullPolicy(textAt(container, 'image')),
@@ -32,7 +32,7 @@ export function defaultContainer(container: JsonObject): JsonObject {
   return complete;
 }
 
-/** Fills in fields that are absent or, as in Go, empty texts. */
+/** Fills in fields that are absent or, as in Go, empty strings. */
 export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
   const missing = Object.entries(defaults).filter(([name]) => (valueAt(object, name) ?? '') === '');
   return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
@@ -45,13 +45,13 @@ function defaultVariable(variable: JsonObject): JsonObject {
   return withValue(complete, ['valueFrom', 'fileKeyRef', 'optional'], false);
 }
 
-/** The version of a reference to a field is `v1`. */
+/** Defaults the `apiVersion` of a field reference to `v1`. */
 export function defaultFieldRef(object: JsonObject, path: readonly string[]): JsonObject {
   const ref = objectAt(object, ...path);
   return ref === undefined ? object : withValue(object, path, withDefaults(ref, { apiVersion: 'v1' }));
 }
 
-/** Numbers that are 0 count as absent. */
+/** Fills in a probe's defaults. Numbers that are 0 count as absent. */
 function defaultProbe(probe: JsonObject): JsonObject {
   let complete = probe;
   for (const [name, number] of Object.entries(PROBE_NUMBERS))

@@ -1,4 +1,4 @@
-/** Defaults of pods and of templates of pods (SetDefaults_Pod, SetDefaults_PodSpec). */
+/** Defaults of pods and pod templates (SetDefaults_Pod, SetDefaults_PodSpec). */
 import { completePodResources, type PodSpec } from '@podwright/kube-api';
 import { type JsonObject, numberAt, objectAt, objectsAt, textAt, valueAt, withItems } from '../values.ts';
 import { defaultAmounts, defaultContainer, defaultResources, withDefaults } from './default-container.ts';
@@ -7,7 +7,7 @@ import { defaultVolume } from './default-volume.ts';
 const GRACE_SECONDS = 30;
 const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'];
 
-/** The spec with the defaults that pods and templates have in common. */
+/** Returns the spec with the defaults that pods and templates have in common. */
 export function defaultPodSpec(spec: JsonObject): JsonObject {
   let complete = withDefaults(spec, {
     dnsPolicy: 'ClusterFirst',
@@ -22,19 +22,19 @@ export function defaultPodSpec(spec: JsonObject): JsonObject {
   return withServiceAccount(defaultResources(complete, ['resources']));
 }
 
-/** The old field of the service account's name is a copy of the new one. */
+/** Makes the deprecated `serviceAccount` field a copy of `serviceAccountName`. */
 function withServiceAccount(spec: JsonObject): JsonObject {
   const name = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount');
   return name === '' ? spec : { ...spec, serviceAccountName: name, serviceAccount: name };
 }
 
-/** The template with the defaults of its spec. */
+/** Returns the template with the defaults of its spec filled in. */
 export const defaultPodTemplate = (template: JsonObject): JsonObject => ({
   ...template,
   spec: defaultPodSpec(objectAt(template, 'spec') ?? {}),
 });
 
-/** The spec of a pod with its defaults: also those that templates do not have. */
+/** Returns a pod's spec with all its defaults, including those that templates do not have. */
 export function defaultSpecOfPod(spec: JsonObject): JsonObject {
   let complete = spec;
   for (const list of ['initContainers', 'containers']) complete = withItems(complete, [list], requestLimits);
@@ -48,7 +48,7 @@ export function defaultSpecOfPod(spec: JsonObject): JsonObject {
   return seconds < 0 ? { ...complete, terminationGracePeriodSeconds: 1 } : complete;
 }
 
-/** Copies limits without a request to the requests. */
+/** Copies each limit that has no matching request to the requests. */
 function requestLimits(container: JsonObject): JsonObject {
   const limits = objectAt(container, 'resources', 'limits');
   if (limits === undefined) return container;
@@ -56,7 +56,7 @@ function requestLimits(container: JsonObject): JsonObject {
   return { ...container, resources: { ...objectAt(container, 'resources'), requests } };
 }
 
-/** With the host's network, container ports are host ports. */
+/** With host networking, container ports are also host ports. */
 function hostPorts(container: JsonObject, spec: JsonObject): JsonObject {
   if (valueAt(spec, 'hostNetwork') !== true) return container;
   return withItems(container, ['ports'], (port) =>

@@ -1,4 +1,4 @@
-/** Defaults of volumes (SetDefaults_Volume and the sources' own). */
+/** Volume defaults (SetDefaults_Volume, and those of the individual volume sources). */
 import { CONTAINER_FILE } from '@podwright/base';
 import { defaultPullPolicy } from '@podwright/kube-api';
 import { type JsonObject, objectAt, textAt, valueAt, withItems, withValue } from '../values.ts';
@@ -6,7 +6,7 @@ import { defaultFieldRef, defaultResources, withDefaults } from './default-conta
 
 const TOKEN_SECONDS = 3600;
 
-/** The plain defaults of sources. */
+/** The volume source defaults that are constants. */
 const SOURCES: Readonly<Record<string, JsonObject>> = {
   secret: { defaultMode: CONTAINER_FILE },
   configMap: { defaultMode: CONTAINER_FILE },
@@ -33,7 +33,7 @@ export function defaultVolume(volume: JsonObject): JsonObject {
 function defaultOtherSources(volume: JsonObject): JsonObject {
   let complete = volume;
   const hostPath = objectAt(volume, 'hostPath');
-  // the type's default is the empty text, which is not an absent one
+  // the default type is the empty string, which is not the same as an absent type
   if (hostPath !== undefined && valueAt(hostPath, 'type') === undefined)
     complete = { ...complete, hostPath: { ...hostPath, type: '' } };
   const image = objectAt(volume, 'image');
@@ -47,7 +47,7 @@ function defaultOtherSources(volume: JsonObject): JsonObject {
   return withValue(complete, ['ephemeral', 'volumeClaimTemplate'], defaultClaim(template));
 }
 
-/** A claim, or a template of a claim, with the defaults of its spec. */
+/** Returns a claim or claim template with the defaults of its spec filled in. */
 export function defaultClaim(claim: JsonObject): JsonObject {
   const spec = withDefaults(objectAt(claim, 'spec') ?? {}, { volumeMode: 'Filesystem' });
   return { ...claim, spec: defaultResources(spec, ['resources']) };

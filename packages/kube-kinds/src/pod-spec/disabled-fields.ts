@@ -1,12 +1,15 @@
 /**
- * Fields of features that Kubernetes 1.36 disables by default: upstream removes them from new objects, and retains them in objects that
- * have them already (DropDisabledPodFields). `lifecycle.stopSignal` is such a field too, but the nodes here act upon it.
+ * Fields of features that Kubernetes 1.36 disables by default. Upstream removes them from new objects, and keeps them in objects that
+ * already have them (DropDisabledPodFields). `lifecycle.stopSignal` is such a field too, but is always kept, because the nodes here act on
+ * it.
  */
 import { type JsonObject, objectsAt, valueAt, withItems } from '../values.ts';
 
 const PROJECTIONS = ['clusterTrustBundle', 'podCertificate'];
 
-/** The spec without disabled fields. `old` is the spec of the stored object. */
+/**
+ * Returns the spec without disabled fields, except for those that the stored object already uses. `old` is the spec of the stored object.
+ */
 export function withoutDisabledFields(spec: JsonObject, old: JsonObject | undefined): JsonObject {
   let result = spec;
   if (valueAt(spec, 'schedulingGroup') !== undefined && valueAt(old, 'schedulingGroup') === undefined) {

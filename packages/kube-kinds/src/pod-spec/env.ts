@@ -1,4 +1,4 @@
-/** Environment variables of containers (ValidateEnv, ValidateEnvFrom). */
+/** Validation of containers' environment variables (ValidateEnv, ValidateEnvFrom). */
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems, nameIsDnsSubdomain } from '../names.ts';
 import { configMapKeyProblems, envVarNameProblems } from '../texts.ts';
@@ -43,7 +43,6 @@ function validateSource(source: JsonObject, value: string, field: Field): void {
   else if (count > 1) field.invalid('', MORE_THAN_ONE);
 }
 
-/** A key of a ConfigMap or Secret. */
 function validateKeyRef(ref: JsonObject, field: Field): void {
   const name = textAt(ref, 'name');
   const key = textAt(ref, 'key');

@@ -1,4 +1,4 @@
-/** References to fields of the pod and to resources of its containers, in variables and volumes. */
+/** References to pod fields and container resources, in environment variables and volumes. */
 import { formatQuantity, parseQuantity } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { qualifiedNameProblems } from '../names.ts';
@@ -11,7 +11,7 @@ export const ENV_FIELDS = [
 export const VOLUME_FIELDS = [
   ...['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
 ];
-/** Fields that can be converted, but are not supported everywhere. */
+/** Field paths that upstream can convert, but that are not supported everywhere. */
 const OTHER_FIELDS = ['spec.restartPolicy', 'spec.schedulerName', 'status.phase', 'spec.host'];
 
 const CONTAINER_RESOURCES = [
@@ -63,7 +63,7 @@ function conversionProblem(apiVersion: string, path: string, subscripted: string
   return isKnown ? undefined : `field label not supported: ${path}`;
 }
 
-/** Validates a `resourceFieldRef` (validateContainerResourceFieldSelector). In volumes, the container's name is required. */
+/** Validates a `resourceFieldRef` (validateContainerResourceFieldSelector). In volumes, the container name is required. */
 export function validateResourceFieldRef(ref: JsonObject, field: Field, isVolume: boolean): void {
   const resource = textAt(ref, 'resource');
   if (isVolume && textAt(ref, 'containerName') === '') field.at('containerName').required();

@@ -2,7 +2,9 @@ import type { Field } from '../field.ts';
 import { type JsonObject, objectAt, objectsAt, textAt } from '../values.ts';
 import { containersOf } from './visit-containers.ts';
 
-/** Variables from files must refer to a volume of type emptyDir (validateFileKeyRefVolumes). `field` is the pod's spec. */
+/**
+ * Environment variables that are read from files must refer to an emptyDir volume (validateFileKeyRefVolumes). `field` is the pod's spec.
+ */
 export function validateFileKeyVolumes(spec: JsonObject, field: Field): void {
   const volumes = new Map(objectsAt(spec, 'volumes').map((volume) => [textAt(volume, 'name'), volume]));
   for (const { container, list, index } of containersOf(spec))

@@ -1,4 +1,4 @@
-/** Probes and lifecycle hooks of containers (validateProbe, validateHandler, validateLifecycle). */
+/** Validation of containers' probes and lifecycle hooks (validateProbe, validateHandler, validateLifecycle). */
 import type { Field } from '../field.ts';
 import { httpHeaderNameProblems } from '../texts.ts';
 import { type JsonObject, listAt, numberAt, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
@@ -8,7 +8,7 @@ import { LINUX_STOP_SIGNALS, WINDOWS_STOP_SIGNALS } from './stop-signals.ts';
 export type HandlerContext = {
   /** The pod's `terminationGracePeriodSeconds`. */
   gracePeriodSeconds: number | undefined;
-  /** The name in the pod's `os`. */
+  /** The pod's `os.name`. */
   os: string | undefined;
 };
 
@@ -17,7 +17,7 @@ const PROBE_HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
 const LIFECYCLE_HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'sleep'];
 const COUNTS = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'];
 
-/** Validates the three probes of a container. */
+/** Validates a container's three probes. */
 export function validateProbes(container: JsonObject, field: Field, context: HandlerContext): void {
   for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const probe = objectAt(container, name);
@@ -57,7 +57,7 @@ function validateStopSignal(signal: string, field: Field, os: string | undefined
   if (!supported.includes(signal)) field.notSupported(signal, supported);
 }
 
-/** Validates a handler, of which exactly one of the named fields is set. */
+/** Validates a handler. Exactly one of the named fields must be set. */
 function validateHandler(
   handler: JsonObject,
   field: Field,

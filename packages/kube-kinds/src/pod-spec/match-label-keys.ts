@@ -1,9 +1,11 @@
-/** Keys of the pod's own labels that are added to a selector (ValidateMatchLabelKeysAndMismatchLabelKeys). */
+/** Keys of the pod's own labels that are merged into a selector (ValidateMatchLabelKeysAndMismatchLabelKeys). */
 import type { Field } from '../field.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { type JsonObject, objectAt, objectsAt, textAt, textsAt } from '../values.ts';
 
-/** Validates `matchLabelKeys` and `mismatchLabelKeys` of a term or constraint with its `labelSelector`. */
+/**
+ * Validates `matchLabelKeys` and `mismatchLabelKeys` of an affinity term or topology spread constraint, together with its `labelSelector`.
+ */
 export function validateMatchLabelKeys(holder: JsonObject, field: Field): void {
   const selector = objectAt(holder, 'labelSelector');
   const keys = textsAt(holder, 'matchLabelKeys');
@@ -24,8 +26,8 @@ function validateKeys(keys: readonly string[], field: Field, selector: JsonObjec
 }
 
 /**
- * An expression with one of the keys is what the API server itself has added, so it is allowed once, unless another condition of the
- * selector has the key.
+ * The API server itself adds an expression for each of the keys. An expression for such a key is therefore allowed once, unless the
+ * selector has another condition for that key.
  */
 function validateMerged(selector: JsonObject, keys: readonly string[], field: Field): void {
   const seen = new Set(Object.keys(objectAt(selector, 'matchLabels') ?? {}));

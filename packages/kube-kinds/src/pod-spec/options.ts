@@ -1,6 +1,6 @@
-/** The rules of pods and templates that are relaxed for an update, because the stored object violates them. */
+/** Validation rules of pods and templates that are relaxed for an update, because the stored object already violates them. */
 export type PodOptions = {
-  /** The object is a pod, not a template. */
+  /** Whether the object is a pod, not a template. */
   isPod?: boolean;
   allowInvalidSelectorValues?: boolean;
   allowInvalidRequiredAffinityValues?: boolean;

@@ -1,4 +1,4 @@
-/** Warnings about files of a volume whose paths are the same or within each other (warningsForOverlappingVirtualPaths). */
+/** Warnings about files of a volume whose paths are equal or nested (warningsForOverlappingVirtualPaths). */
 import { type JsonObject, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
 
 type File = { path: string; source: string };
@@ -42,11 +42,11 @@ function filesOf(source: JsonObject): File[] {
 const itemsOf = (source: JsonObject | undefined, shown: string): File[] =>
   objectsAt(source, 'items').map((item) => ({ path: textAt(item, 'path'), source: shown }));
 
-/** The lists come from clients: further warnings than these, and paths that no system accepts, are not worth the time. */
+/** The lists of files come from clients. More warnings than this, and paths longer than any system accepts, are not worth the time. */
 const MAX_WARNINGS = 100;
 const MAX_PATH = 4096;
 
-/** The overlaps of each file with earlier ones. Paths are stored by prefix, so that a long list takes linear time. */
+/** Returns the overlaps of each file with earlier ones. Files are indexed by path prefix, so a long list takes linear time. */
 function overlaps(files: readonly File[]): string[] {
   const below = new Map<string, File[]>();
   const exact = new Map<string, File[]>();
@@ -75,7 +75,7 @@ function withoutSlashes(path: string): string {
   return path.slice(0, end);
 }
 
-/** `a`, `a/b` and `a/b/c` for `a/b/c`. */
+/** Returns the ancestors of a path and the path itself: `a`, `a/b` and `a/b/c` for `a/b/c`. */
 function prefixesOf(path: string): string[] {
   const steps = path.split('/');
   return steps.map((_, index) => steps.slice(0, index + 1).join('/'));

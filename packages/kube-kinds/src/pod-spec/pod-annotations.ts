@@ -1,4 +1,4 @@
-/** Annotations of pods that have a meaning (ValidatePodSpecificAnnotations). */
+/** Pod annotations that have a meaning to the server (ValidatePodSpecificAnnotations). */
 import type { Field } from '../field.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { isObject, type JsonObject, objectAt, textAt, textEntriesAt } from '../values.ts';
@@ -15,7 +15,7 @@ export const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod';
 export const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/';
 export const APPARMOR_CONTAINER = 'container.apparmor.security.beta.kubernetes.io/';
 
-/** ValidateAnnotations. */
+/** Validates the annotations of an object (ValidateAnnotations). */
 export function validateAnnotations(annotations: JsonObject | undefined, field: Field): void {
   const entries = textEntriesAt(annotations);
   for (const [key] of entries) field.invalidEach(key, qualifiedNameProblems(key.toLowerCase()));
@@ -23,7 +23,7 @@ export function validateAnnotations(annotations: JsonObject | undefined, field: 
   if (bytes > MAX_ANNOTATION_BYTES) field.tooLong(MAX_ANNOTATION_BYTES);
 }
 
-/** `holder` is the pod or the template, `field` its annotations. */
+/** Validates the pod-specific annotations. `holder` is the pod or template, and `field` is its annotations. */
 export function validatePodAnnotations(holder: JsonObject, field: Field, options: PodOptions): void {
   const annotations = objectAt(holder, 'metadata', 'annotations') ?? {};
   const spec = objectAt(holder, 'spec');
@@ -67,7 +67,7 @@ function validateAppArmorText(profile: string, field: Field, names: ReadonlySet<
   if (!isKnown) field.invalid(profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`);
 }
 
-/** New pods must not have profiles in annotations and fields that differ. `field` is the pod's spec. */
+/** In new pods, security profiles in annotations must match those in fields. `field` is the pod's spec. */
 export function validateProfilesMatch(holder: JsonObject, field: Field): void {
   const annotations = objectAt(holder, 'metadata', 'annotations') ?? {};
   const spec = objectAt(holder, 'spec');

@@ -12,7 +12,7 @@ import { containersOf } from './visit-containers.ts';
 
 export const DELETION_COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** Options for an update of `old`, the pod or template that is stored; for a creation, `old` is undefined. */
+/** Returns the options for an update of `old`, the stored pod or template. For a create, `old` is undefined. */
 export function podOptions(old: JsonObject | undefined): PodOptions {
   const spec = objectAt(old, 'spec');
   if (spec === undefined) return {};
@@ -64,7 +64,7 @@ function hasIndivisibleHugePages(spec: JsonObject): boolean {
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Whether the pod's deletion cost, if it has one, is a decimal 32-bit integer without leading zeros or a plus sign. */
+/** Returns true if the pod's deletion cost is either absent, or a decimal 32-bit integer without leading zeros or a plus sign. */
 export function hasValidDeletionCost(annotations: JsonObject | undefined): boolean {
   if (annotations === undefined || !Object.hasOwn(annotations, DELETION_COST_ANNOTATION)) return true;
   const cost = textAt(annotations, DELETION_COST_ANNOTATION);

@@ -1,4 +1,4 @@
-/** Validation of pods' specs, and of the templates that contain them, in upstream's words and order (ValidatePodSpec). */
+/** Validation of pod specs and of the templates that contain them, with upstream's wording and in its order (ValidatePodSpec). */
 import type { Field } from '../field.ts';
 import { validateLabels } from '../labels.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems, qualifiedNameProblems } from '../names.ts';
@@ -33,7 +33,7 @@ export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'];
 const MAX_INT32 = 2 ** 31 - 1;
 const MAX_HOSTNAME = 64;
 
-/** Validates a pod's spec with its defaults. `metadata` is that of a pod, not of a template. */
+/** Validates a pod spec, in which defaults have been filled in. `metadata` is the pod's metadata; it is absent for a template. */
 export function validatePodSpec(
   spec: JsonObject,
   field: Field,
@@ -130,11 +130,11 @@ function validateName(spec: JsonObject, field: Field, problems: (name: string) =
   if (name !== '') field.invalidEach(name, problems(name));
 }
 
-/** Validates a template of pods (ValidatePodTemplateSpec). */
+/** Validates a pod template (ValidatePodTemplateSpec). */
 export function validatePodTemplate(template: JsonObject, field: Field, options: PodOptions = {}): void {
   const metadata = objectAt(template, 'metadata');
   const spec = objectAt(template, 'spec') ?? {};
-  // upstream's paths are without `metadata`
+  // upstream's paths do not include `metadata`
   field.add(validateLabels(field.at('labels').path, valueAt(metadata, 'labels')));
   validateAnnotations(objectAt(metadata, 'annotations'), field.at('annotations'));
   validatePodAnnotations(template, field.at('annotations'), options);

@@ -1,4 +1,7 @@
-/** Volumes of storage systems that no node here can mount; they are stored, as upstream's API server does without their drivers. */
+/**
+ * Volumes of storage systems that no node here can mount. They are still stored, just as upstream's API server stores them if their drivers
+ * are missing.
+ */
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems } from '../names.ts';
 import { rangeProblems } from '../texts.ts';
@@ -11,7 +14,7 @@ const MAX_BYTE = 255;
 const MAX_TENANT = 64;
 const HOST_PORTS = 'must be a host:port pair or multiple pairs separated by commas';
 
-/** A rule by which the named fields must not be empty. */
+/** Returns a rule that requires the named fields not to be empty. */
 const requires =
   (...names: string[]): Rule =>
   (source, field) => {
@@ -88,8 +91,8 @@ function validateIqn(iqn: string, field: Field): void {
 }
 
 /**
- * Whether /iqn\.\d{4}-\d{2}\.[a-z0-9.-]+:[^,;*&$|\s]+$/i is found. That expression itself would take a time that grows with the square of
- * the length of hostile names.
+ * Returns true if /iqn\.\d{4}-\d{2}\.[a-z0-9.-]+:[^,;*&$|\s]+$/i matches. That regular expression itself would take time quadratic in the
+ * length of a malicious name.
  */
 function isIqn(iqn: string): boolean {
   const lastBad = [...iqn.matchAll(/[,;*&$|\t\n\f\r ]/g)].at(-1)?.index ?? -1;

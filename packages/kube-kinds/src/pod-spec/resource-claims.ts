@@ -3,7 +3,10 @@ import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';
 import { type JsonObject, objectAt, objectsAt, textAt, valueAt } from '../values.ts';
 import { MIRROR_ANNOTATION } from './pod-annotations.ts';
 
-/** Validates the claims of a pod (validatePodResourceClaims); returns their names. `metadata` is that of a pod, not of a template. */
+/**
+ * Validates a pod's resource claims and returns their names (validatePodResourceClaims). `metadata` is the pod's metadata; it is absent for
+ * a template.
+ */
 export function validateResourceClaims(
   spec: JsonObject,
   field: Field,
@@ -39,7 +42,7 @@ function validateClaim(claim: JsonObject, field: Field, names: Set<string>): voi
     field.at(one).invalidEach(textAt(claim, one), dns1123SubdomainProblems(textAt(claim, one)));
 }
 
-/** As upstream shows Go's struct. */
+/** Formats a claim as Go's struct, which upstream's errors show. */
 const shownClaim = (claim: JsonObject): JsonObject => ({
   Name: textAt(claim, 'name'),
   ResourceClaimName: valueAt(claim, 'resourceClaimName') ?? null,

@@ -1,4 +1,4 @@
-/** Security contexts (ValidateSecurityContext, validatePodSpecSecurityContext). */
+/** Validation of security contexts (ValidateSecurityContext, validatePodSpecSecurityContext). */
 import type { Field } from '../field.ts';
 import { unixIdProblems } from '../texts.ts';
 import { type JsonObject, listAt, numberAt, objectAt, textAt, textsAt, valueAt } from '../values.ts';
@@ -12,7 +12,7 @@ const FS_GROUP_CHANGES = ['Always', 'OnRootMismatch'];
 const SUPPLEMENTAL_GROUPS = ['Merge', 'Strict'];
 const SELINUX_CHANGES = ['MountOption', 'Recursive'];
 
-/** `hostUsers` is false for a pod with a user namespace. */
+/** Validates a container's security context. `hostUsers` is false for a pod with a user namespace. */
 export function validateSecurityContext(context: JsonObject | undefined, field: Field, hostUsers: boolean): void {
   if (context === undefined) return;
   validateIds(context, field, ['runAsUser', 'runAsGroup']);
@@ -44,7 +44,7 @@ function validateIds(context: JsonObject, field: Field, names: readonly string[]
   }
 }
 
-/** Validates the pod's security context and the fields of the host's namespaces, which upstream has in it. `field` is the context. */
+/** Validates the pod's security context and the host namespace fields, which upstream keeps in the context. `field` is the context. */
 export function validatePodSecurityContext(spec: JsonObject, field: Field, options: PodOptions): void {
   const context = objectAt(spec, 'securityContext');
   if (context === undefined) return;
@@ -63,7 +63,7 @@ export function validatePodSecurityContext(spec: JsonObject, field: Field, optio
   validateChoice(context, field.at('seLinuxChangePolicy'), selinux);
 }
 
-/** An optional field with an enumerated value. */
+/** Validates an optional enum field. */
 function validateChoice(context: JsonObject, field: Field, supported: readonly string[]): void {
   const name = field.path.slice(field.path.lastIndexOf('.') + 1);
   const value = textAt(context, name);
@@ -76,7 +76,7 @@ export function validateHostUsers(spec: JsonObject, field: Field, options: PodOp
   const words = 'when `hostUsers` is false';
   if (valueAt(spec, 'hostNetwork') === true && !options.allowUserNamespaceHostNetwork)
     field.at('hostNetwork').forbidden(words);
-  // upstream's capital letters
+  // upstream capitalizes these field names
   if (valueAt(spec, 'hostPID') === true) field.at('HostPID').forbidden(words);
   if (valueAt(spec, 'hostIPC') === true) field.at('HostIPC').forbidden(words);
 }

@@ -1,4 +1,4 @@
-/** Topology spread constraints (validateTopologySpreadConstraints). */
+/** Validation of topology spread constraints (validateTopologySpreadConstraints). */
 import { Field } from '../field.ts';
 import { validateLabelSelector } from '../labels.ts';
 import { qualifiedNameProblems } from '../names.ts';
@@ -42,7 +42,7 @@ function validateMinDomains(minDomains: number | undefined, action: string, fiel
     field.invalid(minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`);
 }
 
-/** The rule for pods from before the keys were merged into selectors (ValidateMatchLabelKeysInTopologySpread). */
+/** The rule for pods that were created before the keys were merged into selectors (ValidateMatchLabelKeysInTopologySpread). */
 function validateLegacyKeys(constraint: JsonObject, field: Field): void {
   const keys = textsAt(constraint, 'matchLabelKeys');
   const selector = objectAt(constraint, 'labelSelector');

@@ -1,9 +1,9 @@
-/** Mounts and devices of containers (ValidateVolumeMounts, ValidateVolumeDevices). */
+/** Validation of containers' volume mounts and devices (ValidateVolumeMounts, ValidateVolumeDevices). */
 import type { Field } from '../field.ts';
 import { type JsonObject, objectsAt, textAt, valueAt } from '../values.ts';
 import { hasBacksteps, validateDescendingPath } from './volume-paths.ts';
 
-/** The valid volumes of a pod by name. */
+/** A pod's valid volumes, by name. */
 export type Volumes = ReadonlyMap<string, JsonObject>;
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
@@ -30,11 +30,11 @@ export function validateVolumeMounts(container: JsonObject, volumes: Volumes, fi
   }
 }
 
-/** The paths by name; of several with the same name, the last one. */
+/** Returns the paths of the entries by name. If several entries have the same name, the last one wins. */
 const pathsByName = (entries: readonly JsonObject[], path: string): Map<string, string> =>
   new Map(entries.map((entry) => [textAt(entry, 'name'), textAt(entry, path)]));
 
-/** Upstream reports most problems without the mount's index. */
+/** Validates the sub-paths of a mount. Most of upstream's errors do not include the mount's index. */
 function validateSubPaths(mount: JsonObject, field: Field, at: Field): void {
   const subPath = textAt(mount, 'subPath');
   const expression = textAt(mount, 'subPathExpr');

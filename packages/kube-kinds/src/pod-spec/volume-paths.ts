@@ -1,4 +1,4 @@
-/** Paths in volumes. */
+/** Validation of paths in volumes. */
 import type { Field } from '../field.ts';
 import { type JsonObject, numberAt, textAt } from '../values.ts';
 
@@ -6,18 +6,20 @@ const MAX_MODE = 0o777;
 
 export const hasBacksteps = (path: string): boolean => path.split('/').includes('..');
 
-/** validatePathNoBacksteps. */
+/** Validates that a path does not contain `..` (validatePathNoBacksteps). */
 export function validateNoBacksteps(path: string, field: Field): void {
   if (hasBacksteps(path)) field.invalid(path, "must not contain '..'");
 }
 
-/** validateLocalDescendingPath. */
+/** Validates that a path is relative and does not contain `..` (validateLocalDescendingPath). */
 export function validateDescendingPath(path: string, field: Field): void {
   if (path.startsWith('/')) field.invalid(path, 'must be a relative path');
   validateNoBacksteps(path, field);
 }
 
-/** ValidateLocalNonReservedPath: names that start with `..` are those of an atomic writer. */
+/**
+ * Validates the path of a file in a volume (ValidateLocalNonReservedPath). Names that start with `..` are reserved for the atomic writer.
+ */
 export function validateFilePath(path: string, field: Field): void {
   validateDescendingPath(path, field);
   if (path.startsWith('..') && !path.startsWith('../')) field.invalid(path, "must not start with '..'");
@@ -28,7 +30,7 @@ export function validateMode(mode: number | undefined, field: Field): void {
     field.invalid(mode, 'must be a number between 0 and 0777 (octal), both inclusive');
 }
 
-/** validateKeyToPath. */
+/** Validates a mapping from a key to a path (validateKeyToPath). */
 export function validateKeyToPath(item: JsonObject, field: Field): void {
   if (textAt(item, 'key') === '') field.at('key').required();
   if (textAt(item, 'path') === '') field.at('path').required();

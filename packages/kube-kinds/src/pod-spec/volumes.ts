@@ -1,4 +1,4 @@
-/** Volumes of a pod (ValidateVolumes). */
+/** Validation of a pod's volumes (ValidateVolumes). */
 import { compareQuantities } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';
@@ -14,7 +14,7 @@ import type { Volumes } from './volume-mounts.ts';
 import { validateKeyToPath, validateMode, validateNoBacksteps } from './volume-paths.ts';
 
 export type VolumeContext = {
-  /** The pod's name; '' in templates, and in pods whose name is generated later. */
+  /** The pod's name; '' for templates, and for pods whose name has yet to be generated. */
   podName: string;
   options: PodOptions;
 };
@@ -25,7 +25,7 @@ const HOST_PATH_TYPES = [
   ...['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'],
 ];
 
-/** The sources of volumes in upstream's order. */
+/** The volume sources and their validation rules, in upstream's order. */
 const SOURCES: readonly (readonly [name: string, rule: Rule])[] = [
   ['emptyDir', validateEmptyDir],
   ['hostPath', validateHostPath],
@@ -50,7 +50,7 @@ function rare(...names: (keyof typeof RARE_SOURCES)[]): [string, Rule][] {
   return names.map((name) => [name, RARE_SOURCES[name]]);
 }
 
-/** Validates all volumes; returns those without errors by name. */
+/** Validates all volumes and returns the valid ones by name. */
 export function validateVolumes(volumes: readonly JsonObject[], field: Field, context: VolumeContext): Volumes {
   const valid = new Map<string, JsonObject>();
   const created = createdClaims(volumes, context.podName);
@@ -73,7 +73,7 @@ export function validateVolumes(volumes: readonly JsonObject[], field: Field, co
   return valid;
 }
 
-/** The names of the claims that are created for the pod's ephemeral volumes. */
+/** Returns the names of the claims that will be created for the pod's ephemeral volumes. */
 function createdClaims(volumes: readonly JsonObject[], podName: string): Set<string> {
   const ephemeral = volumes.filter((volume) => objectAt(volume, 'ephemeral') !== undefined);
   return new Set(podName === '' ? [] : ephemeral.map((volume) => `${podName}-${textAt(volume, 'name')}`));
@@ -111,7 +111,7 @@ function validateHostPath(source: JsonObject, field: Field): void {
   if (!HOST_PATH_TYPES.includes(type)) field.at('type').notSupported(type, HOST_PATH_TYPES);
 }
 
-/** A Secret or a ConfigMap. */
+/** Validates a Secret or ConfigMap volume source. */
 function validateFiles(source: JsonObject, field: Field, name: 'name' | 'secretName'): void {
   requireText(source, field, name);
   validateMode(numberAt(source, 'defaultMode'), field.at('defaultMode'));

@@ -1,4 +1,4 @@
-/** Warnings about pods and templates that are valid, but unlikely to be meant (GetWarningsForPod, GetWarningsForPodTemplate). */
+/** Warnings about pods and templates that are valid but probably not intended (GetWarningsForPod, GetWarningsForPodTemplate). */
 import { ipWarnings } from '../address-rules.ts';
 import { Field } from '../field.ts';
 import { type JsonObject, numberAt, objectAt, objectsAt, textAt, textsAt } from '../values.ts';
@@ -34,7 +34,7 @@ const DEPRECATED_VOLUMES: readonly (readonly [name: string, words: string])[] = 
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
-/** The warnings about a pod, or about the template at `path`. */
+/** Returns the warnings about a pod, or about the template at `path`. */
 export function podWarnings(holder: JsonObject, path = ''): string[] {
   const root = new Field(path);
   const spec = objectAt(holder, 'spec') ?? {};

@@ -1,4 +1,4 @@
-/** The operating system of a pod, and the fields that each system supports (validateOS, validateLinux, validateWindows). */
+/** A pod's operating system, and the fields supported by each operating system (validateOS, validateLinux, validateWindows). */
 import type { Field } from '../field.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
 import { type JsonObject, objectAt, textAt, valueAt } from '../values.ts';
@@ -17,7 +17,7 @@ const LINUX_CONTEXT = [
   ...['allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup'],
 ];
 
-/** `field` is the pod's spec. */
+/** Validates that a pod uses only fields that its operating system supports. `field` is the pod's spec. */
 export function validateOs(spec: JsonObject, field: Field): void {
   if (objectAt(spec, 'os') === undefined) return;
   const name = textAt(spec, 'os', 'name');
@@ -51,7 +51,7 @@ function forbidLinuxFields(spec: JsonObject, field: Field): void {
     forbid(objectAt(container, 'securityContext'), LINUX_CONTEXT, field.at(list, index, 'securityContext'));
 }
 
-/** The most common rules of Windows' options: they are stored, but no node here acts upon them. */
+/** Validates Windows options against the most common rules only: the options are stored, but no node here acts on them. */
 export function validateWindowsOptions(options: JsonObject | undefined, field: Field): void {
   if (valueAt(options, 'gmsaCredentialSpecName') !== undefined) {
     const name = textAt(options, 'gmsaCredentialSpecName');
@@ -68,7 +68,10 @@ export function validateWindowsOptions(options: JsonObject | undefined, field: F
     field.at('runAsUserName').invalid('', 'runAsUserName cannot be an empty string');
 }
 
-/** Host process containers run all or none of a pod, on the host's network (validateWindowsHostProcessPod). */
+/**
+ * Either all or none of a pod's containers must be host process containers, which also require host networking
+ * (validateWindowsHostProcessPod).
+ */
 export function validateHostProcess(spec: JsonObject, field: Field): void {
   const ofPod = valueAt(spec, 'securityContext', 'windowsOptions', 'hostProcess');
   const containers = containersOf(spec);

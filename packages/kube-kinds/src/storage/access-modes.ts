@@ -2,7 +2,7 @@ import { type FieldError, forbiddenField, notSupported } from '../field-error.ts
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
-/** The access modes of volumes and claims. */
+/** Validates the access modes of a volume or claim. */
 export function validateAccessModes(field: string, modes: readonly string[]): FieldError[] {
   const errors = modes
     .filter((mode) => !ACCESS_MODES.includes(mode))

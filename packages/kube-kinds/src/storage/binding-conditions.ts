@@ -6,7 +6,10 @@ import { validateItems } from './device-lists.ts';
 
 const MAX_CONDITIONS = 4;
 
-/** The conditions for which a pod waits before it is bound to a node with the device, and those that end its attempt. */
+/**
+ * Validates the conditions that a pod waits for before it is bound to a node with the device, and the conditions that make its attempt
+ * fail.
+ */
 export function validateBindingConditions(field: string, device: JsonObject): FieldError[] {
   const binding = 'bindingConditions';
   const failure = 'bindingFailureConditions';
@@ -31,7 +34,7 @@ export function validateBindingConditions(field: string, device: JsonObject): Fi
 
 type Conditions = { name: string; conditions: readonly string[] };
 
-/** Neither list is valid without the other one. */
+/** Each of the two lists requires the other. */
 function validateBoth(field: string, { name, conditions }: Conditions, other: Conditions): FieldError[] {
   if (conditions.length > 0 || other.conditions.length === 0) return [];
   return [invalidValue(`${field}.${name}`, null, `${name} are required to use ${other.name}`)];

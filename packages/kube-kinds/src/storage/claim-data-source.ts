@@ -1,11 +1,14 @@
-/** The two fields of a claim for the data of its volume: `dataSource`, and `dataSourceRef` for any kind. Each is a copy of the other. */
+/**
+ * The two fields that specify the initial data of a claim's volume: `dataSource`, and `dataSourceRef`, which can refer to any kind. Each is
+ * kept as a copy of the other.
+ */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../names.ts';
 import { problemsAt } from '../rules.ts';
 import { type JsonObject, objectAt, textAt, valueAt, withValue } from '../values.ts';
 
-/** Removes what upstream drops, and copies one field to the other. */
+/** Removes the references that upstream drops, and copies one of the two fields to the other. */
 export function withDataSources(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const spec = objectAt(object, 'spec');
   if (spec === undefined) return object;
@@ -14,8 +17,8 @@ export function withDataSources(object: ApiObject, old: ApiObject | undefined): 
 }
 
 /**
- * References to other namespaces are an alpha feature, and `dataSource` has always been dropped unless it is a claim or a snapshot. What an
- * object already has remains.
+ * References to other namespaces are an alpha feature, and a `dataSource` that is neither a claim nor a snapshot has always been dropped.
+ * References that the object already has are kept.
  */
 function withoutDropped(spec: JsonObject, old: JsonObject | undefined): JsonObject {
   const hadReference = objectAt(old, 'dataSourceRef') !== undefined;
@@ -76,7 +79,9 @@ function validateReference(
   ];
 }
 
-/** As the value, upstream shows its own record of the path of `dataSource`, which is empty in JSON. */
+/**
+ * Requires the two fields to match. As the invalid value, upstream's error shows its path object for `dataSource`, which is empty in JSON.
+ */
 function validateBoth(field: string, source?: JsonObject, reference?: JsonObject): FieldError[] {
   if (source === undefined || reference === undefined) return [];
   if (textAt(reference, 'namespace') !== '')

@@ -26,7 +26,7 @@ export function validateClaimStatusUpdate(object: ApiObject): FieldError[] {
   ];
 }
 
-/** Upstream's error about a status shows the name of the resource. */
+/** Validates a resize status. Upstream's error about the status shows the resource name instead. */
 const validateResize = (field: string, name: string, status: string): FieldError[] => [
   ...validateName(field, name),
   ...(RESIZE_STATUSES.includes(status) ? [] : [notSupported(field, name, RESIZE_STATUSES)]),
@@ -42,7 +42,7 @@ function validateAllocated(field: string, name: string, quantity: string): Field
   return [...nonNegativeQuantity(at, quantity), ...(isWhole ? [] : [invalidValue(at, quantity, 'must be an integer')])];
 }
 
-/** The name of a resource: of Kubernetes' own resources, only storage. */
+/** Validates a resource name. Of Kubernetes' own resources, only storage is valid. */
 function validateName(field: string, name: string): FieldError[] {
   const problems = problemsAt(field, name, qualifiedNameProblems(name));
   if (problems.length > 0) return problems;

@@ -28,7 +28,7 @@ function applyDefaults(object: ApiObject): ApiObject {
   return { ...object, spec: { ...DEFAULTS, ...Object.fromEntries(given), ...modes } };
 }
 
-/** This field is of an alpha feature that is disabled. */
+/** A field of an alpha feature, which is disabled. */
 const FIELD_OF_FEATURE = 'preventPodSchedulingIfMissing';
 
 function withoutFeatures(object: ApiObject): ApiObject {
@@ -36,7 +36,7 @@ function withoutFeatures(object: ApiObject): ApiObject {
   return { ...object, spec };
 }
 
-/** The field remains in objects that have it. */
+/** Keeps the field in objects that already have it. */
 const prepareForUpdate = (object: ApiObject, old: ApiObject): ApiObject =>
   valueAt(old, 'spec', FIELD_OF_FEATURE) === undefined ? withoutFeatures(object) : object;
 

@@ -8,7 +8,7 @@ export const MAX_REQUESTS = 32;
 export const MAX_CONFIGS = 32;
 const MAX_PARAMETERS_BYTES = 10 * 1024;
 
-/** Parameters for a driver. */
+/** Validates the opaque parameters for a driver. */
 export function validateConfig(field: string, config: JsonObject): FieldError[] {
   const opaque = objectAt(config, 'opaque');
   if (opaque === undefined) return [required(`${field}.opaque`)];
@@ -18,14 +18,14 @@ export function validateConfig(field: string, config: JsonObject): FieldError[] 
   ];
 }
 
-/** Any JSON object, for a driver. */
+/** Validates parameters for a driver, which may be any JSON object. */
 export function validateRaw(field: string, value: unknown): FieldError[] {
   if (value === undefined) return [required(field)];
   if (Buffer.byteLength(JSON.stringify(value)) > MAX_PARAMETERS_BYTES) return [tooLong(field, MAX_PARAMETERS_BYTES)];
   return isObject(value) ? [] : [invalidValue(field, '<value omitted>', 'must be a valid JSON object')];
 }
 
-/** Parameters for some requests of a claim. */
+/** Validates parameters that apply to some requests of a claim. */
 export const validateConfigFor =
   (names: ReadonlySet<string>) =>
   (field: string, config: JsonObject): FieldError[] => [

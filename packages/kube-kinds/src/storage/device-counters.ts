@@ -1,4 +1,4 @@
-/** Counters that the devices of a pool share, and how a device consumes them. */
+/** Validation of the counters that a pool's devices share, and of how a device consumes them. */
 import { type FieldError, required } from '../field-error.ts';
 import { isDnsLabel } from '../rules.ts';
 import { type JsonObject, objectAt, textAt } from '../values.ts';

@@ -1,11 +1,11 @@
-/** Lists and maps of devices' objects, whose sizes are limited. A list that is too large has no other errors. */
+/** Validation of size-limited lists and maps in device objects. A list that is too long has no other errors. */
 import { type FieldError, tooMany } from '../field-error.ts';
 import { duplicates } from '../repeats.ts';
 import { textEntriesAt } from '../values.ts';
 
 type ItemRule<T> = (field: string, item: T) => FieldError[];
 
-/** validateSlice: no limit if `max` is absent. */
+/** Validates the items of a list (validateSlice). If `max` is absent, the list may have any length. */
 export function validateItems<T>(
   field: string,
   items: readonly T[],
@@ -15,7 +15,7 @@ export function validateItems<T>(
   return items.flatMap((item, index) => validate(`${field}[${index}]`, item));
 }
 
-/** validateSet: like `validateItems`, and no two items have the same key. */
+/** Like `validateItems`, but also requires all items to have different keys (validateSet). */
 export function validateSet<T>(
   field: string,
   items: readonly T[],
@@ -28,13 +28,13 @@ export function validateSet<T>(
 
 type MapRules = {
   max?: number;
-  /** Longer keys are cut in the paths of errors. */
+  /** Longer keys are truncated in error paths. */
   maxKey: number;
   validateKey: ItemRule<string>;
   validate?: ItemRule<unknown>;
 };
 
-/** validateMap, in the order of the keys. */
+/** Validates a map, in key order (validateMap). */
 export function validateMap(field: string, map: Readonly<Record<string, unknown>>, rules: MapRules): FieldError[] {
   const keys = textEntriesAt(map).map(([key]) => key);
   if (keys.length > (rules.max ?? Number.POSITIVE_INFINITY)) return [tooMany(field, keys.length, rules.max!)];

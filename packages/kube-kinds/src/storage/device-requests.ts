@@ -1,4 +1,4 @@
-/** Requests for devices in claims: exactly one kind of device, or the first available of several. */
+/** Device requests in claims. A request is for exactly one kind of device, or for the first available of several. */
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue, notSupported, required, tooLong } from '../field-error.ts';
 import { validateLabelName } from '../labels.ts';
@@ -12,7 +12,7 @@ const MAX_FIRST_AVAILABLE = 8;
 const MAX_EXPRESSION_BYTES = 10 * 1024;
 const EFFECTS = ['NoExecute', 'NoSchedule', 'None'];
 
-/** Fills in requests at `path`, the list of a claim or of a template. */
+/** Fills in the defaults of device requests. `path` is the path of the request list in a claim or claim template. */
 export const withRequestDefaults = (object: ApiObject, path: readonly string[]): ApiObject =>
   withItems(object, path, (request) => {
     const exactly = objectAt(request, 'exactly');
@@ -66,7 +66,7 @@ function validateDevices(field: string, request: JsonObject): FieldError[] {
 export const validateSelectors = (field: string, selectors: readonly JsonObject[]): FieldError[] =>
   validateItems(field, selectors, { max: MAX_SELECTORS, validate: validateSelector });
 
-/** The expression itself, in CEL, is not compiled. */
+/** Validates a device selector. Its CEL expression is not compiled. */
 function validateSelector(field: string, selector: JsonObject): FieldError[] {
   const cel = objectAt(selector, 'cel');
   if (cel === undefined) return [required(`${field}.cel`)];
@@ -112,7 +112,7 @@ function validateOperator(field: string, operator: string, value: string): Field
   }
 }
 
-/** A taint of a device. */
+/** Validates a device taint. */
 export function validateTaint(field: string, taint: JsonObject): FieldError[] {
   const value = textAt(taint, 'value');
   const effect = textAt(taint, 'effect');
@@ -124,7 +124,10 @@ export function validateTaint(field: string, taint: JsonObject): FieldError[] {
   ];
 }
 
-/** The names of requests, and of their alternatives after a slash, to which other parts of a claim may refer. */
+/**
+ * Returns the names by which other parts of a claim can refer to its requests. For an alternative of a request, this is the request's name,
+ * a slash and its own name.
+ */
 export function requestNames(devices: unknown): ReadonlySet<string> {
   return new Set(
     objectsAt(devices, 'requests').flatMap((request) => {
@@ -134,7 +137,7 @@ export function requestNames(devices: unknown): ReadonlySet<string> {
   );
 }
 
-/** A reference to a request. */
+/** Validates a reference to a device request. */
 export function validateReference(field: string, name: string, names: ReadonlySet<string>): FieldError[] {
   const detail =
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";

@@ -1,4 +1,4 @@
-/** A device in a resource slice: its attributes, capacities, counters, taints and nodes. */
+/** Validation of a device in a ResourceSlice: its attributes, capacities, counters, taints and nodes. */
 import { type FieldError, invalidValue, required } from '../field-error.ts';
 import { dns1123SubdomainProblems } from '../names.ts';
 import { validateNodeSelector } from '../node-selector.ts';
@@ -15,12 +15,12 @@ import { validateRequestPolicy } from './request-policy.ts';
 const MAX_TAINTS = 16;
 const MAX_CONSUMPTIONS = 2;
 
-/** Slices with such devices may have fewer of them. */
+/** Returns true if the device has taints or consumes counters. A slice with such devices is limited to fewer devices. */
 export const usesAdvancedFeatures = (device: JsonObject): boolean =>
   listAt(device, 'taints').length > 0 || listAt(device, 'consumesCounters').length > 0;
 
 type DeviceContext = {
-  /** Whether each device of the slice names its nodes. */
+  /** Whether each device in the slice specifies its own nodes. */
   isPerDevice: boolean;
   old?: JsonObject;
 };

@@ -4,10 +4,13 @@ import { rangeProblems } from '../texts.ts';
 import { booleanAt, type JsonObject, numberAt, objectAt, textAt, valueAt } from '../values.ts';
 
 const MAX_NAME = 64;
-/** A target's name has at most 223 bytes; the patterns below are not meant for long texts. */
+/**
+ * Longer target names are rejected without using the patterns below, which are not meant for long strings. A valid name has at most 223
+ * bytes.
+ */
 const MAX_TARGET_NAME = 4096;
 
-/** `volume` is the name of the persistent volume. */
+/** Validates an iSCSI volume source. `volume` is the name of the PersistentVolume. */
 export function validateIscsi(field: string, source: JsonObject, volume: string): FieldError[] {
   const portal = textAt(source, 'targetPortal');
   const initiator = valueAt(source, 'initiatorName');
@@ -32,7 +35,7 @@ export function validateIscsi(field: string, source: JsonObject, volume: string)
 const PATTERNS = [/iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+$/, /^eui.[A-Za-z0-9]{16}$/, /^naa.[A-Za-z0-9]{32}$/];
 const PREFIXES = ['iqn', 'eui', 'naa'];
 
-/** The iSCSI name of a target or an initiator. */
+/** Validates the iSCSI name of a target or initiator. */
 function validateQualifiedName(field: string, name: string): FieldError[] {
   const pattern = PATTERNS[PREFIXES.findIndex((prefix) => name.startsWith(prefix))];
   const isValid = name.length <= MAX_TARGET_NAME && pattern?.test(name);

@@ -1,19 +1,19 @@
 import { formatQuantity, quantityMilliValue } from '@podwright/kube-api';
 import { type JsonObject, objectAt, textEntriesAt, withValue } from '../values.ts';
 
-/** The defaults of fields of volume sources. Fields that are absent or '' have none. */
+/** Defaults for fields of volume sources. They apply to fields that are absent or ''. */
 const SOURCE_DEFAULTS: Readonly<Record<string, JsonObject>> = {
   rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
   iscsi: { iscsiInterface: 'default' },
   scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
 };
-/** Only absent fields have these defaults: '' is a value. */
+/** Defaults that apply only to absent fields, because '' is a valid value. */
 const POINTER_DEFAULTS: Readonly<Record<string, JsonObject>> = {
   hostPath: { type: '' },
   azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' },
 };
 
-/** The defaults of a volume's source and capacity, which also inline volumes have. */
+/** Fills in the defaults of a volume's source and capacity. Inline volumes have these defaults too. */
 export function withVolumeDefaults(spec: JsonObject): JsonObject {
   const filled = fill(fill(spec, SOURCE_DEFAULTS, ['']), POINTER_DEFAULTS, []);
   return withRoundedQuantities(filled, ['capacity']);
@@ -37,6 +37,6 @@ export function withRoundedQuantities<T extends JsonObject>(object: T, path: rea
   return isSame ? object : withValue(object, path, Object.fromEntries(rounded));
 }
 
-/** Only amounts that are finer than thousandths have the suffix `n` or `u`. */
+/** Rounds a quantity up. Only quantities that are finer than thousandths have the suffix `n` or `u`. */
 const roundUp = (text: string): string =>
   /[nu]$/.test(text) ? formatQuantity(quantityMilliValue(text) * 1_000_000n, text) : text;

@@ -1,4 +1,7 @@
-/** The spec of persistent volumes, also inline in an attachment, where most fields must be absent (ValidatePersistentVolumeSpec). */
+/**
+ * Validation of PersistentVolume specs, including those inlined in a VolumeAttachment, in which most fields must be absent
+ * (ValidatePersistentVolumeSpec).
+ */
 import { posix } from 'node:path';
 import { compareQuantities, quantityValue } from '@podwright/kube-api';
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
@@ -10,7 +13,7 @@ import { VOLUME_MODES, validateAccessModes } from './access-modes.ts';
 import { VOLUME_SOURCES } from './volume-sources.ts';
 
 export type SpecOptions = {
-  /** The name of the volume; undefined for an inline spec. */
+  /** The volume's name; undefined for an inline spec. */
   volume?: string;
   allowInvalidValues?: boolean;
 };
@@ -61,7 +64,7 @@ function validatePositive(field: string, quantity: string): FieldError[] {
   return [...negative, ...positiveQuantity(field, quantity)];
 }
 
-/** ValidatePositiveQuantityValue. */
+/** Requires a quantity to be positive (ValidatePositiveQuantityValue). */
 export const positiveQuantity = (field: string, quantity: string): FieldError[] =>
   compareQuantities(quantity, '0') > 0 ? [] : [invalidValue(field, quantity, 'must be greater than zero')];
 
@@ -117,7 +120,7 @@ function validateVolumeMode(field: string, spec: JsonObject, isInline: boolean):
   return mode === 'Filesystem' ? [] : [forbiddenField(field, inline)];
 }
 
-/** Upstream does not check the class of inline volumes. */
+/** Validates the volume attributes class. Like upstream, does not check that of an inline volume. */
 function validateAttributesClass(field: string, spec: JsonObject, isInline: boolean): FieldError[] {
   const name = valueAt(spec, 'volumeAttributesClassName');
   if (typeof name !== 'string' || isInline) return [];

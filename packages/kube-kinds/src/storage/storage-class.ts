@@ -35,7 +35,10 @@ const validateUpdate = (object: ApiObject, old: ApiObject): FieldError[] => [
   ...IMMUTABLE.flatMap((name) => immutable(name, object[name], old[name])),
 ];
 
-/** A term must not have the values of an earlier one, nor be empty: upstream compares it also with empty terms. */
+/**
+ * Rejects terms that are empty or have the same values as an earlier term. Upstream compares each term with an empty one too, so an empty
+ * term is reported as a duplicate.
+ */
 function validateTopologies(field: string, terms: readonly JsonObject[]): FieldError[] {
   const seen = new Set([keyOf([])]);
   return terms.flatMap((term, index) => {
@@ -64,7 +67,7 @@ function validateExpressions(field: string, expressions: readonly JsonObject[]):
   });
 }
 
-/** A text that two terms share if they have the same values of the same keys, in any order. */
+/** Returns a string that is the same for two terms if these have the same values for the same keys, in any order. */
 const keyOf = (expressions: readonly JsonObject[]): string =>
   JSON.stringify(expressions.map((one) => [textAt(one, 'key'), [...new Set(textsAt(one, 'values'))].sort()]).sort());
 

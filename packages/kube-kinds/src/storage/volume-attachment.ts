@@ -53,7 +53,10 @@ function validateStatus(field: string, object: ApiObject): FieldError[] {
   ];
 }
 
-/** Upstream's error about a message names the limit of the metadata. */
+/**
+ * Validates the error of an attach or detach operation. If the message is too long, upstream's error names the limit for metadata rather
+ * than that for messages.
+ */
 function validateError(field: string, error: unknown): FieldError[] {
   const isLong = Buffer.byteLength(textAt(error, 'message')) > MAX_MESSAGE_BYTES;
   const code = numberAt(error, 'errorCode') ?? 0;

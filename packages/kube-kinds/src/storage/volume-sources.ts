@@ -8,15 +8,15 @@ import { validateHostPath, validateLocal, validateNfs } from './volume-paths.ts'
 type VolumeSource = {
   name: string;
   validate: SourceRule;
-  /** The field in errors of the source, if it differs from the name. */
+  /** The field that errors about the source name, if it differs from `name`. */
   field?: string;
-  /** The field in the error about a second source, if it differs from the name. */
+  /** The field that the error about a second source names, if it differs from `name`. */
   secondField?: string;
-  /** Whether it is valid next to an earlier source. */
+  /** Whether this source is valid in addition to an earlier one. */
   mayBeSecond?: boolean;
 };
 
-/** The types of persistent volumes, in the order in which upstream checks them. */
+/** The source types of PersistentVolumes, in the order in which upstream checks them. */
 export const VOLUME_SOURCES: readonly VolumeSource[] = [
   { name: 'hostPath', validate: validateHostPath },
   { name: 'gcePersistentDisk', validate: cloudDisk('pdName'), field: 'persistentDisk' },

@@ -1,4 +1,4 @@
-/** Schedules of CronJobs: the standard format of robfig/cron v3, with its messages. */
+/** CronJob schedules, in the standard format of robfig/cron v3 and with its messages. */
 import { parseGoDuration } from '@podwright/kube-api';
 
 type Bounds = { min: number; max: number; names?: readonly string[]; firstName?: number };
@@ -16,7 +16,7 @@ const FIELDS: readonly Bounds[] = [
 const DESCRIPTORS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 const EVERY = '@every ';
 
-/** The problem of a schedule; none if it is valid. */
+/** Returns the problem with a schedule, or undefined if it is valid. */
 export function scheduleProblem(schedule: string): string | undefined {
   if (schedule === '') return 'empty spec string';
   if (!/^(CRON_)?TZ=/.test(schedule)) return specProblem(schedule);
@@ -30,11 +30,11 @@ export function scheduleProblem(schedule: string): string | undefined {
     : `provided bad location ${zone}: ${problem}`;
 }
 
-/** Go's problem of the name of a time zone. `UTC` and the empty name are zones too. */
+/** Returns Go's error about the name of a time zone, or undefined if it is valid. `UTC` and the empty name are valid too. */
 export function zoneProblem(zone: string): string | undefined {
   if (zone === '' || zone === 'UTC' || zone === 'Local') return undefined;
   try {
-    // the formatter also knows offsets such as +01:00, which are no zones of Go's
+    // the formatter also accepts offsets such as +01:00, which Go does not accept as time zones
     if (!/^[+-]/.test(zone)) new Intl.DateTimeFormat('en', { timeZone: zone });
     else return `unknown time zone ${zone}`;
     return undefined;
@@ -71,7 +71,7 @@ function fieldProblem(field: string, bounds: Bounds): string | undefined {
   return undefined;
 }
 
-/** A number, a range, or one of them with a step: `5`, `1-5`, `*\/15`, `mon-fri`. */
+/** Returns the problem with a number, a range, or one of them with a step: `5`, `1-5`, `*\/15`, `mon-fri`. */
 function rangeProblem(expression: string, bounds: Bounds): string | undefined {
   const [range = '', stepText, ...moreSteps] = expression.split('/');
   const [low = '', high, ...moreHyphens] = range.split('-');
@@ -91,7 +91,7 @@ function rangeProblem(expression: string, bounds: Bounds): string | undefined {
   return step === 0 ? `step of range should be a positive number: ${expression}` : undefined;
 }
 
-/** A number or a name; its problem as text. */
+/** Parses a number or a name. If it is invalid, returns the problem as a string. */
 function parseNumber(text: string, { names = [], firstName = 0 }: Bounds): number | string {
   const index = names.indexOf(text.toLowerCase());
   if (index >= 0) return index + firstName;

@@ -19,7 +19,7 @@ import {
 
 const TEMPLATE = ['spec', 'template'];
 const HISTORY_LIMIT = 10;
-/** Counts the changes of the template; clients cannot change it. */
+/** The annotation that counts changes to the template. Clients cannot change it. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 const EMPTY_STATUS = {
   currentNumberScheduled: 0,
@@ -90,7 +90,7 @@ function validateStrategy(strategy: JsonObject, field: Field): void {
   const rollingUpdate = objectAt(strategy, 'rollingUpdate');
   if (type === 'OnDelete') return;
   if (type !== 'RollingUpdate') {
-    // upstream shows Go's struct
+    // upstream's error shows Go's struct
     const shown = { Type: type, RollingUpdate: rollingUpdate ?? null };
     return field.notSupported(shown, ['RollingUpdate', 'OnDelete']);
   }

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscalers of autoscaling/v1, whose annotations carry what only autoscaling/v2 has. */
+/** Conversion of HorizontalPodAutoscalers from and to autoscaling/v1, whose annotations carry what exists only in autoscaling/v2. */
 import type { ApiObject } from '../api-object.ts';
 import type { Conversion } from '../strategy.ts';
 import { isObject, type JsonObject, numberAt, objectAt, objectsAt, textAt } from '../values.ts';

@@ -1,11 +1,11 @@
-/** Parts of metrics of autoscaling/v1 and autoscaling/v2. */
+/** Parts that autoscaling/v1 and autoscaling/v2 metrics consist of. */
 import { type JsonObject, textAt, valueAt } from '../values.ts';
 
 export const SOURCES = ['object', 'pods', 'resource', 'containerResource', 'external'] as const;
 type SourceName = (typeof SOURCES)[number];
 export type Convert = Readonly<Record<SourceName, (source: JsonObject) => JsonObject>>;
 
-/** Without fields whose value is absent, as Go encodes. */
+/** Removes absent fields, as Go does when it encodes. */
 export const present = (fields: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 

@@ -1,4 +1,4 @@
-/** The statuses of metrics of autoscaling/v2 in the form of autoscaling/v1, and back. */
+/** Conversion of metric statuses between autoscaling/v2 and the form used in autoscaling/v1 annotations. */
 import { type JsonObject, textAt, valueAt } from '../values.ts';
 import { type Convert, metricOf, present, reference } from './hpa-metric-parts.ts';
 

@@ -1,12 +1,12 @@
-/** References to objects of any kind in HorizontalPodAutoscalers. */
+/** References from HorizontalPodAutoscalers to objects of any kind. */
 import type { Field } from '../field.ts';
 import { pathSegmentProblems } from '../texts.ts';
 import { type JsonObject, textAt } from '../values.ts';
 
-/** `allowEmptyGroup`: the reference may be to a kind of the core group. */
+/** `allowEmptyGroup`: the reference may be to a kind in the core group. */
 export type ReferenceOptions = { allowAnyVersion?: boolean; allowEmptyGroup?: boolean };
 
-/** ValidateCrossVersionObjectReference. */
+/** Validates a reference (ValidateCrossVersionObjectReference). */
 export function validateReference(ref: JsonObject, field: Field, options: ReferenceOptions): void {
   for (const name of ['kind', 'name']) {
     const text = textAt(ref, name);
@@ -17,7 +17,7 @@ export function validateReference(ref: JsonObject, field: Field, options: Refere
   if (problem !== undefined) field.at('apiVersion').invalid(textAt(ref, 'apiVersion'), problem);
 }
 
-/** The problem of the version of a kind. */
+/** Returns the problem with a reference's `apiVersion`, or undefined if it is valid. */
 export function versionProblem(
   apiVersion: string,
   { allowAnyVersion, allowEmptyGroup }: ReferenceOptions,

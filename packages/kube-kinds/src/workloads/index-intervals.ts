@@ -1,8 +1,8 @@
-/** Lists of indexes of Indexed Jobs in text form, such as `1,3-5,7` (validateIndexesFormat). */
+/** Lists of Indexed Jobs' indexes as text, such as `1,3-5,7` (validateIndexesFormat). */
 
 type Interval = readonly [first: number, last: number];
 
-/** The number of indexes in a text, or the problem of the text. The indexes increase and are below `completions`. */
+/** Returns the number of indexes in a list, or the problem with the list. Indexes must be increasing and less than `completions`. */
 export function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0;
   let last: number | undefined;
@@ -34,7 +34,7 @@ function parseInterval(text: string, completions: number): Interval | string {
   return indexes.length === 2 && first >= last ? notIncreasing(first, last) : [first, last];
 }
 
-/** The problem of two texts that have an index in common. Parts that are not intervals are skipped. */
+/** Returns the problem if two lists have an index in common. Parts that are not intervals are skipped. */
 export function overlapProblem(completed: string, failed: string, completions: number): string | undefined {
   if (completed === '' || failed === '') return undefined;
   const intervals = (text: string) =>

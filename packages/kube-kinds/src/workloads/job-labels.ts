@@ -1,4 +1,4 @@
-/** The selector and the labels that the server generates for Jobs. */
+/** The selector and labels that the server generates for Jobs. */
 import type { ApiObject } from '../api-object.ts';
 import type { Field } from '../field.ts';
 import { matchesSelector } from '../labels.ts';
@@ -15,7 +15,7 @@ const SELECTOR = ['spec', 'selector', 'matchLabels'];
 
 const isManual = (job: ApiObject): boolean => valueAt(job, 'spec', 'manualSelector') === true;
 
-/** The Job with its selector and the labels of its pods. Labels that the client has set are retained; validation rejects them. */
+/** Returns the Job with its generated selector and pod labels. Labels that the client has set are kept, and validation rejects them. */
 export function withGeneratedSelector(job: ApiObject): ApiObject {
   if (isManual(job)) return job;
   const { name = '', uid = '' } = job.metadata;
@@ -29,7 +29,7 @@ export function withGeneratedSelector(job: ApiObject): ApiObject {
   return withValue(labelled, SELECTOR, { [CONTROLLER_UID]: uid, ...objectAt(job, ...SELECTOR) });
 }
 
-/** Whether the pods have the labels with a prefix, which old Jobs do not have. */
+/** Returns true if the Job's pods have the prefixed labels, which those of old Jobs do not have. */
 export function hasPrefixedLabels(job: ApiObject): boolean {
   const labels = objectAt(job, ...LABELS) ?? {};
   return Object.hasOwn(labels, JOB_NAME) && Object.hasOwn(labels, CONTROLLER_UID);

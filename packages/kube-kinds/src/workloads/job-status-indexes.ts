@@ -1,11 +1,13 @@
-/** The indexes in the status of an Indexed Job. */
+/** Validation of the indexes in the status of an Indexed Job. */
 import type { ApiObject } from '../api-object.ts';
 import type { Field } from '../field.ts';
 import { numberAt, objectAt, textAt, valueAt } from '../values.ts';
 import { countIndexes, overlapProblem } from './index-intervals.ts';
 import { isIndexed } from './job-spec.ts';
 
-/** A check with the values that upstream compares: upstream checks most rules only if these have changed. */
+/**
+ * What a check validates. `isChanged` returns true if any of the named values has changed; upstream applies most rules only in that case.
+ */
 export type Check = { job: ApiObject; old: ApiObject; field: Field; isChanged: (...names: string[]) => boolean };
 
 export function validateIndexes({ job, field, isChanged }: Check): void {

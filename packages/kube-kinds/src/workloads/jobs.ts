@@ -22,7 +22,7 @@ const UNLIMITED = 2 ** 31 - 1;
 const MANY_COMPLETIONS = 100_000;
 const HIGH_PARALLELISM = 10_000;
 
-/** The labels of the template are the default of the Job's own labels. */
+/** Fills in the defaults. The Job's own labels default to those of its template. */
 function applyDefaults(object: ApiObject): ApiObject {
   const labels = objectAt(object, ...LABELS);
   const hasLabels = textEntriesAt(object, 'metadata', 'labels').length > 0;
@@ -46,13 +46,13 @@ function defaultSpec(spec: JsonObject): JsonObject {
   });
 }
 
-/** The status of a condition in a failure policy is `True` by default. */
+/** Fills in the default status of pod conditions in a failure policy, which is `True`. */
 export const defaultPodConditions = (spec: JsonObject): JsonObject =>
   withItems(spec, ['podFailurePolicy', 'rules'], (rule) =>
     withItems(rule, ['onPodConditions'], (condition) => ({ ...condition, status: condition.status || 'True' })),
   );
 
-/** Rules of new and changed Jobs. */
+/** Validates what applies to both new and updated Jobs. */
 function validateJob(job: ApiObject, root: Field, { pod, old }: { pod: PodOptions; old?: ApiObject }): void {
   validateGeneratedSelector(job, root, old === undefined || hasPrefixedLabels(old));
   validateSpec(job, root.at('spec'), pod);
@@ -84,7 +84,7 @@ function validate(job: ApiObject): FieldError[] {
   return root.errors;
 }
 
-/** As upstream, reports errors of the spec twice: as those of the Job, and as those of the update. */
+/** Like upstream, reports errors in the spec twice: once as errors of the Job, and once as errors of the update. */
 function validateUpdate(job: ApiObject, old: ApiObject): FieldError[] {
   const root = new Field();
   const options = podOptions(objectAt(old, ...TEMPLATE));
@@ -97,7 +97,7 @@ function validateUpdate(job: ApiObject, old: ApiObject): FieldError[] {
   return root.errors;
 }
 
-/** The warning about a Job, or about the template of a Job, at `path`. */
+/** Returns the warnings about a Job spec. `path` is the spec's path, in a Job or in a Job template. */
 export function jobSpecWarnings(spec: JsonObject | undefined, path: string): string[] {
   const isLarge =
     (numberAt(spec, 'completions') ?? 0) > MANY_COMPLETIONS && (numberAt(spec, 'parallelism') ?? 0) > HIGH_PARALLELISM;

@@ -18,7 +18,7 @@ function validate(object: ApiObject, old?: ApiObject): FieldError[] {
   const spec = objectAt(object, 'spec') ?? {};
   const { minAvailable, maxUnavailable } = spec;
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
-    // upstream shows Go's struct
+    // upstream's error shows Go's struct
     const shown = {
       MinAvailable: minAvailable,
       Selector: valueAt(spec, 'selector') ?? null,

@@ -1,4 +1,4 @@
-/** Policies of Jobs for failed pods (validatePodFailurePolicy). */
+/** Validation of Jobs' pod failure policies (validatePodFailurePolicy). */
 import type { Field } from '../field.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import { containersOf } from '../pod-spec/visit-containers.ts';

@@ -15,7 +15,10 @@ const MUTABLE = 'only cpu and memory resources are mutable';
 const namesOf = (pod: ApiObject, list: string): string[] =>
   objectsAt(pod, 'spec', list).map((container) => textAt(container, 'name'));
 
-/** The old pod with the new resources and resize policies of its containers. Other containers are left to validation. */
+/**
+ * Returns the old pod with the new resources and resize policies of its containers. If the containers are not the same, leaves the error to
+ * validation.
+ */
 export function prepareResize(pod: ApiObject, old: ApiObject): ApiObject {
   if (LISTS.some((list) => namesOf(pod, list).length !== namesOf(old, list).length)) return pod;
   let spec = withValue(objectAt(old, 'spec') ?? {}, ['resources'], valueAt(pod, 'spec', 'resources'));
@@ -67,7 +70,7 @@ function unresizableProblem(old: ApiObject): string | undefined {
 const isSameQos = (pod: ApiObject, old: ApiObject): boolean =>
   (textAt(old, 'status', 'qosClass') || qosClassOf(old)) === qosClassOf(pod);
 
-/** A node that resizes pods reports the resources of running containers. */
+/** Returns true if the pod's node can resize pods. Such a node reports the resources of running containers. */
 function isSupported(old: ApiObject): boolean {
   const running = objectsAt(old, 'status', 'containerStatuses').find(
     (status) => objectAt(status, 'state', 'running') !== undefined,

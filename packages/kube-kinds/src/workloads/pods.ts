@@ -27,7 +27,7 @@ function applyDefaults(pod: ApiObject): ApiObject {
   return objectAt(pod, 'status') === undefined ? complete : withFirstAddress(complete);
 }
 
-/** `podIP` is the first of `podIPs`. A client that only sets `podIP` sets the list. */
+/** Makes `podIP` and `podIPs` consistent: `podIP` is the first of `podIPs`, and a client that sets only `podIP` sets the list. */
 function withFirstAddress(pod: ApiObject): ApiObject {
   const single = textAt(pod, 'status', 'podIP');
   const list = objectsAt(pod, 'status', 'podIPs');
@@ -41,7 +41,7 @@ function prepareForUpdate(pod: ApiObject, old: ApiObject): ApiObject {
   return retainStatus({ ...pod, spec }, old);
 }
 
-/** Only the list of ephemeral containers changes. */
+/** Takes only the list of ephemeral containers from the new pod. */
 function prepareEphemeral(pod: ApiObject, old: ApiObject): ApiObject {
   const containers = valueAt(pod, 'spec', 'ephemeralContainers');
   const spec = withValue(objectAt(old, 'spec') ?? {}, ['ephemeralContainers'], containers);
@@ -67,7 +67,7 @@ function validateEphemeral(pod: ApiObject, old: ApiObject): FieldError[] {
   return root.errors;
 }
 
-/** A pod is deleted at once if no node runs it, or it has ended (CheckGracefulDelete). */
+/** A pod is deleted immediately if no node runs it or it has terminated (CheckGracefulDelete). */
 function gracePeriodSeconds(pod: ApiObject, requested: number | undefined): number {
   const seconds = requested ?? numberAt(pod, 'spec', 'terminationGracePeriodSeconds') ?? 0;
   const isAtOnce = textAt(pod, 'spec', 'nodeName') === '' || ENDED.includes(textAt(pod, 'status', 'phase'));
@@ -91,7 +91,10 @@ const addressWarnings = (pod: ApiObject): string[] =>
     ),
   );
 
-/** Annotations whose profile is not the pod's are deprecated. The containers of the prepared pod have it as a field. */
+/**
+ * Warns about deprecated AppArmor annotations, except for those that specify the pod's own profile. In the prepared pod, the containers
+ * already have the profile as a field.
+ */
 function appArmorWarnings(pod: ApiObject): string[] {
   const ofPod = valueAt(pod, 'spec', 'securityContext', 'appArmorProfile');
   return containersOf(objectAt(pod, 'spec')).flatMap(({ container }) => {

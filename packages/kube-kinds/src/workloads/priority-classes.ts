@@ -28,7 +28,7 @@ function validate(object: ApiObject): FieldError[] {
   return field.errors;
 }
 
-/** The problem of a class with a reserved name; none if it is exactly one of the system's classes. */
+/** Returns the problem with a class whose name is reserved, or undefined if it matches one of the system classes exactly. */
 function systemProblem(object: ApiObject, name: string): string | undefined {
   const value = Object.hasOwn(SYSTEM_CLASSES, name) ? SYSTEM_CLASSES[name] : undefined;
   if (value === undefined) return `${name} is not a known system priority class`;
@@ -49,6 +49,6 @@ export const PRIORITY_CLASSES: Strategy = {
     object.preemptionPolicy === undefined ? { ...object, preemptionPolicy: 'PreemptLowerPriority' } : object,
   validate,
   validateUpdate,
-  // upstream sets the generation to 1, and never increases it
+  // upstream sets the generation to 1 and never increments it
   prepareForCreate: (object) => ({ ...object, metadata: { ...object.metadata, generation: 1 } }),
 };

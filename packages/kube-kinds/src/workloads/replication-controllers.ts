@@ -19,7 +19,7 @@ const COUNTS = [
   'terminatingReplicas',
 ];
 
-/** The labels of the template are the default of the selector and of the controller's own labels. */
+/** Fills in the defaults. The selector and the controller's own labels default to the template's labels. */
 function applyDefaults(object: ApiObject): ApiObject {
   const labels = objectAt(object, ...TEMPLATE, 'metadata', 'labels');
   let complete = object;
@@ -50,7 +50,7 @@ function validate(object: ApiObject, old?: ApiObject) {
   return root.errors;
 }
 
-/** Also for ReplicaSets, whose status has one more number. */
+/** Validates the status of a ReplicationController or ReplicaSet. A ReplicaSet's status has one more count. */
 export function validateReplicaStatus(object: ApiObject) {
   const root = new Field();
   const field = root.at('status');

@@ -1,11 +1,11 @@
-/** Amounts of CPU and memory, which a resize changes. */
+/** The amounts of CPU and memory, which a resize can change. */
 import type { ApiObject } from '../api-object.ts';
 import { type JsonObject, objectAt, valueAt, withItems, withValue } from '../values.ts';
 
 const LISTS = ['containers', 'initContainers'];
 const RESIZABLE = ['cpu', 'memory'];
 
-/** Resources without CPU and memory. */
+/** Returns the resources without CPU and memory. */
 export function withoutResizable(resources: JsonObject): JsonObject {
   let result = resources;
   for (const kind of ['requests', 'limits']) {
@@ -15,7 +15,9 @@ export function withoutResizable(resources: JsonObject): JsonObject {
   return result;
 }
 
-/** The new spec with the old amounts of CPU and memory. Other parts of the resources, such as claims, are the new ones. */
+/**
+ * Returns the new spec with the old amounts of CPU and memory. Everything else in the resources, such as claims, is that of the new spec.
+ */
 export function withOldResources(pod: ApiObject, old: ApiObject): JsonObject {
   let spec = objectAt(pod, 'spec') ?? {};
   for (const list of LISTS)

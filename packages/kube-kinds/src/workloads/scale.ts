@@ -13,10 +13,10 @@ import {
   withValue,
 } from '../values.ts';
 
-/** The metadata of a scale: what identifies the object. */
+/** The metadata of a scale: the fields that identify the object. */
 const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'];
 
-/** `isPlainSelector`: the kind's selector is a map of labels. */
+/** Returns the scale strategy of a kind. `isPlainSelector`: the kind's selector is a plain map of labels. */
 export const scaleOf = ({ isPlainSelector = false } = {}): ScaleStrategy => ({
   scaleOf: (object) => {
     const selector = objectAt(object, 'spec', 'selector');
@@ -43,13 +43,13 @@ export const scaleOf = ({ isPlainSelector = false } = {}): ScaleStrategy => ({
   },
 });
 
-/** Go omits a number of 0. */
+/** Go omits the number of replicas if it is 0. */
 function replicasOf(object: ApiObject): JsonObject {
   const replicas = numberAt(object, 'spec', 'replicas') ?? 0;
   return replicas === 0 ? {} : { replicas };
 }
 
-/** A selector in the syntax of list requests: `a=1,b in (x,y),!c`. */
+/** Formats a selector like the `labelSelector` parameter of a list request: `a=1,b in (x,y),!c`. */
 function selectorText(selector: JsonObject | undefined): string {
   const labels = textEntriesAt(selector, 'matchLabels').map(([key, value]) => ({ key, text: `${key}=${value}` }));
   const expressions = objectsAt(selector, 'matchExpressions').map((one) => ({

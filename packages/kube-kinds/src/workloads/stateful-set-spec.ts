@@ -18,7 +18,7 @@ import {
 
 const RETENTION = ['whenDeleted', 'whenScaled'];
 
-/** With `skipTemplate`, the template is not validated, because the stored one is invalid. */
+/** How to validate a spec. With `skipTemplate`, the template is not validated, because the stored one is already invalid. */
 type SpecOptions = { pod: PodOptions; isUpdate: boolean; skipTemplate?: boolean };
 
 export function validateStatefulSetSpec(
@@ -49,7 +49,10 @@ export function validateStatefulSetSpec(
   validateEndlessPods(spec, field, 'StatefulSet');
 }
 
-/** The pods have volumes of the claims' names, and names that the controller sets. Without options, the template is not validated. */
+/**
+ * Validates the template. The controller gives its pods a volume for each claim template, and sets their host names. Without options, the
+ * pod template itself is not validated.
+ */
 function validateTemplate(spec: JsonObject, field: Field, options: PodOptions | undefined): void {
   validateTemplateLabels(spec, field);
   const template = objectAt(spec, 'template') ?? {};

@@ -36,7 +36,7 @@ const COUNTS = [
   ...['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
   ...['observedGeneration', 'collisionCount'],
 ];
-/** The fields of the spec that an update may change. */
+/** The spec fields that an update may change. */
 const MUTABLE = [
   ...['replicas', 'template', 'updateStrategy', 'minReadySeconds', 'ordinals', 'revisionHistoryLimit'],
   'persistentVolumeClaimRetentionPolicy',
@@ -82,7 +82,10 @@ const defaultClaimTemplate = (claim: JsonObject): JsonObject => ({
   status: { phase: 'Pending', ...objectAt(claim, 'status') },
 });
 
-/** `maxUnavailable` is a feature that is disabled by default: new sets do not have it. */
+/**
+ * Prepares a new or updated StatefulSet. `maxUnavailable` belongs to a feature that is disabled by default, so it is removed unless the old
+ * object has it.
+ */
 function prepare(object: ApiObject, old?: ApiObject): ApiObject {
   const prepared = prepareTemplateAt(object, old, TEMPLATE);
   const path = ['spec', 'updateStrategy', 'rollingUpdate', 'maxUnavailable'];
@@ -126,7 +129,7 @@ function validateStatus(object: ApiObject, old: ApiObject): FieldError[] {
 
 function warnings(object: ApiObject, old: ApiObject | undefined): string[] {
   const claims = objectsAt(object, ...CLAIMS).flatMap((claim, index) => {
-    // upstream's paths differ
+    // upstream uses a different path for updates
     const at = new Field().at('spec', 'volumeClaimTemplates', index);
     return claimWarnings(objectAt(claim, 'spec'), old === undefined ? at : at.at('Spec'));
   });

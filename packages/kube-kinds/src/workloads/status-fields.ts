@@ -1,30 +1,30 @@
-/** Functions with which strategies prepare objects whose `status` is a subresource. */
+/** Functions that strategies use to prepare objects whose `status` is a subresource. */
 import type { ApiObject } from '../api-object.ts';
 import type { Field } from '../field.ts';
 import { type JsonObject, numberAt, objectAt } from '../values.ts';
 
-/** A new object has an empty status: the fields that Go never omits. */
+/** Gives a new object an empty status, which contains only the fields that Go never omits. */
 export const resetStatus = (object: ApiObject, empty: JsonObject = {}): ApiObject => ({ ...object, status: empty });
 
-/** An update of the main resource retains the status. */
+/** Keeps the old status in an update of the main resource. */
 export function retainStatus(object: ApiObject, old: ApiObject): ApiObject {
   const { status: _, ...others } = object;
   return old.status === undefined ? (others as ApiObject) : { ...object, status: old.status };
 }
 
-/** An update of the status retains everything but status and metadata. */
+/** Keeps everything but status and metadata in a status update. */
 export function statusOnly(object: ApiObject, old: ApiObject): ApiObject {
   const { status: _, ...others } = old;
   const status = object.status === undefined ? {} : { status: object.status };
   return { ...others, metadata: object.metadata, ...status } as ApiObject;
 }
 
-/** Numbers of a status must not be negative. */
+/** Requires the named counts in a status not to be negative. */
 export function validateCounts(status: JsonObject | undefined, names: readonly string[], field: Field): void {
   for (const name of names) field.at(name).notNegative(numberAt(status, name));
 }
 
-/** Numbers of a status must not be greater than another one; `words` says so. */
+/** Requires the named counts in a status not to be greater than the count named by `limit`. `words` is the error message. */
 export function validateAtMost(
   status: JsonObject | undefined,
   names: readonly string[],
@@ -36,7 +36,7 @@ export function validateAtMost(
   }
 }
 
-/** A collision count never decreases. */
+/** A collision count must never decrease. */
 export function validateCollisions(object: ApiObject, old: ApiObject, field: Field): void {
   const before = numberAt(objectAt(old, 'status'), 'collisionCount');
   const now = numberAt(objectAt(object, 'status'), 'collisionCount');
