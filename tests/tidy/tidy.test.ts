@@ -25,7 +25,7 @@ const ARROWS: Record<string, string[]> = {
   'kube-client': ['base', 'host', 'kube-api'],
   runtime: ['base', 'host', 'system', 'metadata', 'grpc', 'cri', 'cni', 'streaming', 'images', 'shim'],
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
-  'api-server': ['base', 'host', 'kube-api', 'kube-schema', 'kube-kinds'],
+  'api-server': ['base', 'host', 'certificates/der', 'certificates/x509', 'kube-api', 'kube-schema', 'kube-kinds'],
   placement: ['base', 'host', 'grpc', 'kube-api', 'kube-client'],
   'kubelet-configuration': ['base', 'cri', 'kube-api', 'placement'],
   'pod-config': ['base', 'host', 'kube-api'],
@@ -60,6 +60,7 @@ const ARROWS: Record<string, string[]> = {
   dockershim: ['base', 'host', 'system', 'grpc', 'cri', 'cni', 'streaming'],
   cli: [
     'base',
+    'api-server',
     'host',
     'metadata',
     'system',

@@ -31,6 +31,7 @@ export { deprecationWarning } from './discovery/deprecation.ts';
 export { isServedByDefault } from './discovery/group-versions.ts';
 export { type FailedCheck, Health, type HealthCheck, type HealthChecks } from './discovery/health.ts';
 export type { PathRequest, PathResponse } from './http-answer.ts';
+export { issueKubeconfig } from './issue-kubeconfig.ts';
 export type { Deleted } from './registry/delete-object.ts';
 export type { DeleteOptions } from './registry/delete-options.ts';
 export { deletionAnswer, type SuccessStatus } from './registry/deletion-answer.ts';
@@ -61,6 +62,7 @@ export type {
   ServerParts,
   SubresourceHandler,
 } from './server/server-parts.ts';
+export { type ApiServer, type ApiServerOptions, startApiServer } from './start-api-server.ts';
 export {
   ApiError,
   alreadyExists,

@@ -1,6 +1,7 @@
 import { VERSION } from '@podwright/base';
 import { Command, Option } from 'commander';
 import type { Action } from './command-line/action.ts';
+import { addApiServerCommands } from './command-line/api-server-commands.ts';
 import { readBooleanValues } from './command-line/boolean-values.ts';
 import { addClusterCommands } from './command-line/cluster-commands.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
@@ -55,6 +56,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },
   { names: ['node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },
   { names: ['join', 'leave'], add: addClusterCommands },
+  { names: ['apiserver', 'kubeconfig'], add: addApiServerCommands },
   { names: ['status', 'stop', 'upgrade'], add: addNodeControlCommands },
 ];
 

@@ -1,6 +1,7 @@
 export { ACCESS_STRATEGIES } from './access/access-strategies.ts';
+export { CONVERSIONS, STRATEGIES } from './all-kinds.ts';
 export type { ApiObject } from './api-object.ts';
-export { CORE_CONVERSIONS, CORE_STRATEGIES } from './core/core-strategies.ts';
+export { CORE_STRATEGIES } from './core/core-strategies.ts';
 export type { IpFamily, ServiceAllocation, ServiceAllocator } from './core/service-allocator.ts';
 export { type ChosenFamilies, chooseIpFamilies } from './core/service-families.ts';
 export {
@@ -58,4 +59,3 @@ export {
   withItems,
   withValue,
 } from './values.ts';
-export { WORKLOAD_CONVERSIONS, WORKLOAD_STRATEGIES } from './workloads/workloads.ts';

@@ -54,7 +54,7 @@ function handlerOf(info: RequestInfo, resource: Resource, { subresources }: Serv
   const { verb, subresource, parts } = info;
   if (subresource !== '') return subresourceHandler(info, resource, subresources);
   checkScope(info, resource);
-  const handler = HANDLERS.get(verb);
+  const handler = (verb === 'create' && subresources.get(groupResource(resource))) || HANDLERS.get(verb);
   const isOneOrMany = verb === 'watch' && info.hasVerbInPath;
   const fits = isOneOrMany || COLLECTION_VERBS.includes(verb) === (parts.length === 1);
   if (handler === undefined || !resource.verbs.includes(verb) || !fits) throw methodNotAllowed();

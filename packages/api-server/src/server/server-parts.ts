@@ -43,7 +43,10 @@ export type ServerParts = {
   schema: Schema;
   /** Returns the registry of a resource, or `undefined` if the server does not have the resource. */
   servedResource: (resource: Resource) => ServedResource | undefined;
-  /** Handlers by group resource and subresource, such as `pods/log` and `deployments.apps/scale`. */
+  /**
+   * Handlers by group resource and subresource, such as `pods/log` and `deployments.apps/scale`, and by group resource for objects that are
+   * only created, such as reviews.
+   */
   subresources: ReadonlyMap<string, SubresourceHandler>;
   documents: PathDocuments;
   /** Returns the user of a request over TLS, or `undefined` if the request has no credentials. Throws 401 if they are invalid. */

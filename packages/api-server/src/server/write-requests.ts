@@ -1,4 +1,5 @@
 import type { ApiObject } from '@podwright/kube-kinds';
+import type { PatchRequest } from '../registry/patched-object.ts';
 import type { Written } from '../registry/update-object.ts';
 import { bodyMediaType, decodeBody } from '../wire/decode-body.ts';
 import type { FieldValidation } from '../wire/field-validation.ts';
@@ -6,7 +7,7 @@ import { headerOf } from '../wire/http-exchange.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import { readBody } from '../wire/read-body.ts';
 import { patchMediaType, readPatch } from '../wire/read-patch.ts';
-import { patchOptions, writeOptions } from '../wire/write-options.ts';
+import { patchOptions, type WriteOptions, writeOptions } from '../wire/write-options.ts';
 import { contextOf, encodingOf, kindOf, namespaceOf, placeOf } from './resource-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
 
@@ -32,16 +33,22 @@ export async function updateOne(request: ResourceRequest): Promise<void> {
 
 /** Patches an object, or applies a configuration. */
 export async function patchOne(request: ResourceRequest): Promise<void> {
-  const { exchange, writer, served } = request;
+  const { patch, options } = await readPatchRequest(request);
+  await sendWritten(request, await request.served.patch(placeOf(request), patch, contextOf(request, options)));
+}
+
+/** Reads the patch in the body, and the options in the query. */
+export async function readPatchRequest(
+  request: ResourceRequest,
+): Promise<{ patch: PatchRequest; options: WriteOptions }> {
+  const { exchange, writer } = request;
   const mediaType = patchMediaType(headerOf(exchange.request, 'content-type'));
   negotiateObject(exchange);
   const body = await readBody(exchange);
   const { force, ...options } = patchOptions(exchange.query, mediaType);
   const { fieldValidation } = options;
   const read = readPatch(body, mediaType, { fieldValidation, warn: writer.warnings.add });
-  const patch = { ...read, force, fieldValidation };
-  const context = contextOf(request, options);
-  await sendWritten(request, await served.patch(placeOf(request), patch, context));
+  return { patch: { ...read, force, fieldValidation }, options };
 }
 
 async function sendWritten(request: ResourceRequest, { object, created }: Written): Promise<void> {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { PodwrightError } from '@podwright/base';
 import type { z } from 'zod';
 
 /** The address that a TCP server listens on. Port 0 selects any free port. */
@@ -12,14 +13,24 @@ const MAX_PORT = 65_535;
  * `:9464` is rejected, because other programs take it to mean all addresses.
  */
 export function parseListenAddress(text: string, context: z.RefinementCtx): ListenAddress {
+  const { address, isValid } = readAddress(text);
+  if (!isValid) context.addIssue(PROBLEM);
+  return address;
+}
+
+/** The address in a command's option. Throws `invalid_argument`. */
+export function addressOf(text: string): ListenAddress {
+  const { address, isValid } = readAddress(text);
+  if (!isValid) throw new PodwrightError('invalid_argument', `the address ${JSON.stringify(text)} ${PROBLEM}`);
+  return address;
+}
+
+const PROBLEM = 'must be a port for loopback, or an IP address and a port: "9464", "192.0.2.1:9464", "[::1]:9464"';
+
+function readAddress(text: string): { address: ListenAddress; isValid: boolean } {
   const match = /^(?:(?:\[([^\]]*)\]|([^:]*)):)?(\d{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2] ?? LOOPBACK;
   const port = Number(match?.[3]);
   const isAddress = isIP(host) === (match?.[1] === undefined ? 4 : 6);
-  if (!isAddress || !(port <= MAX_PORT)) {
-    context.addIssue(
-      'must be a port for loopback, or an IP address and a port: "9464", "192.0.2.1:9464", "[::1]:9464"',
-    );
-  }
-  return { host, port };
+  return { address: { host, port }, isValid: isAddress && port <= MAX_PORT };
 }

@@ -121,6 +121,7 @@ export const PODS: Strategy = {
       warnings: addressWarnings,
     },
     ephemeralcontainers: { prepareForUpdate: prepareEphemeral, validateUpdate: validateEphemeral },
+    binding: { prepareForUpdate: (object) => object }, // the server computes the object
     resize: { prepareForUpdate: prepareResize, validateUpdate: validateResize },
   },
   selectableFields: {

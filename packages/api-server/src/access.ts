@@ -1,0 +1,57 @@
+/** Who may use the API server: authentication, impersonation and authorization. */
+import { join } from 'node:path';
+import { AccountTokens } from './authentication/account-tokens.ts';
+import { BootstrapTokens } from './authentication/bootstrap-tokens.ts';
+import { impersonatedUser } from './authentication/impersonation.ts';
+import { requestedUser } from './authentication/impersonation-headers.ts';
+import { RequestAuthenticator } from './authentication/request-authenticator.ts';
+import { SigningKeys } from './authentication/signing-keys.ts';
+import { MASTERS } from './authorization/authorizer.ts';
+import { bootstrapPolicy } from './authorization/bootstrap/bootstrap-policy.ts';
+import { EscalationCheck } from './authorization/escalation-check.ts';
+import { NodeAuthorizer } from './authorization/node/node-authorizer.ts';
+import { privilegedGroups } from './authorization/privileged-groups.ts';
+import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
+import { StoreRbacSource } from './authorization/store-rbac-source.ts';
+import { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
+import type { ServerParts } from './server/server-parts.ts';
+import type { ObjectStore } from './store/object-store.ts';
+
+/** The issuer of service account tokens, and their audience. */
+export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
+export const AUDIENCES: readonly string[] = [ISSUER];
+
+export type AccessParts = { directory: string; store: ObjectStore; now: () => number };
+
+export type Access = Awaited<ReturnType<typeof openAccess>>;
+
+/** Opens the keys of service account tokens, and chains the authenticators and the authorizers. */
+export async function openAccess({ directory, store, now }: AccessParts) {
+  const keys = await SigningKeys.open(join(directory, 'account-keys'));
+  const tokens = new AccountTokens({ store, keys, issuer: ISSUER, audiences: AUDIENCES, now });
+  const bootstrapTokens = new BootstrapTokens({ store, audiences: AUDIENCES, now });
+  const authenticator = new RequestAuthenticator({ tokens: [tokens, bootstrapTokens], audiences: AUDIENCES, now });
+  const source = new StoreRbacSource(store);
+  const rbac = new RbacAuthorizer(source);
+  const nodes = new NodeAuthorizer({ store, rules: nodeRules() });
+  const authorizer = unionAuthorizer([privilegedGroups([MASTERS]), nodes, rbac]);
+  const impersonate: ServerParts['impersonate'] = (rawHeaders, attributes) => {
+    const requested = requestedUser(rawHeaders);
+    return requested && impersonatedUser(authorizer, requested, attributes);
+  };
+  return {
+    keys,
+    tokens,
+    authenticator,
+    authorizer,
+    rules: unionRuleResolver([nodes, rbac]),
+    escalation: new EscalationCheck({ authorizer, rules: rbac, source }),
+    impersonate,
+  };
+}
+
+/** The rules for resources of which a node may access all objects. */
+function nodeRules() {
+  const role = bootstrapPolicy().clusterRoles.find(({ metadata }) => metadata.name === 'system:node');
+  return role?.rules ?? [];
+}

@@ -1,0 +1,107 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
+import { join } from 'node:path';
+import { makePrivateDirectory, PodwrightError, wrapError } from '@podwright/base';
+import { bitString, sequence, TRUE } from '@podwright/certificates/der';
+import { alternativeNames, distinguishedName, extendedKeyUsage, extension, OID } from '@podwright/certificates/x509';
+import { pathExists, readRegularFile, removeUnfinished, writeFileDurable } from '@podwright/host';
+import { issueCertificate, type Signer, type Subject, subjectKey } from './issue-certificate.ts';
+
+/** A certificate and its key, PEM. */
+export type KeyPair = { certificate: string; key: string };
+
+const FILE = 'authority.pem';
+const MAX_FILE_BYTES = 64 << 10;
+const AUTHORITY = { commonName: 'kubernetes' };
+const DAY_MS = 86_400_000;
+const AUTHORITY_LIFE_MS = 3650 * DAY_MS;
+const LEAF_LIFE_MS = 365 * DAY_MS;
+/** Clients' clocks may be slightly behind. */
+const BEFORE_MS = 5 * 60_000;
+/** Bits of keyUsage: digitalSignature and keyEncipherment; for the authority, digitalSignature, keyEncipherment and keyCertSign. */
+const LEAF_USAGE = bitString(Buffer.from([0b1010_0000]), 5);
+const AUTHORITY_USAGE = bitString(Buffer.from([0b1010_0100]), 2);
+
+/** The certificate authority of the cluster. Its certificate and key are in one file, which only root can read. */
+export class CertificateAuthority {
+  readonly #signer: Signer;
+  readonly #now: () => number;
+  /** PEM of the authority's own certificate. */
+  readonly certificate: string;
+
+  private constructor({ certificate, key }: KeyPair, now: () => number) {
+    const privateKey = createPrivateKey(key);
+    const publicKey = createPublicKey(privateKey);
+    if (!new X509Certificate(certificate).checkPrivateKey(privateKey))
+      throw new Error('the key is not the certificate’s');
+    this.#signer = { name: distinguishedName(AUTHORITY), privateKey, publicKey };
+    this.#now = now;
+    this.certificate = certificate;
+  }
+
+  /** Reads the authority in the directory. Creates the directory and the authority if they do not exist. Throws `data_loss` for a damaged file. */
+  static async open(directory: string, now: () => number): Promise<CertificateAuthority> {
+    const path = join(directory, FILE);
+    makePrivateDirectory(directory);
+    await removeUnfinished(path);
+    if (!(await pathExists(path))) {
+      const { certificate, key } = newAuthority(now());
+      await writeFileDurable(path, certificate + key);
+    }
+    const content = await readRegularFile(path, MAX_FILE_BYTES);
+    try {
+      return new CertificateAuthority(pairIn(content.toString()), now);
+    } catch (error) {
+      throw wrapError(`read the certificate authority ${path}`, new PodwrightError('data_loss', String(error)));
+    }
+  }
+
+  /** A client certificate: the common name is the user name, the organizations are the groups. */
+  client(subject: Subject, lifeMs: number = LEAF_LIFE_MS): KeyPair {
+    return this.#issue(subject, [extendedKeyUsage(OID.clientAuth)], lifeMs);
+  }
+
+  /** A serving certificate for DNS names and IP addresses. */
+  server(names: readonly string[], lifeMs: number = LEAF_LIFE_MS): KeyPair {
+    const extensions = [extendedKeyUsage(OID.serverAuth), alternativeNames(names)];
+    return this.#issue({ commonName: 'kube-apiserver' }, extensions, lifeMs);
+  }
+
+  #issue(subject: Subject, more: readonly Buffer[], lifeMs: number): KeyPair {
+    const { privateKey, publicKey } = newKey();
+    const extensions = [
+      extension(OID.keyUsage, LEAF_USAGE, true),
+      extension(OID.basicConstraints, sequence(), true),
+      ...more,
+    ];
+    const fields = { subject, publicKey, extensions, ...validity(this.#now(), lifeMs) };
+    return { certificate: issueCertificate(this.#signer, fields), key: pemOf(privateKey) };
+  }
+}
+
+function newAuthority(nowMs: number): KeyPair {
+  const { privateKey, publicKey } = newKey();
+  const signer = { name: distinguishedName(AUTHORITY), privateKey, publicKey };
+  const extensions = [
+    extension(OID.basicConstraints, sequence(TRUE), true),
+    extension(OID.keyUsage, AUTHORITY_USAGE, true),
+    subjectKey(publicKey),
+  ];
+  const fields = { subject: AUTHORITY, publicKey, extensions, ...validity(nowMs, AUTHORITY_LIFE_MS) };
+  return { certificate: issueCertificate(signer, fields), key: pemOf(privateKey) };
+}
+
+/** The certificate and the key in a PEM file. */
+function pairIn(text: string): KeyPair {
+  const block = (label: string) =>
+    new RegExp(`-----BEGIN ${label}-----[^-]+-----END ${label}-----\\n?`).exec(text)?.[0] ?? '';
+  return { certificate: block('CERTIFICATE'), key: block('PRIVATE KEY') };
+}
+
+const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+const validity = (nowMs: number, lifeMs: number) => ({
+  notBefore: new Date(nowMs - BEFORE_MS),
+  notAfter: new Date(nowMs + lifeMs),
+});

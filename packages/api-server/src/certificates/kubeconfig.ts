@@ -1,0 +1,24 @@
+import { stringify } from 'yaml';
+import type { KeyPair } from './certificate-authority.ts';
+
+export type KubeconfigParts = { server: string; caCertificate: string; user: string; pair: KeyPair };
+
+const CLUSTER = 'podwright';
+
+/** A kubeconfig with one context. The certificates and the key are in the file. */
+export function kubeconfigText({ server, caCertificate, user, pair }: KubeconfigParts): string {
+  const cluster = { server, 'certificate-authority-data': encoded(caCertificate) };
+  const credentials = { 'client-certificate-data': encoded(pair.certificate), 'client-key-data': encoded(pair.key) };
+  const context = `${user}@${CLUSTER}`;
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: CLUSTER, cluster }],
+    users: [{ name: user, user: credentials }],
+    contexts: [{ name: context, context: { cluster: CLUSTER, user } }],
+    'current-context': context,
+  };
+  return stringify(config, { lineWidth: 0 });
+}
+
+const encoded = (text: string): string => Buffer.from(text).toString('base64');

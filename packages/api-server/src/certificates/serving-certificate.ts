@@ -1,0 +1,51 @@
+/** The serving certificate of the API server, which is issued at each start and renewed while the server runs. */
+import { isIP } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
+import { Timer } from '@podwright/base';
+import type { CertificateAuthority, KeyPair } from './certificate-authority.ts';
+
+const SERVICE = 'kubernetes';
+const LIFE_MS = 365 * 86_400_000;
+const RENEWAL_SHARE = 0.7;
+
+/** All names under which clients reach the server: those of its Service, the host's name and addresses, and `more`. */
+export function servingNames(more: readonly string[]): string[] {
+  const inCluster = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((part) => `${SERVICE}${part}`);
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+  const all = ['localhost', ...inCluster, hostname().toLowerCase(), '127.0.0.1', '::1', ...addresses, ...more];
+  return [...new Set(all.map((name) => name.split('%')[0]!))].filter((name) => isIP(name) !== 0 || DNS_NAME.test(name));
+}
+
+const DNS_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+export type ServingCertificateParts = {
+  authority: CertificateAuthority;
+  /** The names of a certificate that is issued now. */
+  names: () => readonly string[];
+  /** Uses another certificate for new connections. */
+  replace: (pair: KeyPair) => void;
+  lifeMs?: number;
+};
+
+/** Issues the serving certificate, and replaces it in time until it is disposed. */
+export class ServingCertificates implements Disposable {
+  readonly #parts: ServingCertificateParts;
+  readonly #lifeMs: number;
+  #timer: Timer | undefined;
+
+  constructor(parts: ServingCertificateParts) {
+    this.#parts = parts;
+    this.#lifeMs = parts.lifeMs ?? LIFE_MS;
+  }
+
+  /** The first certificate. Its successors are passed to `replace`. */
+  start(): KeyPair {
+    this.#timer = new Timer(() => this.#parts.replace(this.start()), this.#lifeMs * RENEWAL_SHARE);
+    const { authority, names } = this.#parts;
+    return authority.server(names(), this.#lifeMs);
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+  }
+}

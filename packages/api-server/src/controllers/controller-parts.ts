@@ -1,0 +1,15 @@
+import type { Logger } from '@podwright/base';
+import type { ResourceRegistry } from '../registry/resource-registry.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+
+/** What all controllers need. They run until the signal aborts. */
+export type ControllerParts = {
+  store: ObjectStore;
+  /** The registry of a resource by its name in the store, such as `deployments.apps`. */
+  registryOf: (resource: string) => ResourceRegistry;
+  /** The context of a write by the controllers. */
+  context: (subresource?: string) => RequestContext;
+  logger: Pick<Logger, 'warn'>;
+  signal: AbortSignal;
+};

@@ -1,0 +1,44 @@
+import { pause } from '@podwright/base';
+import { type ApiObject, textAt } from '@podwright/kube-kinds';
+import { ApiError } from '../status/api-error.ts';
+import type { ControllerParts } from './controller-parts.ts';
+
+const EVENTS = 'events';
+/** Upstream's default of `--event-ttl`. */
+const LIFE_MS = 3_600_000;
+const CHECK_EVERY_MS = 60_000;
+
+/** Deletes events one hour after their last change. */
+export async function expireEvents(parts: ControllerParts & { now: () => number }): Promise<void> {
+  while (!parts.signal.aborted) {
+    await deleteExpired(parts);
+    await pause(CHECK_EVERY_MS, parts.signal);
+  }
+}
+
+export async function deleteExpired({ store, registryOf, context, now }: ControllerParts & { now: () => number }) {
+  const before = now() - LIFE_MS;
+  for (const event of store.list(EVENTS).objects) {
+    const object = event.decode();
+    if (lastChange(object) > before) continue;
+    const { namespace = '', name = '' } = object.metadata;
+    const options = { preconditions: { resourceVersion: String(event.revision) } };
+    await registryOf(EVENTS).delete({ namespace, name }, options, context()).catch(ignoreOvertaken);
+  }
+}
+
+/** The newest time in an event, in Unix milliseconds. */
+function lastChange(event: ApiObject): number {
+  const times = [
+    textAt(event, 'series', 'lastObservedTime'),
+    textAt(event, 'lastTimestamp'),
+    textAt(event, 'eventTime'),
+    textAt(event, 'metadata', 'creationTimestamp'),
+  ];
+  return Math.max(0, ...times.map((time) => Date.parse(time)).filter((ms) => !Number.isNaN(ms)));
+}
+
+/** Another write deleted or changed the event meanwhile. */
+function ignoreOvertaken(error: unknown): void {
+  if (!(error instanceof ApiError) || ![404, 409].includes(error.status.code)) throw error;
+}

@@ -1,0 +1,37 @@
+import { errorMessage, type Logger, pause } from '@podwright/base';
+import type { ObjectStore, StoreEvent } from '../store/object-store.ts';
+import { ExpiredRevision, SlowWatcher } from '../store/store-errors.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+
+export type Follower = {
+  /** The objects at the start, and again if changes were missed. */
+  listed: (objects: readonly StoredObject[]) => void | Promise<void>;
+  changed: (event: StoreEvent) => void | Promise<void>;
+};
+
+export type FollowParts = { store: ObjectStore; logger: Pick<Logger, 'warn'>; signal: AbortSignal };
+
+const RETRY_MS = 1000;
+
+/** Reports the objects of a resource and their changes until the signal aborts. An error of the follower is logged, and all is listed again. */
+export async function followResource(resource: string, follower: Follower, parts: FollowParts): Promise<void> {
+  const { logger, signal } = parts;
+  while (!signal.aborted) {
+    try {
+      await followOnce(resource, follower, parts);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ExpiredRevision || error instanceof SlowWatcher) continue;
+      logger.warn({ resource, error: errorMessage(error) }, 'a controller failed, trying again');
+      await pause(RETRY_MS, signal);
+    }
+  }
+}
+
+async function followOnce(resource: string, { listed, changed }: Follower, { store, signal }: FollowParts) {
+  const { revision, objects } = store.list(resource);
+  await listed(objects);
+  for await (const events of store.watch(resource, { from: revision, signal })) {
+    for (const event of events) await changed(event);
+  }
+}

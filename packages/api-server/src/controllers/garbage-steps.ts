@@ -1,0 +1,96 @@
+/** What the garbage collector does with one object. Both functions return further objects to check. */
+import type { ApiObject } from '@podwright/kube-kinds';
+import { FOREGROUND, ORPHAN } from '../metadata/reference-rules.ts';
+import type { ControllerParts } from './controller-parts.ts';
+import { type Location, type OwnerReference, ownersOf } from './dependents.ts';
+
+export type OwnerLookup = {
+  /** Where an owner of an object in the namespace would be; undefined for a kind that the server does not have. */
+  locate: (owner: { apiVersion: string; kind: string; name: string }, namespace: string) => Location | undefined;
+};
+
+type Parts = ControllerParts & OwnerLookup;
+
+/** An owner that exists, one that waits until its dependents are deleted, or none. */
+type OwnerState = 'solid' | 'waiting' | 'missing';
+
+const finalizersOf = ({ metadata }: ApiObject): readonly string[] => metadata.finalizers ?? [];
+
+/** Deletes an object without a living owner; otherwise removes its references to owners that do not exist. */
+export async function collectDependent(
+  parts: Parts,
+  { location, object, hasDependents }: { location: Location; object: ApiObject; hasDependents: boolean },
+): Promise<Location[]> {
+  const states = new Map(ownersOf(object).map((owner) => [owner, stateOf(parts, owner, location.namespace)]));
+  const uidsIn = (state: OwnerState) => [...states].flatMap(([{ uid }, one]) => (one === state ? [uid] : []));
+  if (states.size === 0) return [];
+  const obsolete = [...uidsIn('missing'), ...uidsIn('waiting')];
+  if (uidsIn('solid').length > 0) {
+    if (obsolete.length > 0) await removeOwners(parts, location, obsolete);
+    return [];
+  }
+  const { uid } = object.metadata;
+  const isForeground = uidsIn('waiting').length > 0 && hasDependents;
+  const own = finalizersOf(object).includes(ORPHAN) ? 'Orphan' : 'Background';
+  const policy = isForeground || finalizersOf(object).includes(FOREGROUND) ? 'Foreground' : own;
+  const { resource, ...place } = location;
+  const options = { propagationPolicy: policy, preconditions: { uid } } as const;
+  await parts.registryOf(resource).delete(place, options, parts.context());
+  return [];
+}
+
+/** Orphans the dependents of an object that is being deleted, or deletes them, and then lets the object be removed. */
+export async function completeOwner(
+  parts: Parts,
+  { location, object, dependents }: { location: Location; object: ApiObject; dependents: readonly Location[] },
+): Promise<Location[]> {
+  const { uid = '' } = object.metadata;
+  if (finalizersOf(object).includes(ORPHAN)) {
+    for (const dependent of dependents) await removeOwners(parts, dependent, [uid]);
+    await removeFinalizer(parts, location, ORPHAN);
+    return [];
+  }
+  if (!finalizersOf(object).includes(FOREGROUND)) return [];
+  const blocking = dependents.filter((one) => blocks(parts, one, uid));
+  if (blocking.length === 0) await removeFinalizer(parts, location, FOREGROUND);
+  return dependents.filter((one) => parts.store.get(one)?.decode().metadata.deletionTimestamp === undefined);
+}
+
+function stateOf({ store, locate }: Parts, owner: OwnerReference, namespace: string): OwnerState {
+  const location = locate(owner, namespace);
+  if (location === undefined) return 'solid'; // of an unknown kind: nothing is known about it
+  const object = store.get(location)?.decode();
+  if (object === undefined || object.metadata.uid !== owner.uid) return 'missing';
+  const { deletionTimestamp } = object.metadata;
+  return deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND) ? 'waiting' : 'solid';
+}
+
+function blocks({ store }: Parts, dependent: Location, uid: string): boolean {
+  const object = store.get(dependent)?.decode();
+  return (
+    object !== undefined && ownersOf(object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true)
+  );
+}
+
+async function removeOwners({ registryOf, context }: Parts, { resource, ...place }: Location, uids: readonly string[]) {
+  const without = (object: ApiObject): ApiObject => {
+    const others = ownersOf(object).filter(({ uid }) => !uids.includes(uid));
+    return withMetadata(object, 'ownerReferences', others);
+  };
+  await registryOf(resource).change(place, without, context());
+}
+
+async function removeFinalizer({ registryOf, context }: Parts, { resource, ...place }: Location, finalizer: string) {
+  const without = (object: ApiObject): ApiObject =>
+    withMetadata(
+      object,
+      'finalizers',
+      finalizersOf(object).filter((one) => one !== finalizer),
+    );
+  await registryOf(resource).change(place, without, context());
+}
+
+function withMetadata(object: ApiObject, field: string, list: readonly unknown[]): ApiObject {
+  const { [field]: _, ...metadata } = object.metadata;
+  return { ...object, metadata: list.length === 0 ? metadata : { ...metadata, [field]: list } } as ApiObject;
+}

@@ -1,0 +1,26 @@
+import { STRATEGIES } from '@podwright/kube-kinds';
+import type { Resource, Schema } from '@podwright/kube-schema';
+import { isServedByDefault } from './discovery/group-versions.ts';
+import { storeResource } from './registry/stored-resource.ts';
+import { groupResource } from './status/api-error.ts';
+
+/** Groups whose objects would have no effect: no part of the server acts upon them. */
+const WITHOUT_EFFECT: readonly string[] = [
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'flowcontrol.apiserver.k8s.io',
+];
+
+/** Groups whose objects are only created, for their answer. */
+const REVIEWS: readonly string[] = ['authentication.k8s.io', 'authorization.k8s.io'];
+
+/** The resources that the server has: those that upstream serves by default, as far as they have an effect. */
+export const servedResources = (schema: Schema): Resource[] =>
+  schema.resources.filter((resource) => {
+    if (!isServedByDefault(resource) || WITHOUT_EFFECT.includes(resource.group)) return false;
+    return REVIEWS.includes(resource.group) || hasRules(schema, resource);
+  });
+
+const hasRules = (schema: Schema, resource: Resource): boolean =>
+  Object.hasOwn(STRATEGIES, storeResource(schema, resource)) || groupResource(resource) === 'bindings';

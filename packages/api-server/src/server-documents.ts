@@ -1,0 +1,32 @@
+import type { Resource, Schema } from '@podwright/kube-schema';
+import { ISSUER } from './access.ts';
+import { ApiPaths } from './api-paths.ts';
+import { openIdDocument } from './authentication/openid-documents.ts';
+import type { SigningKey } from './authentication/signing-key.ts';
+import { type FailedCheck, Health, type HealthChecks } from './discovery/health.ts';
+import type { PathDocuments } from './server/server-parts.ts';
+
+export type DocumentParts = {
+  schema: Schema;
+  resources: readonly Resource[];
+  /** HOST:PORT, at which clients reach the server. */
+  serverAddress: string;
+  checks: HealthChecks;
+  reportFailure: (failed: FailedCheck) => void;
+  keys: { readonly all: readonly SigningKey[] };
+};
+
+const OPENID_PATHS = ['/.well-known/openid-configuration', '/openid/v1/jwks'];
+
+/** Everything that the server has besides API objects. */
+export function serverDocuments({ checks, reportFailure, keys, ...parts }: DocumentParts): PathDocuments {
+  const paths = new ApiPaths({ ...parts, health: new Health(checks, reportFailure), otherPaths: OPENID_PATHS });
+  const { serverAddress: host } = parts;
+  return {
+    async respond(request) {
+      const document = openIdDocument(request.path, { issuer: ISSUER, host, keys: keys.all });
+      return document === undefined ? paths.respond(request) : { status: 200, ...document };
+    },
+    unknownResource: (group) => paths.unknownResource(group),
+  };
+}

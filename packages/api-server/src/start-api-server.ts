@@ -1,0 +1,156 @@
+/** Composes the API server of one node: its store, its rules, its users, its certificates and the controllers that it needs. */
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import { describeUndoFailures, type Logger, Undo } from '@podwright/base';
+import { CONVERSIONS, STRATEGIES, type UserInfo } from '@podwright/kube-kinds';
+import { Schema } from '@podwright/kube-schema';
+import { type Access, openAccess } from './access.ts';
+import { defaultAdmission } from './admission/default-plugins.ts';
+import { ensureBaseObjects } from './base-objects.ts';
+import { CertificateAuthority } from './certificates/certificate-authority.ts';
+import { kubeconfigText } from './certificates/kubeconfig.ts';
+import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
+import { authorityDirectory } from './issue-kubeconfig.ts';
+import { Registries } from './registry/registries.ts';
+import { STORE_INDEXES } from './registry/selection.ts';
+import { servedResources } from './served-resources.ts';
+import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
+import { RequestHandler } from './server/request-handler.ts';
+import type { ServerParts } from './server/server-parts.ts';
+import { serverDocuments } from './server-documents.ts';
+import { startControllers } from './start-controllers.ts';
+import type { ObjectStore } from './store/object-store.ts';
+import type { Durability } from './store/sqlite-file.ts';
+import { openSqliteStore } from './store/sqlite-store.ts';
+import { subresourceHandlers } from './subresource-handlers.ts';
+import { EventEncoder } from './wire/encode-event.ts';
+
+export type ApiServerOptions = {
+  /** Persistent data: the objects, the certificate authority, the keys of tokens. */
+  directory: string;
+  /** A unix socket, whose clients are administrators. */
+  socketPath: string;
+  /** Default: only the socket. */
+  listen?: SecureAddress;
+  /** Further names of the serving certificate. */
+  names?: readonly string[];
+  logger: Logger;
+  durability?: Durability;
+  now?: () => number;
+};
+
+export type ApiServer = {
+  /** The URL and the port for TLS; undefined without. */
+  url: string | undefined;
+  port: number | undefined;
+  caCertificate: string;
+  registries: Registries;
+  store: ObjectStore;
+  /** A kubeconfig with a new client certificate. */
+  kubeconfig: (user: Pick<UserInfo, 'username' | 'groups'>) => string;
+  stop: () => Promise<void>;
+};
+
+/** Objects that are not written to disk: they are many and soon obsolete. */
+const VOLATILE = ['events', 'leases.coordination.k8s.io'];
+
+/** Starts the server. Rejects with the errors of the store and of the listeners. */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const undo = new Undo();
+  try {
+    return await startParts(options, undo);
+  } catch (error) {
+    const failures = await undo.run();
+    if (failures.length > 0) options.logger.warn({ failures: describeUndoFailures(failures) }, 'undo the start failed');
+    throw error;
+  }
+}
+
+async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiServer> {
+  const { directory, socketPath, listen, logger, durability, names = [], now = Date.now } = options;
+  const schema = await Schema.load();
+  const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
+  const path = join(directory, 'objects.db');
+  const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, durability });
+  undo.add('close the store', () => store.close());
+  const access = await openAccess({ directory, store, now });
+  const admission = defaultAdmission({ store, authorizer: access.authorizer, now });
+  const registries = new Registries({ schema, strategies: STRATEGIES, conversions: CONVERSIONS, store, admission });
+  await ensureBaseObjects({ schema, registries, store, nowMs: now() });
+  const parts = serverParts({ schema, store, access, registries, now, logger }, listen);
+  const handlers = subresourceHandlers({ registries, store, access, admission, now });
+  const listeners = new ApiListeners({ handler: new RequestHandler({ ...parts, subresources: handlers }), logger });
+  undo.add('stop the listeners', () => listeners.stop());
+  await listeners.listenLocal(socketPath);
+  const clientAuthorities = [authority.certificate];
+  const certificates = new ServingCertificates({
+    authority,
+    names: () => servingNames(names),
+    replace: (pair) => listeners.replaceCertificate({ ...pair, clientAuthorities }),
+  });
+  const port = listen && (await listeners.listenSecure(listen, { ...certificates.start(), clientAuthorities }));
+  const resources = servedResources(schema);
+  const caCertificate = authority.certificate;
+  const stopControllers = startControllers({ schema, resources, registries, store, caCertificate, logger, now });
+  undo.add('stop the controllers', stopControllers);
+  undo.add('stop the renewal of the serving certificate', () => certificates[Symbol.dispose]());
+  const url = listen && port === undefined ? undefined : urlOf(listen, port);
+  return {
+    url,
+    port,
+    caCertificate,
+    registries,
+    store,
+    kubeconfig: ({ username, groups }) =>
+      kubeconfigText({
+        server: url ?? '',
+        caCertificate,
+        user: username,
+        pair: authority.client({ commonName: username, organizations: groups }),
+      }),
+    stop: async () => {
+      const failures = await undo.run();
+      if (failures.length > 0) logger.error({ failures: describeUndoFailures(failures) }, 'stop failed');
+    },
+  };
+}
+
+type Composed = Pick<ServerParts, 'schema' | 'now' | 'logger'> & {
+  store: ObjectStore;
+  access: Access;
+  registries: Registries;
+};
+
+function serverParts({ schema, access, registries, now, logger }: Composed, listen: SecureAddress | undefined) {
+  const resources = servedResources(schema);
+  const served = new Set(resources);
+  const documents = serverDocuments({
+    schema,
+    resources,
+    serverAddress: listen === undefined ? 'localhost' : hostAndPort(listen),
+    checks: { livez: [], readyz: [], healthz: [] },
+    reportFailure: (failed) => logger.warn(failed, 'a health check failed'),
+    keys: access.keys,
+  });
+  return {
+    schema,
+    servedResource: (resource) => (served.has(resource) ? registries.for(resource) : undefined),
+    documents,
+    authenticate: (request) => access.authenticator.authenticate(request),
+    impersonate: access.impersonate,
+    authorizer: access.authorizer,
+    encoder: new EventEncoder(),
+    logger,
+    now,
+  } satisfies Omit<ServerParts, 'subresources'>;
+}
+
+/** The URL for clients on this host: a wildcard address is not an address to connect to. */
+function urlOf(listen: SecureAddress | undefined, port = 0): string | undefined {
+  return listen && `https://${hostAndPort({ ...listen, port })}`;
+}
+
+function hostAndPort({ host, port }: SecureAddress): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
+}

@@ -1,0 +1,83 @@
+import { background, type Logger } from '@podwright/base';
+import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
+import { keepAggregated } from './authorization/aggregation-watch.ts';
+import { collectGarbage } from './controllers/collect-garbage.ts';
+import type { ControllerParts } from './controllers/controller-parts.ts';
+import { deleteNamespaces } from './controllers/delete-namespaces.ts';
+import type { Location } from './controllers/dependents.ts';
+import { expireEvents } from './controllers/expire-events.ts';
+import { fillNamespaces } from './controllers/namespace-contents.ts';
+import type { Registries } from './registry/registries.ts';
+import { storedResource } from './registry/stored-resource.ts';
+import { groupResource } from './status/api-error.ts';
+import type { ObjectStore } from './store/object-store.ts';
+import { systemContext } from './system-context.ts';
+
+export type ControllersParts = {
+  schema: Schema;
+  /** The resources that the server has. */
+  resources: readonly Resource[];
+  registries: Registries;
+  store: ObjectStore;
+  caCertificate: string;
+  logger: Logger;
+  now: () => number;
+};
+
+const MANAGER = 'kube-controller-manager';
+
+/** Starts the controllers without which the API alone is of no use. Returns a function that stops them, and resolves when all have ended. */
+export function startControllers({ registries, store, logger, now, ...parts }: ControllersParts): () => Promise<void> {
+  const stored = storedResources(parts);
+  const abort = new AbortController();
+  const shared: ControllerParts = {
+    store,
+    registryOf: (resource) => registries.for(stored.get(resource)!),
+    context: (subresource) => systemContext(now(), { manager: MANAGER, subresource }),
+    logger,
+    signal: abort.signal,
+  };
+  const resources = [...stored.keys()];
+  const namespaced = resources.filter((name) => stored.get(name)!.namespaced);
+  const { caCertificate } = parts;
+  const work = [
+    fillNamespaces({ ...shared, caCertificate }),
+    deleteNamespaces({ ...shared, namespaced }),
+    collectGarbage({ ...shared, resources, locate: ownerLookup(parts) }),
+    expireEvents({ ...shared, now }),
+    keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),
+  ];
+  for (const one of work) background(logger, 'a controller failed', one);
+  return async () => {
+    abort.abort();
+    await Promise.allSettled(work);
+  };
+}
+
+/** The resources with stored objects, by their names in the store. */
+function storedResources({ schema, resources }: Pick<ControllersParts, 'schema' | 'resources'>): Map<string, Resource> {
+  const listed = resources.filter(({ verbs }) => verbs.includes('list'));
+  return new Map(listed.map((one) => storedResource(schema, one)).map((one) => [groupResource(one), one]));
+}
+
+/** Finds the object to which an owner reference refers. An owner with a namespace is in that of its dependent. */
+function ownerLookup({ schema, resources }: Pick<ControllersParts, 'schema' | 'resources'>) {
+  const byKind = new Map(resources.map((one) => [`${apiVersionOf(one)} ${one.kind}`, one]));
+  return (owner: { apiVersion: string; kind: string; name: string }, namespace: string): Location | undefined => {
+    const resource = byKind.get(`${owner.apiVersion} ${owner.kind}`);
+    if (resource === undefined || (resource.namespaced && namespace === '')) return undefined;
+    const { name } = owner;
+    return {
+      resource: groupResource(storedResource(schema, resource)),
+      namespace: resource.namespaced ? namespace : '',
+      name,
+    };
+  };
+}
+
+function ruleWriter({ registryOf, context }: ControllerParts) {
+  return async (name: string, rules: readonly unknown[]): Promise<void> => {
+    const place = { namespace: '', name };
+    await registryOf('clusterroles.rbac.authorization.k8s.io').change(place, (role) => ({ ...role, rules }), context());
+  };
+}

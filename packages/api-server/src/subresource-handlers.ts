@@ -1,0 +1,36 @@
+import { STRATEGIES } from '@podwright/kube-kinds';
+import { type Access, AUDIENCES } from './access.ts';
+import type { Admission } from './admission-contract.ts';
+import type { Registries } from './registry/registries.ts';
+import type { SubresourceHandler } from './server/server-parts.ts';
+import type { ObjectStore } from './store/object-store.ts';
+import { bindingHandler } from './subresources/binding-requests.ts';
+import { evictionHandler } from './subresources/eviction-requests.ts';
+import { reviewHandlers } from './subresources/review-requests.ts';
+import { scaleHandler } from './subresources/scale-requests.ts';
+import { tokenHandler } from './subresources/token-requests.ts';
+
+export type HandlerParts = {
+  registries: Registries;
+  store: ObjectStore;
+  access: Access;
+  admission: Admission;
+  now: () => number;
+};
+
+/** The handlers of subresources with kinds of their own, and of reviews. */
+export function subresourceHandlers({ registries, store, access, admission, now }: HandlerParts) {
+  const { authorizer, authenticator, rules, tokens } = access;
+  const binding = bindingHandler(registries);
+  const scales = Object.entries(STRATEGIES).flatMap(([resource, { scale }]) =>
+    scale === undefined ? [] : ([[`${resource}/scale`, scaleHandler(registries, scale)]] as const),
+  );
+  return new Map<string, SubresourceHandler>([
+    ...scales,
+    ['pods/binding', binding],
+    ['bindings', binding],
+    ['pods/eviction', evictionHandler({ registries, store })],
+    ['serviceaccounts/token', tokenHandler({ store, tokens, audiences: AUDIENCES, now }, admission)],
+    ...reviewHandlers({ authorizer, rules, authenticator, audiences: AUDIENCES, now }),
+  ]);
+}

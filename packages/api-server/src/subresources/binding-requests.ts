@@ -1,0 +1,60 @@
+/** Assigns pods to nodes: POST of a Binding to `pods/NAME/binding` or to `bindings`. */
+import { type ApiObject, CORE_STRATEGIES, listAt, objectAt, textAt, withValue } from '@podwright/kube-kinds';
+import type { Registries } from '../registry/registries.ts';
+import { contextOf, encodingOf, namespaceOf } from '../server/resource-request.ts';
+import type { SubresourceHandler } from '../server/server-parts.ts';
+import { readObject } from '../server/write-requests.ts';
+import { badRequest, conflict, invalid } from '../status/api-error.ts';
+import { timestamp } from '../timestamp.ts';
+import { negotiateObject } from '../wire/negotiation.ts';
+import { writeOptions } from '../wire/write-options.ts';
+import { coreResource } from './core-resource.ts';
+import { sendSuccess } from './send-success.ts';
+
+/** The handler for both paths. */
+export function bindingHandler(registries: Registries): SubresourceHandler {
+  return async (request) => {
+    const { exchange, info, parts } = request;
+    encodingOf(request, negotiateObject(exchange));
+    const options = writeOptions('CreateOptions', exchange.query);
+    const binding = await readObject(request, options.fieldValidation);
+    const name = nameOf(binding, info.name);
+    const errors = CORE_STRATEGIES.bindings!.validate!(binding);
+    if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, name, errors);
+    const context = { ...contextOf(request, options), fieldManager: undefined, subresource: 'binding' };
+    const bind = (pod: ApiObject) => assigned(pod, binding, parts.now());
+    await registries
+      .for(coreResource(parts.schema, 'pods'))
+      .change({ namespace: namespaceOf(request), name }, bind, context);
+    await sendSuccess(request, 201);
+  };
+}
+
+function nameOf({ metadata }: ApiObject, nameInUrl: string): string {
+  const { name = '' } = metadata;
+  if (nameInUrl !== '' && name !== '' && name !== nameInUrl)
+    throw badRequest('name in URL does not match name in Binding object');
+  return nameInUrl || name;
+}
+
+/** The pod on the node, with the condition PodScheduled and the binding's annotations. */
+function assigned(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
+  const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;
+  const refuse = (reason: string) => conflict({ group: '', plural: 'pods/binding' }, name, reason);
+  const given = binding.metadata;
+  if (given.uid && given.uid !== uid)
+    throw refuse(`Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${uid}`);
+  if (given.resourceVersion && given.resourceVersion !== resourceVersion)
+    throw refuse('the object has been modified; please apply your changes to the latest version and try again');
+  if (deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
+  const present = textAt(pod, 'spec', 'nodeName');
+  if (present !== '') throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(present)}`);
+  if (listAt(pod, 'spec', 'schedulingGates').length > 0)
+    throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);
+  const others = listAt(pod, 'status', 'conditions').filter((one) => textAt(one, 'type') !== 'PodScheduled');
+  const condition = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timestamp(nowMs) };
+  const annotations = { ...pod.metadata.annotations, ...objectAt(binding, 'metadata', 'annotations') };
+  const onNode = withValue(pod, ['spec', 'nodeName'], textAt(binding, 'target', 'name'));
+  const ready = withValue(onNode, ['status', 'conditions'], [...others, condition]);
+  return Object.keys(annotations).length === 0 ? ready : withValue(ready, ['metadata', 'annotations'], annotations);
+}

@@ -1,0 +1,31 @@
+/** Creates tokens of service accounts: POST of a TokenRequest to `serviceaccounts/NAME/token`. */
+import type { Admission, AdmissionAttributes } from '../admission-contract.ts';
+import { requestToken, type TokenRequestParts } from '../authentication/token-request.ts';
+import { contextOf, encodingOf, placeOf } from '../server/resource-request.ts';
+import type { SubresourceHandler } from '../server/server-parts.ts';
+import { readObject } from '../server/write-requests.ts';
+import { negotiateObject } from '../wire/negotiation.ts';
+import { writeOptions } from '../wire/write-options.ts';
+
+export function tokenHandler(parts: TokenRequestParts, admission: Admission): SubresourceHandler {
+  return async (request) => {
+    const { exchange, writer, resource } = request;
+    const encoding = encodingOf(request, negotiateObject(exchange));
+    const options = writeOptions('CreateOptions', exchange.query);
+    const object = await readObject(request, options.fieldValidation);
+    const { user, dryRun, warn } = contextOf(request, options);
+    const place = placeOf(request);
+    const fields = { operation: 'CREATE', resource, subresource: 'token', ...place, user, dryRun, warn } as const;
+    const attributes = (given: typeof object): AdmissionAttributes => ({ ...fields, object: given });
+    const created = await requestToken(parts, {
+      ...place,
+      object,
+      warn,
+      admission: {
+        mutate: async (given) => (await admission.mutate(attributes(given))) ?? given,
+        validate: (given) => admission.validate(attributes(given)),
+      },
+    });
+    await writer.object(201, created, encoding);
+  };
+}

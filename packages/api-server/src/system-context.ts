@@ -1,0 +1,19 @@
+import type { UserInfo } from '@podwright/kube-kinds';
+import { MASTERS } from './authorization/authorizer.ts';
+import { AUTHENTICATED } from './authorization/known-users.ts';
+import type { RequestContext } from './request-context.ts';
+
+const SYSTEM: UserInfo = { username: 'system:apiserver', groups: [MASTERS, AUTHENTICATED] };
+
+/** The context of a write that the server itself makes. */
+export const systemContext = (
+  nowMs: number,
+  { manager = 'kube-apiserver', subresource }: { manager?: string; subresource?: string } = {},
+): RequestContext => ({
+  user: SYSTEM,
+  nowMs,
+  dryRun: false,
+  fieldManager: manager,
+  warn: () => undefined,
+  ...(subresource === undefined ? {} : { subresource }),
+});

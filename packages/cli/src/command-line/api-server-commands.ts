@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import type { KubeconfigOptions } from '../commands/kubeconfig.ts';
+import type { Action } from './action.ts';
+
+/** The Kubernetes API without a node. These commands are for tests, and are not in the help. */
+export function addApiServerCommands(program: Command, action: Action): void {
+  program
+    .command('apiserver', { hidden: true })
+    .description('the Kubernetes API in the foreground')
+    .option('--listen <host:port>', 'address of the API over TLS', '127.0.0.1:6443')
+    .option('--name <name...>', 'further names of the serving certificate')
+    .action(
+      action(async (context, [{ listen, name }]: [{ listen: string; name?: string[] }]) => {
+        const { runApiServer } = await import('../daemon/api-server.ts');
+        const { addressOf } = await import('../settings/listen-address.ts');
+        await runApiServer(await context.settings(), { listen: addressOf(listen), names: name });
+      }),
+    );
+  program
+    .command('kubeconfig', { hidden: true })
+    .description("print the administrator's kubeconfig")
+    .option('--user <name>', 'issue a certificate of another user')
+    .option('--group <name...>', "the user's groups")
+    .action(
+      action(async (context, [options]: [KubeconfigOptions]) =>
+        (await import('../commands/kubeconfig.ts')).kubeconfig(context, options),
+      ),
+    );
+}

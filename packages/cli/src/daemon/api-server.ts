@@ -1,0 +1,24 @@
+import { startApiServer } from '@podwright/api-server';
+import { createLogger } from '@podwright/base';
+import { requireSocketPath, writeFileAtomic } from '@podwright/host';
+import { apiServerPaths } from '../settings/api-server-paths.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
+import { beginDaemon } from './begin-daemon.ts';
+
+/** The user of the administrator's kubeconfig. */
+const ADMINISTRATOR = { username: 'kubernetes-admin', groups: ['system:masters'] };
+
+export type ApiServerSettings = { listen: { host: string; port: number }; names?: string[] };
+
+/** `podwright apiserver`: serves the Kubernetes API until a signal stops it. */
+export async function runApiServer(config: NodeConfig, { listen, names }: ApiServerSettings): Promise<void> {
+  const { stopped } = beginDaemon(config);
+  const { directory, socketPath, kubeconfig } = apiServerPaths(config);
+  requireSocketPath(socketPath);
+  const logger = createLogger({ name: 'apiserver', level: config.log_level });
+  const server = await startApiServer({ directory, socketPath, listen, names, logger });
+  await writeFileAtomic(kubeconfig, server.kubeconfig(ADMINISTRATOR));
+  logger.info({ url: server.url, socket: socketPath, kubeconfig }, 'the Kubernetes API is available');
+  await stopped;
+  await server.stop();
+}

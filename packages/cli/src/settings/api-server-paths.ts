@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import type { NodePaths } from './node-paths.ts';
+
+/** The paths of the API server on this node. All are absolute. */
+export const apiServerPaths = ({ root, state }: Pick<NodePaths, 'root' | 'state'>) => ({
+  directory: join(root, 'api-server'),
+  socketPath: join(state, 'apiserver.sock'),
+  /** The administrator's kubeconfig, which the server writes at its start. */
+  kubeconfig: join(state, 'admin.kubeconfig'),
+});
