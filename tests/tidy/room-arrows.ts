@@ -204,6 +204,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     registry: ['managed-fields', 'metadata', 'status', 'store'],
     openapi: ['openapi/descriptions'],
     'openapi/descriptions': [],
+    services: ['registry', 'status', 'store'],
     server: ['authorization', 'discovery', 'registry', 'status', 'wire'],
     status: [],
     store: [],

@@ -1,5 +1,6 @@
 /** Composes the API server of one node: its store, its rules, its users, its certificates and the controllers that it needs. */
 import { isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describeUndoFailures, type Logger, Undo } from '@podwright/base';
 import { CONVERSIONS, STRATEGIES, type UserInfo } from '@podwright/kube-kinds';
@@ -11,6 +12,7 @@ import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
+import type { Allocate } from './registry/allocation.ts';
 import { Registries } from './registry/registries.ts';
 import { STORE_INDEXES } from './registry/selection.ts';
 import { servedResources } from './served-resources.ts';
@@ -18,6 +20,8 @@ import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
 import { RequestHandler } from './server/request-handler.ts';
 import type { ServerParts } from './server/server-parts.ts';
 import { serverDocuments } from './server-documents.ts';
+import { AddressRange } from './services/address-range.ts';
+import { ServiceAllocator } from './services/service-allocator.ts';
 import { startControllers } from './start-controllers.ts';
 import type { ObjectStore } from './store/object-store.ts';
 import type { Durability } from './store/sqlite-file.ts';
@@ -34,6 +38,8 @@ export type ApiServerOptions = {
   listen?: SecureAddress;
   /** Further names of the serving certificate. */
   names?: readonly string[];
+  /** The IPv4 range of cluster IPs. Default: 10.96.0.0/12. */
+  serviceRange?: string;
   logger: Logger;
   durability?: Durability;
   now?: () => number;
@@ -50,6 +56,8 @@ export type ApiServer = {
   kubeconfig: (user: Pick<UserInfo, 'username' | 'groups'>) => string;
   stop: () => Promise<void>;
 };
+
+const SERVICE_RANGE = '10.96.0.0/12';
 
 /** Objects that are not written to disk: they are many and soon obsolete. */
 const VOLATILE = ['events', 'leases.coordination.k8s.io'];
@@ -74,8 +82,12 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, durability });
   undo.add('close the store', () => store.close());
   const access = await openAccess({ directory, store, now });
-  const admission = defaultAdmission({ store, authorizer: access.authorizer, now });
-  const registries = new Registries({ schema, strategies: STRATEGIES, conversions: CONVERSIONS, store, admission });
+  const admission = defaultAdmission({ store, now, authorizer: access.authorizer, escalation: access.escalation });
+  const range = new AddressRange(options.serviceRange ?? SERVICE_RANGE);
+  const services = new ServiceAllocator(store, range);
+  const allocations: Record<string, Allocate> = { services: (object, old) => services.allocate(object, old) };
+  const kinds = { strategies: STRATEGIES, conversions: CONVERSIONS };
+  const registries = new Registries({ schema, ...kinds, store, admission, allocations });
   await ensureBaseObjects({ schema, registries, store, nowMs: now() });
   const parts = serverParts({ schema, store, access, registries, now, logger }, listen);
   const handlers = subresourceHandlers({ registries, store, access, admission, now });
@@ -91,7 +103,10 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const port = listen && (await listeners.listenSecure(listen, { ...certificates.start(), clientAuthorities }));
   const resources = servedResources(schema);
   const caCertificate = authority.certificate;
-  const stopControllers = startControllers({ schema, resources, registries, store, caCertificate, logger, now });
+  const endpoint = listen && port !== undefined ? { address: advertisedAddress(listen.host), port } : undefined;
+  const service = { clusterIp: range.first, endpoint };
+  const parted = { schema, resources, registries, store, caCertificate, service, logger, now };
+  const stopControllers = startControllers(parted);
   undo.add('stop the controllers', stopControllers);
   undo.add('stop the renewal of the serving certificate', () => certificates[Symbol.dispose]());
   const url = listen && port === undefined ? undefined : urlOf(listen, port);
@@ -143,6 +158,15 @@ function serverParts({ schema, access, registries, now, logger }: Composed, list
     logger,
     now,
   } satisfies Omit<ServerParts, 'subresources'>;
+}
+
+/** The address under which pods reach the server; undefined if it listens on loopback only. */
+function advertisedAddress(host: string): string | undefined {
+  if (host === '0.0.0.0' || host === '::') {
+    const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+    return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+  }
+  return host.startsWith('127.') || isIPv6(host) ? undefined : host;
 }
 
 /** The URL for clients on this host: a wildcard address is not an address to connect to. */

@@ -6,6 +6,7 @@ import type { ControllerParts } from './controllers/controller-parts.ts';
 import { deleteNamespaces } from './controllers/delete-namespaces.ts';
 import type { Location } from './controllers/dependents.ts';
 import { expireEvents } from './controllers/expire-events.ts';
+import { type KubernetesService, keepKubernetesService } from './controllers/kubernetes-service.ts';
 import { fillNamespaces } from './controllers/namespace-contents.ts';
 import type { Registries } from './registry/registries.ts';
 import { storedResource } from './registry/stored-resource.ts';
@@ -20,6 +21,7 @@ export type ControllersParts = {
   registries: Registries;
   store: ObjectStore;
   caCertificate: string;
+  service: KubernetesService;
   logger: Logger;
   now: () => number;
 };
@@ -44,6 +46,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     fillNamespaces({ ...shared, caCertificate }),
     deleteNamespaces({ ...shared, namespaced }),
     collectGarbage({ ...shared, resources, locate: ownerLookup(parts) }),
+    keepKubernetesService({ ...shared, service: parts.service }),
     expireEvents({ ...shared, now }),
     keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),
   ];

@@ -1,8 +1,5 @@
-export { ACCESS_STRATEGIES } from './access/access-strategies.ts';
 export { CONVERSIONS, STRATEGIES } from './all-kinds.ts';
 export type { ApiObject } from './api-object.ts';
-export { CORE_STRATEGIES } from './core/core-strategies.ts';
-export type { IpFamily, ServiceAllocation, ServiceAllocator } from './core/service-allocator.ts';
 export { type ChosenFamilies, chooseIpFamilies } from './core/service-families.ts';
 export {
   duplicate,
@@ -34,7 +31,6 @@ export {
   nameIsDnsSubdomain,
   qualifiedNameProblems,
 } from './names.ts';
-export { STORAGE_STRATEGIES } from './storage/storage-strategies.ts';
 export type {
   Conversion,
   Conversions,

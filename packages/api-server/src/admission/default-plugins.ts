@@ -1,5 +1,6 @@
 import type { Admission } from '../admission-contract.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
+import type { EscalationCheck } from '../authorization/escalation-check.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { admissionChain } from './admission-chain.ts';
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificate-plugins.ts';
@@ -11,6 +12,7 @@ import { NodeRestriction } from './node-restriction.ts';
 import { podResizeValidator } from './pod-resize.ts';
 import { PodSecurity, type PodSecurityParts } from './pod-security.ts';
 import { PriorityAdmission } from './priority.ts';
+import { rbacEscalation } from './rbac-escalation.ts';
 import { ResourceQuotaAdmission } from './resource-quota.ts';
 import { RuntimeClassAdmission } from './runtime-class.ts';
 import { ServiceAccountAdmission } from './service-account.ts';
@@ -21,11 +23,13 @@ export type AdmissionParts = {
   store: ObjectStore;
   authorizer: Authorizer;
   now: () => number;
+  /** Without it, users may grant any permission. */
+  escalation?: EscalationCheck;
   podSecurity?: Omit<PodSecurityParts, 'store'>;
 };
 
 /** Builds the admission chain from the plugins that Kubernetes 1.36 enables by default, plus NodeRestriction, in upstream's order. */
-export function defaultAdmission({ store, authorizer, now, podSecurity }: AdmissionParts): Admission {
+export function defaultAdmission({ store, authorizer, now, escalation, podSecurity }: AdmissionParts): Admission {
   return admissionChain([
     new NamespaceLifecycle(store),
     new LimitRanger(store),
@@ -45,6 +49,7 @@ export function defaultAdmission({ store, authorizer, now, podSecurity }: Admiss
     defaultIngressClass(store),
     podTopologyLabels(store),
     podResizeValidator(store),
+    ...(escalation === undefined ? [] : [rbacEscalation(escalation)]),
     new ResourceQuotaAdmission({ store, now }),
   ]);
 }

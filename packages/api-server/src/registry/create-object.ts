@@ -3,6 +3,7 @@ import { withoutSystemFields, withSystemFields } from '../metadata/system-fields
 import type { RequestContext } from '../request-context.ts';
 import { ApiError, alreadyExists, type GroupResource, invalid } from '../status/api-error.ts';
 import { admissionAttributes } from './admission-attributes.ts';
+import type { Allocation } from './allocation.ts';
 import { keyIn } from './keys.ts';
 import { inNamespace } from './names.ts';
 import { errorsOfCreate, preparedForCreate } from './object-rules.ts';
@@ -48,9 +49,24 @@ export async function insertObject(
 ): Promise<ApiObject> {
   const { kind } = parts;
   const metadata = withSystemFields(object.metadata, context.nowMs);
-  const created = preparedForCreate(kind, inNamespace(kind, { ...object, metadata }, namespace), context);
+  const prepared = preparedForCreate(kind, inNamespace(kind, { ...object, metadata }, namespace), context);
+  const allocation = parts.allocate(prepared, undefined);
+  try {
+    return await insertAllocated(parts, { namespace, allocation }, context);
+  } finally {
+    allocation.end();
+  }
+}
+
+async function insertAllocated(
+  parts: ResourceParts,
+  { namespace, allocation }: { namespace: string; allocation: Allocation },
+  context: RequestContext,
+): Promise<ApiObject> {
+  const { kind } = parts;
+  const { object: created } = allocation;
   const { name = '' } = created.metadata;
-  const errors = errorsOfCreate(kind, created);
+  const errors = [...allocation.errors, ...errorsOfCreate(kind, created)];
   if (errors.length > 0) throw invalid(kind.resource, name, errors);
   for (const warning of kind.strategy.warnings?.(created, undefined) ?? []) context.warn(warning);
   await context.authorizeCreate?.();

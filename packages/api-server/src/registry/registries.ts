@@ -4,6 +4,7 @@ import { FieldManager } from '../managed-fields/field-manager.ts';
 import type { OtherVersion } from '../managed-fields/owner-updater.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { NO_ADMISSION } from './admission-attributes.ts';
+import { type Allocate, NO_ALLOCATION } from './allocation.ts';
 import { resetFields } from './object-rules.ts';
 import { ResourceRegistry } from './resource-registry.ts';
 import { type KindData, ServedKind } from './served-kind.ts';
@@ -14,6 +15,8 @@ export type RegistriesParts = KindData & {
   store: ObjectStore;
   /** Default: all writes are admitted unchanged. */
   admission?: Admission;
+  /** By store resource. */
+  allocations?: Readonly<Record<string, Allocate>>;
 };
 
 /** The registries of all resources. Each registry is created on first use. */
@@ -30,10 +33,11 @@ export class Registries {
   for(resource: Resource): ResourceRegistry {
     const made = this.#registries.get(resource);
     if (made !== undefined) return made;
-    const { store, schema, admission = NO_ADMISSION } = this.#parts;
+    const { store, schema, admission = NO_ADMISSION, allocations = {} } = this.#parts;
     const kind = this.#kind(resource);
     const fieldManager = remembered((subresource) => this.#fieldManager(kind, subresource));
-    const registry = new ResourceRegistry({ store, kind, admission, fieldManager }, schema);
+    const allocate = allocations[kind.storeResource] ?? NO_ALLOCATION;
+    const registry = new ResourceRegistry({ store, kind, admission, allocate, fieldManager }, schema);
     this.#registries.set(resource, registry);
     return registry;
   }

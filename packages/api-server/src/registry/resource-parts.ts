@@ -1,6 +1,7 @@
 import type { Admission } from '../admission-contract.ts';
 import type { FieldManager } from '../managed-fields/field-manager.ts';
 import type { ObjectStore } from '../store/object-store.ts';
+import type { Allocate } from './allocation.ts';
 import type { ServedKind } from './served-kind.ts';
 
 /** What the functions for a resource share. */
@@ -8,6 +9,7 @@ export type ResourceParts = {
   store: ObjectStore;
   kind: ServedKind;
   admission: Admission;
+  allocate: Allocate;
   /** Returns the field manager for writes to a subresource. '' stands for the main resource. */
   fieldManager: (subresource: string) => FieldManager;
 };

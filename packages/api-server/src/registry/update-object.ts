@@ -3,6 +3,7 @@ import type { RequestContext } from '../request-context.ts';
 import { conflict, invalid, MODIFIED, notFound } from '../status/api-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { admissionAttributes } from './admission-attributes.ts';
+import { type Allocation, NO_ALLOCATION } from './allocation.ts';
 import { insertObject } from './create-object.ts';
 import { isSameObject } from './equal-writes.ts';
 import { keyIn } from './keys.ts';
@@ -96,13 +97,29 @@ async function replaceObject(
   { stored, object: given }: { stored: StoredObject; object: ApiObject },
   context: RequestContext,
 ): Promise<ApiObject> {
+  const { subresource = '' } = context;
+  const old = stored.decode();
+  const prepared = preparedForUpdate(parts.kind, { object: withVersion(parts, given, stored), old, subresource });
+  const allocation = subresource === '' ? parts.allocate(prepared, old) : NO_ALLOCATION(prepared, old);
+  try {
+    return await replaceAllocated(parts, { stored, allocation }, context);
+  } finally {
+    allocation.end();
+  }
+}
+
+async function replaceAllocated(
+  parts: ResourceParts,
+  { stored, allocation }: { stored: StoredObject; allocation: Allocation },
+  context: RequestContext,
+): Promise<ApiObject> {
   const { kind, store } = parts;
+  const { object } = allocation;
   const old = stored.decode();
   const { name = '', namespace = '' } = old.metadata;
   const key = keyIn(kind, namespace, name);
   const { subresource = '' } = context;
-  const object = preparedForUpdate(kind, { object: withVersion(parts, given, stored), old, subresource });
-  const errors = errorsOfUpdate(kind, { object, old, subresource });
+  const errors = [...allocation.errors, ...errorsOfUpdate(kind, { object, old, subresource })];
   if (errors.length > 0) throw invalid(kind.resource, name, errors);
   if (subresource === '') for (const one of kind.strategy.warnings?.(object, old) ?? []) context.warn(one);
   const subject = { operation: 'UPDATE', namespace, name, object, oldObject: old } as const;

@@ -1,5 +1,5 @@
 /** Assigns pods to nodes: POST of a Binding to `pods/NAME/binding` or to `bindings`. */
-import { type ApiObject, CORE_STRATEGIES, listAt, objectAt, textAt, withValue } from '@podwright/kube-kinds';
+import { type ApiObject, listAt, objectAt, STRATEGIES, textAt, withValue } from '@podwright/kube-kinds';
 import type { Registries } from '../registry/registries.ts';
 import { contextOf, encodingOf, namespaceOf } from '../server/resource-request.ts';
 import type { SubresourceHandler } from '../server/server-parts.ts';
@@ -19,7 +19,7 @@ export function bindingHandler(registries: Registries): SubresourceHandler {
     const options = writeOptions('CreateOptions', exchange.query);
     const binding = await readObject(request, options.fieldValidation);
     const name = nameOf(binding, info.name);
-    const errors = CORE_STRATEGIES.bindings!.validate!(binding);
+    const errors = STRATEGIES.bindings!.validate!(binding);
     if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, name, errors);
     const context = { ...contextOf(request, options), fieldManager: undefined, subresource: 'binding' };
     const bind = (pod: ApiObject) => assigned(pod, binding, parts.now());

@@ -3,10 +3,11 @@ import { parseIp } from '../addresses.ts';
 import type { ApiObject } from '../api-object.ts';
 import { type FieldError, invalidValue } from '../field-error.ts';
 import { isSameValue, objectAt, textAt, withValue } from '../values.ts';
-import type { IpFamily } from './service-allocator.ts';
 import { validateClusterIps } from './service-cluster-ips.ts';
 import { POLICY_FIELD, validateReduction, validateSingle } from './service-family-policy.ts';
 import { clusterIpsOf, familiesOf, isExternalName, NO_CLUSTER_IP, policyOf, typeOf } from './service-fields.ts';
+
+type IpFamily = 'IPv4' | 'IPv6';
 
 export type ChosenFamilies = { service: ApiObject; errors: readonly FieldError[] };
 

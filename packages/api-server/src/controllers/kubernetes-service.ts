@@ -1,0 +1,93 @@
+/** The Service `kubernetes`, with which pods find the API, and its endpoints. */
+import { type ApiObject, isSameValue } from '@podwright/kube-kinds';
+import type { ControllerParts } from './controller-parts.ts';
+import { followResource } from './follow-resource.ts';
+
+export type KubernetesService = {
+  clusterIp: string;
+  /** Where the server listens; undefined, or without an address, if pods cannot reach it. */
+  endpoint: { address: string | undefined; port: number } | undefined;
+};
+
+type Parts = ControllerParts & { service: KubernetesService };
+
+const PLACE = { namespace: 'default', name: 'kubernetes' };
+const KEY = `${PLACE.namespace}/${PLACE.name}`;
+const SLICES = 'endpointslices.discovery.k8s.io';
+const LABELS = { component: 'apiserver', provider: 'kubernetes' };
+const SECURE_PORT = 443;
+
+/** Creates the objects, and again if they are deleted or changed. */
+export async function keepKubernetesService(parts: Parts): Promise<void> {
+  const { address, port = SECURE_PORT } = parts.service.endpoint ?? {};
+  const ensureService = () => ensure(parts, 'services', serviceOf(parts.service.clusterIp, port));
+  const objects: [string, () => Promise<void>][] = [['services', ensureService]];
+  if (address !== undefined) {
+    objects.push(['endpoints', () => ensure(parts, 'endpoints', endpointsOf(address, port))]);
+    objects.push([SLICES, () => ensure(parts, SLICES, sliceOf(address, port))]);
+  }
+  const followers = objects.map(([resource, listed]) =>
+    followResource(
+      resource,
+      {
+        listed,
+        changed: async ({ object }) => {
+          if (object.key === KEY) await listed();
+        },
+      },
+      parts,
+    ),
+  );
+  await Promise.all(followers);
+}
+
+/** Creates the object, or restores the fields that have another value. */
+async function ensure({ store, registryOf, context }: Parts, resource: string, expected: ApiObject): Promise<void> {
+  const { metadata, kind: _, apiVersion: __, ...fields } = expected;
+  const present = store.get({ resource, ...PLACE })?.decode();
+  const registry = registryOf(resource);
+  if (present === undefined) return void (await registry.create(PLACE.namespace, expected, context()));
+  if (Object.entries(fields).every(([name, value]) => includes(present[name], value))) return;
+  await registry.change(PLACE, (object) => ({ ...object, ...withPresent(fields, object) }), context());
+}
+
+/** Whether a value has all fields of another one. The server adds defaults. */
+function includes(value: unknown, expected: unknown): boolean {
+  if (typeof expected !== 'object' || expected === null) return isSameValue(value, expected);
+  if (typeof value !== 'object' || value === null) return false;
+  const isList = Array.isArray(expected);
+  if (isList && (value as unknown[]).length !== expected.length) return false;
+  return Object.entries(expected).every(([name, one]) => includes((value as Record<string, unknown>)[name], one));
+}
+
+/** The fields of the service's specification that the server assigned remain. */
+const withPresent = (fields: Record<string, unknown>, object: ApiObject): Record<string, unknown> =>
+  'spec' in fields ? { ...fields, spec: { ...(object.spec as object), ...(fields.spec as object) } } : fields;
+
+const serviceOf = (clusterIp: string, targetPort: number): ApiObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: PLACE.name, labels: LABELS },
+  spec: {
+    clusterIP: clusterIp,
+    ports: [{ name: 'https', port: SECURE_PORT, protocol: 'TCP', targetPort }],
+    sessionAffinity: 'None',
+    type: 'ClusterIP',
+  },
+});
+
+const endpointsOf = (ip: string, port: number): ApiObject => ({
+  apiVersion: 'v1',
+  kind: 'Endpoints',
+  metadata: { name: PLACE.name, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+  subsets: [{ addresses: [{ ip }], ports: [{ name: 'https', port, protocol: 'TCP' }] }],
+});
+
+const sliceOf = (address: string, port: number): ApiObject => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: PLACE.name, labels: { 'kubernetes.io/service-name': PLACE.name } },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: [address], conditions: { ready: true } }],
+  ports: [{ name: 'https', port, protocol: 'TCP' }],
+});

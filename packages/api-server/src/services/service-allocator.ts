@@ -1,0 +1,123 @@
+import {
+  type ApiObject,
+  chooseIpFamilies,
+  type FieldError,
+  invalidValue,
+  numberAt,
+  objectsAt,
+  textAt,
+  textsAt,
+  withItems,
+  withValue,
+} from '@podwright/kube-kinds';
+import type { Allocation } from '../registry/allocation.ts';
+import { internalError } from '../status/api-error.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { AddressRange } from './address-range.ts';
+import { chooseNodePort, isNodePort, PORT_RANGE } from './port-range.ts';
+import { clusterIpsOf, hasNodePorts, isHeadless, nodePortsOf, typeOf, usedBy } from './service-values.ts';
+
+const FAMILIES = ['IPv4'] as const;
+
+/**
+ * Assigns cluster IPs and node ports to services. The stored services are the record of all assigned values; those of services that are being
+ * written are reserved until their write has ended.
+ */
+export class ServiceAllocator {
+  readonly #store: ObjectStore;
+  readonly #range: AddressRange;
+  readonly #reserved = new Set<ApiObject>();
+
+  constructor(store: ObjectStore, range: AddressRange) {
+    this.#store = store;
+    this.#range = range;
+  }
+
+  /** Called with a prepared service, before its validation. Throws an `ApiError` if no address or port is free. */
+  allocate(given: ApiObject, old: ApiObject | undefined): Allocation {
+    const { service, errors } = chooseIpFamilies(given, old, FAMILIES);
+    if (errors.length > 0) return { object: service, errors, end: () => {} };
+    const stored = this.#store.list('services').objects.map((object) => object.decode());
+    const used = usedBy([...stored, ...this.#reserved], service.metadata.uid);
+    const addressed = this.#withClusterIp(service, used.ips);
+    const ported = withNodePorts(addressed.object, used.ports);
+    const object = ported.object;
+    this.#reserved.add(object);
+    const all = [...addressed.errors, ...ported.errors];
+    return { object, errors: all, end: () => void this.#reserved.delete(object) };
+  }
+
+  #withClusterIp(service: ApiObject, used: ReadonlySet<string>): Assigned {
+    if (typeOf(service) === 'ExternalName' || isHeadless(service)) return { object: service, errors: [] };
+    const [given] = clusterIpsOf(service);
+    if (given !== undefined) return { object: service, errors: this.#problems(service, given, used) };
+    const ip = this.#range.choose((one) => used.has(one));
+    if (ip === undefined) throw internalError('failed to allocate a serviceIP: range is full');
+    const withIp = withValue(service, ['spec', 'clusterIP'], ip);
+    return { object: withValue(withIp, ['spec', 'clusterIPs'], [ip]), errors: [] };
+  }
+
+  #problems(service: ApiObject, ip: string, used: ReadonlySet<string>): FieldError[] {
+    const refuse = (reason: string) => [
+      invalidValue('spec.clusterIPs', textsAt(service, 'spec', 'clusterIPs'), `failed to allocate IP ${ip}: ${reason}`),
+    ];
+    if (used.has(ip)) return refuse('provided IP is already allocated');
+    if (this.#range.includes(ip)) return [];
+    return refuse(`the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${this.#range.cidr}`);
+  }
+}
+
+type Assigned = { object: ApiObject; errors: FieldError[] };
+
+function withNodePorts(service: ApiObject, used: ReadonlySet<number>): Assigned {
+  if (!hasNodePorts(service)) return { object: service, errors: [] };
+  const errors = portProblems(service, used);
+  const own = new Set(nodePortsOf(service));
+  const choose = (): number => {
+    const port = chooseNodePort((one) => used.has(one) || own.has(one));
+    if (port === undefined) throw internalError('failed to allocate a nodePort: range is full');
+    own.add(port);
+    return port;
+  };
+  const needsPorts = typeOf(service) === 'NodePort' || allocatesForBalancer(service);
+  const object = needsPorts ? withChosenPorts(service, choose) : service;
+  if (!needsHealthCheck(object) || numberAt(object, 'spec', 'healthCheckNodePort')) return { object, errors };
+  return { object: withValue(object, ['spec', 'healthCheckNodePort'], choose()), errors };
+}
+
+/** Ports with the same number and different protocols get the same node port. */
+function withChosenPorts(service: ApiObject, choose: () => number): ApiObject {
+  const chosen = new Map<number, number>();
+  for (const port of objectsAt(service, 'spec', 'ports')) {
+    const nodePort = numberAt(port, 'nodePort') ?? 0;
+    if (nodePort !== 0) chosen.set(numberAt(port, 'port') ?? 0, nodePort);
+  }
+  const taken = new Set<string>();
+  return withItems(service, ['spec', 'ports'], (port) => {
+    const number = numberAt(port, 'port') ?? 0;
+    const protocol = textAt(port, 'protocol');
+    const shared = chosen.get(number);
+    const nodePort =
+      numberAt(port, 'nodePort') || (shared !== undefined && !taken.has(`${shared} ${protocol}`) ? shared : choose());
+    chosen.set(number, nodePort);
+    taken.add(`${nodePort} ${protocol}`);
+    return { ...port, nodePort };
+  });
+}
+
+function portProblems(service: ApiObject, used: ReadonlySet<number>): FieldError[] {
+  return objectsAt(service, 'spec', 'ports').flatMap((port, index) => {
+    const nodePort = numberAt(port, 'nodePort') ?? 0;
+    const refuse = (reason: string) => [invalidValue(`spec.ports[${index}].nodePort`, nodePort, reason)];
+    if (nodePort === 0) return [];
+    if (used.has(nodePort)) return refuse('provided port is already allocated');
+    if (isNodePort(nodePort)) return [];
+    return refuse(`provided port is not in the valid range. The range of valid ports is ${PORT_RANGE}`);
+  });
+}
+
+const allocatesForBalancer = ({ spec }: ApiObject): boolean =>
+  (spec as { allocateLoadBalancerNodePorts?: boolean }).allocateLoadBalancerNodePorts !== false;
+
+const needsHealthCheck = (service: ApiObject): boolean =>
+  typeOf(service) === 'LoadBalancer' && textAt(service, 'spec', 'externalTrafficPolicy') === 'Local';
