@@ -3,7 +3,7 @@ import type { ApiObject, FieldError } from '@podwright/kube-kinds';
 /** An object with values that no other object has, such as a cluster IP. */
 export type Allocation = {
   object: ApiObject;
-  /** Requested values that are not available. */
+  /** Requested values that are not available. As in upstream, the client gets no other errors with them. */
   errors: readonly FieldError[];
   /** Called once, when the object was written or not. */
   end: () => void;

@@ -119,7 +119,8 @@ async function replaceAllocated(
   const { name = '', namespace = '' } = old.metadata;
   const key = keyIn(kind, namespace, name);
   const { subresource = '' } = context;
-  const errors = [...allocation.errors, ...errorsOfUpdate(kind, { object, old, subresource })];
+  const updating = { object, old, subresource };
+  const errors = allocation.errors.length > 0 ? allocation.errors : errorsOfUpdate(kind, updating);
   if (errors.length > 0) throw invalid(kind.resource, name, errors);
   if (subresource === '') for (const one of kind.strategy.warnings?.(object, old) ?? []) context.warn(one);
   const subject = { operation: 'UPDATE', namespace, name, object, oldObject: old } as const;

@@ -70,7 +70,8 @@ function subresourceHandler(
   const kind = Object.hasOwn(known, subresource) ? known[subresource] : undefined;
   if (kind === undefined) throw pageNotFound();
   const special = subresources.get(`${groupResource(resource)}/${subresource}`);
-  if (special === undefined && (kind.kind !== resource.kind || parts.length > 3)) throw pageNotFound();
+  const isOfObject = kind.kind === resource.kind && subresource !== 'log' && parts.length <= 3;
+  if (special === undefined && !isOfObject) throw pageNotFound();
   const handler = special ?? HANDLERS.get(verb);
   if (handler === undefined || !kind.verbs.includes(verb)) throw methodNotAllowed();
   return handler;

@@ -40,11 +40,10 @@ export class ServiceAllocator {
     const stored = this.#store.list('services').objects.map((object) => object.decode());
     const used = usedBy([...stored, ...this.#reserved], service.metadata.uid);
     const addressed = this.#withClusterIp(service, used.ips);
-    const ported = withNodePorts(addressed.object, used.ports);
-    const object = ported.object;
+    if (addressed.errors.length > 0) return { ...addressed, end: () => {} };
+    const { object, errors: ofPorts } = withNodePorts(addressed.object, used.ports);
     this.#reserved.add(object);
-    const all = [...addressed.errors, ...ported.errors];
-    return { object, errors: all, end: () => void this.#reserved.delete(object) };
+    return { object, errors: ofPorts, end: () => void this.#reserved.delete(object) };
   }
 
   #withClusterIp(service: ApiObject, used: ReadonlySet<string>): Assigned {
