@@ -32,7 +32,7 @@ export class CertificateAuthority {
     const privateKey = createPrivateKey(key);
     const publicKey = createPublicKey(privateKey);
     if (!new X509Certificate(certificate).checkPrivateKey(privateKey))
-      throw new Error('the key is not the certificate’s');
+      throw new Error('the key does not belong to the certificate');
     this.#signer = { name: distinguishedName(AUTHORITY), privateKey, publicKey };
     this.#now = now;
     this.certificate = certificate;

@@ -9,8 +9,8 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
-const PART = /(\d+\.?\d*|\.\d+)([a-zµμ]+)/g;
+const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|\u03bcs|ms|s|m|h))+$/;
+const PART = /(\d+\.?\d*|\.\d+)([a-zµ\u03bc]+)/g;
 
 /** Parses a duration such as `1m30s` like Go's `time.ParseDuration`. Returns milliseconds, or `undefined` if the text is not a duration. */
 export function parseGoDuration(text: string): number | undefined {

@@ -1,0 +1,112 @@
+/** An API server in a process of its own, and kubectl as its client. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from '@podwright/host';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { StartedProgram } from '../pods/started-program.ts';
+
+/** The kubectl of this machine; undefined if there is none. PODWRIGHT_KUBECTL may name another one. */
+export const KUBECTL = process.env.PODWRIGHT_KUBECTL ?? findProgram('kubectl');
+
+export type Result = { code: number | null; out: string; err: string };
+
+export class ApiPlace {
+  readonly directory = mkdtempSync(join(tmpdir(), 'pw-api-'));
+  readonly #bundle: Bundle;
+  #server: StartedProgram | undefined;
+
+  constructor(bundle: Bundle) {
+    this.#bundle = bundle;
+  }
+
+  static async start(): Promise<ApiPlace> {
+    const place = new ApiPlace(await buildBundle());
+    await place.startServer();
+    return place;
+  }
+
+  get socketPath(): string {
+    return join(this.directory, 'state/apiserver.sock');
+  }
+
+  get kubeconfig(): string {
+    return join(this.directory, 'state/admin.kubeconfig');
+  }
+
+  async startServer(): Promise<void> {
+    this.#server = new StartedProgram(this.#command('apiserver', '--listen', '127.0.0.1:0'));
+    await this.#server.until(/the Kubernetes API is available/);
+  }
+
+  /** Ends the server with a signal. */
+  async stopServer(signal: NodeJS.Signals): Promise<void> {
+    const server = this.#server!;
+    server.child.kill(signal);
+    if (server.child.exitCode === null && server.child.signalCode === null)
+      await new Promise((resolve) => server.child.once('close', resolve));
+  }
+
+  async remove(): Promise<void> {
+    await this.stopServer('SIGTERM');
+    rmSync(this.directory, { recursive: true });
+    this.#bundle.remove();
+  }
+
+  file(name: string, content: string): string {
+    const path = join(this.directory, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  /** A kubeconfig of another user. */
+  kubeconfigOf(user: string, ...groups: string[]): string {
+    const [program, ...args] = this.#command(
+      'kubeconfig',
+      '--user',
+      user,
+      ...groups.flatMap((one) => ['--group', one]),
+    );
+    const { stdout } = spawnSync(program!, args, { encoding: 'utf8' });
+    return this.file(`${user}.kubeconfig`, stdout);
+  }
+
+  kubectl(...args: string[]): Result {
+    const { status, stdout, stderr } = spawnSync(KUBECTL!, this.#kubectlArgs(args), {
+      encoding: 'utf8',
+      env: this.#env,
+    });
+    return { code: status, out: stdout, err: stderr };
+  }
+
+  startKubectl(...args: string[]): StartedProgram {
+    return new StartedProgram([KUBECTL!, ...this.#kubectlArgs(args)], { env: this.#env });
+  }
+
+  /** The answer to a request on the socket. */
+  get(path: string): Promise<{ status: number; body: string }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
+    const call = request({ socketPath: this.socketPath, path }, async (response) => {
+      const chunks: Buffer[] = await response.toArray();
+      resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() });
+    });
+    call.on('error', reject).end();
+    return promise;
+  }
+
+  #command(...args: string[]): string[] {
+    const paths = ['--root', join(this.directory, 'root'), '--state', join(this.directory, 'state')];
+    return [process.execPath, this.#bundle.program, ...paths, ...args];
+  }
+
+  #kubectlArgs(args: string[]): string[] {
+    const own = args.includes('--kubeconfig') ? [] : ['--kubeconfig', this.kubeconfig];
+    return [...own, '--cache-dir', join(this.directory, 'cache'), ...args];
+  }
+
+  get #env(): Record<string, string> {
+    return { PATH: process.env.PATH!, HOME: this.directory };
+  }
+}
