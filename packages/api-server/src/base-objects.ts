@@ -1,4 +1,4 @@
-/** The objects that each cluster has from its first start on: namespaces and the RBAC policy. */
+/** The objects that each cluster has from its first start on: namespaces, priority classes and the RBAC policy. */
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Schema } from '@podwright/kube-schema';
 import { ensurePolicy } from './authorization/bootstrap/ensure-policy.ts';
@@ -9,6 +9,20 @@ import { systemContext } from './system-context.ts';
 
 const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
+/** Upstream's classes for pods without which a cluster does not work. */
+const PRIORITY_CLASSES = [
+  [
+    'system-node-critical',
+    2_000_001_000,
+    'Used for system critical pods that must not be moved from their current node.',
+  ],
+  [
+    'system-cluster-critical',
+    2_000_000_000,
+    'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  ],
+] as const;
+
 export type BaseObjectsParts = { schema: Schema; registries: Registries; store: ObjectStore; nowMs: number };
 
 /** Creates missing objects, and adds missing rules to existing roles. */
@@ -18,6 +32,12 @@ export async function ensureBaseObjects({ schema, registries, store, nowMs }: Ba
     if (store.get({ resource: 'namespaces', namespace: '', name }) !== undefined) continue;
     const object: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name }, spec: {}, status: {} };
     await namespaces.create('', object, systemContext(nowMs));
+  }
+  const priorities = registries.for(schema.resource('scheduling.k8s.io', 'v1', 'priorityclasses')!);
+  for (const [name, value, description] of PRIORITY_CLASSES) {
+    if (store.get({ resource: 'priorityclasses.scheduling.k8s.io', namespace: '', name }) !== undefined) continue;
+    const type = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass' };
+    await priorities.create('', { ...type, metadata: { name }, value, description }, systemContext(nowMs));
   }
   const writer = new StorePolicyWriter(store, nowMs);
   ensurePolicy(writer);

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApiObject } from '@podwright/kube-kinds';
+import { MemoryStore } from '../store/memory-store.ts';
+import { AddressRange } from './address-range.ts';
+import { ServiceAllocator } from './service-allocator.ts';
+
+const RANGE = new AddressRange('10.0.0.0/28');
+
+type Spec = { clusterIP?: string; clusterIPs?: string[]; ports?: object[]; [field: string]: unknown };
+
+const service = (name: string, spec: Spec): ApiObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'x', uid: name },
+  spec: { type: 'ClusterIP', ports: [{ port: 80, protocol: 'TCP' }], ...spec },
+});
+
+const named = (ip: string): Spec => ({ clusterIP: ip, clusterIPs: [ip] });
+
+const specOf = ({ spec }: ApiObject) =>
+  spec as { clusterIP: string; ports: { nodePort: number }[]; healthCheckNodePort?: number };
+
+function setUp() {
+  const store = new MemoryStore();
+  const allocator = new ServiceAllocator(store, RANGE);
+  /** Allocates as for a create, and stores the service unless there are errors. */
+  const create = (name: string, spec: Spec) => {
+    const { object, errors, end } = allocator.allocate(service(name, spec), undefined);
+    if (errors.length === 0) store.create({ resource: 'services', namespace: 'x', name }, object);
+    end();
+    return { object, messages: errors.map(({ message }) => message.replace(/^Invalid value: .*?(?<=[\]\d]): /, '')) };
+  };
+  return { store, allocator, create };
+}
+
+test('a range has its addresses but the first and the last', () => {
+  assert.equal(RANGE.first, '10.0.0.1');
+  const inside = ['10.0.0.0', '10.0.0.1', '10.0.0.14', '10.0.0.15', '10.0.0.16', '::1'].map((ip) => RANGE.includes(ip));
+  assert.deepEqual(inside, [false, true, true, false, false, false]);
+  for (const cidr of ['10.0.0.0', '10.0.0.0/30', 'fd00::/64', '10.0.0.300/16'])
+    assert.throws(() => new AddressRange(cidr));
+});
+
+test('each service gets an address of its own until the range is full', () => {
+  const { create } = setUp();
+  const ips = Array.from({ length: 14 }, (_, index) => specOf(create(`s${index}`, {}).object).clusterIP);
+  assert.equal(new Set(ips).size, 14);
+  assert.ok(ips.every((ip) => RANGE.includes(ip)));
+  assert.throws(() => create('more', {}), /failed to allocate a serviceIP: range is full/);
+});
+
+test('requested addresses must be free and in the range', () => {
+  const { create } = setUp();
+  assert.deepEqual(create('a', named('10.0.0.5')).messages, []);
+  assert.deepEqual(create('b', named('10.0.0.5')).messages, [
+    'failed to allocate IP 10.0.0.5: provided IP is already allocated',
+  ]);
+  const [outside] = create('c', named('10.0.1.5')).messages;
+  assert.match(
+    outside!,
+    /the provided IP \(10\.0\.1\.5\) is not in the valid range\. The range of valid IPs is 10\.0\.0\.0\/28$/,
+  );
+  assert.deepEqual(create('d', named('None')).messages, []);
+});
+
+test('an address is reserved while its service is being written, and free if the write fails', () => {
+  const { allocator } = setUp();
+  const first = allocator.allocate(service('a', named('10.0.0.5')), undefined);
+  assert.equal(allocator.allocate(service('b', named('10.0.0.5')), undefined).errors.length, 1);
+  first.end();
+  assert.equal(allocator.allocate(service('b', named('10.0.0.5')), undefined).errors.length, 0);
+});
+
+test('ports of nodes are shared by protocols only', () => {
+  const { create } = setUp();
+  const ports = [
+    { name: 'a', port: 53, protocol: 'TCP' },
+    { name: 'b', port: 53, protocol: 'UDP' },
+    { name: 'c', port: 80, protocol: 'TCP' },
+  ];
+  const [a, b, c] = specOf(create('dns', { type: 'NodePort', ports }).object).ports.map(({ nodePort }) => nodePort);
+  assert.ok(a! >= 30_086 && a === b && a !== c);
+  const taken = [{ port: 1, protocol: 'TCP', nodePort: a }];
+  assert.deepEqual(create('x', { type: 'NodePort', ports: taken }).messages, ['provided port is already allocated']);
+  const low = [{ port: 1, protocol: 'TCP', nodePort: 80 }];
+  assert.deepEqual(create('x', { type: 'NodePort', ports: low }).messages, [
+    'provided port is not in the valid range. The range of valid ports is 30000-32767',
+  ]);
+});
+
+test('a local load balancer gets a port for health checks, and an update retains its values', () => {
+  const { create, store, allocator } = setUp();
+  const { object } = create('lb', { type: 'LoadBalancer', externalTrafficPolicy: 'Local' });
+  assert.ok(specOf(object).healthCheckNodePort! >= 30_000);
+  const old = store.get({ resource: 'services', namespace: 'x', name: 'lb' })!.decode();
+  const updated = allocator.allocate(old, old);
+  assert.deepEqual(updated.errors, []);
+  assert.deepEqual(specOf(updated.object), specOf(old));
+});
