@@ -85,14 +85,16 @@ export class ApiPlace {
     return new StartedProgram([KUBECTL!, ...this.#kubectlArgs(args)], { env: this.#env });
   }
 
-  /** The answer to a request on the socket. */
-  get(path: string): Promise<{ status: number; body: string }> {
+  /** The answer to a request on the socket: a GET, or a POST of an object. */
+  call(path: string, object?: object): Promise<{ status: number; body: string }> {
+    const method = object === undefined ? 'GET' : 'POST';
+    const headers = { 'content-type': 'application/json' };
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
-    const call = request({ socketPath: this.socketPath, path }, async (response) => {
+    const call = request({ socketPath: this.socketPath, path, method, headers }, async (response) => {
       const chunks: Buffer[] = await response.toArray();
       resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() });
     });
-    call.on('error', reject).end();
+    call.on('error', reject).end(object && JSON.stringify(object));
     return promise;
   }
 

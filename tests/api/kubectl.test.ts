@@ -39,6 +39,7 @@ suite('kubectl', { skip: KUBECTL === undefined && 'there is no kubectl on this m
     assert.match(ok('get', 'namespaces'), /^NAME +STATUS +AGE\ndefault +Active/);
     assert.equal(ok('get', 'ns', '-o', 'name').split('\n').length, 5);
     assert.match(ok('get', 'service', 'kubernetes'), /^kubernetes +ClusterIP +10\.96\.0\.1 +<none> +443\/TCP/m);
+    assert.match(ok('get', 'priorityclass'), /^system-node-critical +2000001000 +false /m);
     assert.match(ok('get', 'configmap', '-A'), /^kube-system +kube-root-ca\.crt +1 /m);
     assert.match(ok('auth', 'whoami'), /^Username +kubernetes-admin\nGroups +\[system:masters system:authenticated\]/m);
     assert.match(ok('api-resources'), /^deployments +deploy +apps\/v1 +true +Deployment$/m);
