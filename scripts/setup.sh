@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 NODE_VERSION=${PODWRIGHT_NODE_VERSION:-24.21.0}
 RUN_PROGRAMS='conmon catatonit busybox'
 RUN_PACKAGES='crun runc conmon catatonit busybox-static util-linux ca-certificates'
-DEV_PROGRAMS='mmdebstrap shellcheck crun runc containerd docker-registry umoci skopeo dockerd ip nft iptables socat openssl jq curl systemd-notify dbus-daemon prometheus mkfs.xfs strip zstd dpkg-deb rpmbuild'
+DEV_PROGRAMS='mmdebstrap shellcheck crun runc containerd docker-registry umoci skopeo dockerd ip nft iptables socat openssl jq curl systemd-notify dbus-daemon prometheus mkfs.xfs strip zstd dpkg-deb rpmbuild kubectl'
 DEV_PACKAGES='mmdebstrap shellcheck containerd containernetworking-plugins docker-registry umoci skopeo docker.io iproute2 nftables iptables socat openssl jq curl systemd dbus prometheus xfsprogs binutils zstd dpkg rpm'
 
 # npm would run compiled code from /tmp/node-compile-cache, which may be another user's.
@@ -46,6 +46,8 @@ host_packages() {
     return
   fi
   case "$lacks" in *npm*) packages="$packages npm" ;; esac
+  # not in DEV_PACKAGES: a newer kubectl may be there
+  case "$lacks" in *kubectl*) packages="$packages kubernetes-client" ;; esac
   if ! command -v apt-get > /dev/null; then
     say "missing: $lacks"
     say 'install these with the package manager of this distribution, then run this script again:'

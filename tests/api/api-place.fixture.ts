@@ -8,8 +8,15 @@ import { findProgram } from '@podwright/host';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 
-/** The kubectl of this machine; undefined if there is none. PODWRIGHT_KUBECTL may name another one. */
-export const KUBECTL = process.env.PODWRIGHT_KUBECTL ?? findProgram('kubectl');
+/** The kubectl of this machine, or another one. */
+const KUBECTL = process.env.PODWRIGHT_KUBECTL ?? findProgram('kubectl') ?? 'kubectl';
+
+/** The minor version of kubectl. Fails if there is no kubectl. */
+export function kubectlMinor(): number {
+  const { stdout, error } = spawnSync(KUBECTL, ['version', '--client', '--output=json'], { encoding: 'utf8' });
+  if (error !== undefined) throw error;
+  return Number.parseInt(JSON.parse(stdout).clientVersion.minor, 10);
+}
 
 export type Result = { code: number | null; out: string; err: string };
 
@@ -74,7 +81,7 @@ export class ApiPlace {
   }
 
   kubectl(...args: string[]): Result {
-    const { status, stdout, stderr } = spawnSync(KUBECTL!, this.#kubectlArgs(args), {
+    const { status, stdout, stderr } = spawnSync(KUBECTL, this.#kubectlArgs(args), {
       encoding: 'utf8',
       env: this.#env,
     });
@@ -82,7 +89,7 @@ export class ApiPlace {
   }
 
   startKubectl(...args: string[]): StartedProgram {
-    return new StartedProgram([KUBECTL!, ...this.#kubectlArgs(args)], { env: this.#env });
+    return new StartedProgram([KUBECTL, ...this.#kubectlArgs(args)], { env: this.#env });
   }
 
   /** The answer to a request on the socket: a GET, or a POST of an object. */
