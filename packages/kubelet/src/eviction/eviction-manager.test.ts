@@ -64,6 +64,7 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
   return { manager, signals, uses, pressure, round, actions, events };
 }
 
+const NOTHING_TO_FREE = { deleteUnusedContainers: async () => undefined, deleteUnusedImages: async () => undefined };
 const HARD = { hard: { 'memory.available': '100', 'nodefs.available': '10%' } };
 
 test('no pod is evicted above the thresholds; below them one pod a round, the one that uses most first', async () => {
@@ -236,6 +237,66 @@ test('space of removed files becomes free in the background, and no other pod is
   assert.deepEqual([evicted, images], [['a with 70'], 1]);
 });
 
+/** Runs a node whose disk is short until it has evicted as many pods as expected, or `ms` have passed. Returns their names. */
+async function runUntilEvicted(
+  names: string[],
+  {
+    count,
+    ms,
+    isPartial,
+    onEvicted,
+  }: { count: number; ms: number; isPartial: boolean; onEvicted: (node: ReturnType<typeof start>) => void },
+): Promise<string[]> {
+  const controller = new AbortController();
+  const evicted: string[] = [];
+  const node = start(
+    names.map((name) => podOf(name)),
+    HARD,
+    {
+      reclaim: NOTHING_TO_FREE,
+      evict: async ({ metadata }) => {
+        evicted.push(metadata.name);
+        onEvicted(node);
+        if (evicted.length === count) controller.abort();
+      },
+      isCleanedUp: ({ metadata }) => evicted.includes(metadata.name),
+      activePods: () => names.filter((name) => !evicted.includes(name)).map((name) => podOf(name)),
+    },
+  );
+  node.signals['nodefs.available'] = 10n;
+  node.uses[names[0]!] = { volume: 200, isPartial };
+  node.uses[names[1]!] = { volume: 50 };
+  const timer = setTimeout(() => controller.abort(), ms);
+  await node.manager.run(controller.signal);
+  clearTimeout(timer);
+  return evicted;
+}
+
+for (const [how, isPartial] of [
+  ['known', false],
+  ['partly measured', true],
+] as const)
+  test(`no pod is evicted while the space of an evicted pod of ${how} use is still to be freed`, async () => {
+    const onEvicted = ({ signals }: ReturnType<typeof start>) => {
+      setTimeout(() => {
+        signals['nodefs.available'] = 200n;
+      }, 3000);
+    };
+    assert.deepEqual(await runUntilEvicted(['a', 'b'], { count: 2, ms: 4000, isPartial, onEvicted }), ['a']);
+  });
+
+test('a pod that fills the space of an evicted pod is evicted soon, although the disk is never less full', async () => {
+  const begunAtMs = performance.now();
+  const onEvicted = ({ uses }: ReturnType<typeof start>) => {
+    uses.b = { volume: 240 };
+  };
+  assert.deepEqual(await runUntilEvicted(['a', 'b'], { count: 2, ms: 20_000, isPartial: false, onEvicted }), [
+    'a',
+    'b',
+  ]);
+  assert.ok(performance.now() - begunAtMs < 10_000);
+});
+
 test('a slow measurement of volumes does not delay evictions, and a pod that was cleaned up is not evicted', async () => {
   const limited = podOf('a', { limits: { 'ephemeral-storage': '1Mi' } });
   const walk = Promise.withResolvers<void>();
@@ -297,7 +358,6 @@ test('a disk that was below its threshold in the last round does not start the n
   assert.equal(rounds.mock.callCount(), 1);
 });
 
-const NOTHING_TO_FREE = { deleteUnusedContainers: async () => undefined, deleteUnusedImages: async () => undefined };
 const HUGE = 200;
 const KINDS: [Signal, (amount: number) => GivenUse][] = [
   ['nodefs.available', (amount) => ({ volume: amount * 5 })],

@@ -12,6 +12,7 @@ import {
 } from '@podwright/kubelet-configuration';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
+import { EvictedSpace } from './evicted-space.ts';
 import { evictionMessage } from './eviction-message.ts';
 import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } from './judge-thresholds.ts';
 import { nextLookMs } from './next-look.ts';
@@ -103,7 +104,6 @@ type Disks = { layout: DiskLayout; thresholds: readonly Threshold[] };
 
 /** The results of one eviction round. */
 type Round = { disks: Disks; observations: Observations; judgement: Judgement };
-type TimedRound = Round & { startedAtMs: number };
 
 type Ended = PodEviction & { annotations?: Record<string, string> };
 
@@ -120,6 +120,8 @@ export class EvictionManager {
   readonly #reclaiming = new Map<keyof NodeReclaim, Promise<void>>();
   /** True if the pods' known usage does not account for the shortage and some pods were only partly measured. */
   #isUnexplained = false;
+  /** When the current round began, monotonic. */
+  #startedAtMs = 0;
   readonly #recentUse: RecentUse;
 
   constructor(deps: EvictionManagerDependencies) {
@@ -179,7 +181,7 @@ export class EvictionManager {
    */
   async synchronize(): Promise<Pod[]> {
     this.#isUnexplained = false;
-    const startedAtMs = performance.now();
+    this.#startedAtMs = performance.now();
     const disks = await this.#knownDisks();
     const observations = await this.#deps.signals.observe();
     const round = this.#judge(disks, observations);
@@ -187,7 +189,7 @@ export class EvictionManager {
     if (threshold !== undefined) await this.#measureAtOnce(threshold);
     const overLimit = await this.#enforceStorageLimits(disks);
     if (overLimit.length > 0) return overLimit;
-    return threshold === undefined ? [] : await this.#reclaim(threshold, { ...round, startedAtMs });
+    return threshold === undefined ? [] : await this.#reclaim(threshold, round);
   }
 
   #judge(disks: Disks, observations: Observations): Round {
@@ -233,7 +235,7 @@ export class EvictionManager {
     return evicted;
   }
 
-  async #reclaim(threshold: Threshold, round: TimedRound): Promise<Pod[]> {
+  async #reclaim(threshold: Threshold, round: Round): Promise<Pod[]> {
     const { events, nodeName, logger, activePods } = this.#deps;
     const resource = resourceOf(threshold.signal);
     events.event(nodeSubject(nodeName), 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${resource}`);
@@ -248,7 +250,7 @@ export class EvictionManager {
     if (this.#stopping.aborted) return [];
     if (isOver || !(await this.#isMet(threshold))) return await this.#afterShortage(threshold, round);
     const shortage = shortageOf(threshold, round);
-    const candidates = this.#recentUse.atPeakUse(pods, shortage, round.startedAtMs);
+    const candidates = this.#recentUse.atPeakUse(pods, shortage, this.#startedAtMs);
     if (!isExplained(candidates, shortage) && !this.#recentUse.countShortage(threshold.signal, performance.now())) {
       this.#isUnexplained = candidates.some(({ stats }) => stats === undefined || stats.isPartial);
       logger.warn({ resource }, 'more is missing than all pods use: no pod is evicted yet');
@@ -352,8 +354,11 @@ export class EvictionManager {
     return running;
   }
 
-  /** Waits for the space of removed files, which file systems free in the background. Returns the thresholds that are still met. */
-  async #shortAfterAll({ thresholds }: Disks): Promise<Threshold[]> {
+  /**
+   * Waits for the space of removed files, which file systems free in the background, and of evicted pods, which the container runtime
+   * may also remove in the background. Returns the thresholds that are still met.
+   */
+  async #shortAfterAll({ thresholds }: Disks, evicted?: EvictedSpace): Promise<Threshold[]> {
     const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
     const most = new Map<Threshold, bigint>();
     for (let checksInVain = 0; ; ) {
@@ -363,8 +368,11 @@ export class EvictionManager {
       const freer = onDisk.filter((one) => observations.get(one.signal)!.available > (most.get(one) ?? -1n));
       for (const one of freer) most.set(one, observations.get(one.signal)!.available);
       checksInVain = freer.length > 0 ? 0 : checksInVain + 1;
-      const isOver = checksInVain >= EVICTION_CHECKS_IN_VAIN || performance.now() > untilMs;
-      if (onDisk.length === 0 || isOver || this.#stopping.aborted) return met;
+      if (onDisk.length === 0 || performance.now() > untilMs || this.#stopping.aborted) return met;
+      if (checksInVain >= EVICTION_CHECKS_IN_VAIN) {
+        if (evicted === undefined || (await this.#isFreed(evicted, onDisk, observations))) return met;
+        checksInVain = 0;
+      }
       await pause(EVICTION_CLEAN_UP_LOOK_MS, this.#stopping);
     }
   }
@@ -395,10 +403,42 @@ export class EvictionManager {
   }
 
   async #cleanUp(pods: Pod[], signal: AbortSignal): Promise<void> {
+    const disks = this.#disks;
+    const space = disks && this.#spaceOf(pods, disks);
     const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
     while (!signal.aborted && performance.now() < untilMs && !pods.every(this.#deps.isCleanedUp))
       await pause(EVICTION_CLEAN_UP_LOOK_MS, signal);
-    if (this.#disks !== undefined) await this.#shortAfterAll(this.#disks).catch(() => undefined);
+    if (disks !== undefined) await this.#shortAfterAll(disks, space).catch(() => undefined);
+  }
+
+  /** What the evicted pods are expected to free on the disks that were short in their round. */
+  #spaceOf(evicted: readonly Pod[], { layout, thresholds }: Disks): EvictedSpace {
+    const short = thresholdsMet(thresholds, this.#observations, { withReclaim: false });
+    const uids = new Set(evicted.map(({ metadata }) => metadata.uid));
+    const others = this.#deps.activePods().filter(({ metadata }) => !uids.has(metadata.uid));
+    const disks = short
+      .filter(({ signal }) => isOfDisk(signal))
+      .map(({ signal }) => {
+        const resource = { signal, layout };
+        const useBefore = (pods: readonly Pod[]) => this.#recentUse.atPeakUse(pods, resource, this.#startedAtMs);
+        const { available } = this.#observations.get(signal)!;
+        return { resource, available, evicted: useBefore(evicted), others: useBefore(others) };
+      });
+    return new EvictedSpace(disks);
+  }
+
+  /**
+   * Whether the space of evicted pods is free. Measures the other pods if it does not seem to be, because they may fill a disk as fast as
+   * it is freed.
+   */
+  async #isFreed(space: EvictedSpace, short: readonly Threshold[], observations: Observations): Promise<boolean> {
+    const signals = short.map(({ signal }) => signal);
+    if (space.isFreed(signals, observations, [])) return true;
+    const late = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS)]);
+    const measuring = this.#deps.podStats(this.#deps.activePods(), { disk: true, fresh: true }, late);
+    const rest = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS + EVICTION_MEASURE_REST_MS)]);
+    const now = await raceAbort(measuring, rest).catch(() => []);
+    return space.isFreed(signals, observations, now);
   }
 }
 

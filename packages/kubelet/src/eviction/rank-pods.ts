@@ -42,6 +42,9 @@ export function rankPods(candidates: readonly Candidate[], shortage: Shortage): 
   });
 }
 
+/** Whether any of a pod's usage is on the file system of a disk's signal. */
+export const hasUse = ({ signal, layout }: Resource): boolean => diskParts(signal, layout).length > 0;
+
 /** Returns the pod's usage of the scarce resource, in bytes, inodes or processes. */
 export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigint {
   const resource = resourceOf(signal);
