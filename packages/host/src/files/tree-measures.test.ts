@@ -40,6 +40,15 @@ test('the last measurement of a tree that nothing writes to stays valid', async 
   assert.equal((await measures.of(directory)).atMs, atMs);
 });
 
+test('a partial measurement is soon replaced, as the next one may be complete', async (t) => {
+  const directory = tree(t, FILES);
+  const measures = new TreeMeasures({ cpuShare: 1, timeoutMs: 60 });
+  const first = await measures.of(directory);
+  assert.ok(first.isPartial);
+  await sleep(700);
+  assert.notEqual((await measures.of(directory)).atMs, first.atMs);
+});
+
 test('a call for a tree that takes long is answered with the count so far, and another tree is measured meanwhile', async (t) => {
   const [large, small] = [tree(t, FILES), tree(t, 100)];
   const measures = slow();

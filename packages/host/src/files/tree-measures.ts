@@ -3,8 +3,9 @@ import { measureTree } from './measure-tree.ts';
 import type { TreeMeasure } from './tree-count.ts';
 import { WalkPace } from './walk-pace.ts';
 
-/** A measurement stays valid for 20 times as long as it took, within these limits. */
+/** A measurement stays valid for 20 times as long as it took, a partial one for twice as long, within these limits. */
 const VALIDITY_FACTOR = 20;
+const PARTIAL_VALIDITY_FACTOR = 2;
 const MIN_VALIDITY_MS = 500;
 const MAX_VALIDITY_MS = 10_000;
 /** How long a measurement stays valid if the directory tree is no longer written to. Older measurements of any tree are dropped. */
@@ -113,8 +114,9 @@ export class TreeMeasures {
   }
 }
 
-function validityMs({ atMs }: TimedMeasure, startedAtMs: number): number {
-  return Math.min(MAX_VALIDITY_MS, Math.max(MIN_VALIDITY_MS, (atMs - startedAtMs) * VALIDITY_FACTOR));
+function validityMs({ atMs, isPartial }: TimedMeasure, startedAtMs: number): number {
+  const factor = isPartial ? PARTIAL_VALIDITY_FACTOR : VALIDITY_FACTOR;
+  return Math.min(MAX_VALIDITY_MS, Math.max(MIN_VALIDITY_MS, (atMs - startedAtMs) * factor));
 }
 
 function newest(known: TimedMeasure | undefined, soFar: TreeMeasure | undefined): TimedMeasure {

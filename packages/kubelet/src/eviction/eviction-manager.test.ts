@@ -468,6 +468,22 @@ test('a pod whose earlier measurements were complete is partial by its latest on
   assert.match(await round(), /evict hider/);
 });
 
+for (const complete of [1, 5])
+  test(`a busy pod of whose measurements only number ${complete} is complete is not evicted before a larger pod`, async () => {
+    let measurements = 0;
+    const inodes = { hard: { 'nodefs.inodesFree': '100' } };
+    const { signals, uses, round } = start([podOf('busy'), podOf('hog')], inodes, {
+      reclaim: NOTHING_TO_FREE,
+      podStats: async (asked) => {
+        uses.busy = { inodes: 40, isPartial: ++measurements !== complete };
+        return asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid]));
+      },
+    });
+    uses.hog = { inodes: 300 };
+    signals['nodefs.inodesFree'] = 10n;
+    assert.match(await round(), /evict hog/);
+  });
+
 test('what a pod has freed meanwhile does not explain the usage of a pod that hides its files', async () => {
   let measurements = 0;
   const inodes = { hard: { 'nodefs.inodesFree': '100' } };

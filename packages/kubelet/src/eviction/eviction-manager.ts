@@ -18,7 +18,7 @@ import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } fr
 import { nextLookMs } from './next-look.ts';
 import type { NodeSignals } from './node-signals.ts';
 import { missingOf, type Observations, thresholdInWords, thresholdsMet, usedOf } from './observed-signals.ts';
-import { type Candidate, rankPods, type Shortage, useOf } from './rank-pods.ts';
+import { type Candidate, isFirstByAssumption, rankPods, type Shortage, useOf } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
 import { StorageLimits, type StorageLimitsDependencies } from './storage-limits.ts';
 
@@ -33,6 +33,9 @@ const EVICTION_RANK_MS = 5000;
 
 /** Delay before the next eviction round if measured usage does not account for the shortage and some pods could only be partly measured. */
 const EVICTION_UNEXPLAINED_MS = 1000;
+
+/** How long to measure partly measured pods again before one of them is evicted for usage that is only assumed. */
+const EVICTION_DOUBT_MS = 3000;
 
 /** Extra time after its deadline for a measurement to return its partial results. */
 const EVICTION_MEASURE_REST_MS = 250;
@@ -256,11 +259,37 @@ export class EvictionManager {
       logger.warn({ resource }, 'more is missing than all pods use: no pod is evicted yet');
       return [];
     }
+    const known = await this.#withoutDoubt(candidates, shortage);
+    if (this.#stopping.aborted) return [];
+    if (!(await this.#isMet(threshold))) return await this.#afterShortage(threshold, round);
     this.#reportAges(round);
-    for (const candidate of rankPods(candidates, shortage))
+    for (const candidate of rankPods(known, shortage))
       if (await this.#evictFor(threshold, candidate, round)) return [candidate.pod];
     logger.warn({ resource }, 'the eviction threshold is met, but none of the pods may be evicted');
     return [];
+  }
+
+  /**
+   * Measures partly measured pods again while one of them would be evicted for usage that is only assumed: a pod that replaces its files
+   * all the time is counted completely by some of the measurements.
+   */
+  async #withoutDoubt(given: Candidate[], shortage: Shortage): Promise<Candidate[]> {
+    const { rankMs = EVICTION_RANK_MS, isExempt } = this.#deps;
+    const untilMs = performance.now() + Math.min(rankMs, EVICTION_DOUBT_MS);
+    let candidates = given;
+    const isDoubtful = () =>
+      isFirstByAssumption(
+        candidates.filter(({ pod }) => !isExempt(pod)),
+        shortage,
+      );
+    while (isDoubtful() && performance.now() < untilMs && !this.#stopping.aborted) {
+      const partial = candidates.flatMap(({ pod, stats }) => (stats?.isPartial ? [pod] : []));
+      await this.#measureUse(partial, shortage.signal, EVICTION_MEASURE_MS).catch(() => undefined);
+      const pods = candidates.map(({ pod }) => pod);
+      candidates = this.#recentUse.atPeakUse(pods, shortage, this.#startedAtMs);
+      await pause(EVICTION_CLEAN_UP_LOOK_MS, this.#stopping);
+    }
+    return candidates;
   }
 
   /** Evicts a pod that keeps causing shortages which end before the pod can be measured. */

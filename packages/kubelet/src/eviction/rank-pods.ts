@@ -42,6 +42,16 @@ export function rankPods(candidates: readonly Candidate[], shortage: Shortage): 
   });
 }
 
+/**
+ * Whether the pod that is ranked first, of those that may be evicted, would not be first by its known usage. It is first only because it
+ * was partly measured and is assumed to use more.
+ */
+export function isFirstByAssumption(candidates: readonly Candidate[], shortage: Shortage): boolean {
+  const known = candidates.map(({ stats, ...one }) => ({ ...one, stats: stats && { ...stats, isPartial: false } }));
+  const [first] = rankPods(candidates, shortage);
+  return first?.pod !== rankPods(known, shortage)[0]?.pod;
+}
+
 /** Whether any of a pod's usage is on the file system of a disk's signal. */
 export const hasUse = ({ signal, layout }: Resource): boolean => diskParts(signal, layout).length > 0;
 

@@ -56,16 +56,20 @@ export class RecentUse {
 
   /**
    * Pairs each pod with its highest-usage measurement of the last two minutes (`stats`) and its latest complete one (`latest`). `stats` is
-   * marked partial if the pod's latest measurement is partial, or if the pod has not been measured since `sinceMs`.
+   * marked partial if no measurement since `sinceMs` counted everything that the pod uses. If only some of these did, as of a pod that
+   * replaces its files all the time, `latest` is the larger of its latest measurement and the latest of those.
    */
   atPeakUse(pods: readonly Pod[], resource: Resource, sinceMs: number): Candidate[] {
     const nowMs = performance.now();
     const recent = this.#measurements.filter(({ atMs }) => nowMs - atMs < EVICTION_RECENT_MS);
     const current = recent.filter(({ atMs }) => atMs >= sinceMs);
     return pods.map((pod) => {
-      const stats = byUse(pod, recent, resource).at(-1);
-      const { isPartial = false } = measuredOf(pod, current, resource).at(-1) ?? { isPartial: true };
-      return { pod, stats: stats && { ...stats, isPartial }, latest: completeOf(pod, recent, resource).at(-1) };
+      const complete = completeOf(pod, recent, resource);
+      const stats = byUse(complete, resource).at(-1);
+      const own = new Set(measuredOf(pod, current, resource));
+      const whole = complete.findLast((one) => own.has(one) && !one.isPartial);
+      const latest = byUse([...complete.slice(-1), whole ?? []].flat(), resource).at(-1);
+      return { pod, stats: stats && { ...stats, isPartial: whole === undefined }, latest };
     });
   }
 
@@ -75,7 +79,7 @@ export class RecentUse {
    */
   mostUnsteady(pods: readonly Pod[], shortage: Shortage, freed: bigint): Candidate | undefined {
     const changes = pods.flatMap((pod) => {
-      const measured = byUse(pod, this.#measurements, shortage);
+      const measured = byUse(completeOf(pod, this.#measurements, shortage), shortage);
       // a partial measurement may lack any part of the usage, so a complete one is preferred as the minimum
       const [least, most] = [measured.find(({ isPartial }) => !isPartial) ?? measured[0], measured.at(-1)];
       if (least === undefined || most === undefined) return [];
@@ -88,10 +92,9 @@ export class RecentUse {
   }
 }
 
-/** The pod's complete measurements in ascending order of usage; older ones come first among equals. */
-function byUse(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
-  const complete = completeOf(pod, measurements, resource);
-  return complete.toSorted((a, b) => Number(useOf(a, resource) - useOf(b, resource)));
+/** Measurements of a pod in ascending order of usage; earlier ones come first among equals. */
+function byUse(measured: readonly PodStatsByDisk[], resource: Resource): PodStatsByDisk[] {
+  return measured.toSorted((a, b) => Number(useOf(a, resource) - useOf(b, resource)));
 }
 
 /**
