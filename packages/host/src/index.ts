@@ -56,7 +56,7 @@ export { type MeasureTreeOptions, measureTree } from './files/measure-tree.ts';
 export { claimFormat, requireFormat } from './files/record-format.ts';
 export { readJsonFile, readRegularFile } from './files/regular-file.ts';
 export { removeTree } from './files/remove-tree.ts';
-export { Trash } from './files/trash.ts';
+export { isTrashBusy, Trash } from './files/trash.ts';
 export type { TreeMeasure } from './files/tree-count.ts';
 export { type TimedMeasure, TreeMeasures } from './files/tree-measures.ts';
 export { withoutLinks } from './files/without-links.ts';

@@ -12,9 +12,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { waitFor } from '../../../base/src/deadline.ts';
 import { silentLogger } from '../../../base/src/log.ts';
 import { removeTree } from './remove-tree.ts';
-import { Trash } from './trash.ts';
+import { isTrashBusy, Trash } from './trash.ts';
 
 function scratch(t: TestContext): string {
   const directory = mkdtempSync('/tmp/podwright-remove-');
@@ -58,6 +59,18 @@ test('removing a path that cannot exist is no error: a name that is too long, an
   }
   await trash.close();
   assert.deepEqual(readdirSync(root).sort(), ['file', 'trash']);
+});
+
+test('a trash is busy until its trees are deleted, and continues a deletion that takes more than one turn', async (t) => {
+  const root = scratch(t);
+  execFileSync('sh', ['-c', 'mkdir large; cd large; seq 3000 | xargs touch'], { cwd: root });
+  const trash = new Trash(join(root, 'trash'), silentLogger, { turnMs: 20 });
+  t.after(() => trash.close());
+  assert.ok(!isTrashBusy());
+  trash.throwAway(join(root, 'large'));
+  assert.ok(isTrashBusy());
+  await waitFor(() => !isTrashBusy() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
+  assert.deepEqual(readdirSync(join(root, 'trash')), []);
 });
 
 test('a tree deeper than PATH_MAX is removed, also with several deep branches', async (t) => {

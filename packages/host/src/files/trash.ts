@@ -17,12 +17,20 @@ import { removeTree } from './remove-tree.ts';
 const CLOSE_GRACE_MS = 1000;
 
 /**
- * A deletion that takes longer than this is interrupted and retried after the others, because a process may keep adding files to the
+ * A deletion that takes longer than this is interrupted and continued after the others, because a process may keep adding files to the
  * directory tree.
  */
 const TURN_MS = 60_000;
 /** Delay before a failed deletion is retried. */
 const RETRY_MS = 60_000;
+
+/** Number of trees that this process has still to delete, in all trash directories. */
+let pending = 0;
+
+/** Whether this process has trees to delete, except those whose deletion has failed and will be retried. */
+export function isTrashBusy(): boolean {
+  return pending > 0;
+}
 
 /**
  * Deletes directory trees in the background: a tree is first moved into the trash directory, which is quick, and then removed file by file.
@@ -35,10 +43,13 @@ export class Trash {
   readonly #stop = new AbortController();
   #work: Promise<unknown> = Promise.resolve();
 
+  readonly #turnMs: number;
+
   /** `directory` must be on the same mount as the directory trees to delete. */
-  constructor(directory: string, logger: Logger) {
+  constructor(directory: string, logger: Logger, { turnMs = TURN_MS } = {}) {
     this.#directory = directory;
     this.#logger = logger;
+    this.#turnMs = turnMs;
     makePrivateDirectory(directory);
     for (const name of readdirSync(directory)) this.#delete(join(directory, name));
   }
@@ -81,14 +92,19 @@ export class Trash {
   }
 
   #delete(path: string): void {
+    pending++;
+    let turn: AbortSignal | undefined;
     const work = this.#limiter.run(async () => {
-      const late = AbortSignal.timeout(TURN_MS);
-      await removeTree(path, AbortSignal.any([this.#stop.signal, late]));
+      turn = AbortSignal.timeout(this.#turnMs);
+      await removeTree(path, AbortSignal.any([this.#stop.signal, turn]));
     });
-    this.#work = work.catch((error: unknown) => {
-      if (this.#stop.signal.aborted) return;
-      this.#logger.warn({ path, error: errorMessage(error) }, 'cannot delete a tree, will retry');
-      setTimeout(() => !this.#stop.signal.aborted && this.#delete(path), RETRY_MS).unref();
-    });
+    this.#work = work
+      .finally(() => pending--)
+      .catch((error: unknown) => {
+        if (this.#stop.signal.aborted) return;
+        if (turn?.aborted) return this.#delete(path);
+        this.#logger.warn({ path, error: errorMessage(error) }, 'cannot delete a tree, will retry');
+        setTimeout(() => !this.#stop.signal.aborted && this.#delete(path), RETRY_MS).unref();
+      });
   }
 }

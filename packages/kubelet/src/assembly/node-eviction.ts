@@ -1,6 +1,7 @@
 /** Assembles the eviction manager, which evicts pods when the node runs low on resources. */
 import { PodwrightError, pause } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import { isTrashBusy } from '@podwright/host';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
 import { type NodePressure, thresholdSettings, thresholdsOf } from '@podwright/kubelet-configuration';
 import type { PodVolumes } from '@podwright/volumes';
@@ -61,6 +62,7 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
     isExempt: (pod) => isExempt(pod, { isLone }),
     reclaim: nodeReclaim(input),
     evict: (pod, how, signal) => evict(input, { pod, how }, signal),
+    isDeleting: isTrashBusy,
     isCleanedUp: ({ metadata }) => ['terminated', undefined].includes(sync.workers.phaseOf(metadata.uid)),
   });
 }

@@ -237,15 +237,17 @@ test('space of removed files becomes free in the background, and no other pod is
   assert.deepEqual([evicted, images], [['a with 70'], 1]);
 });
 
+type GivenRun = Pick<EvictionManagerDependencies, 'isDeleting'> & {
+  count: number;
+  ms: number;
+  isPartial: boolean;
+  onEvicted: (node: ReturnType<typeof start>) => void;
+};
+
 /** Runs a node whose disk is short until it has evicted as many pods as expected, or `ms` have passed. Returns their names. */
 async function runUntilEvicted(
   names: string[],
-  {
-    count,
-    ms,
-    isPartial,
-    onEvicted,
-  }: { count: number; ms: number; isPartial: boolean; onEvicted: (node: ReturnType<typeof start>) => void },
+  { count, ms, isPartial, onEvicted, isDeleting }: GivenRun,
 ): Promise<string[]> {
   const controller = new AbortController();
   const evicted: string[] = [];
@@ -259,6 +261,7 @@ async function runUntilEvicted(
         onEvicted(node);
         if (evicted.length === count) controller.abort();
       },
+      isDeleting,
       isCleanedUp: ({ metadata }) => evicted.includes(metadata.name),
       activePods: () => names.filter((name) => !evicted.includes(name)).map((name) => podOf(name)),
     },
@@ -284,6 +287,22 @@ for (const [how, isPartial] of [
     };
     assert.deepEqual(await runUntilEvicted(['a', 'b'], { count: 2, ms: 4000, isPartial, onEvicted }), ['a']);
   });
+
+test('while files are still being deleted, no pod is evicted for longer than that', async (t) => {
+  const { performance: clock } = globalThis;
+  const now = clock.now.bind(clock);
+  let skippedMs = 0;
+  t.mock.method(clock, 'now', () => now() + skippedMs);
+  const onEvicted = () => {
+    skippedMs = 0;
+    setTimeout(() => {
+      skippedMs = 60_000;
+    }, 500);
+  };
+  const given = { count: 2, ms: 4000, isPartial: true, onEvicted };
+  assert.deepEqual(await runUntilEvicted(['a', 'b'], { ...given, isDeleting: () => true }), ['a']);
+  assert.deepEqual(await runUntilEvicted(['a', 'b'], { ...given, isDeleting: () => false }), ['a', 'b']);
+});
 
 test('a pod that fills the space of an evicted pod is evicted soon, although the disk is never less full', async () => {
   const begunAtMs = performance.now();

@@ -52,6 +52,9 @@ const EVICTION_CLEAN_UP_LOOK_MS = 250;
 /** How long to wait for evicted pods to be cleaned up before the next round (podCleanupTimeout). */
 const EVICTION_CLEAN_UP_MS = 30_000;
 
+/** The same while this process still deletes files: other pods' space would only be deleted after those. */
+const EVICTION_DELETION_MS = 120_000;
+
 /** Grace period of hard evictions, as in upstream; it is long enough for preStop hooks to start. */
 const EVICTION_GRACE_SECONDS = 1;
 
@@ -95,6 +98,8 @@ export type EvictionManagerDependencies = Pick<StorageLimitsDependencies, 'volum
    * long.
    */
   evict: (pod: Pod, eviction: PodEviction, signal: AbortSignal) => Promise<void>;
+  /** Whether this process, which may include the container runtime, is still deleting files of containers and volumes. */
+  isDeleting?: () => boolean;
   /** Whether all resources of the pod have been reclaimed. */
   isCleanedUp: (pod: Pod) => boolean;
   events: EventRecorder;
@@ -388,7 +393,9 @@ export class EvictionManager {
    * may also remove in the background. Returns the thresholds that are still met.
    */
   async #shortAfterAll({ thresholds }: Disks, evicted?: EvictedSpace): Promise<Threshold[]> {
-    const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
+    const startedAtMs = performance.now();
+    const waitMs = () =>
+      evicted !== undefined && this.#deps.isDeleting?.() ? EVICTION_DELETION_MS : EVICTION_CLEAN_UP_MS;
     const most = new Map<Threshold, bigint>();
     for (let checksInVain = 0; ; ) {
       const observations = await this.#deps.signals.observe();
@@ -397,7 +404,7 @@ export class EvictionManager {
       const freer = onDisk.filter((one) => observations.get(one.signal)!.available > (most.get(one) ?? -1n));
       for (const one of freer) most.set(one, observations.get(one.signal)!.available);
       checksInVain = freer.length > 0 ? 0 : checksInVain + 1;
-      if (onDisk.length === 0 || performance.now() > untilMs || this.#stopping.aborted) return met;
+      if (onDisk.length === 0 || performance.now() > startedAtMs + waitMs() || this.#stopping.aborted) return met;
       if (checksInVain >= EVICTION_CHECKS_IN_VAIN) {
         if (evicted === undefined || (await this.#isFreed(evicted, onDisk, observations))) return met;
         checksInVain = 0;
