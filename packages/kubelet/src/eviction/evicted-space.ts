@@ -19,6 +19,11 @@ export class EvictedSpace {
     this.#disks = new Map(disks.map((one) => [one.resource.signal, { ...one }]));
   }
 
+  /** Whether a disk was short when the pods were evicted. */
+  get isOnDisk(): boolean {
+    return this.#disks.size > 0;
+  }
+
   /**
    * Whether the evicted pods' space on the disks of the given signals is free, or in use by other pods according to `now`. Never true for a
    * pod of unknown use.

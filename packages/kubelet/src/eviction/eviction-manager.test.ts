@@ -13,7 +13,12 @@ import {
   type ThresholdSettings,
   thresholdsOf,
 } from '@podwright/kubelet-configuration';
-import { EvictionManager, type EvictionManagerDependencies, reclaimSteps } from './eviction-manager.ts';
+import {
+  EvictionManager,
+  type EvictionManagerDependencies,
+  type NodeReclaim,
+  reclaimSteps,
+} from './eviction-manager.ts';
 import type { Observation, Observations } from './observed-signals.ts';
 import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { isExempt } from './pressure-admission.ts';
@@ -237,17 +242,18 @@ test('space of removed files becomes free in the background, and no other pod is
   assert.deepEqual([evicted, images], [['a with 70'], 1]);
 });
 
-type GivenRun = Pick<EvictionManagerDependencies, 'isDeleting'> & {
-  count: number;
-  ms: number;
-  isPartial: boolean;
-  onEvicted: (node: ReturnType<typeof start>) => void;
-};
+type GivenRun = Pick<EvictionManagerDependencies, 'isDeleting'> &
+  Partial<NodeReclaim> & {
+    count: number;
+    ms: number;
+    isPartial: boolean;
+    onEvicted: (node: ReturnType<typeof start>) => void;
+  };
 
 /** Runs a node whose disk is short until it has evicted as many pods as expected, or `ms` have passed. Returns their names. */
 async function runUntilEvicted(
   names: string[],
-  { count, ms, isPartial, onEvicted, isDeleting }: GivenRun,
+  { count, ms, isPartial, onEvicted, isDeleting, ...reclaim }: GivenRun,
 ): Promise<string[]> {
   const controller = new AbortController();
   const evicted: string[] = [];
@@ -255,7 +261,7 @@ async function runUntilEvicted(
     names.map((name) => podOf(name)),
     HARD,
     {
-      reclaim: NOTHING_TO_FREE,
+      reclaim: { ...NOTHING_TO_FREE, ...reclaim },
       evict: async ({ metadata }) => {
         evicted.push(metadata.name);
         onEvicted(node);
@@ -287,6 +293,14 @@ for (const [how, isPartial] of [
     };
     assert.deepEqual(await runUntilEvicted(['a', 'b'], { count: 2, ms: 4000, isPartial, onEvicted }), ['a']);
   });
+
+test('the containers of an evicted pod are removed before the next round', async () => {
+  const steps: string[] = [];
+  const deleteUnusedContainers = async () => void steps.push('remove containers');
+  const onEvicted = () => void steps.push('evict');
+  await runUntilEvicted(['a', 'b'], { count: 2, ms: 3000, isPartial: false, onEvicted, deleteUnusedContainers });
+  assert.deepEqual(steps.slice(0, 3), ['remove containers', 'evict', 'remove containers']);
+});
 
 test('while files are still being deleted, no pod is evicted for longer than that', async (t) => {
   const { performance: clock } = globalThis;

@@ -444,7 +444,11 @@ export class EvictionManager {
     const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
     while (!signal.aborted && performance.now() < untilMs && !pods.every(this.#deps.isCleanedUp))
       await pause(EVICTION_CLEAN_UP_LOOK_MS, signal);
-    if (disks !== undefined) await this.#shortAfterAll(disks, space).catch(() => undefined);
+    if (disks === undefined || signal.aborted) return;
+    // a container's layer is removed with the container
+    const { rankMs = EVICTION_RANK_MS } = this.#deps;
+    if (space?.isOnDisk) await Promise.race([this.#reclaimBy('deleteUnusedContainers'), pause(rankMs, signal)]);
+    await this.#shortAfterAll(disks, space).catch(() => undefined);
   }
 
   /** What the evicted pods are expected to free on the disks that were short in their round. */
