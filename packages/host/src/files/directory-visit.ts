@@ -8,7 +8,7 @@ const BATCH_ENTRIES = 1024;
  * If a directory's change time (ctime) is at least this old, the next change is certain to give it a new ctime, because the kernel's clock
  * ticks at least every 10 ms.
  */
-const CLOCK_TICK_MS = 100;
+export const CLOCK_TICK_MS = 100;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 /**
  * Errors from opening or reading a directory that was moved, removed or replaced since it was listed (ENOENT, ENOTDIR, ELOOP, ESTALE), that
@@ -26,6 +26,8 @@ export class DirectoryVisit {
   pass: Pass = firstPass();
   /** Number of subdirectories that vanished during the first pass and have not been found since. */
   missing = 0;
+  /** Whether the directory was counted by the first walk, so that this visit only looks for directories that were not. */
+  isCounted = false;
   /** Whether listing is paused until the children have been visited. */
   isPaused = false;
   readonly stat: Stats;
@@ -73,15 +75,15 @@ export class DirectoryVisit {
   }
 
   /**
-   * Whether the directory has more subdirectories than this pass has listed, according to its link count: most file systems count each
-   * subdirectory's `..`. If the directory has not changed since the pass began, the listing is complete and the file system's link count
-   * means something else.
+   * Compares the number of subdirectories, according to the link count, with the number that this pass has listed and with the one when
+   * the directory was opened. Most file systems count the `..` of each subdirectory. If the directory has not changed since the pass
+   * began, the listing is complete, and the file system counts something else.
    */
-  hidesDirectories(): boolean {
+  missedDirectories(): { hasMore: boolean; hasLost: boolean } {
     const { nlink, ctimeMs } = fstatSync(this.#descriptor);
-    if (nlink - 2 <= this.pass.directories) return false;
     const { wallMs, ctimeMs: before } = this.#started;
-    return ctimeMs !== before || Math.abs(wallMs - ctimeMs) < CLOCK_TICK_MS;
+    const hasChanged = ctimeMs !== before || Math.abs(wallMs - ctimeMs) < CLOCK_TICK_MS;
+    return { hasMore: nlink - 2 > this.pass.directories && hasChanged, hasLost: nlink < this.stat.nlink };
   }
 
   #open(): Dir {

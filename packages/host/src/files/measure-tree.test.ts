@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  opendirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type MeasureTreeOptions, measureTree } from './measure-tree.ts';
@@ -130,6 +139,53 @@ for (const [what, files, isFile] of [
     assert.ok(counted > 5, `counted in ${counted} rounds`);
   });
 }
+
+/** Three directories in the order in which they are visited: the first is empty, the third has a directory `x` with a file of 1 MiB. */
+function makeMovingTree(directory: string): { hide: string; home: string } {
+  execFileSync('sh', ['-c', 'mkdir a b c'], { cwd: directory });
+  const listed = opendirSync(directory);
+  const names = [listed.readSync(), listed.readSync(), listed.readSync()].map((entry) => entry!.name);
+  listed.closeSync();
+  const [home, middle, hide] = names.map((name) => join(directory, name)) as [string, string, string];
+  execFileSync('sh', ['-c', 'seq 6000 | xargs mkdir'], { cwd: middle });
+  execFileSync('sh', ['-c', 'mkdir x; head -c 1M /dev/zero >x/big'], { cwd: home });
+  return { home: join(home, 'x'), hide: join(hide, 'x') };
+}
+
+test('a directory that is moved from one that was not listed yet to one that was listed is counted', async (t) => {
+  const directory = scratch(t);
+  const { home, hide } = makeMovingTree(directory);
+  const onYield = async () => {
+    if (existsSync(home)) renameSync(home, hide);
+  };
+  const { usage, isPartial } = await measure(directory, { onYield });
+  assert.ok(existsSync(hide));
+  assert.deepEqual({ usage, isPartial }, { usage: du(directory), isPartial: false });
+});
+
+test('a directory that is moved each time the walk pauses is counted, or the measure is partial', async (t) => {
+  const directory = scratch(t);
+  const { home, hide } = makeMovingTree(directory);
+  const onYield = async () => {
+    if (existsSync(home)) renameSync(home, hide);
+    else renameSync(hide, home);
+  };
+  for (let round = 0; round < 6; round++) {
+    if (existsSync(hide)) renameSync(hide, home);
+    const { usage, isPartial } = await measure(directory, { onYield });
+    assert.ok(usage.sizeBytes >= MI || isPartial, `round ${round}: ${usage.sizeBytes} bytes`);
+  }
+});
+
+test('a directory whose files are replaced all the time is counted completely', async (t) => {
+  const directory = scratch(t);
+  execFileSync('sh', ['-c', 'mkdir -p a/b; seq 3000 | (cd a; xargs mkdir)'], { cwd: directory });
+  const replace = `let n = 0; setInterval(() => { fs.writeFileSync('a/b/' + ++n, ''); fs.rmSync('a/b/' + n) }, 1)`;
+  await using _replacer = await keepRunning(directory, `${replace}; console.log('ready')`);
+  let complete = 0;
+  for (let round = 0; round < 20; round++) if (!(await measure(directory)).isPartial) complete++;
+  assert.ok(complete > 10, `${complete} complete measures`);
+});
 
 test('after its time the walk ends with the count so far, as a partial one', async (t) => {
   const directory = scratch(t);

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { EventLoopBudget } from '@podwright/base';
-import { type DirectoryVisit, openDirectory } from './directory-visit.ts';
+import { CLOCK_TICK_MS, type DirectoryVisit, openDirectory } from './directory-visit.ts';
 import { firstPass, TreeCount, type TreeMeasure } from './tree-count.ts';
 
 /**
@@ -30,10 +30,11 @@ export type MeasureTreeOptions = {
  *
  * The owner of the tree may try to hide files from the measurement. Each directory is therefore opened as soon as it is listed, relative to
  * its parent's file descriptor, so that neither its depth nor a later rename hides it. A directory is listed again if entries vanish
- * between listing and counting, or if it has more subdirectories than were listed. The result is marked as partial if listing again does
- * not find them, if the tree branches at each of more than a thousand levels, or if the walk times out. A file that is moved from one
- * directory to another may still be missed without the result being marked as partial. Throws if `directory` does not exist or `signal`
- * aborts.
+ * between listing and counting, or if it has more subdirectories than were listed. If directories change during the walk, a second walk
+ * lists only directories with subdirectories, and counts the subdirectories that were moved to a directory after it had been listed. The
+ * result is marked as partial if this does not find everything, if the tree branches at each of more than a thousand levels, or if the walk
+ * times out. A file that is moved from one directory to another, or a directory that is moved at the right moments of both walks, may still
+ * be missed without the result being marked as partial. Throws if `directory` does not exist or `signal` aborts.
  */
 export async function measureTree(directory: string, options: MeasureTreeOptions): Promise<TreeMeasure> {
   using walk = new Walk(directory, options);
@@ -49,14 +50,22 @@ class Walk {
   /** The directories to visit, the next one last. A directory whose listing is paused is below its children on the stack. */
   readonly #stack: DirectoryVisit[] = [];
   #paused = 0;
+  readonly #top: Buffer;
+  /** Directories that have changed since this time may have lost a subdirectory before they were opened. Wall clock. */
+  readonly #changedSinceMs = Date.now() - CLOCK_TICK_MS;
+  /** Whether a subdirectory may have been moved to a directory that had been listed. */
+  #mayMiss = false;
+  /** The directories that the second walk lists again; `undefined` during the first walk. */
+  #listedAgain: Set<number> | undefined;
 
   constructor(directory: string, options: MeasureTreeOptions) {
+    this.#top = Buffer.from(directory);
     this.#options = options;
     this.#deadlineMs = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
     const stat = lstatSync(directory);
     this.#count = new TreeCount(stat);
     if (!stat.isDirectory()) this.#countTop(stat);
-    else if (this.#open(Buffer.from(directory), this.#stack) === 'vanished') this.#count.isPartial = true;
+    else if (this.#open(this.#top, this.#stack) === 'vanished') this.#count.isPartial = true;
   }
 
   [Symbol.dispose](): void {
@@ -74,6 +83,21 @@ class Walk {
   }
 
   async run(): Promise<void> {
+    await this.#visitAll();
+    if (this.#mayMiss && this.#stack.length === 0 && !this.#count.isPartial) await this.#walkAgain();
+    if (this.#stack.length > 0) this.#count.isPartial = true;
+  }
+
+  /** Counts directories that the first walk did not meet. The measure is partial if some may have been moved again meanwhile. */
+  async #walkAgain(): Promise<void> {
+    this.#mayMiss = false;
+    this.#listedAgain = new Set();
+    if (this.#count.remembersDirectories && this.#open(this.#top, this.#stack) !== 'vanished') await this.#visitAll();
+    else this.#mayMiss = true;
+    if (this.#mayMiss) this.#count.isPartial = true;
+  }
+
+  async #visitAll(): Promise<void> {
     for (let visit = this.#stack.at(-1); visit !== undefined; visit = this.#stack.at(-1)) {
       if (visit.isPaused) this.#paused--;
       visit.isPaused = false;
@@ -86,7 +110,6 @@ class Walk {
       }
       if (this.#isLate) break;
     }
-    if (this.#stack.length > 0) this.#count.isPartial = true;
   }
 
   get #isLate(): boolean {
@@ -114,11 +137,11 @@ class Walk {
     const hasRoom = () => children.length < room;
     do {
       const { files, isEnd } = visit.read((name) => this.#meet(visit, { name, children }), hasRoom);
-      for (const name of files) {
+      for (const name of visit.isCounted ? [] : files) {
         this.#countFile(visit, name);
         if (this.#budget.isSpent && !(await this.#mayContinue())) return false;
       }
-      if (isEnd && this.#isCounted(visit)) return true;
+      if (isEnd && this.#isDone(visit)) return true;
       if (this.#budget.isSpent && !(await this.#mayContinue())) return false;
     } while (hasRoom());
     return false;
@@ -141,8 +164,11 @@ class Walk {
   #open(path: Buffer, opened: DirectoryVisit[]): 'new' | 'known' | 'vanished' {
     const visit = openDirectory(path);
     if (visit === undefined) return 'vanished';
+    if (this.#listedAgain === undefined) this.#mayMiss ||= visit.stat.ctimeMs >= this.#changedSinceMs;
     const isNew = this.#count.addDirectory(visit.stat);
-    if (isNew) opened.push(visit);
+    visit.isCounted = !isNew;
+    const isListed = isNew || (this.#listedAgain && this.#count.mustListAgain(visit.stat, this.#listedAgain));
+    if (isListed) opened.push(visit);
     else visit.close();
     return isNew ? 'new' : 'known';
   }
@@ -157,10 +183,13 @@ class Walk {
    * Whether a completely listed directory is done: all its entries have been counted, or the missing ones will not be found. If this
    * returns false, the directory must be listed again.
    */
-  #isCounted(visit: DirectoryVisit): boolean {
+  #isDone(visit: DirectoryVisit): boolean {
     const { pass } = visit;
+    const { hasMore, hasLost } = visit.missedDirectories();
+    if (hasLost || (visit.isCounted && (pass.vanished > 0 || hasMore))) this.#mayMiss = true;
+    if (visit.isCounted) return true;
     if (pass.number === 1) visit.missing = pass.vanished;
-    if (visit.missing + pass.vanished + pass.vanishedFiles === 0 && !visit.hidesDirectories()) return true;
+    if (visit.missing + pass.vanished + pass.vanishedFiles === 0 && !hasMore) return true;
     if (pass.number < MAX_PASSES && this.#count.remembersDirectories) {
       visit.listAgain();
       return false;

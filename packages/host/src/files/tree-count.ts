@@ -67,6 +67,16 @@ export class TreeCount {
     return true;
   }
 
+  /**
+   * Whether a second walk must list a directory that was added by the first: true once for each, unless its link count shows that it has
+   * no subdirectories. `listed` holds the directories that this was true for.
+   */
+  mustListAgain({ dev, ino, nlink }: Stats, listed: Set<number>): boolean {
+    if (dev !== this.#device || nlink === 2 || listed.has(ino)) return false;
+    listed.add(ino);
+    return true;
+  }
+
   /** Adds a file of any type. A file with several hard links is counted only once. */
   addFile(stat: Stats, pass: Pass): void {
     if (stat.dev !== this.#device) return;
