@@ -12,6 +12,7 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/cli/src/run/start-patience.ts': ['intervalMs'],
   'packages/cri/src/otlp/span-exporter.ts': ['delayMs'],
   'packages/grpc/src/server/listeners.ts': ['graceMs'],
+  'packages/host/src/files/trash.ts': ['this.#turnMs'],
   'packages/images/src/pull/failed-pulls.ts': ['this.#options.retentionMs'],
   'packages/kube-client/src/informing/first-objects.ts': ['silenceMs'],
   'packages/kube-client/src/transport/http2-connection.ts': ['timeoutMs', 'afterMs / 2'],

@@ -7,9 +7,10 @@ import { type NodePressure, thresholdSettings, thresholdsOf } from '@podwright/k
 import type { PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { stopsInTime } from '../events/stops-in-time.ts';
-import { EvictionManager, type NodeReclaim, type PodEviction } from '../eviction/eviction-manager.ts';
+import { EvictionManager, type PodEviction } from '../eviction/eviction-manager.ts';
 import { NodeSignals } from '../eviction/node-signals.ts';
 import { isExempt } from '../eviction/pressure-admission.ts';
+import type { NodeReclaim } from '../eviction/reclaim-steps.ts';
 import { collectUnusedContainers } from '../gc/container-gc.ts';
 import { ImageGarbageCollector } from '../gc/image-gc.ts';
 import { pressureEvents } from '../node-status/node-conditions.ts';

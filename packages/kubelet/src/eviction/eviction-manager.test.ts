@@ -13,15 +13,11 @@ import {
   type ThresholdSettings,
   thresholdsOf,
 } from '@podwright/kubelet-configuration';
-import {
-  EvictionManager,
-  type EvictionManagerDependencies,
-  type NodeReclaim,
-  reclaimSteps,
-} from './eviction-manager.ts';
+import { EvictionManager, type EvictionManagerDependencies } from './eviction-manager.ts';
 import type { Observation, Observations } from './observed-signals.ts';
 import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { isExempt } from './pressure-admission.ts';
+import { type NodeReclaim, reclaimSteps } from './reclaim-steps.ts';
 
 /** A node whose signals the test sets; `actions` records the manager's actions. */
 function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial<EvictionManagerDependencies> = {}) {

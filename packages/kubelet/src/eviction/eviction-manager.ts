@@ -18,8 +18,9 @@ import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } fr
 import { nextLookMs } from './next-look.ts';
 import type { NodeSignals } from './node-signals.ts';
 import { missingOf, type Observations, thresholdInWords, thresholdsMet, usedOf } from './observed-signals.ts';
-import { type Candidate, isFirstByAssumption, rankPods, type Shortage, useOf } from './rank-pods.ts';
+import { type Candidate, isExplained, isFirstByAssumption, rankPods, type Shortage } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
+import { type NodeReclaim, reclaimSteps } from './reclaim-steps.ts';
 import { StorageLimits, type StorageLimitsDependencies } from './storage-limits.ts';
 
 /** How long an eviction round waits for volume usage to be measured. Results that arrive later are used by a later round. */
@@ -60,13 +61,6 @@ const EVICTION_GRACE_SECONDS = 1;
 
 /** How a pod is evicted: the reason and message of its failure, and its grace period. */
 export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
-
-/** Node-level reclaim steps, which free resources without killing pods. Each rejects if something could not be removed. */
-export type NodeReclaim = {
-  /** Removes all exited containers, including the ones kept for inspection. */
-  deleteUnusedContainers(signal: AbortSignal): Promise<void>;
-  deleteUnusedImages(): Promise<void>;
-};
 
 export type EvictionManagerDependencies = Pick<StorageLimitsDependencies, 'volumePaths' | 'heldInEmptyDirs'> & {
   thresholds: readonly Threshold[];
@@ -494,28 +488,8 @@ function shortageOf(threshold: Threshold, { disks, observations }: Round): Short
 }
 
 /**
- * Whether the pods' known usage accounts for the missing disk space. Always true for memory and PIDs, and if some of the pods have no
- * measurement at all. Usage that is merely assumed for partly measured pods does not count, because the host may be using that space.
- */
-function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
-  if (!isOfDisk(shortage.signal)) return true;
-  const known = candidates.flatMap(({ stats }) => stats ?? []);
-  if (known.length > 0 && known.length < candidates.length) return true;
-  return known.reduce((sum, stats) => sum + useOf(stats, shortage), 0n) >= shortage.missing;
-}
-
-/**
  * containerfs signals are reported only if container layers have a file system of their own; otherwise they duplicate those of nodefs or
  * imagefs.
  */
 const isReported = (signal: Threshold['signal'], layout: DiskLayout) =>
   layout === 'split' || !signal.startsWith('containerfs.');
-
-/** Returns the node-level reclaim steps to try before a pod is evicted (buildSignalToNodeReclaimFuncs). Pure. */
-export function reclaimSteps(signal: Threshold['signal'], layout: DiskLayout): (keyof NodeReclaim)[] {
-  const [fileSystem] = signal.split('.');
-  if (fileSystem === undefined || !['nodefs', 'imagefs', 'containerfs'].includes(fileSystem)) return [];
-  if (layout === 'split') return fileSystem === 'imagefs' ? ['deleteUnusedImages'] : ['deleteUnusedContainers'];
-  if (layout === 'images' && fileSystem === 'nodefs') return [];
-  return ['deleteUnusedContainers', 'deleteUnusedImages'];
-}

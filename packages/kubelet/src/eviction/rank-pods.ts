@@ -43,6 +43,17 @@ export function rankPods(candidates: readonly Candidate[], shortage: Shortage): 
 }
 
 /**
+ * Whether the pods' known usage accounts for the missing disk space. Always true for memory and PIDs, and if some of the pods have no
+ * measurement at all. Usage that is merely assumed for partly measured pods does not count, because the host may be using that space.
+ */
+export function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
+  if (!isOfDisk(shortage.signal)) return true;
+  const known = candidates.flatMap(({ stats }) => stats ?? []);
+  if (known.length > 0 && known.length < candidates.length) return true;
+  return known.reduce((sum, stats) => sum + useOf(stats, shortage), 0n) >= shortage.missing;
+}
+
+/**
  * Whether the pod that is ranked first, of those that may be evicted, would not be first by its known usage. It is first only because it
  * was partly measured and is assumed to use more.
  */
