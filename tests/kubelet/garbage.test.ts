@@ -106,7 +106,13 @@ test('unused images are removed if they are too old or the disk is too full, and
   await writeExampleArchive(archive, { name: unused, config: { User: '1' } }); // gives the image a different id
   const { cri } = kubelet.handle;
   const names = async () => (await cri.image.listImages({})).images.flatMap(({ repoTags }) => repoTags);
-  const input = { cri, logger: silentLogger, warn: () => undefined, forgetImages: async () => undefined };
+  const input = {
+    cri,
+    logger: silentLogger,
+    pods: () => [],
+    warn: () => undefined,
+    forgetImages: async () => undefined,
+  };
   const never = { highThresholdPercent: 100, lowThresholdPercent: 100, minAgeMs: 0, maxAgeMs: 0 };
   const collect = async (policy: Partial<typeof never>) => {
     await runtime.load(archive);

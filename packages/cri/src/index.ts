@@ -9,6 +9,7 @@ export {
   numberWithin,
   plainText,
 } from './handling/field-checks.ts';
+export { isPinnedForUsers, LOADED_ANNOTATION } from './handling/loaded-image.ts';
 export { measureEach } from './handling/measure-each.ts';
 export { messagePages, pages, verboseInfo } from './handling/responses.ts';
 export { type SecurityProfileChoice, securityProfile } from './handling/security-profile.ts';

@@ -1,5 +1,5 @@
 import { counted, isUnimplemented } from '@podwright/base';
-import type { CriClient, Image } from '@podwright/cri';
+import { type CriClient, type Image, isPinnedForUsers } from '@podwright/cri';
 import type { Pod } from '@podwright/kube-api';
 import { NodeClient } from '../client/node-client.ts';
 import { withRuntime } from '../daemon/with-runtime.ts';
@@ -15,8 +15,8 @@ export async function prune(context: CommandContext, options: PruneOptions): Pro
   await withRuntime(context, async (cri) => {
     const used = await imagesInUse(cri, await new NodeClient(context.config.apiSocket).pods());
     const { images } = await cri.image.listImages({});
-    const unused = images.filter(({ id, pinned, repoTags }) => {
-      return !pinned && !used.has(id) && (options.all || repoTags.length === 0);
+    const unused = images.filter((image) => {
+      return !isPinnedForUsers(image) && !used.has(image.id) && (options.all || image.repoTags.length === 0);
     });
     if (options.dryRun) return printPlan(unused);
     const before = await usedBytes(cri);

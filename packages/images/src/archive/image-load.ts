@@ -70,7 +70,8 @@ export class ImageLoader {
       const what = names[index] ?? 'image';
       checkDigest(names[index], target.digest);
       const image = await this.#options.installer.install({ what, target, source, lease, tracker, signal });
-      loaded.push({ ...image, ...recordedNames(names[index], hasManifests ? target.digest : undefined) });
+      const recorded = recordedNames(names[index], hasManifests ? target.digest : undefined);
+      loaded.push({ ...image, ...recorded, isLoaded: true });
     }
     return loaded;
   }

@@ -90,6 +90,7 @@ export class ImagePuller {
         ...image,
         tags: reference.digest === undefined ? [name] : [],
         digests: [`${repositoryOf(reference)}@${target.digest}`],
+        isLoaded: false,
       });
       lease[Symbol.dispose]();
       failedPulls.succeeded(name);

@@ -17,7 +17,8 @@ after(() => rmSync(root, { recursive: true }));
 function imageOf(name: string): NewImage {
   const id = sha256Digest(name);
   const config = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [id] } };
-  return { id, manifestDigest: id, config, chain: [id], content: [], sizeBytes: 0, tags: [], digests: [] };
+  const noNames = { tags: [], digests: [], isLoaded: false };
+  return { id, manifestDigest: id, config, chain: [id], content: [], sizeBytes: 0, ...noNames };
 }
 
 test('an image that is removed during a sync does not prevent the sync of others', async () => {

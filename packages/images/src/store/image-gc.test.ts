@@ -79,6 +79,7 @@ async function start(t: TestContext) {
       sizeBytes: 1,
       tags: [],
       digests: [],
+      isLoaded: false,
     });
     return id;
   };

@@ -55,7 +55,7 @@ export type Installation = {
 };
 
 /** An image whose content and snapshots are present; only its names and its record are still missing. */
-export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
+export type InstalledImage = Omit<NewImage, 'tags' | 'digests' | 'isLoaded'>;
 
 /**
  * The manifest for this host. `config` may still be pending, so that layers can be fetched in the meantime, but only if the manifest is

@@ -25,6 +25,7 @@ function imageOf(name: string): NewImage {
     sizeBytes: 7,
     tags: [`docker.io/library/${name}:1`],
     digests: [],
+    isLoaded: false,
   };
 }
 
@@ -41,6 +42,47 @@ test('a recorded image is found by its id, unchanged', () => {
   });
   assert.equal(records.get('sha256:'), undefined);
   assert.equal(records.get(image.id), records.list()[1], 'a look-up returns the cached record');
+});
+
+const loadChecks: [string, { puts: Partial<NewImage>[]; removed?: string[] }, boolean][] = [
+  ['pulled', { puts: [{}] }, false],
+  ['loaded', { puts: [{ isLoaded: true }] }, true],
+  ['loaded by a digest', { puts: [{ isLoaded: true, tags: [], digests: ['r.test/app@sha256:1'] }] }, true],
+  ['loaded without a name', { puts: [{ isLoaded: true, tags: [] }] }, false],
+  ['loaded after a pull of the same name', { puts: [{}, { isLoaded: true }] }, true],
+  ['pulled by the same name after a load', { puts: [{ isLoaded: true }, {}] }, false],
+  ['pulled by another name after a load', { puts: [{ isLoaded: true }, { tags: ['r.test/app:1'] }] }, true],
+  [
+    'loaded, and replaced by another image with the same tag',
+    {
+      puts: [
+        { isLoaded: true, digests: ['r.test/app@sha256:1'] },
+        { ...imageOf('other'), tags: imageOf('app').tags },
+      ],
+    },
+    false,
+  ],
+  ['loaded and untagged', { puts: [{ isLoaded: true }], removed: imageOf('app').tags }, false],
+];
+for (const [what, { puts, removed = [] }, isLoaded] of loadChecks) {
+  test(`an image that was ${what} ${isLoaded ? 'counts' : 'does not count'} as loaded`, () => {
+    const { database, records } = open();
+    for (const given of puts) records.put({ ...imageOf('app'), ...given });
+    records.removeNames(removed);
+    assert.equal(new ImageRecords(database, 'this boot').get(imageOf('app').id)?.isLoaded, isLoaded);
+  });
+}
+
+test('images from before loads were recorded count as pulled', () => {
+  const { database, records } = open();
+  records.put({ ...imageOf('app'), isLoaded: true });
+  database.exec(
+    "ALTER TABLE image_names DROP COLUMN is_loaded; UPDATE schema_versions SET version = 1 WHERE name = 'images'",
+  );
+  assert.deepEqual(
+    new ImageRecords(database, 'this boot').list().map(({ isLoaded, repoTags }) => ({ isLoaded, repoTags })),
+    [{ isLoaded: false, repoTags: imageOf('app').tags }],
+  );
 });
 
 test('records without a version, as written by older releases, are read', () => {

@@ -20,6 +20,8 @@ export type NewImage = {
   /** Canonical names: `repo:tag` and `repo@digest`. A name that belongs to another image is moved to this one. */
   tags: string[];
   digests: string[];
+  /** Whether the image was loaded from a file, so that no registry is known to have it by its name. */
+  isLoaded: boolean;
 };
 
 /**
@@ -46,6 +48,9 @@ CREATE TABLE image_needs (
   key TEXT NOT NULL, image_id TEXT NOT NULL REFERENCES images (id) ON DELETE CASCADE, PRIMARY KEY (key, image_id)
 ) STRICT, WITHOUT ROWID;`;
 
+/** `is_loaded` is 1 for a name by which an image was loaded, until the same name is pulled. */
+const LOADED_NAMES = 'ALTER TABLE image_names ADD COLUMN is_loaded INTEGER NOT NULL DEFAULT 0';
+
 /** The tables are STRICT, so SQLite enforces the column types. */
 type ImageRow = {
   id: string;
@@ -55,7 +60,7 @@ type ImageRow = {
   size_bytes: number;
   unsynced_boot: string;
 };
-type NameRow = { name: string; kind: 'tag' | 'digest'; image_id: string };
+type NameRow = { name: string; kind: 'tag' | 'digest'; image_id: string; is_loaded: number };
 
 const chainSchema = z.array(z.string());
 const versionSchema = z.object({ recordVersion: z.number().int().default(RECORD_VERSION) });
@@ -68,7 +73,7 @@ export class ImageRecords {
   #cache: Records | undefined;
 
   constructor(database: MetadataDatabase, bootId: string) {
-    migrate(database, 'images', [TABLES]);
+    migrate(database, 'images', [TABLES, LOADED_NAMES]);
     this.#database = database;
     this.#bootId = bootId;
   }
@@ -158,10 +163,13 @@ export class ImageRecords {
         this.#bootId,
       );
     const name = database.prepare(
-      'INSERT INTO image_names (name, kind, image_id) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET image_id = excluded.image_id',
+      `INSERT INTO image_names (name, kind, image_id, is_loaded) VALUES (?, ?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET image_id = excluded.image_id, is_loaded = excluded.is_loaded`,
     );
-    for (const tag of image.tags) name.run(tag, 'tag', image.id);
-    for (const digest of image.digests) name.run(digest, 'digest', image.id);
+    const isLoaded = Number(image.isLoaded);
+    for (const tag of image.tags) name.run(tag, 'tag', image.id, isLoaded);
+    // The digest of a tagged image remains when its tag moves to another image, which must not retain the old image.
+    for (const digest of image.digests) name.run(digest, 'digest', image.id, image.tags.length === 0 ? isLoaded : 0);
     const need = database.prepare('INSERT OR IGNORE INTO image_needs (key, image_id) VALUES (?, ?)');
     for (const key of [...image.content, ...image.chain]) need.run(key, image.id);
   }
@@ -214,6 +222,7 @@ function decodeRow({ id, ...row }: ImageRow, names: NameRow[]): StoredImage {
     manifestDigest: row.manifest_digest,
     config: { ...config, rootfs: { ...rootfs, diff_ids: diffIds } },
     chainId: chain.at(-1) ?? '',
+    isLoaded: names.some(({ is_loaded }) => is_loaded === 1),
     chain,
     unsyncedBoot: row.unsynced_boot,
   };

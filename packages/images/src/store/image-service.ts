@@ -15,6 +15,8 @@ export type ImageRecord = {
   config: ImageConfig;
   /** Chain ID of the top layer: the key of the snapshot that containers are prepared on. */
   chainId: string;
+  /** Whether the image has a name by which it was loaded and not pulled since, so that a registry might not have it. */
+  isLoaded: boolean;
   pinned: boolean;
 };
 

@@ -70,11 +70,12 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
 
 export function imageGarbageCollector(
   { options, cri, events }: Pick<NodeEvictionInput, 'options' | 'cri' | 'events'>,
-  { imageAccess }: Pick<PodSync, 'imageAccess'>,
+  { imageAccess, workers }: Pick<PodSync, 'imageAccess' | 'workers'>,
 ): ImageGarbageCollector {
   const { imageGc: policy, logger, metrics, nodeName } = options;
   return new ImageGarbageCollector({
     ...{ cri, policy, logger, metrics },
+    pods: () => workers.unendedPods(),
     warn: (reason, message) => events.event(nodeSubject(nodeName), 'Warning', reason, message),
     forgetImages: (ids, atMs) => imageAccess.prune(ids, atMs),
   });

@@ -2,10 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Logger, PodwrightError } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
+import type { Pod } from '@podwright/kube-api';
 import { ImageGarbageCollector } from './image-gc.ts';
 
 /** A node with one used and two unused images, stored on this host's root file system. */
-async function start({ highThresholdPercent = 0, minAgeMs = 0, maxAgeMs = 0, mountpoint = '/', volume = '' } = {}) {
+async function start({
+  highThresholdPercent = 0,
+  minAgeMs = 0,
+  maxAgeMs = 0,
+  mountpoint = '/',
+  volume = '',
+  pods = [] as Pod[],
+} = {}) {
   const runtime = new FakeRuntime({ images: ['used:1', 'old:1', 'older:1'] });
   const { runtime: service, image } = runtime.client;
   const sandboxConfig = { metadata: { name: 'web', namespace: 'default', uid: 'u1', attempt: 0 } };
@@ -22,7 +30,7 @@ async function start({ highThresholdPercent = 0, minAgeMs = 0, maxAgeMs = 0, mou
   const warn = (reason: string, message: string) => void events.push(`${reason} ${message}`);
   const forgetImages = async (ids: string[]) => void events.push(`remaining ${ids.length}`);
   const policy = { highThresholdPercent, lowThresholdPercent: 0, minAgeMs, maxAgeMs };
-  const collector = new ImageGarbageCollector({ cri, policy, logger, warn, forgetImages });
+  const collector = new ImageGarbageCollector({ cri, policy, logger, pods: () => pods, warn, forgetImages });
   const left = async () => (await image.listImages({})).images.flatMap(({ repoTags }) => repoTags);
   return { runtime, collector, left, warnings, events };
 }
@@ -38,6 +46,44 @@ test('an image mounted as a volume of a container is kept', async () => {
   const { collector, left } = await start({ volume: 'old:1' });
   await assert.rejects(collector.run(), /Insufficient/);
   assert.deepEqual(await left(), ['used:1', 'old:1']);
+});
+
+const podSpecs: [string, Partial<Pod['spec']>][] = [
+  ['a container', { containers: [{ name: 'main', image: 'old:1' }] }],
+  ['an init container', { initContainers: [{ name: 'init', image: 'old:1' }] }],
+  ['a sidecar', { initContainers: [{ name: 'side', image: 'old:1', restartPolicy: 'Always' }] }],
+  ['an ephemeral container', { ephemeralContainers: [{ name: 'debug', image: 'old:1' }] }],
+  ['an image volume', { volumes: [{ name: 'v', image: { reference: 'old:1' } }] }],
+];
+for (const [user, spec] of podSpecs) {
+  test(`the image of ${user} that a pod has yet to create is kept, however little space is left`, async () => {
+    const pods = [{ metadata: { uid: 'u2' }, spec: { containers: [], ...spec } } as unknown as Pod];
+    const given = await start({ pods, maxAgeMs: 1 });
+    await assert.rejects(given.collector.run(), /Insufficient/);
+    await given.collector.removeUnused();
+    assert.deepEqual(await given.left(), ['used:1', 'old:1']);
+  });
+}
+
+test('a name without a tag stands for the image that the pod would get', async () => {
+  const container = { name: 'main', image: 'plain' };
+  const pods = [{ metadata: { uid: 'u2' }, spec: { containers: [container] } } as unknown as Pod];
+  const { runtime, collector, left } = await start({ pods });
+  await runtime.client.image.pullImage({ image: { image: 'plain:latest' } });
+  await collector.removeUnused();
+  assert.deepEqual(await left(), ['used:1', 'plain:latest']);
+});
+
+test('a pod with a name that is invalid or that the runtime refuses does not stop the collection; an outage does', async () => {
+  const containers = [{ name: 'bad', image: 'NOT VALID' }, ...[{ name: 'refused', image: 'deadbeef' }]];
+  const pods = [{ metadata: { uid: 'u2' }, spec: { containers } } as unknown as Pod];
+  const { runtime, collector, left } = await start({ pods });
+  runtime.inject('imageStatus', { error: new PodwrightError('unavailable', 'the runtime restarts'), times: 1 });
+  await assert.rejects(collector.removeUnused(), { code: 'unavailable' });
+  assert.equal((await left()).length, 3);
+  runtime.inject('imageStatus', { error: new PodwrightError('invalid_argument', 'ambiguous'), times: 1 });
+  await collector.removeUnused();
+  assert.deepEqual(await left(), ['used:1']);
 });
 
 test('nothing is removed below the threshold, before the minimum age, or if the disk is unknown', async () => {

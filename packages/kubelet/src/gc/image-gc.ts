@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { Counter, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { Pod } from '@podwright/kube-api';
 import {
   bytesToFree,
   type DiskUsage,
@@ -10,11 +11,14 @@ import {
   imagesToRemove,
   tooLittleFreed,
 } from './image-garbage.ts';
+import { imagesOfPods } from './pod-images.ts';
 
 export type ImageGcInput = {
   cri: CriClient;
   policy: ImageGcPolicy;
   logger: Logger;
+  /** The admitted pods that have not ended. Their images are in use even before their containers are created. */
+  pods: () => Pod[];
   /** Emits a warning event for the node. */
   warn: (reason: string, message: string) => void;
   /** Called after each collection with the IDs of the remaining images, so that the pull records of all other images are deleted. */
@@ -97,9 +101,8 @@ export class ImageGarbageCollector {
   }
 
   async #inUse(nowMs: number): Promise<Set<string>> {
-    const inUse = await this.#detect(nowMs);
-    for (const id of await this.#mountedImages()) inUse.add(id);
-    return inUse;
+    const needed = await Promise.all([this.#mountedImages(), imagesOfPods(this.#input.pods(), this.#cri)]);
+    return this.#detect(new Set(needed.flat()), nowMs);
   }
 
   async #free(bytes: bigint, inUse: ReadonlySet<string>, nowMs: number): Promise<bigint> {
@@ -130,8 +133,8 @@ export class ImageGarbageCollector {
     }
   }
 
-  /** Updates the image records. Returns the IDs of the images from which containers were created. */
-  async #detect(nowMs: number): Promise<Set<string>> {
+  /** Updates the image records. Returns the IDs of the images that are needed or from which containers were created. */
+  async #detect(needed: ReadonlySet<string>, nowMs: number): Promise<Set<string>> {
     const [{ images }, { containers }] = await Promise.all([
       this.#cri.image.listImages({}),
       this.#cri.runtime.listContainers({}),
@@ -140,7 +143,7 @@ export class ImageGarbageCollector {
     const used = images.filter(({ id, repoTags, repoDigests }) =>
       [id, ...repoTags, ...repoDigests].some((name) => refs.has(name)),
     );
-    const inUse = new Set(used.map(({ id }) => id));
+    const inUse = new Set([...needed, ...used.map(({ id }) => id)]);
     const records = images.map(({ id, size, pinned }): [string, ImageRecord] => {
       const known = this.#records.get(id);
       const firstSeenMs = known?.firstSeenMs ?? nowMs;

@@ -1,11 +1,13 @@
-import type { ImageSchema, ImageSpec, MessageInitShape } from '@podwright/cri';
+import { type ImageSchema, type ImageSpec, LOADED_ANNOTATION, type MessageInitShape } from '@podwright/cri';
 import type { ImageRecord } from '@podwright/images';
 
 /**
  * Builds an image message for ListImages and ImageStatus. All runtime handlers share the same images, so the request's runtime handler and
- * annotations are returned unchanged.
+ * annotations are returned unchanged. A loaded image is pinned, because no kubelet could pull it again without a registry that has it; an
+ * annotation distinguishes it from those that are pinned by the configuration.
  */
 export function criImage(record: ImageRecord, request?: ImageSpec): MessageInitShape<typeof ImageSchema> {
+  const isPinnedAsLoaded = record.isLoaded && !record.pinned;
   return {
     id: record.id,
     repoTags: record.repoTags,
@@ -14,11 +16,11 @@ export function criImage(record: ImageRecord, request?: ImageSpec): MessageInitS
     ...imageUser(record.config.config.User ?? ''),
     spec: {
       image: record.repoTags[0] ?? record.repoDigests[0] ?? record.id,
-      annotations: request?.annotations ?? {},
+      annotations: { ...request?.annotations, ...(isPinnedAsLoaded ? { [LOADED_ANNOTATION]: 'true' } : {}) },
       userSpecifiedImage: request?.userSpecifiedImage ?? '',
       runtimeHandler: request?.runtimeHandler ?? '',
     },
-    pinned: record.pinned,
+    pinned: record.pinned || record.isLoaded,
   };
 }
 
