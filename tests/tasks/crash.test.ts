@@ -48,7 +48,7 @@ describe('tasks when processes die', () => {
           for (const id of started) {
             assert.equal((await tasks.state(id)).status, 'running', `${id} after ${delayMs} ms`);
             assert.equal(
-              String((await tasks.execSync(id, ['echo', 'alive'], AbortSignal.timeout(60_000))).stdout),
+              String((await tasks.execSync(id, ['echo', 'alive'], { signal: AbortSignal.timeout(60_000) })).stdout),
               'alive\n',
             );
           }
@@ -68,7 +68,7 @@ describe('tasks when processes die', () => {
       const tasks = await open(scratch, program);
       await startTask(scratch, tasks, { id: 'busy', args: ['sleep', '1000'] });
       const command = ['sh', '-c', `sleep ${mark} & sleep ${mark}`];
-      const cut = tasks.execSync('busy', command, AbortSignal.timeout(60_000)).catch(() => undefined);
+      const cut = tasks.execSync('busy', command, { signal: AbortSignal.timeout(60_000) }).catch(() => undefined);
       const { stdout } = await tasks.exec('busy', { command, terminal: true, signal: bound() });
       stdout.resume();
       const running = () => processesWith(`sleep ${mark}`).filter((line) => !line.includes('sh -c')).length;

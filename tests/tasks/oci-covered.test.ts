@@ -47,7 +47,7 @@ async function start(tasks: TaskRuntime, id: string): Promise<void> {
 }
 
 const echo = async (tasks: TaskRuntime, id: string) =>
-  String((await tasks.execSync(id, ['echo', 'here'], bound())).stdout);
+  String((await tasks.execSync(id, ['echo', 'here'], { signal: bound() })).stdout);
 
 /** Programs of the test and descriptors of this process that are in a mount namespace where the directory is covered. */
 function covered(): string[] {

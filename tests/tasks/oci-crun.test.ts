@@ -19,11 +19,9 @@ test('a command whose child keeps its output open does not block the caller', as
     commitSpec(bundle, spec);
     await tasks.create({ ...config, id: 'background', spec }, AbortSignal.timeout(60_000));
     await tasks.start('background');
-    const result = await tasks.execSync(
-      'background',
-      ['sh', '-c', 'echo done; sleep 1000 &'],
-      AbortSignal.timeout(60_000),
-    );
+    const result = await tasks.execSync('background', ['sh', '-c', 'echo done; sleep 1000 &'], {
+      signal: AbortSignal.timeout(60_000),
+    });
     assert.deepEqual([String(result.stdout), result.exitCode], ['done\n', 0]);
   } finally {
     await tasks.delete('background');
@@ -99,7 +97,7 @@ test('tasks of one seccomp profile share the filter that crun compiled for the f
   const filter = (id: string) => readFileSync(join(scratch.directory, 'state/crun', id, 'seccomp.bpf'));
   const makes = async (id: string) => {
     const command = ['mkdir', `/tmp/${id}`];
-    return (await tasks.execSync(id, command, AbortSignal.timeout(60_000))).exitCode === 0;
+    return (await tasks.execSync(id, command, { signal: AbortSignal.timeout(60_000) })).exitCode === 0;
   };
   const directories = ['mkdir', 'mkdirat'];
   const ids = ['first', 'second', 'other'];

@@ -71,7 +71,7 @@ async function liveAndDelete(scratch: Scratch, program: OciProgram): Promise<voi
     assert.deepEqual(await tasks.state('other'), { status: 'created', pid });
     await tasks.start('other');
     assert.deepEqual(await tasks.state('other'), { status: 'running', pid });
-    assert.equal(String((await tasks.execSync('other', ['echo', 'here'], bound())).stdout), 'here\n');
+    assert.equal(String((await tasks.execSync('other', ['echo', 'here'], { signal: bound() })).stdout), 'here\n');
   } finally {
     await tasks.delete('other');
     tasks.close();

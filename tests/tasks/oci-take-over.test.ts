@@ -35,7 +35,7 @@ test('a damaged record is rebuilt by the next start, and its task keeps running 
   try {
     assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), JSON.parse(record));
     assert.equal((await tasks.state('damaged')).status, 'running');
-    assert.equal(String((await tasks.execSync('damaged', ['echo', 'here'], bound())).stdout), 'here\n');
+    assert.equal(String((await tasks.execSync('damaged', ['echo', 'here'], { signal: bound() })).stdout), 'here\n');
     await tasks.delete('damaged');
     assert.deepEqual([await tasks.list(), processesWith(mark)], [[], []]);
   } finally {

@@ -66,10 +66,10 @@ describe('logs of tasks of shims', () => {
     const other = await start('other', 'until [ -e /tmp/go ]; do sleep 0.05; done; echo done');
     const startedMs = performance.now();
     for (let round = 0; round < 20; round++) {
-      assert.equal(String((await tasks.execSync('other', ['echo', 'here'], bound())).stdout), 'here\n');
+      assert.equal(String((await tasks.execSync('other', ['echo', 'here'], { signal: bound() })).stdout), 'here\n');
       assert.equal((await tasks.state('stalled')).status, 'running');
     }
-    await tasks.execSync('other', ['sh', '-c', '> /tmp/go'], bound());
+    await tasks.execSync('other', ['sh', '-c', '> /tmp/go'], { signal: bound() });
     await other.exit;
     const tookMs = performance.now() - startedMs;
     assert.ok(tookMs < 20_000, `20 commands in another task took ${tookMs} ms`);
@@ -127,7 +127,7 @@ describe('logs of tasks of shims', () => {
     assert.equal((await tasks.state('gone')).status, 'running');
     execFileSync('mkdir', [directory]);
     await tasks.reopenLog('gone', logPath);
-    await tasks.execSync('gone', ['sh', '-c', '> /tmp/more'], bound());
+    await tasks.execSync('gone', ['sh', '-c', '> /tmp/more'], { signal: bound() });
     await waitFor(() => / stdout F more\n/.test(readFileSync(logPath, 'utf8')) || undefined, {
       intervalMs: 20,
       signal: bound(),

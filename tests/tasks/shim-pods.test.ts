@@ -40,7 +40,7 @@ describe('the containers of a pod share a shim', () => {
     await tasks.delete('first');
     await start('third', 'pod');
     assert.equal(
-      String((await tasks.execSync('second', ['echo', 'here'], AbortSignal.timeout(60_000))).stdout),
+      String((await tasks.execSync('second', ['echo', 'here'], { signal: AbortSignal.timeout(60_000) })).stdout),
       'here\n',
     );
     tasks.close();

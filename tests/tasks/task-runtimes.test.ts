@@ -54,7 +54,7 @@ test('a task is created by the runtime of its handler, and stays there when the 
     assert.deepEqual((await later.tasks.list()).sort(), ['boxed', 'plain']);
     const exit = new Promise<TaskExit>((resolve) => void later.tasks.onExit('boxed', resolve));
     assert.equal(
-      String((await later.tasks.execSync('boxed', ['echo', 'here'], AbortSignal.timeout(60_000))).stdout),
+      String((await later.tasks.execSync('boxed', ['echo', 'here'], { signal: AbortSignal.timeout(60_000) })).stdout),
       'here\n',
     );
     assert.equal((await later.tasks.state('boxed')).status, 'running');

@@ -1,3 +1,5 @@
+import type { ByteShare } from './byte-budget.ts';
+
 /** Size of the initial buffer; most outputs and responses fit in it. */
 const FIRST_BYTES = 4096;
 
@@ -7,13 +9,18 @@ const FIRST_BYTES = 4096;
  */
 export class BoundedBytes {
   readonly #maxBytes: number;
+  readonly #memory: Pick<ByteShare, 'reserve'> | undefined;
   #buffer: Buffer = Buffer.alloc(0);
   #sizeBytes = 0;
   #isCut = false;
 
-  /** Bytes beyond `maxBytes` are dropped. */
-  constructor(maxBytes: number) {
+  /**
+   * Bytes beyond `maxBytes` are dropped. `memory` is asked for room beyond the initial buffer; bytes are dropped from the first one without
+   * room.
+   */
+  constructor(maxBytes: number, memory?: Pick<ByteShare, 'reserve'>) {
     this.#maxBytes = maxBytes;
+    this.#memory = memory;
   }
 
   get sizeBytes(): number {
@@ -27,10 +34,11 @@ export class BoundedBytes {
 
   /** Copies as much of a chunk as fits. The caller may then reuse the chunk. */
   add(chunk: Uint8Array): void {
-    const fits = Math.min(chunk.length, this.#maxBytes - this.#sizeBytes);
+    const allowed = this.#isCut ? 0 : Math.min(chunk.length, this.#maxBytes - this.#sizeBytes);
+    this.#makeRoom(this.#sizeBytes + allowed);
+    const fits = Math.min(allowed, this.#buffer.length - this.#sizeBytes);
     if (fits < chunk.length) this.#isCut = true;
     if (fits <= 0) return;
-    this.#makeRoom(this.#sizeBytes + fits);
     this.#buffer.set(fits === chunk.length ? chunk : chunk.subarray(0, fits), this.#sizeBytes);
     this.#sizeBytes += fits;
   }
@@ -46,12 +54,21 @@ export class BoundedBytes {
     this.#isCut = false;
   }
 
+  /** Enlarges the buffer if necessary, by as much as the memory permits. */
   #makeRoom(neededBytes: number): void {
     if (neededBytes <= this.#buffer.length) return;
-    const sizeBytes = Math.min(this.#maxBytes, Math.max(neededBytes, 2 * this.#buffer.length, FIRST_BYTES));
+    const firstBytes = Math.min(this.#maxBytes, FIRST_BYTES);
+    const ampleBytes = Math.min(this.#maxBytes, Math.max(neededBytes, 2 * this.#buffer.length, firstBytes));
+    const heldBytes = Math.max(this.#buffer.length, firstBytes);
+    const sizeBytes = [ampleBytes, neededBytes].find((bytes) => this.#reserve(bytes - heldBytes)) ?? firstBytes;
+    if (sizeBytes <= this.#buffer.length) return;
     const larger = Buffer.allocUnsafeSlow(sizeBytes);
     larger.set(this.bytes());
     this.#buffer = larger;
+  }
+
+  #reserve(bytes: number): boolean {
+    return bytes <= 0 || this.#memory === undefined || this.#memory.reserve(bytes);
   }
 }
 

@@ -1,7 +1,7 @@
 export type { CallObserver } from './client/call-observer.ts';
 export type { ClientTls } from './client/channel.ts';
 export { type ConnectedService, connectService } from './client/connect-service.ts';
-export { Connection } from './client/connection.ts';
+export { type CallOptions, Connection } from './client/connection.ts';
 export { decodedList } from './client/decoded-list.ts';
 export { createServiceClient, type ServiceClient } from './client/service-client.ts';
 export { type Endpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';

@@ -3,6 +3,12 @@ import { PodwrightError } from '@podwright/base';
 /** Maximum output in an ExecSync response: the 16 MiB limit of a CRI message, minus a reserve for the other fields. */
 export const MAX_EXEC_OUTPUT_BYTES = (16 << 20) - 1024;
 
+/**
+ * Maximum output that a runtime holds for all concurrent ExecSync calls. Further output is dropped, except for the first page of each
+ * stream. A few calls with the maximum output fit in it.
+ */
+export const MAX_EXEC_OUTPUT_TOTAL_BYTES = 64 << 20;
+
 /** Throws `invalid_argument` for an empty command. */
 export function requireCommand(command: string[]): void {
   if (command.length === 0) throw new PodwrightError('invalid_argument', 'exec: the command is empty');

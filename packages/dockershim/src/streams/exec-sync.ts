@@ -1,5 +1,5 @@
 import { finished } from 'node:stream';
-import { BoundedBytes, type ErrorCode, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { BoundedBytes, type ByteShare, type ErrorCode, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import { fitExecOutput, MAX_EXEC_OUTPUT_BYTES } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
 import { abandon, type StartedExec, startExec } from './exec-session.ts';
@@ -10,8 +10,14 @@ import { abandon, type StartedExec, startExec } from './exec-session.ts';
  */
 const MAX_KILL_MS = 2000;
 
-/** A `timeoutSeconds` of 0 means no timeout. */
-export type SyncCommand = { containerId: string; command: string[]; timeoutSeconds: number };
+/** A `timeoutSeconds` of 0 means no timeout. stdout and stderr are each truncated at `maxOutputBytes`, and when `memory` has no room. */
+export type SyncCommand = {
+  containerId: string;
+  command: string[];
+  timeoutSeconds: number;
+  maxOutputBytes?: number;
+  memory?: Pick<ByteShare, 'reserve'>;
+};
 
 export type SyncResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
@@ -21,7 +27,7 @@ export type SyncResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
  */
 export async function execSync(
   engine: Pick<Engine, 'exec'>,
-  { containerId, command, timeoutSeconds }: SyncCommand,
+  { containerId, command, timeoutSeconds, ...bounds }: SyncCommand,
   caller: AbortSignal,
 ): Promise<SyncResult> {
   const timeoutMs = timeoutSeconds * 1000;
@@ -30,16 +36,20 @@ export async function execSync(
   const choice = { stdin: false, stdout: true, stderr: true, tty: false };
   const started = await startExec(engine, { containerId, command, choice }, signal);
   try {
-    return await result(started, containerId, signal);
+    return await result(started, { containerId, ...bounds }, signal);
   } catch (error) {
     if (signal.aborted) await raceAbort(abandon(started), AbortSignal.timeout(MAX_KILL_MS)).catch(() => undefined);
     throw error;
   }
 }
 
-async function result({ process, streams }: StartedExec, containerId: string, signal: AbortSignal) {
+async function result(
+  { process, streams }: StartedExec,
+  { containerId, maxOutputBytes = MAX_EXEC_OUTPUT_BYTES, memory }: Omit<SyncCommand, 'command' | 'timeoutSeconds'>,
+  signal: AbortSignal,
+) {
   const gather = (output = streams.stdout) => {
-    const gathered = new BoundedBytes(MAX_EXEC_OUTPUT_BYTES);
+    const gathered = new BoundedBytes(Math.min(maxOutputBytes, MAX_EXEC_OUTPUT_BYTES), memory);
     output.on('data', (chunk: Buffer) => gathered.add(chunk));
     return { gathered, read: new Promise<void>((resolve) => finished(output, () => resolve())) };
   };

@@ -1,4 +1,11 @@
-import { type RuntimeHandlers, requireCommand, requireStreams } from '@podwright/cri';
+import { ByteBudget } from '@podwright/base';
+import {
+  MAX_EXEC_OUTPUT_TOTAL_BYTES,
+  outputLimitOf,
+  type RuntimeHandlers,
+  requireCommand,
+  requireStreams,
+} from '@podwright/cri';
 import type { StreamingServer } from '@podwright/streaming';
 import type { PortDialer } from '@podwright/system';
 import { CONTAINER_TYPE, SANDBOX_TYPE } from '../labels/labels.ts';
@@ -39,10 +46,15 @@ function exec({ engine, server }: StreamServices): RuntimeHandlers['exec'] {
 
 /** ExecSync: `timeout` is in seconds; 0 means no timeout. */
 function execInContainer({ engine }: Needs): RuntimeHandlers['execSync'] {
-  return async ({ containerId, cmd, timeout }, { signal }) => {
+  const budget = new ByteBudget(MAX_EXEC_OUTPUT_TOTAL_BYTES);
+  return async ({ containerId, cmd, timeout }, context) => {
+    const { signal } = context;
     const { Id } = await runningContainer(engine, containerId, { verb: 'exec in', signal });
     requireCommand(cmd);
-    return await execSync(engine, { containerId: Id, command: cmd, timeoutSeconds: Number(timeout) }, signal);
+    using memory = budget.open();
+    const bounds = { maxOutputBytes: outputLimitOf(context), memory };
+    const command = { containerId: Id, command: cmd, timeoutSeconds: Number(timeout), ...bounds };
+    return await execSync(engine, command, signal);
   };
 }
 

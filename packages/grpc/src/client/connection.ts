@@ -1,6 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
 import { PodwrightError, type Tracer, wrapError } from '@podwright/base';
 import type { Endpoint } from '../endpoint.ts';
+import type { HeaderField } from '../http2/static-table.ts';
 import { UnreadBytes } from '../http2/unread-bytes.ts';
 import { DEFAULT_CALL_TIMEOUT_MS, MAX_MESSAGE_BYTES } from '../limits.ts';
 import { MessageReader, withPrefix } from '../message-reader.ts';
@@ -18,6 +19,8 @@ export type CallOptions = {
   signal?: AbortSignal;
   /** Deadline of the call in milliseconds, overriding its method's default; `Infinity` for none. */
   timeoutMs?: number;
+  /** Additional request headers, with names in lower case. */
+  headers?: readonly HeaderField[];
   /** Decodes the response of a unary call, overriding its method's decoder. */
   decode?: (bytes: Buffer) => Message;
 };
@@ -153,7 +156,7 @@ export class Connection {
   }
 
   async #begin(
-    { method, request }: Call,
+    { method, request, options }: Call,
     bound: CallBound,
     onData: (bytes: Buffer, outcome: CallOutcome) => void,
   ): Promise<Begun> {
@@ -165,7 +168,8 @@ export class Connection {
       );
     const session = this.#channel.usable ?? (await bound.race(this.#channel.session()));
     if (bound.isOver) throw bound.reason; // the call ended before this continuation ran
-    const head = this.#channel.heads.of(method.path, bound.timeoutMs, this.#options.tracer?.current());
+    const added = { context: this.#options.tracer?.current(), headers: options?.headers };
+    const head = this.#channel.heads.of(method.path, bound.timeoutMs, added);
     const outcome: CallOutcome = new CallOutcome(session, { head, body: withPrefix(bytes) }, (data) =>
       onData(data, outcome),
     );

@@ -15,12 +15,20 @@ export class RequestHeads {
     this.#target = target;
   }
 
-  /** Returns the header block for a call. `context` is the trace context of the call, if it is part of a trace. */
-  of(path: string, timeoutMs: number, context: TraceContext | undefined): Buffer {
+  /**
+   * Returns the header block for a call. `context` is the trace context of the call, if it is part of a trace; `headers` are those of the
+   * caller.
+   */
+  of(
+    path: string,
+    timeoutMs: number,
+    { context, headers = [] }: { context?: TraceContext; headers?: readonly HeaderField[] },
+  ): Buffer {
     const last = this.#last.get(path);
     const { head } = last?.timeoutMs === timeoutMs ? last : this.#make(path, timeoutMs);
-    if (context === undefined) return head;
-    return Buffer.concat([head, encodeLiterals([[TRACEPARENT, formatTraceparent(context)]])]);
+    if (context === undefined && headers.length === 0) return head;
+    const trace: HeaderField[] = context === undefined ? [] : [[TRACEPARENT, formatTraceparent(context)]];
+    return Buffer.concat([head, encodeLiterals([...trace, ...headers])]);
   }
 
   #make(path: string, timeoutMs: number): { timeoutMs: number; head: Buffer } {

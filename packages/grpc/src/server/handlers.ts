@@ -12,6 +12,8 @@ export type CallContext = {
   readonly service: string;
   /** The method name, such as `RunPodSandbox`. */
   readonly method: string;
+  /** Returns the value of a request header (gRPC's metadata), whose name is in lower case. Absent for calls within the process. */
+  header?(name: string): string | undefined;
 };
 
 type Request<M extends { input: DescMessage }> = MessageShape<M['input']>;

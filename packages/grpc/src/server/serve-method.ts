@@ -64,7 +64,7 @@ async function answer(
   try {
     active = calls.begin(call, { streaming: method.methodKind === 'server_streaming' });
     observed.request = decode(method.input, await active.race(call.request()));
-    const reply = await work(observed.request, contextOf(active, { service, method }), active);
+    const reply = await work(observed.request, contextOf(active, call, { service, method }), active);
     active.end();
     done();
     reply();
@@ -75,10 +75,15 @@ async function answer(
   }
 }
 
-function contextOf(active: ActiveCall, { service, method }: Pick<ServedMethod, 'service' | 'method'>): CallContext {
+function contextOf(
+  active: ActiveCall,
+  call: GrpcCall,
+  { service, method }: Pick<ServedMethod, 'service' | 'method'>,
+): CallContext {
   return {
     service,
     method: method.name,
+    header: (name) => call.header(name),
     get signal() {
       return active.signal;
     },

@@ -3,20 +3,17 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { connectCri, createCriServer, type RuntimeHandlers } from '@podwright/cri';
+import { connectCri, createCriServer, outputLimitOf, type RuntimeHandlers } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { CriCommandRunner } from './cri-command-runner.ts';
 
-test('a command whose runtime does not respond fails after its timeout plus the request timeout', async (context) => {
+/** Returns a runner on a runtime in which `execSync` runs the commands. */
+async function start(context: TestContext, execSync: RuntimeHandlers['execSync']): Promise<CriCommandRunner> {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-command-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const { handlers } = new FakeRuntime();
-  const execSync: RuntimeHandlers['execSync'] = async (_, { signal }) => {
-    await once(signal, 'abort');
-    throw signal.reason;
-  };
   const server = await createCriServer({
     socket: join(directory, 'cri.sock'),
     handlers: { ...handlers, runtime: { ...handlers.runtime, execSync } },
@@ -25,10 +22,30 @@ test('a command whose runtime does not respond fails after its timeout plus the 
   context.after(() => server.close(0));
   const cri = await connectCri({ runtimeEndpoint: server.endpoint, requestTimeoutMs: 500, logger: silentLogger });
   context.after(() => cri.close());
-  const runner = new CriCommandRunner(cri);
+  return new CriCommandRunner(cri);
+}
+
+test('a command whose runtime does not respond fails after its timeout plus the request timeout', async (context) => {
+  const execSync: RuntimeHandlers['execSync'] = async (_, { signal }) => {
+    await once(signal, 'abort');
+    throw signal.reason;
+  };
+  const runner = await start(context, execSync);
   const startedAtMs = performance.now();
   const run = runner.runInContainer('c', ['true'], { timeoutMs: 1000, signal: AbortSignal.timeout(30_000) });
   await assert.rejects(run, { code: 'deadline_exceeded', message: 'run "true" in container c: not done within 1 s' });
   const elapsedMs = performance.now() - startedAtMs;
   assert.ok(elapsedMs >= 1490 && elapsedMs < 9000, `${elapsedMs} ms`);
+});
+
+test('the runtime is informed how much of the output is used, and more than that is discarded', async (context) => {
+  const limits: number[] = [];
+  const runner = await start(context, async (_, call) => {
+    limits.push(outputLimitOf(call));
+    return { exitCode: 3, stdout: Buffer.alloc(1 << 20, 'o'), stderr: Buffer.alloc(1 << 20, 'e') };
+  });
+  const bounds = { timeoutMs: 60_000, signal: AbortSignal.timeout(60_000) };
+  const { exitCode, output, stderr } = await runner.runInContainer('c', ['yes'], bounds);
+  assert.deepEqual(limits, [64 << 10]);
+  assert.deepEqual([exitCode, output.length, stderr.length], [3, 64 << 10, 64 << 10]);
 });

@@ -1,8 +1,8 @@
 import { isDeadlineExceeded, PodwrightError } from '@podwright/base';
-import type { CriClient } from '@podwright/cri';
+import { type CriClient, withOutputLimit } from '@podwright/cri';
 import type { CommandResult, CommandRunner } from '../kubecontainer/command-runner.ts';
 
-/** Maximum size of a command's output; the rest is discarded. */
+/** Maximum size of a command's output; the rest is discarded, by the container runtime if it supports that. */
 const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 
 /**
@@ -25,7 +25,7 @@ export class CriCommandRunner implements CommandRunner {
     try {
       const { exitCode, stdout, stderr } = await this.#cri.runtime.execSync(
         { containerId, cmd: command, timeout: BigInt(seconds) },
-        { signal },
+        { signal, ...withOutputLimit(MAX_COMMAND_OUTPUT_BYTES) },
       );
       const bounded = [stdout, stderr].map((bytes) => Buffer.from(bytes.subarray(0, MAX_COMMAND_OUTPUT_BYTES)));
       const output = Buffer.concat(bounded).subarray(0, MAX_COMMAND_OUTPUT_BYTES).toString('utf8');

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { BoundedBytes, errorMessage, type Logger, wrapError } from '@podwright/base';
 import { EXEC_DRAIN_MS, EXEC_OUTPUT_BYTES } from './limits.ts';
 import { paceSmallReads } from './output-pace.ts';
+import type { ExecSyncOptions } from './task-runtime.ts';
 
 /** A running command in a task of any task runtime. */
 export type RunningExec = {
@@ -22,7 +23,7 @@ export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
  * Waits until a command exits and returns its output. Aborting kills the command. After the command has exited, aborting merely stops
  * waiting for its children's output, and the command's exit code is returned.
  */
-export async function collectExec(exec: RunningExec, signal: AbortSignal): Promise<ExecResult> {
+export async function collectExec(exec: RunningExec, { signal, ...bounds }: ExecSyncOptions): Promise<ExecResult> {
   let hasEnded = false;
   let isKilled = false;
   const end = () => {
@@ -37,7 +38,10 @@ export async function collectExec(exec: RunningExec, signal: AbortSignal): Promi
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   try {
-    const output = [collect(exec.stdout, exec.exited), collect(exec.stderr, exec.exited)] as const;
+    const output = [exec.stdout, exec.stderr].map((stream) => collect(stream, exec.exited, bounds)) as [
+      Promise<Buffer>,
+      Promise<Buffer>,
+    ];
     const [stdout, stderr, exitCode] = await Promise.all([...output, exec.exited]);
     if (isKilled) throw wrapError(`${exec.what}: killed`, signal.reason);
     return { stdout, stderr, exitCode };
@@ -58,12 +62,16 @@ export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' |
 }
 
 /**
- * Reads a stream to its end, but keeps only the first 16 MiB, so that a program with more output neither blocks nor makes this process use
+ * Reads a stream to its end, but retains only its beginning, so that a program with more output neither blocks nor makes this process use
  * unbounded memory.
  */
-function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
+function collect(
+  stream: Readable,
+  exited: Promise<number>,
+  { maxOutputBytes = EXEC_OUTPUT_BYTES, memory }: Omit<ExecSyncOptions, 'signal'>,
+): Promise<Buffer> {
   return new Promise((resolve) => {
-    const output = new BoundedBytes(EXEC_OUTPUT_BYTES);
+    const output = new BoundedBytes(Math.min(maxOutputBytes, EXEC_OUTPUT_BYTES), memory);
     stream.on('data', (chunk: Buffer) => output.add(chunk));
     paceSmallReads(stream);
     let drain: NodeJS.Timeout | undefined;

@@ -156,7 +156,10 @@ function lifeTests(context: () => SuiteContext): void {
     for (const attempt of ['first', 'second']) {
       await tasks.create(config, bound());
       await tasks.start('again');
-      assert.equal(String((await tasks.execSync('again', ['echo', attempt], bound())).stdout), `${attempt}\n`);
+      assert.equal(
+        String((await tasks.execSync('again', ['echo', attempt], { signal: bound() })).stdout),
+        `${attempt}\n`,
+      );
       await tasks.delete('again');
       assert.deepEqual(await readdir(config.bundle), ['config.json'], attempt);
       const { ino, mtimeMs } = await stat(file);
@@ -289,7 +292,11 @@ function lifeTests(context: () => SuiteContext): void {
     const { tasks, start } = context();
     await start('updated', forever, { memoryLimitBytes: 64 << 20 });
     const takes48MiB = async () =>
-      (await tasks.execSync('updated', ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=48M', 'count=1'], bound())).exitCode;
+      (
+        await tasks.execSync('updated', ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=48M', 'count=1'], {
+          signal: bound(),
+        })
+      ).exitCode;
     assert.equal(await takes48MiB(), 0);
     await tasks.update('updated', { memory: { limit: 32 << 20, swap: 32 << 20 }, cpu: { shares: 300 } });
     assert.equal((await tasks.state('updated')).status, 'running');
@@ -358,22 +365,23 @@ function execTests(context: () => SuiteContext): void {
   test('a command runs in a task until it exits, and its outputs and exit code are returned', async () => {
     const { tasks, start } = context();
     await start('exec', forever);
-    const result = await tasks.execSync('exec', ['sh', '-c', 'echo out; echo err >&2; exit 4'], bound());
+    const result = await tasks.execSync('exec', ['sh', '-c', 'echo out; echo err >&2; exit 4'], { signal: bound() });
     assert.deepEqual(
       { ...result, stdout: String(result.stdout), stderr: String(result.stderr) },
       { stdout: 'out\n', stderr: 'err\n', exitCode: 4 },
     );
-    const binary = await tasks.execSync('exec', ['head', '-c', '3000000', '/dev/zero'], bound());
+    const binary = await tasks.execSync('exec', ['head', '-c', '3000000', '/dev/zero'], { signal: bound() });
     assert.ok(binary.stdout.equals(Buffer.alloc(3_000_000)));
-    await assert.rejects(tasks.execSync('exec', ['no-such-program'], bound()), isNotFound);
+    await assert.rejects(tasks.execSync('exec', ['no-such-program'], { signal: bound() }), isNotFound);
     await tasks.delete('exec');
-    await assert.rejects(tasks.execSync('exec', ['true'], bound()), isNotFound);
+    await assert.rejects(tasks.execSync('exec', ['true'], { signal: bound() }), isNotFound);
   });
 
   test('commands can run as soon as a task has started, one after another and concurrently', async () => {
     const { tasks, start } = context();
     await start('execs', forever);
-    const echo = async (word: string) => String((await tasks.execSync('execs', ['echo', word], bound())).stdout);
+    const echo = async (word: string) =>
+      String((await tasks.execSync('execs', ['echo', word], { signal: bound() })).stdout);
     const onTerminal = async (word: string) => {
       const { stdout, exit } = await tasks.exec('execs', { command: ['echo', word], terminal: true, signal: bound() });
       return [await text(stdout), (await exit).exitCode];
@@ -390,7 +398,7 @@ function execTests(context: () => SuiteContext): void {
   test('a command cannot run in a task that is not running', async () => {
     const { tasks, harness } = context();
     await tasks.create(harness.config('stopped', forever), bound());
-    await assert.rejects(tasks.execSync('stopped', ['true'], bound()), failsAs('failed_precondition'));
+    await assert.rejects(tasks.execSync('stopped', ['true'], { signal: bound() }), failsAs('failed_precondition'));
     await tasks.delete('stopped');
   });
 
@@ -398,12 +406,15 @@ function execTests(context: () => SuiteContext): void {
     const { tasks, harness, start } = context();
     await start('slow', forever);
     const command = ['sh', '-c', `sleep ${harness.mark} & (sleep ${harness.mark} &) ; sleep ${harness.mark}`];
-    await assert.rejects(tasks.execSync('slow', command, soon()), failsAs('deadline_exceeded'));
+    await assert.rejects(tasks.execSync('slow', command, { signal: soon() }), failsAs('deadline_exceeded'));
     assert.deepEqual(harness.processesWith(harness.mark), []);
     assert.equal((await tasks.state('slow')).status, 'running');
-    await assert.rejects(tasks.execSync('slow', ['tail', '-f', '/dev/null'], soon()), failsAs('deadline_exceeded'));
+    await assert.rejects(
+      tasks.execSync('slow', ['tail', '-f', '/dev/null'], { signal: soon() }),
+      failsAs('deadline_exceeded'),
+    );
     // The task's first process does not reap, so a zombie would stay as long as the task.
-    assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], bound())).stdout), /tail/);
+    assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], { signal: bound() })).stdout), /tail/);
     await tasks.delete('slow');
   });
 
@@ -412,7 +423,7 @@ function execTests(context: () => SuiteContext): void {
     await start('left', forever);
     const caller = new AbortController();
     const command = ['sh', '-c', `sleep ${harness.mark} & sleep ${harness.mark}`];
-    const running = tasks.execSync('left', command, caller.signal);
+    const running = tasks.execSync('left', command, { signal: caller.signal });
     await waitFor(() => harness.processesWith(harness.mark).length > 1 || undefined, {
       intervalMs: 5,
       signal: bound(),
@@ -420,7 +431,7 @@ function execTests(context: () => SuiteContext): void {
     caller.abort(new PodwrightError('cancelled', 'the client has disconnected'));
     await assert.rejects(running, failsAs('cancelled'));
     assert.deepEqual(harness.processesWith(harness.mark), []);
-    await assert.rejects(tasks.execSync('left', ['true'], caller.signal), failsAs('cancelled'));
+    await assert.rejects(tasks.execSync('left', ['true'], { signal: caller.signal }), failsAs('cancelled'));
     await tasks.delete('left');
   });
 
@@ -428,7 +439,7 @@ function execTests(context: () => SuiteContext): void {
     const { tasks, start } = context();
     await start('loud', forever);
     const command = ['sh', '-c', 'head -c 20000000 /dev/zero; exit 3'];
-    const { stdout, exitCode } = await tasks.execSync('loud', command, bound());
+    const { stdout, exitCode } = await tasks.execSync('loud', command, { signal: bound() });
     assert.deepEqual([stdout.length, exitCode], [16 << 20, 3]);
     await tasks.delete('loud');
   });

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { ByteShare } from '@podwright/base';
 import type { CgroupStats } from '@podwright/host';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 
@@ -64,6 +65,15 @@ export type ExecSession = {
  */
 export type TaskCheckpoint = { images: string; work: string; frozen: () => Promise<void>; signal: AbortSignal };
 
+/** How to run a command until it exits. Aborting kills it. */
+export type ExecSyncOptions = {
+  signal: AbortSignal;
+  /** Number of bytes at which stdout and stderr are each truncated; at most, and by default, 16 MiB. */
+  maxOutputBytes?: number;
+  /** Memory for output beyond the first page of each stream; the output is truncated when there is no more. */
+  memory?: Pick<ByteShare, 'reserve'>;
+};
+
 /**
  * Runs containers. Tasks outlive this process: after a restart, `state` and `onExit` also work for earlier tasks, and stopping or deleting
  * a task needs no in-memory state.
@@ -94,11 +104,11 @@ export interface TaskRuntime {
   delete(id: string): Promise<void>;
   /** Whether the task has no processes left, only files and cgroups. Optional, because not all runtimes can determine this. */
   isEmpty?(id: string): Promise<boolean>;
-  /** Runs a command until it exits; an abort kills it. stdout and stderr are each truncated at 16 MiB. */
+  /** Runs a command until it exits, and returns its output. */
   execSync(
     id: string,
     command: string[],
-    signal: AbortSignal,
+    options: ExecSyncOptions,
   ): Promise<{ stdout: Buffer; stderr: Buffer; exitCode: number }>;
   exec(id: string, config: ExecConfig): Promise<ExecSession>;
   /**

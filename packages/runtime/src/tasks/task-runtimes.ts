@@ -4,6 +4,7 @@ import type { OciLinuxResources } from '../oci/spec.ts';
 import type {
   ExecConfig,
   ExecSession,
+  ExecSyncOptions,
   TaskCheckpoint,
   TaskConfig,
   TaskExit,
@@ -75,8 +76,8 @@ export class TaskRuntimes implements TaskRuntime {
     return owner === undefined || (await owner.isEmpty?.(id)) === true;
   }
 
-  async execSync(id: string, command: string[], signal: AbortSignal) {
-    return await (await this.#get(id)).execSync(id, command, signal);
+  async execSync(id: string, command: string[], options: ExecSyncOptions) {
+    return await (await this.#get(id)).execSync(id, command, options);
   }
 
   async exec(id: string, config: ExecConfig): Promise<ExecSession> {

@@ -1,21 +1,33 @@
-import { isNotFound, withTimeout, wrapError } from '@podwright/base';
-import { fitExecOutput, type RuntimeHandlers, requireCommand, requireStreams } from '@podwright/cri';
+import { ByteBudget, isNotFound, withTimeout, wrapError } from '@podwright/base';
+import {
+  fitExecOutput,
+  MAX_EXEC_OUTPUT_TOTAL_BYTES,
+  outputLimitOf,
+  type RuntimeHandlers,
+  requireCommand,
+  requireStreams,
+} from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
 /**
  * ExecSync: runs a command in the container and waits for it to exit. `timeout` is in seconds; 0 means no timeout. The command is also
- * killed if the client disconnects or its deadline passes.
+ * killed if the client disconnects or its deadline passes. The output is truncated at the limit of a response, at the client's own limit, or
+ * when the output of all concurrent calls reaches a limit.
  */
 export function containerExecSync({
   containers,
   tasks,
 }: Pick<CriServices, 'containers' | 'tasks'>): RuntimeHandlers['execSync'] {
-  return async ({ containerId, cmd, timeout }, { signal }) => {
+  const budget = new ByteBudget(MAX_EXEC_OUTPUT_TOTAL_BYTES);
+  return async ({ containerId, cmd, timeout }, context) => {
+    const { signal } = context;
     const { id } = containers.requireRunning(containerId);
     requireCommand(cmd);
     const timeoutMs = Number(timeout) * 1000;
     using limit = timeoutMs > 0 ? withTimeout(signal, timeoutMs, 'wait for the command') : undefined;
-    const result = await tasks.execSync(id, cmd, limit ?? signal).catch((error: unknown) => {
+    using memory = budget.open();
+    const options = { signal: limit ?? signal, maxOutputBytes: outputLimitOf(context), memory };
+    const result = await tasks.execSync(id, cmd, options).catch((error: unknown) => {
       // to clients, `not_found` would mean a missing container, not a missing command
       throw isNotFound(error) && containers.find(id) ? wrapError(`exec in container ${id}`, error, 'unknown') : error;
     });

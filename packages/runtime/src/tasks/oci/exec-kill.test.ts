@@ -43,7 +43,7 @@ function unkillable(pidFile: string) {
 
 for (const [name, run] of [
   ['stream', (request: ExecRequest, signal: AbortSignal) => execStream(request, { terminal: undefined, signal })],
-  ['sync', execSync],
+  ['sync', (request: ExecRequest, signal: AbortSignal) => execSync(request, { signal })],
 ] as const)
   test(`a command that cannot be killed is logged with its pid (${name})`, async () => {
     const logged = Promise.withResolvers<object>();

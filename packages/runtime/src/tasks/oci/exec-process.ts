@@ -13,7 +13,7 @@ import { collectExec, type ExecResult } from '../collect-exec.ts';
 import { execProcess } from '../exec-spec.ts';
 import { EXEC_END_TIMEOUT_MS, EXEC_POLL_MS, EXEC_START_TIMEOUT_MS } from '../limits.ts';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
-import type { ExecSession } from '../task-runtime.ts';
+import type { ExecSession, ExecSyncOptions } from '../task-runtime.ts';
 
 /** A command to run in a task, in addition to its first process. */
 export type ExecRequest = {
@@ -171,14 +171,14 @@ export function writeProcess(
 }
 
 /** Runs a command in a task until it exits. Aborting kills the whole process tree and makes this throw the abort reason. */
-export async function execSync(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
-  signal.throwIfAborted();
+export async function execSync(request: ExecRequest, options: ExecSyncOptions): Promise<ExecResult> {
+  options.signal.throwIfAborted();
   const exec = startExec(request, ['ignore', 'pipe', 'pipe']);
   const [, stdout, stderr] = exec.child.stdio as [null, Readable, Readable];
   try {
     const { what, exited, logger } = exec;
     const running = { what, stdout, stderr, exited, pid: () => exec.pid(), kill: () => exec.kill(), logger };
-    const result = await collectExec(running, signal);
+    const result = await collectExec(running, options);
     // If no process was started, the output and exit code are the OCI runtime's own.
     if ((await exec.pid()) === undefined) throw runtimeError(exec.what, result.stderr.toString('utf8'));
     return result;

@@ -45,7 +45,7 @@ test('a program whose start throws leaves no files', async () => {
   const signal = AbortSignal.timeout(60_000);
   await assert.rejects(execStream({ ...request, start }, { terminal: undefined, signal }), /too many open files/);
   assert.ok(!existsSync(`${pidFile}.json`));
-  await assert.rejects(execSync({ ...request, start }, signal), /too many open files/);
+  await assert.rejects(execSync({ ...request, start }, { signal }), /too many open files/);
   assert.ok(!existsSync(`${pidFile}.json`));
 });
 

@@ -31,6 +31,7 @@ import { START_TIMEOUT_MS } from '../limits.ts';
 import type {
   ExecConfig,
   ExecSession,
+  ExecSyncOptions,
   TaskCheckpoint,
   TaskConfig,
   TaskExit,
@@ -175,10 +176,10 @@ export class OciTaskRuntime implements TaskRuntime {
     return record === undefined || countCgroupProcesses(this.#options.cgroups, record.cgroupsPath) === 0;
   }
 
-  async execSync(id: string, command: string[], signal: AbortSignal) {
+  async execSync(id: string, command: string[], options: ExecSyncOptions) {
     const record = await this.#get(id, 'run a command in', ['running']);
     const request = this.#execRequest(record, command);
-    return await this.#trace(`${record.program.name} exec`, () => execSync(request, signal));
+    return await this.#trace(`${record.program.name} exec`, () => execSync(request, options));
   }
 
   async exec(id: string, { command, terminal, terminalName, signal }: ExecConfig): Promise<ExecSession> {

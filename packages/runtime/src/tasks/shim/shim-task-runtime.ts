@@ -20,7 +20,15 @@ import type { OciLinuxResources } from '../../oci/spec.ts';
 import { checkTaskConfig } from '../check-task-config.ts';
 import { collectExec, killExec } from '../collect-exec.ts';
 import { EXEC_DRAIN_MS } from '../limits.ts';
-import type { ExecConfig, ExecSession, TaskConfig, TaskExit, TaskRuntime, TaskState } from '../task-runtime.ts';
+import type {
+  ExecConfig,
+  ExecSession,
+  ExecSyncOptions,
+  TaskConfig,
+  TaskExit,
+  TaskRuntime,
+  TaskState,
+} from '../task-runtime.ts';
 import { LOGS_WRITTEN_AT_ONCE, STATE_TIMEOUT_MS } from './limits.ts';
 import { rebuildShimRecord } from './rebuild-record.ts';
 import { callShim, isEnded } from './shim-error.ts';
@@ -144,11 +152,11 @@ export class ShimTaskRuntime implements TaskRuntime {
     await this.#changes.run(id, () => this.#remove(id));
   }
 
-  async execSync(id: string, command: string[], signal: AbortSignal) {
+  async execSync(id: string, command: string[], options: ExecSyncOptions) {
     const { shim, record } = await this.#get(id, 'run a command in', ['running']);
     const exec = await ShimExec.start({ ...this.#execParts(shim, record), command, terminal: false, stdin: false });
     try {
-      return await collectExec(exec.running(this.#options.logger), signal);
+      return await collectExec(exec.running(this.#options.logger), options);
     } finally {
       exec.close(); // a child of the process may keep its output open forever
     }
