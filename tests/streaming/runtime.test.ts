@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import { runRemoteCommand } from '@podwright/streaming';
@@ -9,6 +9,7 @@ import { seededRandom } from '../../packages/streaming/src/random.fixture.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { streamingSuite } from './streaming.suite.ts';
+import { boundMs, StreamingPod } from './streaming-pod.fixture.ts';
 
 streamingSuite('our runtime', async () => {
   const runtime = await new RuntimeUnderTest().start();
@@ -46,6 +47,37 @@ test('two hundred commands that run, are interrupted and exit in any order leave
   assert.deepEqual(await runtime.end(), []);
   assert.equal(left.length, before.processes, `only the container and its monitor: ${left.join('\n')}`);
   assert.ok(open <= before.descriptors, `${open} descriptors, before ${before.descriptors}`);
+});
+
+test('an attached client that reads nothing stops neither the container nor its end, and gets an error that names the cause', async () => {
+  const runtime = await new RuntimeUnderTest().start();
+  const { cri, image, place } = runtime;
+  const end = async () => undefined;
+  const pod = await new StreamingPod({ cri, image, logDirectory: join(place.logs, 'slow'), end }).start();
+  const containerId = await pod.container('while :; do seq 1 20000; done');
+  const attach = async (stdout: Writable) => {
+    const io = { stdout, stderr: new PassThrough().resume(), tty: false };
+    return runRemoteCommand({ url: await pod.attach(containerId) }, io, AbortSignal.timeout(boundMs));
+  };
+
+  let read = () => {};
+  const reading = new Promise<void>((resolve) => {
+    read = resolve;
+  });
+  const suspended = attach(new Writable({ write: (_chunk, _encoding, done) => void reading.then(() => done()) }));
+  const refused = assert.rejects(suspended, /attach to task \w+: the client was disconnected because/);
+  let receivedBytes = 0;
+  const counter = new PassThrough().on('data', (chunk: Buffer) => {
+    receivedBytes += chunk.length;
+  });
+  const observed = attach(counter);
+  const isFlowing = () => receivedBytes > 30_000_000 || undefined;
+  await waitFor(isFlowing, { intervalMs: 20, signal: AbortSignal.timeout(boundMs) });
+  await cri.runtime.stopContainer({ containerId, timeout: 0n });
+  assert.equal(await observed, 0);
+  read();
+  await refused;
+  assert.deepEqual(await runtime.end(), []);
 });
 
 const descriptors = () => readdirSync('/proc/self/fd').length;

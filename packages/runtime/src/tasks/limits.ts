@@ -15,6 +15,12 @@ export const EXEC_POLL_MS = 100;
 export const ATTACHABLE_TIMEOUT_MS = 10_000;
 /** Polling interval for an attach socket, in case SIGIO does not arrive. */
 export const ATTACH_POLL_MS = 500;
+/** How much output waits for a client of `attach`. A full buffer makes the container wait. */
+export const ATTACH_BUFFER_BYTES = 4 * 1024 * 1024;
+/** How long the container waits before such a client is disconnected. The client has to take half of the buffer in this time. */
+export const ATTACH_PATIENCE_MS = 2_000;
+/** How much more output is read for a slow client once its process has ended: what pipes, a terminal and a socket may still contain. */
+export const LAST_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 /** How long a created task's process may take to get past the OCI runtime's exec FIFO once it is started. */
 export const START_TIMEOUT_MS = 10_000;

@@ -61,6 +61,7 @@ export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntim
     execTests(context);
     streamTests(context);
     attachTests(context);
+    slowClientTests(context);
     logTests(context);
   });
 }
@@ -544,6 +545,38 @@ function streamTests(context: () => SuiteContext): void {
       await tasks.delete(id);
     });
 
+  test('a terminal whose client reads nothing delays neither the exit of the task nor its deletion, and loses no output', async () => {
+    const { harness, start, restart } = context();
+    const blocked = async (id: string) => {
+      await start(id, ['sh', '-c', 'trap "exit 4" TERM; while :; do sleep 0.05; done']);
+      const tasks = await restart();
+      const command = ['sh', '-c', `stty raw; exec seq ${harness.mark}`];
+      const running = await tasks.exec(id, { command, terminal: true, signal: bound() });
+      await waitsForReader(harness, `seq ${harness.mark}`);
+      return { tasks, running };
+    };
+    const { tasks, running } = await blocked('unread-exit');
+    const exit = exitOf(tasks, 'unread-exit');
+    await tasks.kill('unread-exit', 'TERM');
+    assert.equal((await exit).exitCode, 4);
+    await running.exit;
+    const numbers = (await text(running.stdout)).split('\n').slice(0, -1);
+    assert.ok(numbers.length > 1000);
+    assert.deepEqual(
+      numbers,
+      Array.from(numbers, (_, index) => `${index + 1}`),
+    );
+    await tasks.delete('unread-exit');
+
+    const deleted = await blocked('unread-delete');
+    const startedAtMs = performance.now();
+    await deleted.tasks.delete('unread-delete');
+    const tookMs = performance.now() - startedAtMs;
+    assert.ok(tookMs < 5_000, `${tookMs}`);
+    await deleted.running.exit;
+    assert.deepEqual(harness.processesWith(`seq ${harness.mark}`), []);
+  });
+
   test('a command that is not in the image is an error, with and without a terminal', async () => {
     const { tasks, start } = context();
     await start('no-command', forever);
@@ -647,6 +680,53 @@ function attachTests(context: () => SuiteContext): void {
     assert.equal(size, 5_000_000);
     await tasks.delete('flood');
   });
+}
+
+function slowClientTests(context: () => SuiteContext): void {
+  const script = (output: string) => ['sh', '-c', `read go; ${output}; exit 3`];
+  const attached = async (id: string, output: string) => {
+    const { tasks, start } = context();
+    await start(id, script(output), { stdin: true, stdinOnce: false });
+    const { stdin, stdout } = await tasks.attach(id, bound());
+    stdin.write('go\n');
+    return { tasks, stdout };
+  };
+
+  test('an attached client that reads nothing is disconnected with an error, and the task continues', async () => {
+    const { tasks, stdout } = await attached('observed', 'head -c 20000000 /dev/zero; read more');
+    const reader = await tasks.attach('observed', bound());
+    reader.stdout.resume();
+    await assert.rejects(finished(stdout), failsAs('resource_exhausted'));
+    const exit = exitOf(tasks, 'observed');
+    reader.stdin.write('more\n');
+    assert.equal((await exit).exitCode, 3);
+    await finished(reader.stdout);
+    await tasks.delete('observed');
+  });
+
+  test('an attached client that reads nothing does not delay the exit of a task, and gets its last output', async () => {
+    const { tasks, stdout } = await attached('late-reader', 'head -c 3000000 /dev/zero');
+    assert.equal((await exitOf(tasks, 'late-reader')).exitCode, 3);
+    await tasks.delete('late-reader');
+    assert.equal((await text(stdout)).length, 3_000_000);
+  });
+}
+
+/** Waits until processes with this text in their command line write no more, because their output is not read. */
+async function waitsForReader(harness: TaskRuntimeHarness, commandLine: string): Promise<void> {
+  let writtenBefore: string | undefined;
+  const isBlocked = async () => {
+    const pids = harness.processesWith(commandLine).map((line) => Number.parseInt(line, 10));
+    const counters = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/io`, 'utf8').catch(() => '')));
+    const written = counters
+      .join('')
+      .match(/^wchar: [1-9]\d*$/gm)
+      ?.join();
+    const isSame = written !== undefined && written === writtenBefore;
+    writtenBefore = written;
+    return isSame || undefined;
+  };
+  await waitFor(isBlocked, { intervalMs: 300, signal: bound() });
 }
 
 function logTests(context: () => SuiteContext): void {

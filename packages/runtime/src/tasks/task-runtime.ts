@@ -48,8 +48,8 @@ export type ExecConfig = {
 };
 
 /**
- * A process's streams. On a terminal there is no stderr. Unread output blocks the process, so the caller must resume the streams that it
- * does not need.
+ * A process's streams. On a terminal there is no stderr. Unread output blocks a command, so the caller must resume the streams that it does
+ * not need; it never delays the end of the task.
  */
 export type ExecSession = {
   stdin: Writable;
@@ -113,7 +113,8 @@ export interface TaskRuntime {
   exec(id: string, config: ExecConfig): Promise<ExecSession>;
   /**
    * Connects to the stdio of the task's first process. With `stdin: false` (default: true) stdin is not used and stays open when
-   * the session ends.
+   * the session ends. A session that delays the process for two seconds because it does not read ends; its stdout then fails with
+   * `resource_exhausted`.
    */
   attach(id: string, signal: AbortSignal, options?: { stdin?: boolean }): Promise<Omit<ExecSession, 'exit'>>;
   /** Makes the monitor close its log file and reopen `logPath`, which must be the path passed to `create`. */

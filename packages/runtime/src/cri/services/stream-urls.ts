@@ -1,3 +1,4 @@
+import { ignoreFailure } from '@podwright/base';
 import type { AttachRequest, ExecRequest, PortForwardRequest } from '@podwright/cri';
 import type { RemoteProcess, StreamChoice, StreamingServer } from '@podwright/streaming';
 import type { PortDialer } from '@podwright/system';
@@ -62,7 +63,9 @@ export class StreamUrls {
       start: async (signal) => {
         const ended = new AbortController();
         const session = await tasks.attach(containerId, AbortSignal.any([signal, ended.signal]), { stdin });
-        const { promise: exit, resolve } = Promise.withResolvers<number>();
+        const { promise: exit, resolve, reject } = Promise.withResolvers<number>();
+        ignoreFailure(exit, 'the client may disconnect before it is awaited');
+        session.stdout.once('error', reject); // the client did not read
         session.stdout.once('close', () => resolve(0));
         return remoteProcess(session, choice, { exit, close: () => ended.abort() });
       },

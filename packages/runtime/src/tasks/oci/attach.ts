@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { wrapError } from '@podwright/base';
 import { type SeqpacketSocket, SeqpacketSockets, type System, setProcessTerminalSize } from '@podwright/system';
-import { ATTACH_POLL_MS } from '../limits.ts';
+import { ClientOutput, ClientPace, type SlowClientLimits, tooSlow } from '../client-output.ts';
+import { ATTACH_BUFFER_BYTES, ATTACH_PATIENCE_MS, ATTACH_POLL_MS, LAST_OUTPUT_BYTES } from '../limits.ts';
 import type { ExecSession } from '../task-runtime.ts';
 import { resizeMonitorTerminal } from './control.ts';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
@@ -22,11 +23,21 @@ export type AttachOptions = {
   system: System;
   /** Returns the PID of the process whose terminal is resized; undefined if it has exited. */
   pid(): number | undefined;
+  /** Whether the process has exited. Its monitor may still be waiting for the client. */
+  hasExited(): boolean;
 };
+
+/** A command on a terminal waits for its client, as it would for a local terminal. */
+const COMMAND_LIMITS: SlowClientLimits = { bufferBytes: 1, patienceMs: undefined };
+/** A client that observes a task's first process must not stop it. */
+const OBSERVER_LIMITS: SlowClientLimits = { bufferBytes: ATTACH_BUFFER_BYTES, patienceMs: ATTACH_PATIENCE_MS };
 
 /**
  * Connects to conmon's attach socket (SOCK_SEQPACKET). Output arrives in packets with a stream tag; input is sent unchanged. The session
  * ends when the task's streams end or the signal aborts. Output from before the session is available only in the task's log.
+ *
+ * conmon writes to the socket blocking: while it waits for a client, it reads no output of the process, does not reap it and does not
+ * report its exit. Hence output is received at the pace of the client only while the process runs.
  */
 export function attachToMonitor(
   sockets: SeqpacketSockets,
@@ -34,7 +45,7 @@ export function attachToMonitor(
   options: AttachOptions,
 ): Omit<ExecSession, 'exit'> {
   options.signal.throwIfAborted();
-  return beginSession(new AttachConnection(record, { sockets }), record, options);
+  return beginSession(new AttachConnection(record, { sockets, limits: COMMAND_LIMITS }), record, options);
 }
 
 /**
@@ -46,7 +57,10 @@ export class TaskAttachments {
   readonly #sockets = new SeqpacketSockets();
   readonly #idle = new Map<string, Set<AttachConnection>>();
 
-  /** Like `attachToMonitor`, but reuses an idle connection if there is one. */
+  /**
+   * Like `attachToMonitor`, but reuses an idle connection if there is one, and disconnects a client that makes the task wait for more than
+   * two seconds.
+   */
   attach(record: MonitoredStdio, options: AttachOptions): Omit<ExecSession, 'exit'> {
     options.signal.throwIfAborted();
     return beginSession(this.#idleOf(record) ?? this.#connect(record), record, options);
@@ -78,7 +92,7 @@ export class TaskAttachments {
       this.#idle.set(record.id, idle.add(connection));
       connection.onClose = () => this.#forget(record.id, connection);
     };
-    return new AttachConnection(record, { sockets: this.#sockets, keep });
+    return new AttachConnection(record, { sockets: this.#sockets, limits: OBSERVER_LIMITS, keep });
   }
 
   #forget(id: string, connection: AttachConnection): void {
@@ -91,7 +105,7 @@ export class TaskAttachments {
 function beginSession(
   connection: AttachConnection,
   record: MonitoredStdio,
-  { stdin: takesStdin, signal, system, pid }: AttachOptions,
+  { stdin: takesStdin, signal, system, pid, hasExited }: AttachOptions,
 ): Omit<ExecSession, 'exit'> {
   const stop = () => connection.disconnect();
   signal.addEventListener('abort', stop, { once: true });
@@ -106,7 +120,7 @@ function beginSession(
       // the task has just exited
     }
   };
-  const { stdin, stdout, stderr } = connection.begin(takesStdin);
+  const { stdin, stdout, stderr } = connection.begin({ takesStdin, hasExited });
   return { stdin, stdout, stderr: record.terminal ? undefined : stderr, resize };
 }
 
@@ -124,16 +138,25 @@ export function unblockTerminalInput(sockets: SeqpacketSockets, { bundle }: Moni
 
 type Streams = { stdin: Writable; stdout: Readable; stderr: Readable };
 
+type Session = {
+  stdin: Writable;
+  stdout: ClientOutput;
+  stderr: ClientOutput;
+  pace: ClientPace;
+  takesStdin: boolean;
+  hasExited: () => boolean;
+};
+
 class AttachConnection {
   onClose: () => void = () => undefined;
   readonly #socket: SeqpacketSocket;
   readonly #buffer = Buffer.allocUnsafe(RECEIVE_BYTES);
+  readonly #id: string;
+  readonly #limits: SlowClientLimits;
   readonly #keep: ((connection: AttachConnection) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
-  #session: (Streams & { takesStdin: boolean }) | undefined;
-  /** Streams whose buffer is full. While there are any, nothing is received. */
-  readonly #full = new Set<Readable>();
+  #session: Session | undefined;
   #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
   /** Whether closing the connection also closes the task's stdin: with `stdinOnce`, conmon closes stdin after any disconnect. */
   #holdsStdin: boolean;
@@ -141,8 +164,14 @@ class AttachConnection {
   /** `keep` is passed the connection once its session has ended. Without `keep`, the connection is closed instead. */
   constructor(
     record: MonitoredStdio,
-    { sockets, keep }: { sockets: SeqpacketSockets; keep?: (connection: AttachConnection) => void },
+    {
+      sockets,
+      limits,
+      keep,
+    }: { sockets: SeqpacketSockets; limits: SlowClientLimits; keep?: (connection: AttachConnection) => void },
   ) {
+    this.#id = record.id;
+    this.#limits = limits;
     this.#keep = keep;
     this.#holdsStdin = record.stdinOnce;
     try {
@@ -153,22 +182,21 @@ class AttachConnection {
   }
 
   /** Starts a session and returns its streams. There must be no other active session. */
-  begin(takesStdin: boolean): Streams {
-    const session: Streams = {
-      stdout: this.#output(),
-      stderr: this.#output(),
-      stdin: new Writable({
-        highWaterMark: SEND_BYTES,
-        write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
-        final: (done) => {
-          if (takesStdin && this.#session?.stdin === session.stdin) this.#endStdin();
-          done();
-        },
-      }),
-    };
-    this.#session = { ...session, takesStdin };
-    this.#timer = setInterval(() => this.#turn(), ATTACH_POLL_MS).unref();
-    return session;
+  begin({ takesStdin, hasExited }: Pick<Session, 'takesStdin' | 'hasExited'>): Streams {
+    const output = () => new ClientOutput(() => setImmediate(() => this.#turn()));
+    const [stdout, stderr] = [output(), output()];
+    const stdin = new Writable({
+      highWaterMark: SEND_BYTES,
+      write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
+      final: (done) => {
+        if (takesStdin && this.#session?.stdin === stdin) this.#endStdin();
+        done();
+      },
+    });
+    const pace = new ClientPace([stdout, stderr], this.#limits);
+    this.#session = { stdin, stdout, stderr, pace, takesStdin, hasExited };
+    this.#timer = setInterval(() => this.#poll(), ATTACH_POLL_MS).unref();
+    return { stdin, stdout: stdout.stream, stderr: stderr.stream };
   }
 
   /** Ends the session after the client has disconnected. */
@@ -219,30 +247,31 @@ class AttachConnection {
     clearInterval(this.#timer);
     const { stdin, stdout, stderr } = this.#session ?? {};
     this.#session = undefined;
-    this.#full.clear();
-    stdout?.push(null);
-    stderr?.push(null);
+    stdout?.end();
+    stderr?.end();
     stdin?.destroy();
     this.#unsent?.sent();
     this.#unsent = undefined;
   }
 
-  #output(): Readable {
-    const stream: Readable = new Readable({
-      highWaterMark: 1, // one packet, which may be a single byte
-      read: () => {
-        this.#full.delete(stream);
-        setImmediate(() => this.#turn());
-      },
-    });
-    return stream;
+  #poll(): void {
+    this.#turn();
+    if (this.#session?.pace.isHeld() && this.#session.hasExited()) {
+      this.#session.pace.makeRoom(LAST_OUTPUT_BYTES);
+      this.#turn();
+    }
+    if (!this.#session?.pace.isTooSlow()) return;
+    const error = tooSlow(`attach to task ${this.#id}`);
+    this.#session.stderr.fail(error);
+    this.#session.stdout.fail(error);
+    this.disconnect();
   }
 
   /** Sends and receives as much as possible without blocking. */
   #turn(): void {
     try {
       this.#flush();
-      while (!this.#closed && this.#full.size === 0) if (!this.#receive()) return;
+      while (!this.#closed && !this.#session?.pace.isHeld()) if (!this.#receive()) return;
     } catch {
       this.close(); // the monitor has exited
     }
@@ -259,8 +288,8 @@ class AttachConnection {
       this.closeIdle(); // conmon drops the connection at the task's next output
       return !this.#closed;
     }
-    const stream = this.#session[this.#buffer[0] === STDERR_TAG ? 'stderr' : 'stdout'];
-    if (size > 1 && !stream.push(Buffer.from(this.#buffer.subarray(1, size)))) this.#full.add(stream);
+    const output = this.#session[this.#buffer[0] === STDERR_TAG ? 'stderr' : 'stdout'];
+    if (size > 1) output.write(this.#buffer.subarray(1, size));
     return true;
   }
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE, raceAbort, withTimeout } from '@podwright/base';
-import type { SeqpacketSockets, System } from '@podwright/system';
+import { isRunning, type SeqpacketSockets, type System } from '@podwright/system';
 import { withOomScore } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { ATTACHABLE_TIMEOUT_MS } from '../limits.ts';
@@ -41,7 +41,13 @@ export async function startOnTerminal(
     await raceAbort(monitor.attachable(), soon);
     const stdio = { id: request.id, bundle, terminal: true, stdinOnce: false };
     let pid: number | undefined;
-    const options = { stdin: true, signal, system, pid: () => (exec.child.exitCode === null ? pid : undefined) };
+    const options = {
+      stdin: true,
+      signal,
+      system,
+      pid: () => (exec.child.exitCode === null ? pid : undefined),
+      hasExited: () => pid !== undefined && !isRunning(pid),
+    };
     const streams = attachToMonitor(sockets, stdio, options);
     gate.pass();
     const running = monitor.running().then((started) => {

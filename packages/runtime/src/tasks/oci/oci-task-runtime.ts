@@ -196,7 +196,8 @@ export class OciTaskRuntime implements TaskRuntime {
   ): Promise<Omit<ExecSession, 'exit'>> {
     const record = await this.#get(id, 'attach to', ['created', 'running']);
     const pid = () => findTaskProcess(record);
-    return this.#attachments.attach(record, { stdin, signal, system: this.#system, pid });
+    const hasExited = () => pid() === undefined;
+    return this.#attachments.attach(record, { stdin, signal, system: this.#system, pid, hasExited });
   }
 
   /**

@@ -1,18 +1,23 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { ClientOutput, ClientPace } from '../client-output.ts';
+import { ATTACH_BUFFER_BYTES, ATTACH_PATIENCE_MS, ATTACH_POLL_MS } from '../limits.ts';
 import { openFifoReader } from './fifo.ts';
 import { CHUNK_BYTES } from './limits.ts';
 
+type Reader = { output: ClientOutput; pace: ClientPace; onTooSlow: () => void };
+
 /**
  * Reads a FIFO chunk by chunk, and passes each chunk to `take` and to all readers added so far. Reads the next chunk once `take` has
- * settled and every reader needs more data. Until then, output stays in the pipe, and writers block when the pipe is full.
+ * settled and no reader's buffer is full. Until then, output stays in the pipe, and writers block when the pipe is full. A reader that
+ * delays them for two seconds is reported.
  */
 export class OutputFan {
   readonly #take: (chunk: Buffer) => Promise<void>;
   readonly #source: ReturnType<typeof openFifoReader>;
-  readonly #readers = new Set<Readable>();
-  readonly #full = new Set<Readable>();
+  readonly #readers = new Map<Readable, Reader>();
   readonly #ended = Promise.withResolvers<void>();
   #taking = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(path: string, take: (chunk: Buffer) => Promise<void>) {
     this.#take = take;
@@ -36,22 +41,28 @@ export class OutputFan {
 
   /** Whether a reader whose buffer is full is holding up the others. */
   get isHeldUp(): boolean {
-    return this.#full.size > 0;
+    return [...this.#readers.values()].some(({ pace }) => pace.isHeld());
   }
 
-  /** Adds a reader and returns it: a stream of the output from now on. `remove` ends the stream. */
-  add(): Readable {
-    // The stream buffers one chunk, because many small chunks cost far more memory than the bytes they contain.
-    const reader: Readable = new Readable({ highWaterMark: 1, read: () => this.#release(reader) });
-    if (this.#source.closed) reader.push(null);
-    else this.#readers.add(reader);
-    return reader;
+  /**
+   * Adds a reader and returns it: a stream of the output from now on. `remove` ends the stream. `onTooSlow` is called if the reader delays
+   * the others for too long; it must remove the reader.
+   */
+  add(onTooSlow: () => void = () => undefined): Readable {
+    const output = new ClientOutput(() => this.#readOn());
+    const pace = new ClientPace([output], { bufferBytes: ATTACH_BUFFER_BYTES, patienceMs: ATTACH_PATIENCE_MS });
+    if (this.#source.closed) output.end();
+    else this.#readers.set(output.stream, { output, pace, onTooSlow });
+    return output.stream;
   }
 
-  remove(reader: Readable): void {
-    if (!this.#readers.delete(reader)) return;
-    reader.push(null);
-    this.#release(reader);
+  /** Removes a reader. With an error, discards its unread output and destroys its stream. */
+  remove(reader: Readable, error?: Error): void {
+    const output = this.#readers.get(reader)?.output;
+    this.#readers.delete(reader);
+    if (error === undefined) output?.end();
+    else output?.fail(error);
+    this.#readOn();
   }
 
   /** Stops reading the FIFO. */
@@ -61,24 +72,30 @@ export class OutputFan {
 
   async #pass(chunk: Buffer): Promise<void> {
     this.#taking = true;
-    const copy = this.#readers.size === 0 ? chunk : Buffer.from(chunk);
-    for (const reader of this.#readers) if (!reader.push(copy)) this.#full.add(reader);
+    for (const { output } of this.#readers.values()) output.write(chunk);
     await this.#take(chunk);
     this.#taking = false;
     if (this.#source.closed) this.#end();
     else this.#readOn();
   }
 
-  #release(reader: Readable): void {
-    if (this.#full.delete(reader)) this.#readOn();
+  #readOn(): void {
+    if (this.#taking) return;
+    if (!this.isHeldUp) this.#source.resume();
+    else this.#timer ??= setInterval(() => this.#checkReaders(), ATTACH_POLL_MS).unref();
   }
 
-  #readOn(): void {
-    if (!this.#taking && this.#full.size === 0) this.#source.resume();
+  #checkReaders(): void {
+    if (!this.isHeldUp) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    for (const { pace, onTooSlow } of [...this.#readers.values()]) if (pace.isTooSlow()) onTooSlow();
   }
 
   #end(): void {
-    for (const reader of this.#readers) reader.push(null);
+    clearInterval(this.#timer);
+    for (const { output } of this.#readers.values()) output.end();
     this.#readers.clear();
     if (!this.#taking) this.#ended.resolve();
   }

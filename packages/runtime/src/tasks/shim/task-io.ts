@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { PRIVATE_FILE, pause } from '@podwright/base';
 import type { System } from '@podwright/system';
+import { tooSlow } from '../client-output.ts';
 import type { ExecSession } from '../task-runtime.ts';
 import type { CriLog, LogStream } from './cri-log.ts';
 import { endHolder, openFifoWriter, startHolder, touchFifo } from './fifo.ts';
@@ -67,14 +68,16 @@ export class TaskIo {
 
   attach(withStdin: boolean, signal: AbortSignal): Omit<ExecSession, 'exit' | 'resize'> {
     signal.throwIfAborted();
-    const stdout = this.#stdout.add();
-    const stderr = this.#stderr?.add();
+    const cut = () => end(tooSlow('attach'));
+    const stdout = this.#stdout.add(cut);
+    const stderr = this.#stderr?.add(cut);
     const stdin = this.#input(withStdin);
-    const detach = () => {
+    const detach = () => end();
+    const end = (error?: Error) => {
       this.#sessions.delete(detach);
       signal.removeEventListener('abort', detach);
-      this.#stdout.remove(stdout);
-      if (stderr !== undefined) this.#stderr?.remove(stderr);
+      if (stderr !== undefined) this.#stderr?.remove(stderr, error);
+      this.#stdout.remove(stdout, error);
       stdin.destroy();
       if (withStdin && this.#options.stdinOnce) this.endStdin();
     };
