@@ -66,6 +66,14 @@ test('a command that writes for ever is killed by its timeout, and takes no more
   assert.ok(grown < MAX_GROWN_BYTES, `${grown >> 20} MiB more`);
 });
 
+test('concurrent commands take no more memory together than four answers, and each has the beginning of its output', async () => {
+  const calls = Array.from({ length: 12 }, () => exec('head -c 17000000 /dev/zero; sleep 3', 60));
+  const sizes = (await Promise.all(calls)).map(({ stdout }) => stdout.length);
+  const sum = sizes.reduce((total, size) => total + size, 0);
+  assert.ok(sum <= (64 << 20) + 12 * 4096, `${sum} bytes`);
+  assert.ok(Math.min(...sizes) >= 4096, `${Math.min(...sizes)} bytes`);
+});
+
 test('output beyond the limit of an answer is truncated on both streams, and the memory is freed', async () => {
   const { rssBytes } = await daemon.memory();
   for (let round = 0; round < 4; round++) {
