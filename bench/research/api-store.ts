@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Durability, itemParts, openSqliteStore, type SqliteStore } from '@podwright/api-server';
+import { type Durability, itemParts, openSqliteStore, type SqliteStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 
 const PODS = 5_000;

@@ -25,7 +25,17 @@ const ARROWS: Record<string, string[]> = {
   'kube-client': ['base', 'host', 'kube-api'],
   runtime: ['base', 'host', 'system', 'metadata', 'grpc', 'cri', 'cni', 'streaming', 'images', 'shim'],
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
-  'api-server': ['base', 'host', 'certificates/der', 'certificates/x509', 'kube-api', 'kube-schema', 'kube-kinds'],
+  'api-machinery': ['base', 'host', 'kube-schema', 'kube-kinds'],
+  'api-server': [
+    'base',
+    'host',
+    'certificates/der',
+    'certificates/x509',
+    'kube-api',
+    'kube-schema',
+    'kube-kinds',
+    'api-machinery',
+  ],
   placement: ['base', 'host', 'grpc', 'kube-api', 'kube-client'],
   'kubelet-configuration': ['base', 'cri', 'kube-api', 'placement'],
   'pod-config': ['base', 'host', 'kube-api'],
@@ -155,7 +165,7 @@ test('files stay small: none over 500 lines, 95 of 100 below 350', () => {
 });
 
 /** The largest packages, in lines of code without comments; these numbers may only fall. */
-const LARGE_PACKAGES: Record<string, number> = { 'api-server': 16_625, kubelet: 22_014, runtime: 15_563 };
+const LARGE_PACKAGES: Record<string, number> = { kubelet: 22_014, runtime: 15_563 };
 const MAX_PACKAGE_LINES = 15_000;
 
 test('no package has more than 15,000 lines of code, except the listed ones, which may only shrink', () => {

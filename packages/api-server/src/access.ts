@@ -1,5 +1,6 @@
 /** Who may use the API server: authentication, impersonation and authorization. */
 import { join } from 'node:path';
+import type { ObjectStore } from '@podwright/api-machinery';
 import { AccountTokens } from './authentication/account-tokens.ts';
 import { BootstrapTokens } from './authentication/bootstrap-tokens.ts';
 import { impersonatedUser } from './authentication/impersonation.ts';
@@ -15,7 +16,6 @@ import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
 import { StoreRbacSource } from './authorization/store-rbac-source.ts';
 import { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
 import type { ServerParts } from './server/server-parts.ts';
-import type { ObjectStore } from './store/object-store.ts';
 
 /** The issuer of service account tokens, and their audience. */
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';

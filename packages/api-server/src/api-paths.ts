@@ -1,4 +1,6 @@
 /** Responds to non-resource requests: discovery, OpenAPI documents, health, version and metrics. */
+
+import { methodNotAllowed } from '@podwright/api-machinery';
 import type { Resource, Schema } from '@podwright/kube-schema';
 import { Discovery } from './discovery/discovery.ts';
 import { indentedJson } from './discovery/document-response.ts';
@@ -6,7 +8,6 @@ import type { Health } from './discovery/health.ts';
 import { GIT_VERSION, versionInfo } from './discovery/version-info.ts';
 import { type PathRequest, type PathResponse, unknownPath } from './http-answer.ts';
 import { OpenApi } from './openapi/openapi.ts';
-import { methodNotAllowed } from './status/api-error.ts';
 
 export type ApiPathsOptions = {
   schema: Schema;

@@ -1,10 +1,10 @@
 /** The objects that each cluster has from its first start on: namespaces, priority classes and the RBAC policy. */
+
+import type { ObjectStore, Registries } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Schema } from '@podwright/kube-schema';
 import { ensurePolicy } from './authorization/bootstrap/ensure-policy.ts';
 import { StorePolicyWriter } from './policy-writer.ts';
-import type { Registries } from './registry/registries.ts';
-import type { ObjectStore } from './store/object-store.ts';
 import { systemContext } from './system-context.ts';
 
 const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];

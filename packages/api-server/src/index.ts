@@ -1,4 +1,3 @@
-export type { Admission, AdmissionAttributes } from './admission-contract.ts';
 export { ApiPaths, type ApiPathsOptions } from './api-paths.ts';
 export { type AggregatedRules, planAggregation } from './authorization/aggregation.ts';
 export {
@@ -32,19 +31,6 @@ export { isServedByDefault } from './discovery/group-versions.ts';
 export { type FailedCheck, Health, type HealthCheck, type HealthChecks } from './discovery/health.ts';
 export type { PathRequest, PathResponse } from './http-answer.ts';
 export { issueKubeconfig } from './issue-kubeconfig.ts';
-export type { Deleted } from './registry/delete-object.ts';
-export type { DeleteOptions } from './registry/delete-options.ts';
-export { deletionAnswer, type SuccessStatus } from './registry/deletion-answer.ts';
-export type { ObjectList as ServedList } from './registry/list-objects.ts';
-export type { ListOptions as ListRequestOptions } from './registry/list-options.ts';
-export type { PatchRequest } from './registry/patched-object.ts';
-export { Registries, type RegistriesParts } from './registry/registries.ts';
-export type { ResourceRegistry } from './registry/resource-registry.ts';
-export { STORE_INDEXES } from './registry/selection.ts';
-export { storedResource } from './registry/stored-resource.ts';
-export type { Written } from './registry/update-object.ts';
-export type { WatchEvent, WatchRequest } from './registry/watch-objects.ts';
-export type { RequestContext } from './request-context.ts';
 export {
   ApiListeners,
   type ApiListenersParts,
@@ -63,50 +49,6 @@ export type {
   SubresourceHandler,
 } from './server/server-parts.ts';
 export { type ApiServer, type ApiServerOptions, startApiServer } from './start-api-server.ts';
-export {
-  ApiError,
-  alreadyExists,
-  badRequest,
-  conflict,
-  expired,
-  type FailureStatus,
-  forbidden,
-  formatKind,
-  type GroupResource,
-  groupResource,
-  internalError,
-  invalid,
-  MODIFIED,
-  methodNotAllowed,
-  notAcceptable,
-  notFound,
-  pageNotFound,
-  type StatusCause,
-  type StatusDetails,
-  tooLarge,
-  tooManyRequests,
-  unauthorized,
-  unsupportedMediaType,
-} from './status/api-error.ts';
-export { MemoryStore } from './store/memory-store.ts';
-export type {
-  Continuation,
-  HistoryBounds,
-  IndexValue,
-  ListOptions,
-  ObjectKey,
-  ObjectList,
-  ObjectStore,
-  StoreEvent,
-  StoreOptions,
-  StoreWatch,
-  WatchOptions,
-  Write,
-} from './store/object-store.ts';
-export type { Durability } from './store/sqlite-file.ts';
-export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './store/sqlite-store.ts';
-export { ExpiredRevision, SlowWatcher } from './store/store-errors.ts';
-export { itemParts, type StoredObject } from './store/stored-object.ts';
 export type { Cell, ColumnDefinition, RowCondition } from './tables/column.ts';
 export { loadTables } from './tables/load-tables.ts';
 export type { IncludeObject, Table, TableOptions, TableRow } from './tables/table-of.ts';

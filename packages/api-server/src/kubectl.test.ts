@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { ApiError, internalError } from '@podwright/api-machinery';
 import { Schema } from '@podwright/kube-schema';
 import { ApiPaths } from './api-paths.ts';
 import { isServedByDefault } from './discovery/group-versions.ts';
 import { Health } from './discovery/health.ts';
-import { ApiError, internalError } from './status/api-error.ts';
 
 const program = process.env.PODWRIGHT_KUBECTL;
 const run = promisify(execFile);

@@ -1,8 +1,7 @@
+import { type ObjectKey, type ObjectStore, type Write, withSystemFields } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { PolicyWriter } from './authorization/bootstrap/ensure-policy.ts';
 import type { Role, RoleBinding } from './authorization/rbac-objects.ts';
-import { withSystemFields } from './metadata/system-fields.ts';
-import type { ObjectKey, ObjectStore, Write } from './store/object-store.ts';
 
 /** Writes the RBAC objects of a new cluster to the store, all in one transaction when `commit` is called. */
 export class StorePolicyWriter implements PolicyWriter {

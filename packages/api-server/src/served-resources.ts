@@ -1,8 +1,7 @@
+import { groupResource, storeResource } from '@podwright/api-machinery';
 import { STRATEGIES } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 import { isServedByDefault } from './discovery/group-versions.ts';
-import { storeResource } from './registry/stored-resource.ts';
-import { groupResource } from './status/api-error.ts';
 
 /** Groups whose objects would have no effect: no part of the server acts upon them. */
 const WITHOUT_EFFECT: readonly string[] = [

@@ -2,6 +2,14 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import {
+  type Allocate,
+  type Durability,
+  type ObjectStore,
+  openSqliteStore,
+  Registries,
+  STORE_INDEXES,
+} from '@podwright/api-machinery';
 import { describeUndoFailures, type Logger, Undo } from '@podwright/base';
 import { CONVERSIONS, STRATEGIES, type UserInfo } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
@@ -12,9 +20,6 @@ import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
-import type { Allocate } from './registry/allocation.ts';
-import { Registries } from './registry/registries.ts';
-import { STORE_INDEXES } from './registry/selection.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
 import { RequestHandler } from './server/request-handler.ts';
@@ -23,9 +28,6 @@ import { serverDocuments } from './server-documents.ts';
 import { AddressRange } from './services/address-range.ts';
 import { ServiceAllocator } from './services/service-allocator.ts';
 import { startControllers } from './start-controllers.ts';
-import type { ObjectStore } from './store/object-store.ts';
-import type { Durability } from './store/sqlite-file.ts';
-import { openSqliteStore } from './store/sqlite-store.ts';
 import { subresourceHandlers } from './subresource-handlers.ts';
 import { EventEncoder } from './wire/encode-event.ts';
 

@@ -1,3 +1,4 @@
+import { groupResource, type ObjectStore, type Registries, storedResource } from '@podwright/api-machinery';
 import { background, type Logger } from '@podwright/base';
 import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
 import { keepAggregated } from './authorization/aggregation-watch.ts';
@@ -8,10 +9,6 @@ import type { Location } from './controllers/dependents.ts';
 import { expireEvents } from './controllers/expire-events.ts';
 import { type KubernetesService, keepKubernetesService } from './controllers/kubernetes-service.ts';
 import { fillNamespaces } from './controllers/namespace-contents.ts';
-import type { Registries } from './registry/registries.ts';
-import { storedResource } from './registry/stored-resource.ts';
-import { groupResource } from './status/api-error.ts';
-import type { ObjectStore } from './store/object-store.ts';
 import { systemContext } from './system-context.ts';
 
 export type ControllersParts = {

@@ -1,9 +1,7 @@
+import type { Admission, ObjectStore, Registries } from '@podwright/api-machinery';
 import { STRATEGIES } from '@podwright/kube-kinds';
 import { type Access, AUDIENCES } from './access.ts';
-import type { Admission } from './admission-contract.ts';
-import type { Registries } from './registry/registries.ts';
 import type { SubresourceHandler } from './server/server-parts.ts';
-import type { ObjectStore } from './store/object-store.ts';
 import { bindingHandler } from './subresources/binding-requests.ts';
 import { evictionHandler } from './subresources/eviction-requests.ts';
 import { reviewHandlers } from './subresources/review-requests.ts';

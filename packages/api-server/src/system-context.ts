@@ -1,7 +1,7 @@
+import type { RequestContext } from '@podwright/api-machinery';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { MASTERS } from './authorization/authorizer.ts';
 import { AUTHENTICATED } from './authorization/known-users.ts';
-import type { RequestContext } from './request-context.ts';
 
 const SYSTEM: UserInfo = { username: 'system:apiserver', groups: [MASTERS, AUTHENTICATED] };
 

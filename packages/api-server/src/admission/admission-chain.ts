@@ -1,4 +1,4 @@
-import type { Admission } from '../admission-contract.ts';
+import type { Admission } from '@podwright/api-machinery';
 import type { AdmissionPlugin } from './admission-plugin.ts';
 
 /** Combines plugins into a chain that calls them in order and stops at the first one that rejects the write. */

@@ -1,6 +1,11 @@
+import {
+  type AdmissionAttributes,
+  ApiError,
+  forbidden,
+  groupResource,
+  type StatusCause,
+} from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
-import { ApiError, forbidden, groupResource, type StatusCause } from '../status/api-error.ts';
 
 /** The attributes of a write that carries an object. */
 export type ObjectAttributes = AdmissionAttributes & { object: ApiObject };

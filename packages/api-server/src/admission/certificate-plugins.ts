@@ -1,8 +1,8 @@
 /** Admission plugins that check who may approve and sign CertificateSigningRequests, and which subjects may be requested. */
+
+import { type AdmissionAttributes, groupResource } from '@podwright/api-machinery';
 import { isSameValue, textAt, valueAt } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
 import { type Authorizer, MASTERS } from '../authorization/authorizer.ts';
-import { groupResource } from '../status/api-error.ts';
 import { type AdmissionPlugin, isWriteOf, rejected } from './admission-plugin.ts';
 import { readSubject } from './certificate-request.ts';
 

@@ -1,6 +1,7 @@
 /** Sets the default StorageClass or IngressClass on objects that name no class. */
+
+import type { ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, textAt, valueAt, withValue } from '@podwright/kube-kinds';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, isWriteOf } from './admission-plugin.ts';
 import { claimClass } from './resources/claim-class.ts';
 

@@ -1,7 +1,6 @@
-import type { Admission } from '../admission-contract.ts';
+import type { Admission, ObjectStore } from '@podwright/api-machinery';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { EscalationCheck } from '../authorization/escalation-check.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { admissionChain } from './admission-chain.ts';
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificate-plugins.ts';
 import { defaultIngressClass, defaultStorageClass } from './default-classes.ts';

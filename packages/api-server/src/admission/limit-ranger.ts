@@ -1,8 +1,6 @@
+import { type AdmissionAttributes, groupResource, type ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
 import { aggregated } from '../authorization/go-text.ts';
-import { groupResource } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from './admission-plugin.ts';
 import { claimProblems, podProblems } from './limit-constraints.ts';
 import { withDefaultLimits } from './limit-defaults.ts';

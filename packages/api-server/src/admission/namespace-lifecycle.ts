@@ -1,7 +1,11 @@
+import {
+  type AdmissionAttributes,
+  forbidden,
+  groupResource,
+  notFound,
+  type ObjectStore,
+} from '@podwright/api-machinery';
 import { textAt } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
-import { forbidden, groupResource, notFound } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
 
 const NAMESPACES = { group: '', plural: 'namespaces' };

@@ -1,6 +1,7 @@
 /** Rules for what a kubelet may write to its own Node and to other objects that belong to it. */
+
+import type { AdmissionAttributes } from '@podwright/api-machinery';
 import { type ApiObject, isSameValue, textAt, valueAt, withValue } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
 import { readSubject } from './certificate-request.ts';
 import { forbiddenLabels } from './node-labels.ts';
 import type { NodeWriteRule } from './node-write.ts';

@@ -1,7 +1,8 @@
 /** Rules for what a kubelet may write to pods. */
+
+import { type ApiError, notFound } from '@podwright/api-machinery';
 import { type ApiObject, isSameValue, listAt, objectsAt, textAt, valueAt } from '@podwright/kube-kinds';
 import { isMirrorPod, MIRROR_ANNOTATION, referencesOf } from '../authorization/node/pod-references.ts';
-import { type ApiError, notFound } from '../status/api-error.ts';
 import type { NodeWrite, NodeWriteRule } from './node-write.ts';
 
 const PODS = { group: '', plural: 'pods' };

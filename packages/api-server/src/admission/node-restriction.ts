@@ -1,7 +1,6 @@
+import { type AdmissionAttributes, ApiError, groupResource } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
 import { nodeOfUser } from '../authorization/known-users.ts';
-import { ApiError, groupResource } from '../status/api-error.ts';
 import { type AdmissionPlugin, type ObjectAttributes, rejected } from './admission-plugin.ts';
 import {
   claimRefusal,

@@ -1,7 +1,7 @@
 /** Rules for the tokens that a kubelet may request: only tokens for pods on its node, and only for the audiences that those pods use. */
+
+import { type ApiError, notFound, type ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, objectAt, objectsAt, textAt, textsAt, valueAt } from '@podwright/kube-kinds';
-import { type ApiError, notFound } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import type { NodeWrite, NodeWriteRule } from './node-write.ts';
 
 const PODS = { group: '', plural: 'pods' };

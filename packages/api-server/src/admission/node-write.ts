@@ -1,7 +1,5 @@
-import type { AdmissionAttributes } from '../admission-contract.ts';
+import type { AdmissionAttributes, ApiError, ObjectStore } from '@podwright/api-machinery';
 import type { Authorizer } from '../authorization/authorizer.ts';
-import type { ApiError } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 
 export type NodeRestrictionParts = { store: ObjectStore; authorizer: Authorizer };
 

@@ -1,7 +1,6 @@
+import { groupResource, type ObjectStore } from '@podwright/api-machinery';
 import { quantityMilliValue, quantityValue } from '@podwright/kube-api';
 import { textAt } from '@podwright/kube-kinds';
-import { groupResource } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
 import { formatAmount, podAmounts } from './resources/resource-amounts.ts';
 

@@ -1,7 +1,11 @@
+import {
+  type AdmissionAttributes,
+  groupResource,
+  internalError,
+  invalid,
+  type ObjectStore,
+} from '@podwright/api-machinery';
 import { type ApiObject, objectAt, objectsAt, textAt, valueAt } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
-import { groupResource, internalError, invalid } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
 import type { CheckedPod } from './pod-security/check.ts';
 import { describeViolations, violationsOf } from './pod-security/checks.ts';

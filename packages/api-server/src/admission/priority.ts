@@ -1,6 +1,5 @@
+import type { AdmissionAttributes, ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, booleanAt, numberAt, textAt, valueAt, withValue } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from './admission-plugin.ts';
 
 const CLASSES = 'priorityclasses.scheduling.k8s.io';

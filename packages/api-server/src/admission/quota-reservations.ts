@@ -1,5 +1,5 @@
+import type { ObjectKey, ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { ObjectKey, ObjectStore } from '../store/object-store.ts';
 import type { Amounts } from './resources/resource-amounts.ts';
 
 /** The usage that an admitted write will add once the object is stored. */

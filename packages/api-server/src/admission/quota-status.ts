@@ -1,6 +1,6 @@
+import type { ObjectStore } from '@podwright/api-machinery';
 import { errorMessage, type Logger, pause } from '@podwright/base';
 import { type ApiObject, isSameValue, objectAt } from '@podwright/kube-kinds';
-import type { ObjectStore } from '../store/object-store.ts';
 import { decodeQuota, measuredResource, QuotaUsage } from './quota-usage.ts';
 import { type Amount, formatAmount } from './resources/resource-amounts.ts';
 

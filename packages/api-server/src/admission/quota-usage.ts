@@ -1,6 +1,5 @@
+import type { ObjectStore, StoredObject } from '@podwright/api-machinery';
 import { type ApiObject, objectAt, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
-import type { ObjectStore } from '../store/object-store.ts';
-import type { StoredObject } from '../store/stored-object.ts';
 import { quotaEvaluatorOf } from './resources/other-quotas.ts';
 import type { QuotaEvaluator, QuotaScope } from './resources/quota-evaluator.ts';
 import { type Amounts, amountsOf, sumOf } from './resources/resource-amounts.ts';

@@ -1,6 +1,6 @@
+import { ApiError, forbidden, internalError } from '@podwright/api-machinery';
 import type { EscalationCheck, RbacWrite } from '../authorization/escalation-check.ts';
 import { RBAC_GROUP } from '../authorization/rbac-objects.ts';
-import { ApiError, forbidden, internalError } from '../status/api-error.ts';
 import type { AdmissionPlugin } from './admission-plugin.ts';
 
 /** Rejects RBAC objects that would grant permissions which their writer does not have. Upstream checks this in its storage of these objects. */

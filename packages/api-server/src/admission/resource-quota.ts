@@ -1,7 +1,5 @@
+import { type AdmissionAttributes, groupResource, type ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
-import { groupResource } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, rejected } from './admission-plugin.ts';
 import { QuotaReservations } from './quota-reservations.ts';
 import { decodeQuota, type Quota, QuotaUsage } from './quota-usage.ts';

@@ -1,3 +1,4 @@
+import type { AdmissionAttributes, ObjectStore } from '@podwright/api-machinery';
 import {
   type ApiObject,
   type JsonObject,
@@ -7,8 +8,6 @@ import {
   valueAt,
   withValue,
 } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from './admission-plugin.ts';
 import { hasSameAmounts } from './resources/resource-amounts.ts';
 import { mergedTolerations } from './tolerations.ts';

@@ -1,9 +1,7 @@
+import { type AdmissionAttributes, groupResource, type ObjectStore } from '@podwright/api-machinery';
 import { sleep } from '@podwright/base';
 import { type ApiObject, listAt, objectsAt, textAt, valueAt, withValue } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
 import { isMirrorPod, referencesOf } from '../authorization/node/pod-references.ts';
-import { groupResource } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from './admission-plugin.ts';
 import { secretRefusal } from './mountable-secrets.ts';
 import { withTokenVolume } from './token-volume.ts';

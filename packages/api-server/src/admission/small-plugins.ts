@@ -1,7 +1,7 @@
 /** Small plugins that each add one thing to new objects. */
+
+import { groupResource, type ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, objectsAt, textAt, withValue } from '@podwright/kube-kinds';
-import { groupResource } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, isWriteOf } from './admission-plugin.ts';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
+import type { StoreOptions } from '@podwright/api-machinery';
+import { type AdmissionAttributes, ApiError, MemoryStore, type ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
-import type { AdmissionAttributes } from '../admission-contract.ts';
-import { ApiError } from '../status/api-error.ts';
-import { MemoryStore } from '../store/memory-store.ts';
-import type { ObjectStore, StoreOptions } from '../store/object-store.ts';
 import { admissionChain } from './admission-chain.ts';
 import type { AdmissionPlugin } from './admission-plugin.ts';
 

@@ -1,6 +1,6 @@
+import type { ObjectStore } from '@podwright/api-machinery';
 import { compareQuantities } from '@podwright/kube-api';
 import { type ApiObject, booleanAt, textAt } from '@podwright/kube-kinds';
-import type { ObjectStore } from '../store/object-store.ts';
 import { type AdmissionPlugin, isWriteOf, rejected } from './admission-plugin.ts';
 import { claimClass } from './resources/claim-class.ts';
 

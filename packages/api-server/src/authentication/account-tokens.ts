@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import type { ObjectStore } from '@podwright/api-machinery';
 import { RecentlyUsed } from '@podwright/base';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { accountGroups, accountUser } from '../authorization/known-users.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { CREDENTIAL_ID, RefusedCredential, type TokenType, type TokenUser } from './authenticator.ts';
 import { checkBinding } from './bound-objects.ts';
 import { isSignedWith, parseToken, signToken, type UnverifiedToken } from './json-web-token.ts';

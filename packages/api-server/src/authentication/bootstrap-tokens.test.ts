@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MemoryStore } from '../store/memory-store.ts';
+import { MemoryStore } from '../../../api-machinery/src/store/memory-store.ts';
 import { BootstrapTokens } from './bootstrap-tokens.ts';
 import { ISSUER, object } from './test-cluster.fixture.ts';
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { ObjectStore } from '@podwright/api-machinery';
 import { isRecord } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { ObjectStore } from '../store/object-store.ts';
 import type { TokenType, TokenUser } from './authenticator.ts';
 
 export type BootstrapTokensParts = { store: ObjectStore; audiences: readonly string[]; now: () => number };

@@ -1,5 +1,5 @@
+import type { ObjectKey, ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { ObjectKey, ObjectStore } from '../store/object-store.ts';
 import { RefusedCredential } from './authenticator.ts';
 import { type Binding, type BoundObject, LEEWAY_S } from './token-claims.ts';
 

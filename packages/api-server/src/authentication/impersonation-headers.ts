@@ -1,4 +1,4 @@
-import { badRequest } from '../status/api-error.ts';
+import { badRequest } from '@podwright/api-machinery';
 
 /** The user named in a request's impersonation headers. Empty fields are not impersonated. */
 export type RequestedUser = {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '@podwright/api-machinery';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { RbacAuthorizer } from '../authorization/rbac-authorizer.ts';
 import { StoreRbacSource } from '../authorization/store-rbac-source.ts';
 import { binding, request, role, storeOf } from '../authorization/test-rbac.fixture.ts';
-import { ApiError } from '../status/api-error.ts';
 import { impersonatedUser } from './impersonation.ts';
 import { isImpersonationHeader, requestedUser } from './impersonation-headers.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { unauthorized } from '@podwright/api-machinery';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from '../authorization/known-users.ts';
-import { unauthorized } from '../status/api-error.ts';
 import {
   type AuthenticationRequest,
   type Authenticator,

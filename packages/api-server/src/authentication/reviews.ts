@@ -1,9 +1,9 @@
 /** TokenReview and SelfSubjectReview. Creating such an object returns information about a user and stores nothing. */
 
+import { badRequest } from '@podwright/api-machinery';
 import { isRecord } from '@podwright/base';
 import { formatTime } from '@podwright/kube-api';
 import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
-import { badRequest } from '../status/api-error.ts';
 import { RefusedCredential, type TokenUser } from './authenticator.ts';
 
 /** Returns the user of a token that is valid for one of the audiences. Throws `RefusedCredential` otherwise. */

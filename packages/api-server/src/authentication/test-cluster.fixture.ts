@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
+import type { ObjectStore } from '@podwright/api-machinery';
+import { MemoryStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { MemoryStore } from '../store/memory-store.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import { AccountTokens } from './account-tokens.ts';
 import { readSigningKey, type SigningKey } from './signing-key.ts';
 

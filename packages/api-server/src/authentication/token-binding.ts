@@ -1,6 +1,5 @@
+import { badRequest, conflict, notFound, type ObjectStore } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { badRequest, conflict, notFound } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import type { Binding, BoundObject } from './token-claims.ts';
 
 const CORE = { group: '' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { ApiError } from '../status/api-error.ts';
 import { ISSUER, object, TestCluster } from './test-cluster.fixture.ts';
 import { requestToken, type TokenRequestAdmission, type TokenRequestParts } from './token-request.ts';
 

@@ -1,8 +1,7 @@
+import { badRequest, conflict, invalid, notFound, type ObjectStore } from '@podwright/api-machinery';
 import { isRecord } from '@podwright/base';
 import { formatTime } from '@podwright/kube-api';
 import { type ApiObject, type FieldError, invalidValue } from '@podwright/kube-kinds';
-import { badRequest, conflict, invalid, notFound } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import type { AccountTokens } from './account-tokens.ts';
 import { bindingOf } from './token-binding.ts';
 

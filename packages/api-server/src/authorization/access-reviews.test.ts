@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { ApiError } from '../status/api-error.ts';
 import { type AccessReviewKind, reviewAccess, reviewRules } from './access-reviews.ts';
 import type { AuthorizationAttributes, Decision } from './authorizer.ts';
 import { ALICE, rules } from './test-rbac.fixture.ts';

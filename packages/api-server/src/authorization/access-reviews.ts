@@ -1,4 +1,6 @@
 /** SubjectAccessReview and its variants. Creating such an object returns what a user may do and stores nothing. */
+
+import { badRequest, invalid } from '@podwright/api-machinery';
 import {
   type ApiObject,
   type FieldError,
@@ -10,7 +12,6 @@ import {
   type UserInfo,
   valueAt,
 } from '@podwright/kube-kinds';
-import { badRequest, invalid } from '../status/api-error.ts';
 import type { AuthorizationAttributes, Authorizer, RuleResolver } from './authorizer.ts';
 import { fieldSelectorOf, selectorErrors } from './review-selectors.ts';
 import { rulesReviewStatus } from './rules-review.ts';

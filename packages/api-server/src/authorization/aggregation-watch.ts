@@ -1,6 +1,5 @@
+import { ExpiredRevision, type ObjectStore, SlowWatcher } from '@podwright/api-machinery';
 import { errorMessage, type Logger, pause } from '@podwright/base';
-import type { ObjectStore } from '../store/object-store.ts';
-import { ExpiredRevision, SlowWatcher } from '../store/store-errors.ts';
 import { planAggregation } from './aggregation.ts';
 import type { PolicyRule } from './authorizer.ts';
 import { RBAC_GROUP, type Role } from './rbac-objects.ts';

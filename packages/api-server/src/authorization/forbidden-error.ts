@@ -1,4 +1,4 @@
-import { type ApiError, forbidden } from '../status/api-error.ts';
+import { type ApiError, forbidden } from '@podwright/api-machinery';
 import type { AuthorizationAttributes } from './authorizer.ts';
 import { forbiddenMessage } from './forbidden-message.ts';
 

@@ -1,6 +1,5 @@
+import type { ObjectStore, StoredObject } from '@podwright/api-machinery';
 import type { UserInfo } from '@podwright/kube-kinds';
-import type { ObjectStore } from '../store/object-store.ts';
-import type { StoredObject } from '../store/stored-object.ts';
 import { RBAC_GROUP, type Role, type RoleBinding } from './rbac-objects.ts';
 import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { SubjectIndex } from './subject-index.ts';

@@ -1,6 +1,6 @@
+import type { ObjectStore } from '@podwright/api-machinery';
+import { MemoryStore } from '@podwright/api-machinery';
 import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
-import { MemoryStore } from '../store/memory-store.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import type { AuthorizationAttributes, PolicyRule } from './authorizer.ts';
 import { ruleOfLine } from './bootstrap/role-table.ts';
 import { subjectOfLine } from './bootstrap/subject-table.ts';

@@ -2,11 +2,10 @@
  * Garbage collection: deletes objects whose owners do not exist, and completes deletions with the policies Foreground and Orphan (upstream's
  * garbage collector, with a store that is never behind).
  */
+
+import { ApiError, type StoredObject, type StoreEvent } from '@podwright/api-machinery';
 import { errorMessage, pause } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { ApiError } from '../status/api-error.ts';
-import type { StoreEvent } from '../store/object-store.ts';
-import type { StoredObject } from '../store/stored-object.ts';
 import type { ControllerParts } from './controller-parts.ts';
 import { Dependents, type Location, locationOf, ownersOf } from './dependents.ts';
 import { followResource } from './follow-resource.ts';

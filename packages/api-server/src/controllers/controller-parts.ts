@@ -1,7 +1,5 @@
+import type { ObjectStore, RequestContext, ResourceRegistry } from '@podwright/api-machinery';
 import type { Logger } from '@podwright/base';
-import type { ResourceRegistry } from '../registry/resource-registry.ts';
-import type { RequestContext } from '../request-context.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 
 /** What all controllers need. They run until the signal aborts. */
 export type ControllerParts = {

@@ -1,7 +1,8 @@
 /** Deletes the objects of namespaces that are being deleted, and then lets the namespaces be removed. */
+
+import { ApiError } from '@podwright/api-machinery';
 import { errorMessage, pause } from '@podwright/base';
 import { type ApiObject, textsAt, withValue } from '@podwright/kube-kinds';
-import { ApiError } from '../status/api-error.ts';
 import type { ControllerParts } from './controller-parts.ts';
 import { followResource } from './follow-resource.ts';
 

@@ -1,5 +1,5 @@
+import type { StoredObject } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { StoredObject } from '../store/stored-object.ts';
 
 /** An object in the store. */
 export type Location = { resource: string; namespace: string; name: string };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { decoded, TestRegistries } from '../registry/test-registries.fixture.ts';
+import { decoded, TestRegistries } from '../../../api-machinery/src/registry/test-registries.fixture.ts';
 import { deleteExpired } from './expire-events.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
+import { ApiError } from '@podwright/api-machinery';
 import { pause } from '@podwright/base';
 import { type ApiObject, textAt } from '@podwright/kube-kinds';
-import { ApiError } from '../status/api-error.ts';
 import type { ControllerParts } from './controller-parts.ts';
 
 const EVENTS = 'events';

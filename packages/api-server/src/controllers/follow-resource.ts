@@ -1,7 +1,11 @@
+import {
+  ExpiredRevision,
+  type ObjectStore,
+  SlowWatcher,
+  type StoredObject,
+  type StoreEvent,
+} from '@podwright/api-machinery';
 import { errorMessage, type Logger, pause } from '@podwright/base';
-import type { ObjectStore, StoreEvent } from '../store/object-store.ts';
-import { ExpiredRevision, SlowWatcher } from '../store/store-errors.ts';
-import type { StoredObject } from '../store/stored-object.ts';
 
 export type Follower = {
   /** The objects at the start, and again if changes were missed. */

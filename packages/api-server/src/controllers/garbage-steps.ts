@@ -1,6 +1,7 @@
 /** What the garbage collector does with one object. Both functions return further objects to check. */
+
+import { FOREGROUND, ORPHAN } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { FOREGROUND, ORPHAN } from '../metadata/reference-rules.ts';
 import type { ControllerParts } from './controller-parts.ts';
 import { type Location, type OwnerReference, ownersOf } from './dependents.ts';
 

@@ -1,6 +1,7 @@
 /** The objects that each namespace has: the service account `default`, and the authority's certificate in `kube-root-ca.crt`. */
+
+import { ApiError } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { ApiError } from '../status/api-error.ts';
 import type { ControllerParts } from './controller-parts.ts';
 import { followResource } from './follow-resource.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiError } from '@podwright/api-machinery';
 import { decodeObject, type Resource, Schema } from '@podwright/kube-schema';
 import { pathRequest } from '../path-request.fixture.ts';
-import { ApiError } from '../status/api-error.ts';
 import { Discovery } from './discovery.ts';
 
 const schema = await Schema.load();

@@ -1,7 +1,8 @@
 /** Serves discovery of groups, versions and resources. Documents are built on each request, because requests are rare. */
+
+import { methodNotAllowed, pageNotFound } from '@podwright/api-machinery';
 import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
 import { type PathRequest, type PathResponse, unknownPath } from '../http-answer.ts';
-import { methodNotAllowed, pageNotFound } from '../status/api-error.ts';
 import { aggregatedDiscovery } from './aggregated-discovery.ts';
 import { acceptedAggregation, aggregatedResponse, documentResponse } from './document-response.ts';
 import { type ApiGroup, groupsOf } from './group-versions.ts';

@@ -1,9 +1,9 @@
 /** Encodes discovery documents in the media type that the client accepts. */
 import { createHash } from 'node:crypto';
+import { ApiError } from '@podwright/api-machinery';
 import { encodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
 import { type AcceptClause, accepts, parseAccept } from '../accept.ts';
 import { notModified, type PathRequest, type PathResponse, taggedHeaders } from '../http-answer.ts';
-import { ApiError } from '../status/api-error.ts';
 import { type AggregatedVersion, isAggregatedVersion } from './aggregated-discovery.ts';
 
 const JSON_TYPE = 'application/json';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { groupResource } from '@podwright/api-machinery';
 import type { Resource } from '@podwright/kube-schema';
-import { groupResource } from '../status/api-error.ts';
 import type { ApiGroup } from './group-versions.ts';
 
 /** Storage versions in upstream, for resources that are not stored in the preferred version of their group. */

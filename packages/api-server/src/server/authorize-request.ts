@@ -1,7 +1,7 @@
+import { forbidden } from '@podwright/api-machinery';
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenMessage } from '../authorization/forbidden-message.ts';
-import { forbidden } from '../status/api-error.ts';
 import type { RequestInfo } from './request-info.ts';
 
 const VERBS_WITH_SELECTORS = ['list', 'watch', 'deletecollection'];

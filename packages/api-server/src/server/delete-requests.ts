@@ -1,4 +1,4 @@
-import { deletionAnswer } from '../registry/deletion-answer.ts';
+import { deletionAnswer } from '@podwright/api-machinery';
 import { type DeleteOptions, deleteOptions } from '../wire/delete-options.ts';
 import { headerOf } from '../wire/http-exchange.ts';
 import { negotiateObject } from '../wire/negotiation.ts';

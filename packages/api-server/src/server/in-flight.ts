@@ -1,6 +1,6 @@
+import { tooManyRequests } from '@podwright/api-machinery';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { MASTERS } from '../authorization/authorizer.ts';
-import { tooManyRequests } from '../status/api-error.ts';
 
 /** Maximum number of concurrent requests per user. */
 export type InFlightLimits = {

@@ -1,5 +1,5 @@
+import { badRequest } from '@podwright/api-machinery';
 import { withTimeout } from '@podwright/base';
-import { badRequest } from '../status/api-error.ts';
 import { type ListParameters, listParameters } from '../wire/list-options.ts';
 import { negotiateObject, negotiateWatch } from '../wire/negotiation.ts';
 import { QueryValues } from '../wire/query-values.ts';

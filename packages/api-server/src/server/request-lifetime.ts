@@ -1,5 +1,5 @@
+import { ApiError, badRequest } from '@podwright/api-machinery';
 import { Timer } from '@podwright/base';
-import { ApiError, badRequest } from '../status/api-error.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http-exchange.ts';
 import { parseGoDuration } from './go-duration.ts';
 

@@ -1,4 +1,4 @@
-import { badRequest } from '../status/api-error.ts';
+import { badRequest } from '@podwright/api-machinery';
 
 export type RequestUrl = { path: string; query: URLSearchParams };
 

@@ -1,5 +1,5 @@
+import type { RequestContext } from '@podwright/api-machinery';
 import type { GroupVersionKind } from '@podwright/kube-schema';
-import type { RequestContext } from '../request-context.ts';
 import { includeObjectOf } from '../wire/encode-table.ts';
 import { managerOf } from '../wire/field-manager.ts';
 import { headerOf } from '../wire/http-exchange.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { forbidden } from '../status/api-error.ts';
+import { forbidden } from '@podwright/api-machinery';
 import type { SubresourceHandler } from './server-parts.ts';
 import { TestServer } from './test-server.fixture.ts';
 

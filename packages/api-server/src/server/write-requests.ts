@@ -1,6 +1,5 @@
+import type { PatchRequest, Written } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-import type { PatchRequest } from '../registry/patched-object.ts';
-import type { Written } from '../registry/update-object.ts';
 import { bodyMediaType, decodeBody } from '../wire/decode-body.ts';
 import type { FieldValidation } from '../wire/field-validation.ts';
 import { headerOf } from '../wire/http-exchange.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiObject } from '@podwright/kube-kinds';
-import { MemoryStore } from '../store/memory-store.ts';
+import { MemoryStore } from '../../../api-machinery/src/store/memory-store.ts';
 import { AddressRange } from './address-range.ts';
 import { ServiceAllocator } from './service-allocator.ts';
 

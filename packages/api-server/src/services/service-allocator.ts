@@ -1,3 +1,4 @@
+import { type Allocation, internalError, type ObjectStore } from '@podwright/api-machinery';
 import {
   type ApiObject,
   chooseIpFamilies,
@@ -10,9 +11,6 @@ import {
   withItems,
   withValue,
 } from '@podwright/kube-kinds';
-import type { Allocation } from '../registry/allocation.ts';
-import { internalError } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
 import type { AddressRange } from './address-range.ts';
 import { chooseNodePort, isNodePort, PORT_RANGE } from './port-range.ts';
 import { clusterIpsOf, hasNodePorts, isHeadless, nodePortsOf, typeOf, usedBy } from './service-values.ts';

@@ -1,11 +1,10 @@
 /** Assigns pods to nodes: POST of a Binding to `pods/NAME/binding` or to `bindings`. */
+
+import { badRequest, conflict, invalid, type Registries, timestamp } from '@podwright/api-machinery';
 import { type ApiObject, listAt, objectAt, STRATEGIES, textAt, withValue } from '@podwright/kube-kinds';
-import type { Registries } from '../registry/registries.ts';
 import { contextOf, encodingOf, namespaceOf } from '../server/resource-request.ts';
 import type { SubresourceHandler } from '../server/server-parts.ts';
 import { readObject } from '../server/write-requests.ts';
-import { badRequest, conflict, invalid } from '../status/api-error.ts';
-import { timestamp } from '../timestamp.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import { writeOptions } from '../wire/write-options.ts';
 import { coreResource } from './core-resource.ts';

@@ -1,4 +1,16 @@
 /** Evictions: deletions of pods that their PodDisruptionBudgets allow (POST to `pods/NAME/eviction`). */
+
+import {
+  ApiError,
+  badRequest,
+  type DeleteOptions,
+  forbidden,
+  internalError,
+  type ObjectStore,
+  type Registries,
+  type RequestContext,
+  timestamp,
+} from '@podwright/api-machinery';
 import {
   type ApiObject,
   matchesRequirements,
@@ -8,15 +20,9 @@ import {
   textAt,
   withValue,
 } from '@podwright/kube-kinds';
-import type { DeleteOptions } from '../registry/delete-options.ts';
-import type { Registries } from '../registry/registries.ts';
-import type { RequestContext } from '../request-context.ts';
 import { contextOf, encodingOf, placeOf } from '../server/resource-request.ts';
 import type { ResourceRequest, SubresourceHandler } from '../server/server-parts.ts';
 import { readObject } from '../server/write-requests.ts';
-import { ApiError, badRequest, forbidden, internalError } from '../status/api-error.ts';
-import type { ObjectStore } from '../store/object-store.ts';
-import { timestamp } from '../timestamp.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import { writeOptions } from '../wire/write-options.ts';
 import { sendSuccess } from './send-success.ts';

@@ -1,14 +1,20 @@
 /** The `scale` subresource of workloads: reads and writes of a Scale are reads and updates of the object. */
+
+import {
+  APPLY,
+  applyPatch,
+  badRequest,
+  invalid,
+  type PatchRequest,
+  patchObject,
+  type Registries,
+} from '@podwright/api-machinery';
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { type ApiObject, invalidValue, type ScaleStrategy } from '@podwright/kube-kinds';
 import { decodeJson, type Schema } from '@podwright/kube-schema';
-import { APPLY, applyPatch, patchObject } from '../registry/apply-patch.ts';
-import type { PatchRequest } from '../registry/patched-object.ts';
-import type { Registries } from '../registry/registries.ts';
 import { contextOf, encodingOf, placeOf } from '../server/resource-request.ts';
 import type { ResourceRequest, SubresourceHandler } from '../server/server-parts.ts';
 import { readObject, readPatchRequest } from '../server/write-requests.ts';
-import { badRequest, invalid } from '../status/api-error.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import { writeOptions } from '../wire/write-options.ts';
 

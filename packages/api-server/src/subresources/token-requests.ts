@@ -1,5 +1,5 @@
 /** Creates tokens of service accounts: POST of a TokenRequest to `serviceaccounts/NAME/token`. */
-import type { Admission, AdmissionAttributes } from '../admission-contract.ts';
+import type { Admission, AdmissionAttributes } from '@podwright/api-machinery';
 import { requestToken, type TokenRequestParts } from '../authentication/token-request.ts';
 import { contextOf, encodingOf, placeOf } from '../server/resource-request.ts';
 import type { SubresourceHandler } from '../server/server-parts.ts';

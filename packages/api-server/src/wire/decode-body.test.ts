@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '@podwright/api-machinery';
 import { encodeObject, Schema } from '@podwright/kube-schema';
-import { ApiError } from '../status/api-error.ts';
 import { bodyMediaType, decodeBody } from './decode-body.ts';
 import type { FieldValidation } from './field-validation.ts';
 import type { ObjectMediaType } from './media-type.ts';

@@ -1,3 +1,4 @@
+import { badRequest, unsupportedMediaType } from '@podwright/api-machinery';
 import { errorCode, PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import {
@@ -9,7 +10,6 @@ import {
   PROTOBUF_MEDIA_TYPE,
   type Schema,
 } from '@podwright/kube-schema';
-import { badRequest, unsupportedMediaType } from '../status/api-error.ts';
 import { checkedType, DecodeError, namedBy, namedKind } from './body-kind.ts';
 import { type FieldValidation, strictError, type Warn } from './field-validation.ts';
 import { MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';

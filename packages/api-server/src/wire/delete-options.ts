@@ -1,8 +1,9 @@
 /** Delete options (meta/v1 DeleteOptions). They are read from the body, or from the query if there is no body. */
+
+import { badRequest } from '@podwright/api-machinery';
 import { PodwrightError } from '@podwright/base';
 import { type FieldError, invalidValue, notSupported } from '@podwright/kube-kinds';
 import { decodeJson, decodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
-import { badRequest } from '../status/api-error.ts';
 import { bodyMediaType } from './decode-body.ts';
 import { BodySyntaxError, parseJsonBody, parseYamlBody } from './parsed-body.ts';
 import { QueryValues } from './query-values.ts';

@@ -1,3 +1,4 @@
+import { type FailureStatus, StoredObject } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import {
   apiVersionOf,
@@ -6,8 +7,6 @@ import {
   type JsonObject,
   PROTOBUF_MEDIA_TYPE,
 } from '@podwright/kube-schema';
-import type { FailureStatus } from '../status/api-error.ts';
-import { StoredObject } from '../store/stored-object.ts';
 import { isStoredForm } from './encode-response.ts';
 import { tableValue } from './encode-table.ts';
 import { type AnyObject, decoded, metadataOf, type ResourceEncoding, revisionOf } from './response-content.ts';

@@ -1,5 +1,5 @@
+import { itemParts, StoredObject } from '@podwright/api-machinery';
 import { apiVersionOf, type JsonObject, listKind } from '@podwright/kube-schema';
-import { itemParts, StoredObject } from '../store/stored-object.ts';
 import { tableValue } from './encode-table.ts';
 import { type Body, encodeValue, NEWLINE } from './encode-value.ts';
 import type { OutputFormat } from './negotiation.ts';

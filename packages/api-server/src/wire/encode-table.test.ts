@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
-import { ApiError } from '../status/api-error.ts';
 import { includeObjectOf, tableValue } from './encode-table.ts';
 import type { ResourceEncoding } from './response-content.ts';
 

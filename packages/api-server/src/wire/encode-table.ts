@@ -1,6 +1,6 @@
+import { badRequest } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { JsonObject } from '@podwright/kube-schema';
-import { badRequest } from '../status/api-error.ts';
 import { loadTables } from '../tables/load-tables.ts';
 import type { IncludeObject, TableOptions } from '../tables/table-of.ts';
 import type { Conversion } from './negotiation.ts';

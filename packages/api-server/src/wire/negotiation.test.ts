@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import type { ApiError } from '../status/api-error.ts';
+import type { ApiError } from '@podwright/api-machinery';
 import type { HttpRequest } from './http-exchange.ts';
 import { acceptsGzip, negotiateObject, negotiateStatus, negotiateWatch } from './negotiation.ts';
 

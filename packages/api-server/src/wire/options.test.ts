@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '@podwright/api-machinery';
 import { encodeObject, Schema } from '@podwright/kube-schema';
-import { ApiError } from '../status/api-error.ts';
 import { deleteOptions } from './delete-options.ts';
 import { managerOf } from './field-manager.ts';
 import { listParameters } from './list-options.ts';

@@ -1,4 +1,4 @@
-import { badRequest } from '../status/api-error.ts';
+import { badRequest } from '@podwright/api-machinery';
 
 /** Throws 400 if a name or namespace cannot be a URL path segment. */
 export function checkPathSegment(value: string, parameter: 'Name' | 'Namespace'): void {

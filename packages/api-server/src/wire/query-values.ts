@@ -1,4 +1,4 @@
-import { badRequest } from '../status/api-error.ts';
+import { badRequest } from '@podwright/api-machinery';
 
 /** Reads query parameters the way Go converts URL values: only the first value of each parameter counts. */
 export class QueryValues {

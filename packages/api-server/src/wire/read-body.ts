@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { badRequest, tooLarge } from '@podwright/api-machinery';
 import { BoundedBytes } from '@podwright/base';
-import { badRequest, tooLarge } from '../status/api-error.ts';
 import { type HttpExchange, type HttpRequest, headerOf } from './http-exchange.ts';
 
 /** Upstream's limit on the size of a request body. */

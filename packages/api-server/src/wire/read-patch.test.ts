@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../status/api-error.ts';
+import { ApiError } from '@podwright/api-machinery';
 import type { FieldValidation } from './field-validation.ts';
 import type { PatchMediaType } from './media-type.ts';
 import { patchMediaType, readPatch } from './read-patch.ts';

@@ -1,4 +1,4 @@
-import { badRequest, unsupportedMediaType } from '../status/api-error.ts';
+import { badRequest, unsupportedMediaType } from '@podwright/api-machinery';
 import type { FieldValidation, Warn } from './field-validation.ts';
 import { mediaTypeOf, PATCH_MEDIA_TYPES, type PatchMediaType } from './media-type.ts';
 import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody, yamlStrictProblem } from './parsed-body.ts';

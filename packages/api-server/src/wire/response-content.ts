@@ -1,7 +1,6 @@
+import { ApiError, StoredObject } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { apiVersionOf, type GroupVersionKind, type JsonObject, type Schema } from '@podwright/kube-schema';
-import { ApiError } from '../status/api-error.ts';
-import { StoredObject } from '../store/stored-object.ts';
 import type { IncludeObject } from '../tables/table-of.ts';
 import type { Conversion, OutputFormat } from './negotiation.ts';
 

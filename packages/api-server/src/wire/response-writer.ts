@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { ApiError, internalError } from '@podwright/api-machinery';
 import type { Schema } from '@podwright/kube-schema';
-import { ApiError, internalError } from '../status/api-error.ts';
 import { discardBody, hasUnreadBody } from './discard-body.ts';
 import { encodeList, encodeOne } from './encode-response.ts';
 import { type Body, encodeValue, jsonText } from './encode-value.ts';

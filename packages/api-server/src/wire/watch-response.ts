@@ -1,5 +1,5 @@
+import { ApiError, internalError } from '@podwright/api-machinery';
 import { withTimeout } from '@podwright/base';
-import { ApiError, internalError } from '../status/api-error.ts';
 import type { EventEncoder, OutputEvent } from './encode-event.ts';
 import type { ResourceEncoding } from './response-content.ts';
 import type { ResponseWriter } from './response-writer.ts';

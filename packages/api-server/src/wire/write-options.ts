@@ -1,6 +1,7 @@
 /** Options of POST, PUT and PATCH requests (meta/v1 CreateOptions, UpdateOptions, PatchOptions). They are read from the query. */
+
+import { invalid } from '@podwright/api-machinery';
 import { type FieldError, forbiddenField, notSupported, required } from '@podwright/kube-kinds';
-import { invalid } from '../status/api-error.ts';
 import { fieldManagerErrors } from './field-manager.ts';
 import type { FieldValidation } from './field-validation.ts';
 import type { PatchMediaType } from './media-type.ts';

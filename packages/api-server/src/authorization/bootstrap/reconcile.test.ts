@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MemoryStore } from '../../store/memory-store.ts';
+import { MemoryStore } from '../../../../api-machinery/src/store/memory-store.ts';
 import type { Role, RoleBinding } from '../rbac-objects.ts';
 import { binding, keyOf, role, rules } from '../test-rbac.fixture.ts';
 import { AUTO_UPDATE, bootstrapPolicy } from './bootstrap-policy.ts';

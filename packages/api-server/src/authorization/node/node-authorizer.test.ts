@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ObjectKey } from '@podwright/api-machinery';
 import type { ApiObject, UserInfo } from '@podwright/kube-kinds';
-import { MemoryStore } from '../../store/memory-store.ts';
-import type { ObjectKey } from '../../store/object-store.ts';
+import { MemoryStore } from '../../../../api-machinery/src/store/memory-store.ts';
 import { bootstrapPolicy } from '../bootstrap/bootstrap-policy.ts';
 import { request } from '../test-rbac.fixture.ts';
 import { requiresField } from './field-requirements.ts';

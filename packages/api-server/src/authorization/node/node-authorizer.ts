@@ -1,5 +1,5 @@
+import type { ObjectStore } from '@podwright/api-machinery';
 import type { UserInfo } from '@podwright/kube-kinds';
-import type { ObjectStore } from '../../store/object-store.ts';
 import type {
   AuthorizationAttributes,
   Authorizer,

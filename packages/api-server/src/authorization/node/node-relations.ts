@@ -1,6 +1,5 @@
+import type { IndexValue, ObjectStore, StoredObject } from '@podwright/api-machinery';
 import { type ApiObject, textAt } from '@podwright/kube-kinds';
-import type { IndexValue, ObjectStore } from '../../store/object-store.ts';
-import type { StoredObject } from '../../store/stored-object.ts';
 import { isMirrorPod, type Reference, referencesOf } from './pod-references.ts';
 import { referencesOfVolume, type VolumeReferences } from './volume-references.ts';
 

@@ -1,0 +1,40 @@
+export type { Admission, AdmissionAttributes } from './admission-contract.ts';
+export { FOREGROUND, ORPHAN } from './metadata/reference-rules.ts';
+export { withSystemFields } from './metadata/system-fields.ts';
+export type { Allocate, Allocation } from './registry/allocation.ts';
+export { APPLY, applyPatch, patchObject } from './registry/apply-patch.ts';
+export type { DeleteOptions } from './registry/delete-options.ts';
+export { deletionAnswer } from './registry/deletion-answer.ts';
+export type { PatchRequest } from './registry/patched-object.ts';
+export { Registries } from './registry/registries.ts';
+export { ResourceRegistry } from './registry/resource-registry.ts';
+export { STORE_INDEXES } from './registry/selection.ts';
+export { storedResource, storeResource } from './registry/stored-resource.ts';
+export type { Written } from './registry/update-object.ts';
+export type { RequestContext } from './request-context.ts';
+export {
+  ApiError,
+  badRequest,
+  conflict,
+  type FailureStatus,
+  forbidden,
+  groupResource,
+  internalError,
+  invalid,
+  methodNotAllowed,
+  notAcceptable,
+  notFound,
+  pageNotFound,
+  type StatusCause,
+  tooLarge,
+  tooManyRequests,
+  unauthorized,
+  unsupportedMediaType,
+} from './status/api-error.ts';
+export { MemoryStore } from './store/memory-store.ts';
+export type { IndexValue, ObjectKey, ObjectStore, StoreEvent, StoreOptions, Write } from './store/object-store.ts';
+export type { Durability } from './store/sqlite-file.ts';
+export { openSqliteStore, type SqliteStore } from './store/sqlite-store.ts';
+export { ExpiredRevision, SlowWatcher } from './store/store-errors.ts';
+export { itemParts, StoredObject } from './store/stored-object.ts';
+export { timestamp } from './timestamp.ts';
