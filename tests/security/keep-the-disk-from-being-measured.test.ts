@@ -49,6 +49,9 @@ test('a container with a huge directory and a deep one is measured, and so is th
   const hasAll = async () => (await cri.image.imageFsInfo({})).containerFilesystems[0]!.inodesUsed!.value >= all;
   await waitFor(hasAll, { intervalMs: 500, signal: AbortSignal.timeout(60_000) });
   await cri.runtime.execSync({ containerId, cmd: ['rm', '-rf', '/many'], timeout: 60n });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  const isDeleted = () => runtime.podThings().every((line) => !line.includes('/trash/')) || undefined;
+  await waitFor(isDeleted, { intervalMs: 500, signal: AbortSignal.timeout(120_000) }); // deep trees take long
 });
 
 test('a pod that continuously creates and removes files is still evicted when its volume exceeds its limit', async () => {
