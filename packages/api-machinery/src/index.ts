@@ -1,6 +1,6 @@
 export type { Admission, AdmissionAttributes } from './admission-contract.ts';
 export { FOREGROUND, ORPHAN } from './metadata/reference-rules.ts';
-export { withSystemFields } from './metadata/system-fields.ts';
+export { generateName, withSystemFields } from './metadata/system-fields.ts';
 export type { Allocate, Allocation } from './registry/allocation.ts';
 export { APPLY, applyPatch, patchObject } from './registry/apply-patch.ts';
 export type { DeleteOptions } from './registry/delete-options.ts';

@@ -1,5 +1,5 @@
+import { generateName } from '@podwright/api-machinery';
 import { type ApiObject, type JsonObject, objectsAt, textAt, withItems, withValue } from '@podwright/kube-kinds';
-import { randomSuffix } from './random-suffix.ts';
 
 /** Directory in which clients in pods look for the token, the CA certificate and the namespace. */
 const DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -20,7 +20,7 @@ const DEFAULT_MODE = 420; // rw-r--r--, as a decimal number in JSON
 /** Adds a volume with the service account's token to the pod, and mounts it in each container that has no other mount at that path. */
 export function withTokenVolume(pod: ApiObject): ApiObject {
   const existing = objectsAt(pod, 'spec', 'volumes').find((volume) => textAt(volume, 'name').startsWith(NAME_PREFIX));
-  const name = existing === undefined ? `${NAME_PREFIX}${randomSuffix()}` : textAt(existing, 'name');
+  const name = existing === undefined ? generateName(NAME_PREFIX) : textAt(existing, 'name');
   const mount = (container: JsonObject) => (mounts(container) ? container : withMount(container, name));
   const mounted = withItems(withItems(pod, ['spec', 'initContainers'], mount), ['spec', 'containers'], mount);
   if (existing !== undefined || !needsVolume(pod)) return mounted;

@@ -1,7 +1,7 @@
 import { ApiError, badRequest } from '@podwright/api-machinery';
 import { Timer } from '@podwright/base';
+import { parseGoDuration } from '@podwright/kube-api';
 import type { HttpRequest, HttpResponse } from '../wire/http-exchange.ts';
-import { parseGoDuration } from './go-duration.ts';
 
 /** Upstream's timeout for requests that are not long-running. */
 export const MAX_REQUEST_MS = 60_000;
