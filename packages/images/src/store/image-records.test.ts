@@ -76,12 +76,22 @@ for (const [what, { puts, removed = [] }, isLoaded] of loadChecks) {
 test('images from before loads were recorded count as pulled', () => {
   const { database, records } = open();
   records.put({ ...imageOf('app'), isLoaded: true });
-  database.exec(
-    "ALTER TABLE image_names DROP COLUMN is_loaded; UPDATE schema_versions SET version = 1 WHERE name = 'images'",
-  );
+  database.exec("DROP TABLE loaded_image_names; DELETE FROM schema_versions WHERE name = 'loaded images'");
   assert.deepEqual(
     new ImageRecords(database, 'this boot').list().map(({ isLoaded, repoTags }) => ({ isLoaded, repoTags })),
     [{ isLoaded: false, repoTags: imageOf('app').tags }],
+  );
+});
+
+test('a loaded name that an earlier version moved to a pulled image does not count as loaded', () => {
+  const { database, records } = open();
+  records.putAll([{ ...imageOf('app'), isLoaded: true }, imageOf('other')]);
+  database
+    .prepare('UPDATE image_names SET image_id = ? WHERE name = ?')
+    .run(imageOf('other').id, imageOf('app').tags[0]!);
+  assert.deepEqual(
+    new ImageRecords(database, 'this boot').list().map(({ isLoaded }) => isLoaded),
+    [false, false],
   );
 });
 

@@ -48,8 +48,18 @@ CREATE TABLE image_needs (
   key TEXT NOT NULL, image_id TEXT NOT NULL REFERENCES images (id) ON DELETE CASCADE, PRIMARY KEY (key, image_id)
 ) STRICT, WITHOUT ROWID;`;
 
-/** `is_loaded` is 1 for a name by which an image was loaded, until the same name is pulled. */
-const LOADED_NAMES = 'ALTER TABLE image_names ADD COLUMN is_loaded INTEGER NOT NULL DEFAULT 0';
+/**
+ * The names by which images were loaded, until the same name is pulled. The table has a version of its own, so that earlier versions of
+ * Podwright ignore it after a downgrade. They do not update it, so a row is valid only while the name belongs to the same image.
+ */
+const LOADED_NAMES = `
+CREATE TABLE loaded_image_names (
+  name TEXT PRIMARY KEY REFERENCES image_names (name) ON DELETE CASCADE, image_id TEXT NOT NULL
+) STRICT, WITHOUT ROWID;`;
+
+const SELECT_NAMES = `
+SELECT image_names.*, loaded.name IS NOT NULL AS is_loaded
+FROM image_names LEFT JOIN loaded_image_names AS loaded USING (name, image_id)`;
 
 /** The tables are STRICT, so SQLite enforces the column types. */
 type ImageRow = {
@@ -73,7 +83,8 @@ export class ImageRecords {
   #cache: Records | undefined;
 
   constructor(database: MetadataDatabase, bootId: string) {
-    migrate(database, 'images', [TABLES, LOADED_NAMES]);
+    migrate(database, 'images', [TABLES]);
+    migrate(database, 'loaded images', [LOADED_NAMES]);
     this.#database = database;
     this.#bootId = bootId;
   }
@@ -162,16 +173,24 @@ export class ImageRecords {
         image.sizeBytes,
         this.#bootId,
       );
-    const name = database.prepare(
-      `INSERT INTO image_names (name, kind, image_id, is_loaded) VALUES (?, ?, ?, ?)
-       ON CONFLICT (name) DO UPDATE SET image_id = excluded.image_id, is_loaded = excluded.is_loaded`,
-    );
-    const isLoaded = Number(image.isLoaded);
-    for (const tag of image.tags) name.run(tag, 'tag', image.id, isLoaded);
-    // The digest of a tagged image remains when its tag moves to another image, which must not retain the old image.
-    for (const digest of image.digests) name.run(digest, 'digest', image.id, image.tags.length === 0 ? isLoaded : 0);
+    for (const tag of image.tags) this.#putName(tag, 'tag', image);
+    for (const digest of image.digests) this.#putName(digest, 'digest', image);
     const need = database.prepare('INSERT OR IGNORE INTO image_needs (key, image_id) VALUES (?, ?)');
     for (const key of [...image.content, ...image.chain]) need.run(key, image.id);
+  }
+
+  #putName(name: string, kind: NameRow['kind'], { id, tags, isLoaded }: NewImage): void {
+    const database = this.#database;
+    database
+      .prepare(
+        `INSERT INTO image_names (name, kind, image_id) VALUES (?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET image_id = excluded.image_id`,
+      )
+      .run(name, kind, id);
+    database.prepare('DELETE FROM loaded_image_names WHERE name = ?').run(name);
+    // The digest of a tagged image remains when its tag moves to another image, and must not retain the old image.
+    if (isLoaded && (kind === 'tag' || tags.length === 0))
+      database.prepare('INSERT INTO loaded_image_names (name, image_id) VALUES (?, ?)').run(name, id);
   }
 
   #records(): Records {
@@ -181,7 +200,7 @@ export class ImageRecords {
 
   #read(): Records {
     const rows = this.#database.prepare('SELECT * FROM images ORDER BY rowid').all() as ImageRow[];
-    const names = this.#database.prepare('SELECT * FROM image_names').all() as NameRow[];
+    const names = this.#database.prepare(SELECT_NAMES).all() as NameRow[];
     const namesOf = (id: string) => names.filter((row) => row.image_id === id);
     const records: Records = { images: [], byId: new Map(), damaged: [] };
     for (const row of rows) {
