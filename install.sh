@@ -35,6 +35,12 @@ step() { [ "${PODWRIGHT_INSTALL_FAILPOINT:-}" != "$1" ] || kill -9 $$; }
 
 has() { command -v "$1" > /dev/null 2>&1; }
 
+# The places of Fedora's and Podman's packages are not in PATH.
+has_init() {
+  for init in /usr/libexec/catatonit /usr/libexec/podman /usr/lib/podman; do [ ! -x "$init/catatonit" ] || return 0; done
+  has catatonit
+}
+
 # systemd is installed, though it may not run, as in a chroot.
 has_systemd() { [ -d /run/systemd/system ] || has systemctl; }
 
@@ -491,6 +497,7 @@ report() { # report VERSION
   has crun || has runc || lacks='crun or runc'
   has conmon || lacks="${lacks:+$lacks, }conmon"
   [ -z "$lacks" ] || say "Pods also require $lacks: 'podwright doctor --fix' installs what is missing"
+  has_init || say "Pods with shareProcessNamespace also require catatonit: 'podwright doctor --fix' installs it"
   [ "$changed" = no ] || report_running
   if [ "$with_unit" = yes ]; then
     systemd_runs || say 'systemd does not run here: the service can be enabled, and starts with systemd'

@@ -85,11 +85,12 @@ function verdict(row: Row, side: 'podwright' | 'matched'): string {
   const goal = row.goals?.[side];
   const samples = row[side];
   if (goal === undefined || samples === undefined) return '';
-  const [bound, value] =
+  const [bound, value, most] =
     'ratio' in goal
-      ? [`${goal.ratio.toFixed(2)}×`, ratioOf(row, side)! - goal.ratio]
-      : [`${goal.limit} ${row.unit ?? 'ms'}`, median(samples) - goal.limit];
-  return `≤ ${bound} ${value <= 0 ? 'met' : '**missed**'}`;
+      ? [`${goal.ratio.toFixed(2)}×`, ratioOf(row, side), goal.ratio]
+      : [`${goal.limit} ${row.unit ?? 'ms'}`, median(samples), goal.limit];
+  if (value === undefined) return `≤ ${bound}, the peer was not measured`;
+  return `≤ ${bound} ${value <= most ? 'met' : '**missed**'}`;
 }
 
 /** `12.3 (11.0–15.0)`: the median, and the 10th to the 90th percentile. */

@@ -1,6 +1,6 @@
 /**
  * Runs the test files with Node's test runner and ends with one line `N passed, N failed`.
- *   node scripts/test.ts          all: units in parallel, then the suites on real components in two lanes
+ *   node scripts/test.ts          all: units in parallel, then the suites on real components, two at once
  *   node scripts/test.ts unit     only units
  *   node scripts/test.ts PATH…    these files, one after the other
  */
@@ -12,7 +12,8 @@ import { PassThrough } from 'node:stream';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 
-type Lane = { files: string[]; concurrency: number; mayRepeat?: boolean };
+/** Lists of files, of which `concurrency` are under way at once; the files of a list run one after the other. */
+type Stage = { lists: string[][]; concurrency: number; mayRepeat?: boolean };
 
 /** Timeouts of a test and of a file, so that a hang does not block the whole run. */
 const TEST_TIMEOUT_MS = 3 * 60_000;
@@ -22,7 +23,7 @@ const totals = { passed: 0, failed: 0 };
 /** The events of all files for the report, file by file. */
 const shown = new PassThrough({ objectMode: true });
 
-/** Files that failed while the other lane ran, with their failures: they are run again alone. */
+/** Files that failed while another list ran, with their failures: they are run again alone. */
 const toRepeat = new Map<string, string[]>();
 
 /** Runs one file in its own run, because only a run can be aborted: the test timeout does not cover a process that does not exit. */
@@ -50,36 +51,38 @@ function causeOf({ details: { error } }: { details: { error: Error } }): string 
   return message ?? String(error.cause);
 }
 
-async function runLane({ files, concurrency, mayRepeat }: Lane): Promise<void> {
-  const waiting = files.sort();
+async function runStage({ lists, concurrency, mayRepeat }: Stage): Promise<void> {
+  const waiting = [...lists];
   const work = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runFile(file, mayRepeat);
+    for (let files = waiting.shift(); files !== undefined; files = waiting.shift())
+      for (const file of files) await runFile(file, mayRepeat);
   };
   await Promise.all(Array.from({ length: concurrency }, work));
 }
 
 /** Tests outside of the packages that need no root. */
 const UNITS_OUTSIDE = ['tests/tidy/*.test.ts', 'tests/cluster/api-server/*.test.ts', 'tests/odd-servers/*.test.ts'];
+
+function unitStage(): Stage {
+  const files = globSync(['packages/*/src/**/*.test.ts', ...UNITS_OUTSIDE]).sort();
+  return { lists: files.map((file) => [file]), concurrency: availableParallelism() };
+}
+
 /**
- * Suites wait more than they compute, so they run in two parallel lanes, one file at a time in each. All files of a directory are in one
- * lane, because they may share names and subnets; directories that are not listed here are in the second lane. Both lanes take about
- * the same time.
+ * Suites wait more than they compute, so two run at once, the largest first. The files of a directory run one after the other, because they
+ * may share names and subnets.
  */
-const FIRST_LANE = ['cli', 'crash', 'images', 'pods', 'recovery', 'security'].map(
-  (name) => `tests/${name}/**/*.test.ts`,
-);
-const units = () => globSync(['packages/*/src/**/*.test.ts', ...UNITS_OUTSIDE]);
-const firstLane = () => globSync(FIRST_LANE);
-const secondLane = () => globSync('tests/**/*.test.ts', { exclude: [...UNITS_OUTSIDE, ...FIRST_LANE] });
+function suiteStage(): Stage {
+  const files = globSync('tests/**/*.test.ts', { exclude: UNITS_OUTSIDE }).sort();
+  const suites = Object.values(Object.groupBy(files, (file) => file.split('/')[1]!)) as string[][];
+  return { lists: suites.sort((a, b) => b.length - a.length), concurrency: 2, mayRepeat: true };
+}
 
 const [what, ...more] = process.argv.slice(2);
-const allUnits: Lane = { files: units(), concurrency: availableParallelism() };
-const inOrder = (files: string[]): Lane => ({ files, concurrency: 1 });
-/** Stages run one after the other; the lanes of a stage run in parallel. */
-const stages: Lane[][] =
+const stages: Stage[] =
   what === undefined
-    ? [[allUnits], [firstLane(), secondLane()].map((files) => ({ ...inOrder(files), mayRepeat: true }))]
-    : [[what === 'unit' ? allUnits : inOrder([what, ...more])]];
+    ? [unitStage(), suiteStage()]
+    : [what === 'unit' ? unitStage() : { lists: [[what, ...more]], concurrency: 1 }];
 
 if (what !== 'unit' && process.getuid?.() !== 0) {
   console.error('the suites on real components need root; `make unit` runs the tests that do not');
@@ -91,7 +94,7 @@ chmodSync(shared, 0o711); // other users can run the bundle, but not write next 
 process.env.NODE_COMPILE_CACHE = join(shared, 'cache');
 process.env.PODWRIGHT_TEST_BUNDLE = join(shared, 'bundle');
 const report = shown.compose(new spec()).pipe(process.stdout, { end: false });
-for (const lanes of stages) await Promise.all(lanes.map(runLane));
+for (const stage of stages) await runStage(stage);
 for (const file of toRepeat.keys()) await runFile(file);
 shown.end();
 await once(report, 'unpipe');

@@ -31,7 +31,7 @@ export function makeRpm(output: string, { version, scratch, files, epoch }: DebO
 /** Without the scripts after the build, which would strip the executable, and without automatic dependencies on the libraries it needs. */
 function spec(version: string, { root, names }: { root: string; names: string[] }): string {
   const { glibc, glibcxx } = requiredLibraries('x64');
-  const files = names.map((name) => (name.startsWith('/etc/') ? `%config(noreplace) ${name}` : name));
+  const files = names.map((name) => `${markOf(name)}${name}`);
   return `%global __os_install_post %{nil}
 %global debug_package %{nil}
 %global _build_id_links none
@@ -60,6 +60,12 @@ ${script('postinst')}
 %preun
 ${script('prerm')}
 `;
+}
+
+/** How rpm treats a file: `rpm -q --licensefiles` lists licences, and an upgrade keeps a changed configuration. */
+function markOf(name: string): string {
+  if (name.startsWith('/etc/')) return '%config(noreplace) ';
+  return name.startsWith('/usr/share/doc/') ? '%license ' : '';
 }
 
 /** A script of the Debian package. A percent sign begins a macro of RPM. */

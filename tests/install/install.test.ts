@@ -43,6 +43,7 @@ for (const suite of SUITES) {
     assert.match(said, /^Installed Podwright 1\.0\.0 \(linux-x64\), verified against SHA256SUMS:$/m);
     assert.match(said, /^ {2}\/usr\/local\/bin\/podwright$/m);
     assert.match(said, /Pods also require crun or runc, conmon: 'podwright doctor --fix'/);
+    assert.match(said, /Pods with shareProcessNamespace also require catatonit: 'podwright doctor --fix'/);
     assert.match(said, /This host has no systemd, so no service was installed\..*init script:\n {2}podwright node >/);
     assert.equal(guest.ok('podwright --version'), '1.0.0\n');
     assert.match(guest.ok('cat /usr/local/share/man/man1/podwright.1'), /Podwright 1\.0\.0/);

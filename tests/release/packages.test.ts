@@ -138,13 +138,18 @@ test('a purge empties a disk that is mounted at the directory of the data', (con
   assert.deepEqual(readdirSync(data), ['lost+found']);
 });
 
-test('the RPM package has the same files, and the configuration is marked', () => {
+test('the RPM package has the same files, and the configuration and the licences are marked', () => {
   const query = (...args: string[]) =>
     execFileSync('rpm', ['--query', '--package', ...args, release.rpm], { encoding: 'utf8' });
   const files = query('--list').trim().split('\n');
   for (const file of ['/usr/bin/podwright', '/usr/lib/systemd/system/podwright.service', '/etc/podwright/config.toml'])
     assert.ok(files.includes(file), file);
   assert.equal(query('--configfiles').trim(), '/etc/podwright/config.toml');
+  const licences = query('--licensefiles').trim().split('\n').sort();
+  assert.deepEqual(
+    licences,
+    ['THIRD-PARTY-LICENSES', 'copyright'].map((name) => `/usr/share/doc/podwright/${name}`),
+  );
   assert.doesNotMatch(query('--requires'), /node/i);
   const script = (name: string) =>
     readFileSync(new URL(`../../scripts/release/files/debian/${name}`, import.meta.url), 'utf8');

@@ -6,7 +6,7 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { FullDiskNode } from '../pods/full-disk-node.fixture.ts';
 import { exampleImage, forever, podManifest } from '../pods/node.fixture.ts';
 
-const SUBNET = '10.132.29.0/24';
+const SUBNET = '10.132.32.0/24';
 
 let bundle: Bundle;
 before(async () => {

@@ -43,7 +43,7 @@ export {
   binaryText,
   DEFAULT_HARD_THRESHOLDS,
   isHard,
-  LONE_HARD_THRESHOLDS,
+  STANDALONE_HARD_THRESHOLDS,
   type Threshold,
   type ThresholdSettings,
   thresholdProblems,

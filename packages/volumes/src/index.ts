@@ -4,7 +4,7 @@ export { CsiBlockPaths } from './csi/csi-block-paths.ts';
 export { CsiBlockVolumes } from './csi/csi-block-volumes.ts';
 export { CsiDrivers, type DriverNodes } from './csi/csi-drivers.ts';
 export { csiMetrics } from './csi/csi-metrics.ts';
-export { type CsiObjects, loneCsiObjects } from './csi/csi-objects.ts';
+export { type CsiObjects, standaloneCsiObjects } from './csi/csi-objects.ts';
 export { CsiPaths } from './csi/csi-paths.ts';
 export { csiPersistentVolumes } from './csi/csi-persistent-volumes.ts';
 export { CsiPlugin } from './csi/csi-plugin.ts';

@@ -34,11 +34,11 @@ test('a name without a type is a pod if the command allows it', () => {
 test('an invalid name is refused with a hint', () => {
   const check = (words: string, message: RegExp, bare?: typeof POD) =>
     assert.throws(() => read(words, bare), { code: 'invalid_argument', message });
-  check('deployments', /^a lone node has no deployments, only pods, configmaps, .*images$/);
+  check('deployments', /^a standalone node has no deployments, only pods, configmaps, .*images$/);
   check('pdos', /did you mean "pods"\?$/);
   check('pod pod/web', /^"pod pod\/web" says the type twice: write 'pod\/web' or 'pod web'$/);
-  check('deploy/web', /^a lone node has no deploy,/, POD);
-  check('pods,deploy', /^a lone node has no deploy,/, POD);
+  check('deploy/web', /^a standalone node has no deploy,/, POD);
+  check('pods,deploy', /^a standalone node has no deploy,/, POD);
   for (const words of ['pod/', '/web', 'pod/a/b']) check(words, /is not TYPE\/NAME$/, POD);
 });
 

@@ -94,6 +94,6 @@ function kindsOfList(list: string, { strict }: { strict: boolean }): ObjectKind[
 
 function unknownKind(word: string): never {
   const plurals = OBJECT_KINDS.map(({ plural }) => plural);
-  const message = `a lone node has no ${word}, only ${plurals.join(', ')}${didYouMean(word, plurals)}`;
+  const message = `a standalone node has no ${word}, only ${plurals.join(', ')}${didYouMean(word, plurals)}`;
   throw new PodwrightError('invalid_argument', message);
 }

@@ -2,7 +2,7 @@ import { counted, silentLogger } from '@podwright/base';
 import { decodeManifests } from '@podwright/kube-api';
 import { thisHost } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
-import { kubeletOptionsOf, LONE_NODE_DEFAULTS } from '../daemon/kubelet-options.ts';
+import { kubeletOptionsOf, STANDALONE_NODE_DEFAULTS } from '../daemon/kubelet-options.ts';
 import { findingLine, ofManifest, type PlacedFinding, placeFindings, unplaced } from '../manifests/findings.ts';
 import { foresee, type NamedImage } from '../manifests/foresee.ts';
 import { readSources } from '../manifests/manifest-sources.ts';
@@ -36,7 +36,7 @@ type Checked = { findings: PlacedFinding[]; counts: Record<string, number>; imag
 async function checkManifests(config: NodeConfig, names: string[], options: ManifestOptions): Promise<Checked> {
   const { texts, problems } = await readSources(names, options);
   const decoded = decodeManifests(texts, { ...options, templates: true });
-  const node = { runtimeEndpoint: '', criApiVersion: 'auto' as const, defaults: LONE_NODE_DEFAULTS };
+  const node = { runtimeEndpoint: '', criApiVersion: 'auto' as const, defaults: STANDALONE_NODE_DEFAULTS };
   const readHost = () => thisHost({ ...kubeletOptionsOf(config, node), logger: silentLogger });
   const { findings: found, images, unseen } = await foresee(decoded, new NodeClient(config.apiSocket), readHost);
   const counts: Record<string, number> = {};

@@ -45,7 +45,7 @@ export const UPSTREAM_DEFAULTS: KubeletDefaults = {
  * enough for servers that use a thread per connection, and is an eighth of the usual 32768 PIDs. No ports are opened by default, because
  * the API is served on a Unix socket.
  */
-export const LONE_NODE_DEFAULTS: KubeletDefaults = {
+export const STANDALONE_NODE_DEFAULTS: KubeletDefaults = {
   protection: {
     seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without seccomp filters, the runtime would refuse every container
     netRawDefault: false,

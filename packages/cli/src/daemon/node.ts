@@ -9,7 +9,7 @@ import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
 import { claimCgroupPlace, closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
-import { type KubeletPlace, LONE_NODE_DEFAULTS, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
+import { type KubeletPlace, STANDALONE_NODE_DEFAULTS, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import { noteLeftBehind } from './left-behind.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
@@ -43,7 +43,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const place = {
     ...{ ...runtime.place, serveStream: runtime.serveStream, metrics: registry, countBuffer },
     criApiVersion: 'v1' as const,
-    defaults: settings === undefined ? LONE_NODE_DEFAULTS : UPSTREAM_DEFAULTS,
+    defaults: settings === undefined ? STANDALONE_NODE_DEFAULTS : UPSTREAM_DEFAULTS,
     configuration: settings?.configuration,
     configure: settings?.configure,
     peerUser: (ends: TcpEnds) => owners.userOf(ends),

@@ -11,17 +11,17 @@ import { runtimeOptions } from './runtime-options.ts';
 test('a standalone node keeps its network; a node of a cluster and a standalone runtime follow the CNI configuration', (context) => {
   const root = mkdtempSync(join(tmpdir(), 'podwright-options-'));
   context.after(() => rmSync(root, { recursive: true }));
-  const modeOf = (text: string, how?: { isLone: boolean }) =>
+  const modeOf = (text: string, how?: { isStandalone: boolean }) =>
     runtimeOptions(parseConfig(text, 'c.toml', { root }) as NodeConfig, how).network.mode;
   assert.equal(modeOf(''), 'keep');
-  assert.equal(modeOf('', { isLone: false }), 'follow'); // podwright runtime
+  assert.equal(modeOf('', { isStandalone: false }), 'follow'); // podwright runtime
   assert.equal(modeOf('[cluster]\nkubeconfig = "/etc/kubeconfig"'), 'follow');
   const { kubeletConfiguration } = joinedFiles(root);
   mkdirSync(dirname(kubeletConfiguration), { recursive: true });
   writeFileSync(kubeletConfiguration, '');
   assert.equal(modeOf(''), 'follow'); // after podwright join
   for (const mode of ['bridge', 'cni'] as const)
-    assert.equal(modeOf(`[network]\nmode = "${mode}"`, { isLone: false }), mode);
+    assert.equal(modeOf(`[network]\nmode = "${mode}"`, { isStandalone: false }), mode);
 });
 
 test('the runtime uses fast paths unless the settings say otherwise', () => {

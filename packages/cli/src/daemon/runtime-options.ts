@@ -8,12 +8,12 @@ import { tracingOptions } from './tracing-options.ts';
 type Settings = NodeConfig['runtime'];
 
 /**
- * Converts a node's settings to container runtime options. In a cluster or with another kubelet (`isLone` is false), CNI plugins may be
+ * Converts a node's settings to container runtime options. In a cluster or with another kubelet (`isStandalone` is false), CNI plugins may be
  * installed later, so the network follows changes in the CNI directory.
  */
 export function runtimeOptions(
   config: NodeConfig,
-  { isLone = clusterFiles(config) === undefined } = {},
+  { isStandalone = clusterFiles(config) === undefined } = {},
 ): RuntimeOptions {
   const { runtime } = config;
   return {
@@ -23,7 +23,7 @@ export function runtimeOptions(
     cgroupParent: config.cgroup_parent,
     network: {
       confDir: config.network.cni_conf_dir,
-      mode: config.network.mode === 'auto' ? (isLone ? 'keep' : 'follow') : config.network.mode,
+      mode: config.network.mode === 'auto' ? (isStandalone ? 'keep' : 'follow') : config.network.mode,
       binDirs: config.network.cni_bin_dirs,
       bridge: config.network.bridge,
       subnet: config.network.subnet,

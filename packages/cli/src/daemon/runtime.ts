@@ -11,7 +11,7 @@ export async function runRuntime(config: NodeConfig): Promise<void> {
   const { stopped, countBuffer } = beginDaemon(config, loadSystem());
   await using metrics = await openMetrics(config);
   const runtime = await startRuntime({
-    ...runtimeOptions(config, { isLone: false }),
+    ...runtimeOptions(config, { isStandalone: false }),
     ...(await openCgroupPlace(config)),
     metrics: metrics.registry,
     countBuffer,

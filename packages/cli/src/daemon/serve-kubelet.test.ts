@@ -10,7 +10,7 @@ import { assertNothingLeft, failingAfter, openResources } from '../../../base/sr
 import { freePort } from '../../../kubelet-server/src/served-api.fixture.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { parseConfig } from '../settings/parse-config.ts';
-import { LONE_NODE_DEFAULTS } from './kubelet-options.ts';
+import { STANDALONE_NODE_DEFAULTS } from './kubelet-options.ts';
 import { type ServedGraph, servedGraph } from './serve-kubelet.ts';
 
 /** A runtime on a socket, and the parts of a kubelet on it. */
@@ -27,7 +27,7 @@ async function newNode(t: TestContext) {
   const ports = { port: await freePort(), healthzPort: await freePort() };
   const place = {
     ...{ runtimeEndpoint: `unix://${socket}`, criApiVersion: 'v1' as const, metrics: new Registry(), cgroupRoot: '' },
-    defaults: { ...LONE_NODE_DEFAULTS, ports },
+    defaults: { ...STANDALONE_NODE_DEFAULTS, ports },
   };
   const graph = servedGraph(config as NodeConfig, place, { onStop: () => undefined, logger: silentLogger });
   return { graph, root, state };

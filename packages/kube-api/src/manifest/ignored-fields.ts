@@ -14,11 +14,11 @@ export function ignoredFields(pod: Pod, nodeName: string): Finding[] {
   if (spec.nodeName && spec.nodeName !== nodeName)
     ignored(['spec', 'nodeName'], spec.nodeName, `this node is "${nodeName}", and runs the pod`);
   if (spec.schedulerName !== undefined && spec.schedulerName !== 'default-scheduler')
-    ignored(['spec', 'schedulerName'], spec.schedulerName, 'a lone node has no scheduler');
+    ignored(['spec', 'schedulerName'], spec.schedulerName, 'a standalone node has no scheduler');
   if (spec.priorityClassName && podPriority(pod) === 0)
-    ignored(['spec', 'priorityClassName'], spec.priorityClassName, 'a lone node has no priority classes');
+    ignored(['spec', 'priorityClassName'], spec.priorityClassName, 'a standalone node has no priority classes');
   if (spec.preemptionPolicy !== undefined)
-    ignored(['spec', 'preemptionPolicy'], spec.preemptionPolicy, 'a lone node has no scheduler');
+    ignored(['spec', 'preemptionPolicy'], spec.preemptionPolicy, 'a standalone node has no scheduler');
   if (spec.serviceAccountName && spec.serviceAccountName !== 'default') {
     const field = 'serviceAccountName' in spec ? 'serviceAccountName' : 'serviceAccount';
     ignored(['spec', field], spec.serviceAccountName, 'without an API server there are no service accounts');

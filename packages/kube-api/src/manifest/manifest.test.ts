@@ -188,8 +188,8 @@ test('objects that pods do not need are ignored next to others, and listed', () 
   assert.deepEqual(leftOut.map(String), [
     "x.yaml:8:1: Service web is left out: it needs a cluster's network; give the pod's port a hostPort, or use the pod's address",
     "x.yaml:13:1: Ingress in is left out: it needs a cluster's network; give the pod's port a hostPort",
-    'x.yaml:17:1: Certificate c is left out: nothing on a lone node uses it',
-    'x.yaml:21:1: PodDisruptionBudget p is left out: nothing on a lone node uses it',
+    'x.yaml:17:1: Certificate c is left out: nothing on a standalone node uses it',
+    'x.yaml:21:1: PodDisruptionBudget p is left out: nothing on a standalone node uses it',
   ]);
   const strict = decodeManifest(`${pod}---\n${service}`, { file: 'x.yaml', strict: true });
   assert.deepEqual(strict.leftOut, []);

@@ -137,7 +137,7 @@ const CONTAINER: Fields<Container> = {
 };
 const NO_BLOCK_VOLUMES = {
   volumeDevices:
-    'needs a volume with volumeMode: Block, which a lone node does not have; mount the device with a hostPath volume of type BlockDevice, in a privileged container',
+    'needs a volume with volumeMode: Block, which a standalone node does not have; mount the device with a hostPath volume of type BlockDevice, in a privileged container',
 };
 const RULES = { required: ['name', 'image'], refused: NO_BLOCK_VOLUMES } as const;
 

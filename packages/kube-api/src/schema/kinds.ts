@@ -43,7 +43,7 @@ const REFUSED_KINDS: Record<string, string> = {
   PersistentVolume: `PersistentVolume needs a cluster, which binds claims to it; ${SUPPORTED}: use a PersistentVolumeClaim alone, which is a directory of the node, or a hostPath or nfs volume`,
 };
 
-const UNUSED = 'nothing on a lone node uses it';
+const UNUSED = 'nothing on a standalone node uses it';
 
 /** Kinds in the core API group that may be ignored, with the reason. */
 const CORE_LEFT_OUT: Record<string, string> = {

@@ -52,7 +52,7 @@ type ClaimResources = NonNullable<ClaimSpec['resources']>;
 
 const storage = object<{ storage?: string }>({ storage: quantity });
 const OF_A_CLUSTER =
-  'needs a cluster, which binds claims to volumes; leave it out: on a lone node a claim is a new directory';
+  'needs a cluster, which binds claims to volumes; leave it out: on a standalone node a claim is a new directory';
 
 const claimSpec = object<ClaimSpec>(
   {

@@ -125,7 +125,7 @@ const REFUSED_SOURCES: Record<string, string> = {
   ...Object.fromEntries(
     REMOTE_SOURCES.map((source) => [
       source,
-      'needs a driver that a lone node does not have; mount it on the host and use hostPath, or use nfs or persistentVolumeClaim',
+      'needs a driver that a standalone node does not have; mount it on the host and use hostPath, or use nfs or persistentVolumeClaim',
     ]),
   ),
   ephemeral:

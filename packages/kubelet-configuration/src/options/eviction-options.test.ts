@@ -6,6 +6,6 @@ test('a standalone node has lower default disk thresholds than a cluster, and ex
   assert.equal(thresholdSettings(DEFAULT_EVICTION, true).hard['imagefs.available'], '1%');
   assert.equal(thresholdSettings(DEFAULT_EVICTION, false).hard['imagefs.available'], '15%');
   const hard = { 'nodefs.available': '3%' };
-  for (const isLone of [true, false])
-    assert.deepEqual(thresholdSettings({ ...DEFAULT_EVICTION, hard }, isLone).hard, hard);
+  for (const isStandalone of [true, false])
+    assert.deepEqual(thresholdSettings({ ...DEFAULT_EVICTION, hard }, isStandalone).hard, hard);
 });

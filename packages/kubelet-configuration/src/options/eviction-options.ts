@@ -1,4 +1,8 @@
-import { DEFAULT_HARD_THRESHOLDS, LONE_HARD_THRESHOLDS, type ThresholdSettings } from '../thresholds/thresholds.ts';
+import {
+  DEFAULT_HARD_THRESHOLDS,
+  STANDALONE_HARD_THRESHOLDS,
+  type ThresholdSettings,
+} from '../thresholds/thresholds.ts';
 
 /** How often node resources and volume size limits are checked (upstream's evictionMonitoringPeriod). */
 const EVICTION_PERIOD_MS = 10_000;
@@ -25,6 +29,6 @@ export const DEFAULT_EVICTION: EvictionOptions = {
   periodMs: EVICTION_PERIOD_MS,
 };
 
-export function thresholdSettings({ hard, ...eviction }: EvictionOptions, isLone: boolean): ThresholdSettings {
-  return { ...eviction, hard: hard ?? (isLone ? LONE_HARD_THRESHOLDS : DEFAULT_HARD_THRESHOLDS) };
+export function thresholdSettings({ hard, ...eviction }: EvictionOptions, isStandalone: boolean): ThresholdSettings {
+  return { ...eviction, hard: hard ?? (isStandalone ? STANDALONE_HARD_THRESHOLDS : DEFAULT_HARD_THRESHOLDS) };
 }

@@ -36,7 +36,7 @@ export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
  * The defaults on a node without a cluster. Its owner often fills the disk beyond upstream's thresholds, and evicted pods cannot move to
  * another node, so eviction only needs to keep the disk from filling up completely.
  */
-export const LONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
+export const STANDALONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'memory.available': '100Mi',
   'nodefs.available': '1%',
   'nodefs.inodesFree': '1%',

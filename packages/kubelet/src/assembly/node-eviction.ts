@@ -39,8 +39,8 @@ export type NodeEvictionInput = {
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
   const { options, cri, cgroups, known, sync, summary, events, pressure, volumes } = input;
   const { eviction, nodeName, logger, rootDir, enforceNodeAllocatable } = options;
-  const isLone = options.cluster === undefined;
-  if (isLone)
+  const isStandalone = options.cluster === undefined;
+  if (isStandalone)
     pressure.onChange((changed) => {
       for (const { type, reason, message } of pressureEvents(nodeName, changed, pressure))
         events.event(nodeSubject(nodeName), type, reason, message);
@@ -49,7 +49,9 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
   return new EvictionManager({
     ...{ nodeName, pressure, events, logger, metrics: sync.metrics },
     ...{ transitionMs: eviction.transitionMs, maxPodGraceSeconds: eviction.maxPodGraceSeconds },
-    thresholds: thresholdsOf(thresholdSettings(eviction, isLone), { areHeldToAllocatable: enforceNodeAllocatable }),
+    thresholds: thresholdsOf(thresholdSettings(eviction, isStandalone), {
+      areHeldToAllocatable: enforceNodeAllocatable,
+    }),
     periodMs: eviction.periodMs,
     signals: new NodeSignals({ cri, hierarchy: known.hierarchy, memoryBytes, podsCgroup: cgroups.allPods, rootDir }),
     activePods: () => sync.workers.activePods().map((pod) => sync.allocated(pod)),
@@ -60,7 +62,7 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
       }),
     volumePaths: (podUid) => volumes.pathsOf(podUid),
     heldInEmptyDirs: (podUids) => summary.heldInEmptyDirs(podUids),
-    isExempt: (pod) => isExempt(pod, { isLone }),
+    isExempt: (pod) => isExempt(pod, { isStandalone }),
     reclaim: nodeReclaim(input),
     evict: (pod, how, signal) => evict(input, { pod, how }, signal),
     isDeleting: isTrashBusy,

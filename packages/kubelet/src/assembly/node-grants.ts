@@ -56,7 +56,7 @@ type NodeGrantsInput = {
  */
 export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): Promise<NodeGrants> {
   const { devicePluginDir, logger, rootDir } = options;
-  const isLone = options.cluster === undefined;
+  const isStandalone = options.cluster === undefined;
   let read: Promise<Machine> | undefined;
   const placement = await openPlacement(options, () => (read ??= readMachine()));
   const directory = devicePluginDir || join(rootDir, 'device-plugins');
@@ -70,13 +70,13 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   return {
     ...{ devices, placement, knownCpus },
     // on a standalone node, pods wait for devices that no device plugin currently offers
-    admissible: () => (isLone ? offered(devices) : devices.admissible()),
+    admissible: () => (isStandalone ? offered(devices) : devices.admissible()),
     amounts: () => inBigInts(devices.amounts()),
     admit: async (pod, signal) => {
       const { uid } = pod.metadata;
       if (admitted.has(uid)) return undefined;
       const answer =
-        (isLone && !isRunning(uid) ? missingDevices(pod, devices) : undefined) ??
+        (isStandalone && !isRunning(uid) ? missingDevices(pod, devices) : undefined) ??
         refused(await admission.admit(pod, signal));
       if (answer === undefined) admitted.add(uid);
       return answer;

@@ -15,11 +15,11 @@ import {
   csiMetrics,
   type DeviceMaps,
   type DriverNodes,
-  loneCsiObjects,
   type Mounter,
   type PodDirectories,
   type StorageMetrics,
   seLinuxHost,
+  standaloneCsiObjects,
   VolumeExpansion,
   VolumesInUse,
 } from '@podwright/volumes';
@@ -108,7 +108,7 @@ function csiRooms(
   shared: { drivers: CsiDrivers; inUse: VolumesInUse; driversKnown: Promise<void> },
 ) {
   const { rootDir, nodeName, logger } = options;
-  const csiObjects = cluster?.csiObjects ?? loneCsiObjects((key) => secretStrings(objects, key));
+  const csiObjects = cluster?.csiObjects ?? standaloneCsiObjects((key) => secretStrings(objects, key));
   const now = () => formatTime(Date.now());
   const expansion = new VolumeExpansion({ drivers: shared.drivers, objects: csiObjects, events, logger, now });
   const parts = { ...shared, objects: csiObjects, expansion, nodeName, logger, metrics: storageMetrics };

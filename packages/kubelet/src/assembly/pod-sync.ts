@@ -237,10 +237,11 @@ function nodeOffer({ options, parts, resources, strictGroups, host, grants }: Po
 
 function podAdmission(input: PodSyncInput, offer: PodSync['offer']): PodAdmission {
   const { options, pressure, statuses, shutdown } = input;
-  const isLone = options.cluster === undefined;
+  const isStandalone = options.cluster === undefined;
   // on a standalone node, no controller would recreate a pod that is rejected after a reboot
-  const isBack = (pod: Pod) => isLone && statuses.lastKnown(pod) !== undefined;
-  const first = (pod: Pod) => (isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isLone }));
+  const isBack = (pod: Pod) => isStandalone && statuses.lastKnown(pod) !== undefined;
+  const first = (pod: Pod) =>
+    isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isStandalone });
   return new PodAdmission(offer, { first, last: () => shutdown.refusal() });
 }
 

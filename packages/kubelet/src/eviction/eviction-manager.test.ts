@@ -41,7 +41,7 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
     podStats: async (asked) => asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid])),
     volumePaths: () => new Map(),
     heldInEmptyDirs: async () => new Map(),
-    isExempt: (pod) => isExempt(pod, { isLone: true }),
+    isExempt: (pod) => isExempt(pod, { isStandalone: true }),
     reclaim: { deleteUnusedContainers: reclaim('containers'), deleteUnusedImages: reclaim('images') },
     evict: async ({ metadata }, { gracePeriodSeconds }) => {
       cleanedUp.add(metadata.uid);

@@ -7,8 +7,13 @@ import { refuseUnderPressure } from './pressure-admission.ts';
 const MEMORY: PressureCondition[] = ['MemoryPressure'];
 const DISK: PressureCondition[] = ['DiskPressure'];
 
-function check(conditions: PressureCondition[], pod: GivenPod, expected: string | undefined, isLone = false): void {
-  assert.equal(refuseUnderPressure(podOf('a', pod), conditions, { isLone })?.message, expected);
+function check(
+  conditions: PressureCondition[],
+  pod: GivenPod,
+  expected: string | undefined,
+  isStandalone = false,
+): void {
+  assert.equal(refuseUnderPressure(podOf('a', pod), conditions, { isStandalone })?.message, expected);
 }
 
 test('under memory pressure alone only BestEffort pods without a toleration are refused', () => {
@@ -37,7 +42,7 @@ test('under any other pressure all pods are refused except critical ones', () =>
   check(DISK, { spec: { priorityClassName: 'system-node-critical' }, source: 'file' }, undefined, true);
 });
 
-test('a static pod is critical on a node of a cluster, but not on a lone node', () => {
+test('a static pod is critical on a node of a cluster, but not on a standalone node', () => {
   check(DISK, { source: 'file' }, undefined);
   check(DISK, { source: 'file' }, 'The node had condition: [DiskPressure]. ', true);
 });

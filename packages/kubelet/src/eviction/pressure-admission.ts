@@ -2,13 +2,13 @@ import { isCriticalPod, isStaticPod, type Pod, qosClass, type Toleration } from 
 import type { PressureCondition } from '@podwright/kubelet-configuration';
 
 /**
- * `isLone`: this is a standalone node (without an API server), so all of its pods are static and only their priority makes them critical.
+ * `isStandalone`: this is a standalone node (without an API server), so all of its pods are static and only their priority makes them critical.
  */
-export type NodeKind = { isLone: boolean };
+export type NodeKind = { isStandalone: boolean };
 
 /** Whether the pod is always admitted and never evicted: a pod with critical priority or, in a cluster, any static pod. */
-export function isExempt(pod: Pod, { isLone }: NodeKind): boolean {
-  return isCriticalPod(pod) || (!isLone && isStaticPod(pod));
+export function isExempt(pod: Pod, { isStandalone }: NodeKind): boolean {
+  return isCriticalPod(pod) || (!isStandalone && isStaticPod(pod));
 }
 
 /** Returns upstream's reason and message if the node's pressure conditions forbid admitting the pod. Pure. */

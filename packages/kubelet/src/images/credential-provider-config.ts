@@ -81,7 +81,7 @@ const provider = object<CredentialProvider>(
   },
   {
     required: ['name', 'apiVersion', 'matchImages', 'defaultCacheDuration'],
-    refused: { tokenAttributes: 'needs tokens of ServiceAccounts, which a lone node does not have' },
+    refused: { tokenAttributes: 'needs tokens of ServiceAccounts, which a standalone node does not have' },
   },
 );
 

@@ -173,8 +173,8 @@ tolerations: [{operator: Exists}]
 containers: [{name: a, image: b}]`;
   assert.deepEqual(findings(podText(spec)), [
     'note web spec.nodeName: "there" is ignored: this node is "here", and runs the pod',
-    'note web spec.schedulerName: "mine" is ignored: a lone node has no scheduler',
-    'note web spec.priorityClassName: "high" is ignored: a lone node has no priority classes',
+    'note web spec.schedulerName: "mine" is ignored: a standalone node has no scheduler',
+    'note web spec.priorityClassName: "high" is ignored: a standalone node has no priority classes',
     'note web spec.serviceAccountName: "robot" is ignored: without an API server there are no service accounts',
   ]);
   assert.deepEqual(

@@ -25,7 +25,7 @@ export interface CsiObjects {
 }
 
 /** The CSIDriver spec used for every driver on a node without a cluster: the driver supports inline volumes and receives the pod's name. */
-const LONE_DRIVER: CsiDriver['spec'] = {
+const STANDALONE_DRIVER: CsiDriver['spec'] = {
   attachRequired: false,
   podInfoOnMount: true,
   volumeLifecycleModes: ['Persistent', 'Ephemeral'],
@@ -33,11 +33,11 @@ const LONE_DRIVER: CsiDriver['spec'] = {
 };
 
 /** Provides the objects on a node without a cluster, where only Secrets exist. */
-export function loneCsiObjects(secretData: (place: SecretReference) => Record<string, string>): CsiObjects {
+export function standaloneCsiObjects(secretData: (place: SecretReference) => Record<string, string>): CsiObjects {
   const refuse = (what: string) =>
     Promise.reject(new PodwrightError('failed_precondition', `${what} needs an API server`));
   return {
-    driver: (name) => Promise.resolve({ metadata: { name }, spec: LONE_DRIVER }),
+    driver: (name) => Promise.resolve({ metadata: { name }, spec: STANDALONE_DRIVER }),
     secret: async (_pod, place) => secretData(place),
     token: () => refuse('a service account token'),
     attachment: () => refuse('a volume that is attached'),
