@@ -1,0 +1,34 @@
+import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
+import { type Assignment, deviceIds } from './device-types.ts';
+
+/** Devices of init containers, which later containers of the same pod may reuse. */
+export class ReusableDevices {
+  /** Device IDs by resource, for each pod being admitted. */
+  readonly #pods = new Map<string, Map<string, Set<string>>>();
+
+  /** Returns the IDs of devices that later containers of the pod may reuse. */
+  of(podUid: string, resource: string): ReadonlySet<string> {
+    return this.#pods.get(podUid)?.get(resource) ?? new Set();
+  }
+
+  /**
+   * Records which of a container's devices are reusable: later containers may reuse an init container's devices, but not those of a sidecar
+   * or a main container.
+   */
+  note(pod: Pod, container: Container, assignments: readonly Assignment[]): void {
+    const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name) === true;
+    const leaves = isInit && !isSidecar(container);
+    const { uid } = pod.metadata;
+    const reusable = this.#pods.get(uid) ?? new Map<string, Set<string>>();
+    for (const assignment of assignments) {
+      const ids = new Set(reusable.get(assignment.resource));
+      for (const id of deviceIds(assignment)) leaves ? ids.add(id) : ids.delete(id);
+      reusable.set(assignment.resource, ids);
+    }
+    if (reusable.size > 0) this.#pods.set(uid, reusable);
+  }
+
+  forget(podUid: string): void {
+    this.#pods.delete(podUid);
+  }
+}
