@@ -1,20 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorMessage, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
+import { errorMessage, KeyedLock, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
-import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
+import { timed } from '../volumes/storage-metrics.ts';
 import { changeGroup } from '../volumes/volume-ownership.ts';
-import type { CsiPaths } from './csi-paths.ts';
 import { attachmentName, CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
 import {
   getCapabilities,
   isFinal,
   type MountRequest,
   publish,
-  stage,
   unpublish,
-  unstage,
   usageOf,
   type VolumeUsageStats,
 } from './driver-calls.ts';
@@ -27,12 +24,12 @@ import {
   keepUnread,
   type PodVolume,
   requireDriver,
-  type StepParts,
   stepFailure,
   untilAttached,
 } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { mountLabel, type SeLinuxHost } from './selinux-label.ts';
+import { globalMountIn, keyOf, labelOf, StagedVolumes, type StagedVolumesOptions } from './staged-volumes.ts';
 import {
   type RecordedVolume,
   readVolumeData,
@@ -42,11 +39,8 @@ import {
 } from './volume-data.ts';
 import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 
-export type CsiVolumesOptions = StepParts & {
-  paths: CsiPaths;
+export type CsiVolumesOptions = StagedVolumesOptions & {
   expansion: VolumeExpansion;
-  logger: Logger;
-  metrics?: StorageMetrics;
   /** Absent on a host without SELinux. */
   seLinux?: SeLinuxHost;
 };
@@ -63,14 +57,15 @@ export class CsiVolumes {
   readonly #growth: GrowthUnderPods;
   /** Directories of volumes that this process has published for the pods that use them. */
   readonly #published = new Set<string>();
-  /** Directories of the volumes that this process has staged. */
-  readonly #staged = new Set<string>();
-  /** Unreadable directories that have already been logged. */
-  readonly #loggedUnread = new Set<string>();
+  readonly #staged: StagedVolumes;
 
   constructor(options: CsiVolumesOptions) {
     this.#options = options;
     this.#growth = new GrowthUnderPods(options);
+    this.#staged = new StagedVolumes(options, {
+      ...{ locks: this.#locks, tries: this.#tries },
+      onFree: (key) => this.#free(key),
+    });
   }
 
   /**
@@ -147,14 +142,14 @@ export class CsiVolumes {
       const staged = await paths.allStaged();
       const names = new Set(staged.recorded.map(({ data }) => keyOf(data)));
       const isUnread = (key: string) => staged.unread.some(({ directory }) => paths.isStagedAt(directory, key));
-      for (const key of left) if (!names.has(key) && !isUnread(key) && !(await this.#isUsed(key))) this.#free(key);
+      for (const key of left)
+        if (!names.has(key) && !isUnread(key) && !(await this.#staged.isUsed(key))) this.#free(key);
     }
   }
 
   /** Unstages volumes that no pod uses. Rejects with the first failure. */
   async removeUnused(): Promise<void> {
-    const { recorded: staged } = await this.#options.paths.allStaged();
-    await allOf(staged.map((recorded) => this.#unstageUnused(recorded)));
+    await this.#staged.removeUnused();
   }
 
   /** Ends the backoff of operations that failed because the driver was not registered. */
@@ -180,7 +175,7 @@ export class CsiVolumes {
       return { pod, volume, driver, publishContext, capabilities, stagingPath };
     });
     if (request.stagingPath !== undefined)
-      await inStep('MountVolume.MountDevice', volume, () => this.#stage(request, request.stagingPath!, signal));
+      await inStep('MountVolume.MountDevice', volume, () => this.#staged.stage(request, request.stagingPath!, signal));
     await inStep('MountVolume.SetUp', volume, () => this.#publish(request, place, signal));
     if (this.#published.has(place)) return;
     await this.#growth.beforeUse(this.#placed(pod, volume), signal).catch((error: unknown) => {
@@ -199,27 +194,6 @@ export class CsiVolumes {
     const key = uniqueVolumeName(volume);
     const { recorded: published } = await this.#options.paths.allPublished();
     if (published.some(({ directory, data }) => keyOf(data) === key && directory !== place)) refuseSecondPod();
-  }
-
-  async #stage(request: MountRequest, path: string, signal: AbortSignal): Promise<void> {
-    const { paths } = this.#options;
-    const { volume } = request;
-    const directory = dirname(path);
-    const recorded = await readVolumeData(directory);
-    if (recorded !== undefined && recorded.seLinuxMountContext !== volume.label)
-      await this.#unstageOther(directory, recorded);
-    if (this.#staged.has(directory)) return;
-    const wasRecorded = (await readVolumeData(directory)) !== undefined;
-    await mkdir(path, { recursive: true, mode: POD_DIRECTORY });
-    const data = { volumeHandle: volume.handle, driverName: volume.driver };
-    await writeVolumeData(directory, { ...data, ...labelOf(volume) });
-    try {
-      await stage(this.#options, request, signal);
-    } catch (error) {
-      if (!signal.aborted && isFinal(error) && !wasRecorded) await paths.remove(path);
-      throw error;
-    }
-    this.#staged.add(directory);
   }
 
   async #publish(request: MountRequest, directory: string, signal: AbortSignal): Promise<void> {
@@ -285,67 +259,9 @@ export class CsiVolumes {
     );
   }
 
-  async #unstageUnused({ directory, data }: RecordedVolume): Promise<void> {
-    const { drivers, paths, driversKnown, metrics } = this.#options;
-    const { driverName: driver, volumeHandle: handle } = data;
-    const key = keyOf(data);
-    const stagingPath = globalMountIn(directory);
-    const take = async () => {
-      await unstage(drivers, { driver, handle, stagingPath });
-      await paths.remove(stagingPath);
-    };
-    await this.#locks.run(key, async () => {
-      const isRemoved = (await readVolumeData(directory)) === undefined; // another call may have removed it first
-      if (isRemoved || (await this.#isUsed(key))) return;
-      if (!drivers.has(driver)) await driversKnown;
-      await this.#tries.run(directory, { driver }, async () => {
-        const operation = { plugin: metricName({ driver }), name: 'unmount_device' };
-        await timed(metrics, operation, take).catch((error: unknown) => {
-          const why = `${CSI_PLUGIN}: attacher.UnmountDevice failed: ${errorMessage(error)}`;
-          throw new PodwrightError('failed_precondition', `UnmountDevice failed for volume "${key}" : ${why}`);
-        });
-        this.#staged.delete(directory);
-        this.#free(key);
-      });
-    });
-  }
-
-  /** Unstages a volume that was staged with an earlier pod's SELinux label. A volume that a pod uses or may use is left staged. */
-  async #unstageOther(directory: string, data: VolumeData): Promise<void> {
-    const { drivers, paths } = this.#options;
-    if (await this.#isPublished(keyOf(data))) return;
-    const stagingPath = globalMountIn(directory);
-    await unstage(drivers, { driver: data.driverName, handle: data.volumeHandle, stagingPath });
-    await paths.remove(stagingPath);
-    this.#staged.delete(directory);
-  }
-
   #free(key: string): void {
     this.#growth.forget(key);
     this.#options.inUse.free(key);
-  }
-
-  async #isUsed(key: string): Promise<boolean> {
-    return this.#options.inUse.isRequested(key) || (await this.#isPublished(key));
-  }
-
-  /** Whether a pod uses or may use the volume. */
-  async #isPublished(key: string): Promise<boolean> {
-    const { inUse, paths } = this.#options;
-    const { recorded, unread } = await paths.allPublished();
-    if (recorded.some(({ data }) => keyOf(data) === key)) return true;
-    const unknown = unread.find(({ directory }) => !inUse.isRequestedAt(directory));
-    if (unknown !== undefined) this.#logUnread(unknown);
-    return unknown !== undefined;
-  }
-
-  #logUnread({ directory, problem }: UnreadDirectory): void {
-    if (this.#loggedUnread.has(directory)) return;
-    this.#loggedUnread.add(directory);
-    this.#options.logger.error(
-      { directory, error: problem },
-      'cannot read which volume of a pod this is: no volume is unstaged until this is fixed',
-    );
   }
 
   /**
@@ -365,12 +281,3 @@ export class CsiVolumes {
 }
 
 const mountIn = (directory: string) => join(directory, 'mount');
-const globalMountIn = (directory: string) => join(directory, 'globalmount');
-
-function labelOf({ label }: CsiVolume): Pick<VolumeData, 'seLinuxMountContext'> {
-  return label === undefined ? {} : { seLinuxMountContext: label };
-}
-
-function keyOf({ driverName: driver, volumeHandle: handle }: VolumeData): string {
-  return uniqueVolumeName({ driver, handle });
-}
