@@ -6,6 +6,7 @@ import { read, shipped } from './source-tree.ts';
 /** Delays that do not depend on settings or requests: files, and the expressions that they pass to timers. */
 const OWN_DELAYS: Record<string, string[]> = {
   'packages/host/src/files/checkpoint.ts': ['delayMs'],
+  'packages/base/src/cached-reading.ts': ['this.#times.refreshMs'],
   'packages/base/src/deadline.ts': ['leftMs'], // the Timer for delays of any length
   'packages/base/src/keyed-lock.ts': ['this.#patienceMs'],
   'packages/base/src/later.ts': ['this.#delayMs'],

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
-import { measureTree, removeTree } from '@podwright/host';
+import { measureTree, removeTree, treeUse } from '@podwright/host';
 import { loadSystem } from '@podwright/system';
 import { packTree } from '../../packages/cli/src/copy/pack.ts';
 import { unpackInto } from '../../packages/cli/src/copy/unpack.ts';
@@ -16,7 +16,6 @@ import { found, makeDeepTree, makeOddTree } from '../../packages/host/src/files/
 import { TreeCopier } from '../../packages/images/src/snapshots/copy-tree.ts';
 import { readTar } from '../../packages/images/src/tar.ts';
 import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
-import { treeUse } from '../../packages/kubelet/src/stats/file-system-use.ts';
 import { writeLayerDifference } from '../../packages/runtime/src/containers/layer-difference.ts';
 import { writeAtomically } from '../../packages/volumes/src/volumes/atomic-writer.ts';
 import { changeGroup } from '../../packages/volumes/src/volumes/volume-ownership.ts';

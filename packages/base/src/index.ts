@@ -2,6 +2,7 @@ export { background, ignoreFailure } from './background.ts';
 export { Backoff, type BackoffPolicy } from './backoff.ts';
 export { BoundedBytes, gatherBytes } from './bounded-bytes.ts';
 export { ByteBudget, type ByteShare } from './byte-budget.ts';
+export { CachedReading } from './cached-reading.ts';
 export { clientCiphers } from './client-ciphers.ts';
 export { CoalescedWork } from './coalesced-work.ts';
 export { pause, raceAbort, sleep, Timer, waitFor, withTimeout } from './deadline.ts';

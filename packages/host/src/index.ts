@@ -52,6 +52,7 @@ export {
 export { Checkpoint, fieldsOf } from './files/checkpoint.ts';
 export { namesIn, pathExists, removeIfEmpty } from './files/directory.ts';
 export { namesInSync } from './files/directory-sync.ts';
+export { type FileUse, filesIn, fileUse, remoteTreeUse, sumOfUses, treeUse } from './files/file-use.ts';
 export { type MeasureTreeOptions, measureTree } from './files/measure-tree.ts';
 export { claimFormat, requireFormat } from './files/record-format.ts';
 export { readJsonFile, readRegularFile } from './files/regular-file.ts';

@@ -1,4 +1,5 @@
 /** Finds pods that exceed their local storage limits: upstream's localStorageEviction. */
+import { type FileUse, remoteTreeUse, treeUse } from '@podwright/host';
 import {
   containersAmount,
   formatQuantity,
@@ -8,7 +9,6 @@ import {
   type Volume,
 } from '@podwright/kube-api';
 import type { DiskLayout } from '@podwright/kubelet-configuration';
-import { type FileUse, remoteTreeUse, treeUse } from '../stats/file-system-use.ts';
 import type { PodStats } from '../stats/summary.ts';
 import { isLocal } from '../stats/volume-use.ts';
 

@@ -1,4 +1,5 @@
 /** Ranks pods for eviction, like upstream's ranking functions (eviction/helpers.go). Pure. */
+import { sumOfUses } from '@podwright/host';
 import {
   containersAmount,
   hasPodLevelResources,
@@ -8,7 +9,6 @@ import {
   podPriority,
 } from '@podwright/kube-api';
 import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/kubelet-configuration';
-import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 
 /**
@@ -72,7 +72,7 @@ export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigi
   if (resource === 'pids') return BigInt(stats.process_stats?.process_count ?? 0);
   if (resource === 'memory') return BigInt(stats.memory?.workingSetBytes ?? 0);
   const { disks } = stats;
-  const used = sumOf(disks === undefined ? [] : diskParts(signal, layout).map((part) => disks[part]));
+  const used = sumOfUses(disks === undefined ? [] : diskParts(signal, layout).map((part) => disks[part]));
   return BigInt(resource === 'inodes' ? used.inodes : used.bytes);
 }
 

@@ -1,6 +1,7 @@
 /** Finds deleted files that processes still hold. They use disk space, but walking the directories does not find them. */
 import { stat } from 'node:fs/promises';
 import { errorCode, ignoreFailure, isDeadlineExceeded, WorkBudget } from '@podwright/base';
+import { type FileUse, sumOfUses } from '@podwright/host';
 import type { MountEntry } from '@podwright/system/mountinfo';
 import {
   type BoundedReads,
@@ -13,7 +14,6 @@ import {
   mountIdOf,
   OpenFiles,
 } from '@podwright/system/open-files';
-import { type FileUse, sumOf } from './file-system-use.ts';
 
 /** Time budget for the first search of each pod in a round. Enough to search almost any pod completely. */
 const POD_BUDGET_MS = 50;
@@ -38,7 +38,7 @@ export type HeldFiles = {
   isPartial: boolean;
 };
 
-const NO_FILES = sumOf([]);
+const NO_FILES = sumOfUses([]);
 export const NOTHING_HELD: HeldFiles = { layers: NO_FILES, kubelet: NO_FILES, emptyDirs: new Map(), isPartial: false };
 
 /**
@@ -232,7 +232,8 @@ class Search {
 }
 
 function sumsOf(found: HeldFile[]): Omit<HeldFiles, 'isPartial'> {
-  const of = (isIn: (place: Place) => boolean) => sumOf(found.filter(({ place }) => isIn(place)).map(({ use }) => use));
+  const of = (isIn: (place: Place) => boolean) =>
+    sumOfUses(found.filter(({ place }) => isIn(place)).map(({ use }) => use));
   const names = new Set(found.flatMap(({ place }) => place.emptyDir ?? []));
   return {
     layers: of(({ directory }) => directory === 'layers'),

@@ -1,8 +1,8 @@
 import type { ContainerStats as CriContainerStats, LinuxPodSandboxStats } from '@podwright/cri';
+import { type FileUse, sumOfUses } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { cpuStats, ioStats, memoryStats, networkStats, swapStats, timeOf } from './cri-stats.ts';
-import { type FileUse, sumOf } from './file-system-use.ts';
 import type { HeldFiles } from './held-files.ts';
 import {
   type ContainerStats,
@@ -90,7 +90,7 @@ export function podStatsByDisk(
     ...diskOfContainer(byName.get(container.name)!, container.name, disk),
   }));
   const disks = podDiskUse(use, disk);
-  const { bytes: usedBytes, inodes: inodesUsed } = sumOf([disks.layers, disks.kubelet]);
+  const { bytes: usedBytes, inodes: inodesUsed } = sumOfUses([disks.layers, disks.kubelet]);
   return {
     ...stats,
     containers,
@@ -157,8 +157,8 @@ function podDiskUse({ containers }: SandboxUse, { pod, logs, volumes, others, he
     .filter(({ name }) => ephemeral.has(name))
     .map(({ usedBytes = 0, inodesUsed = 0 }) => ({ bytes: usedBytes, inodes: inodesUsed }));
   return {
-    layers: sumOf([...layers, held.layers]),
-    kubelet: sumOf([...files, ...logs.values(), others, held.kubelet]),
+    layers: sumOfUses([...layers, held.layers]),
+    kubelet: sumOfUses([...files, ...logs.values(), others, held.kubelet]),
   };
 }
 

@@ -1,6 +1,7 @@
 import { background, errorMessage, Histogram, type Logger, type Registry, raceAbort } from '@podwright/base';
+import { remoteTreeUse, treeUse } from '@podwright/host';
 import type { Pod, Volume } from '@podwright/kube-api';
-import { deviceUse, fileSystemOf, remoteFileSystemOf, remoteTreeUse, treeUse } from './file-system-use.ts';
+import { deviceUse, fileSystemOf, remoteFileSystemOf } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 
 /** Maximum age of a volume's last walk (upstream's volumeStatsAggPeriod). */

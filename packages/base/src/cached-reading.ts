@@ -1,25 +1,24 @@
-/** Background refreshes stop once there has been no call for this long. Prometheus scrapes once a minute by default. */
-export const STATISTICS_DEMAND_MS = 90_000;
-
-/** Maximum age of statistics, the same as cAdvisor's housekeeping interval in upstream. */
-export const STATISTICS_CACHED_MS = 10_000;
+/** `refreshMs`: the age at which a result is refreshed. `demandMs`: refreshes stop once there has been no call for this long. */
+export type CacheTimes = { refreshMs: number; demandMs: number };
 
 type Reading<T> = { value: T; atMs: number };
 
 /**
  * An expensive measurement that concurrent callers share. The result is cached and refreshed in the background while there is demand, so
- * repeated callers do not wait. To clients it behaves like cAdvisor's housekeeping.
+ * repeated callers do not wait.
  */
 export class CachedReading<T> {
   readonly #read: () => Promise<T>;
+  readonly #times: CacheTimes;
   #last: Reading<T> | undefined;
   #running: Promise<T> | undefined;
   #next: NodeJS.Timeout | undefined;
   #calledAtMs = 0;
 
   /** The result of `read` should include its own timestamps, because it is returned unchanged until the next measurement. */
-  constructor(read: () => Promise<T>) {
+  constructor(read: () => Promise<T>, times: CacheTimes) {
     this.#read = read;
+    this.#times = times;
   }
 
   /** Returns the cached result if the caller accepts it, given its age; otherwise takes a new measurement. Rejects if the new one fails. */
@@ -54,13 +53,13 @@ export class CachedReading<T> {
     const value = await this.#read();
     this.#last = { value, atMs };
     // refresh it once it is too old
-    this.#next = setTimeout(() => this.#refresh(), STATISTICS_CACHED_MS).unref();
+    this.#next = setTimeout(() => this.#refresh(), this.#times.refreshMs).unref();
     return value;
   }
 
   /** Refreshes the cache. A failure clears it, so the next caller gets either a new result or the error. */
   #refresh(): void {
-    if (performance.now() - this.#calledAtMs > STATISTICS_DEMAND_MS) this.#last = undefined;
+    if (performance.now() - this.#calledAtMs > this.#times.demandMs) this.#last = undefined;
     else
       void this.#readNow().catch(() => {
         this.#last = undefined;
