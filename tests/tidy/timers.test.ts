@@ -21,7 +21,7 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/kubelet/src/api-pods/mirror-pods.ts': ["this.#backoff.next('')"],
   'packages/kubelet/src/api-pods/status-sync.ts': ['this.#outage.next(OUTAGE)'],
   'packages/placement/src/plugins/plugin-watcher.ts': ['periodMs'],
-  'packages/kubelet/src/eviction/eviction-manager.ts': ['ms'],
+  'packages/kubelet/src/eviction/measure-pods.ts': ['ms'],
   'packages/kubelet/src/status/status-records.ts': ['delayMs'],
   'packages/runtime/src/sandbox/ready-sandboxes.ts': ['delayMs'],
   'packages/runtime/src/sandbox/shim-sandbox.ts': ['graceMs', 'graceMs'],

@@ -7,7 +7,8 @@ import { type NodePressure, thresholdSettings, thresholdsOf } from '@podwright/k
 import type { PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { stopsInTime } from '../events/stops-in-time.ts';
-import { EvictionManager, type PodEviction } from '../eviction/eviction-manager.ts';
+import type { PodEviction } from '../eviction/evict-pod.ts';
+import { EvictionManager } from '../eviction/eviction-manager.ts';
 import { NodeSignals } from '../eviction/node-signals.ts';
 import { isExempt } from '../eviction/pressure-admission.ts';
 import type { NodeReclaim } from '../eviction/reclaim-steps.ts';

@@ -1,0 +1,72 @@
+/** Waits for the space of removed files and evicted pods, which file systems and container runtimes free in the background. */
+import { pause } from '@podwright/base';
+import { isOfDisk, type Threshold } from '@podwright/kubelet-configuration';
+import type { PodStatsByDisk } from '../stats/pod-stats.ts';
+import type { EvictedSpace, SpaceCheck } from './evicted-space.ts';
+import { EVICTION_CLEAN_UP_MS, EVICTION_LOOK_MS } from './limits.ts';
+import type { NodeSignals } from './node-signals.ts';
+import { thresholdsMet } from './observed-signals.ts';
+
+/**
+ * Number of consecutive checks without newly freed space after which removed files are assumed to be completely freed. File systems free
+ * the space in the background.
+ */
+const EVICTION_CHECKS_IN_VAIN = 4;
+
+/** How long to wait while this process still deletes files: other pods' space would only be deleted after those. */
+const EVICTION_DELETION_MS = 120_000;
+
+export type SpaceWaitDependencies = {
+  signals: Pick<NodeSignals, 'observe'>;
+  /** Whether this process, which may include the container runtime, is still deleting files of containers and volumes. */
+  isDeleting?: () => boolean;
+};
+
+type Input = SpaceWaitDependencies & {
+  /** Measures the disk usage of the pods that have not been evicted. */
+  otherUse: () => Promise<PodStatsByDisk[]>;
+  stopping: AbortSignal;
+};
+
+/**
+ * Waits for the space of removed files and, if given, of evicted pods. Returns the thresholds that are still met. Rejects if the signals
+ * cannot be observed.
+ */
+export async function awaitSpace(
+  input: Input,
+  thresholds: readonly Threshold[],
+  evicted?: EvictedSpace,
+): Promise<Threshold[]> {
+  const { signals, isDeleting = () => false, stopping } = input;
+  const startedAtMs = performance.now();
+  const waitMs = () => (evicted !== undefined && isDeleting() ? EVICTION_DELETION_MS : EVICTION_CLEAN_UP_MS);
+  const most = new Map<Threshold, bigint>();
+  for (let checksInVain = 0; ; ) {
+    const observations = await signals.observe();
+    const met = thresholdsMet(thresholds, observations, { withReclaim: true });
+    const onDisk = met.filter(({ signal }) => isOfDisk(signal));
+    const freer = onDisk.filter((one) => observations.get(one.signal)!.available > (most.get(one) ?? -1n));
+    for (const one of freer) most.set(one, observations.get(one.signal)!.available);
+    checksInVain = freer.length > 0 ? 0 : checksInVain + 1;
+    if (onDisk.length === 0 || performance.now() > startedAtMs + waitMs() || stopping.aborted) return met;
+    if (checksInVain >= EVICTION_CHECKS_IN_VAIN) {
+      const check = { signals: onDisk.map(({ signal }) => signal), observations };
+      if (evicted === undefined || (await isFreed(input, evicted, check))) return met;
+      checksInVain = 0;
+    }
+    await pause(EVICTION_LOOK_MS, stopping);
+  }
+}
+
+/**
+ * Whether the space of evicted pods is free. Measures the other pods if it does not seem to be, because they may fill a disk as fast as it
+ * is freed.
+ */
+async function isFreed(
+  { otherUse }: Input,
+  space: EvictedSpace,
+  check: Omit<SpaceCheck, 'otherUse'>,
+): Promise<boolean> {
+  if (space.isFreed({ ...check, otherUse: [] })) return true;
+  return space.isFreed({ ...check, otherUse: await otherUse() });
+}
