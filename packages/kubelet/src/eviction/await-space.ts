@@ -13,6 +13,12 @@ import { thresholdsMet } from './observed-signals.ts';
  */
 const EVICTION_CHECKS_IN_VAIN = 4;
 
+/**
+ * Number of consecutive checks without newly freed space after which the space of evicted pods of unknown use is assumed to be freed. Only
+ * checks after the pods and their files have been removed count.
+ */
+const EVICTION_IDLE_CHECKS = 14;
+
 /** How long to wait while this process still deletes files: other pods' space would only be deleted after those. */
 const EVICTION_DELETION_MS = 120_000;
 
@@ -28,6 +34,9 @@ type Input = SpaceWaitDependencies & {
   stopping: AbortSignal;
 };
 
+/** The space of evicted pods. `isRemoving`: whether the pods or their containers are still being removed. */
+export type SpaceOfEvicted = { space: EvictedSpace; isRemoving: () => boolean };
+
 /**
  * Waits for the space of removed files and, if given, of evicted pods. Returns the thresholds that are still met. Rejects if the signals
  * cannot be observed.
@@ -35,12 +44,13 @@ type Input = SpaceWaitDependencies & {
 export async function awaitSpace(
   input: Input,
   thresholds: readonly Threshold[],
-  evicted?: EvictedSpace,
+  evicted?: SpaceOfEvicted,
 ): Promise<Threshold[]> {
   const { signals, isDeleting = () => false, stopping } = input;
   const startedAtMs = performance.now();
   const waitMs = () => (evicted !== undefined && isDeleting() ? EVICTION_DELETION_MS : EVICTION_CLEAN_UP_MS);
   const most = new Map<Threshold, bigint>();
+  let idleChecks = 0;
   for (let checksInVain = 0; ; ) {
     const observations = await signals.observe();
     const met = thresholdsMet(thresholds, observations, { withReclaim: true });
@@ -48,10 +58,12 @@ export async function awaitSpace(
     const freer = onDisk.filter((one) => observations.get(one.signal)!.available > (most.get(one) ?? -1n));
     for (const one of freer) most.set(one, observations.get(one.signal)!.available);
     checksInVain = freer.length > 0 ? 0 : checksInVain + 1;
+    idleChecks = freer.length > 0 || isDeleting() || evicted?.isRemoving() ? 0 : idleChecks + 1;
     if (onDisk.length === 0 || performance.now() > startedAtMs + waitMs() || stopping.aborted) return met;
     if (checksInVain >= EVICTION_CHECKS_IN_VAIN) {
       const check = { signals: onDisk.map(({ signal }) => signal), observations };
-      if (evicted === undefined || (await isFreed(input, evicted, check))) return met;
+      const isUnknownFreed = idleChecks >= EVICTION_IDLE_CHECKS;
+      if (evicted === undefined || (await isFreed(input, evicted.space, { ...check, isUnknownFreed }))) return met;
       checksInVain = 0;
     }
     await pause(EVICTION_LOOK_MS, stopping);
@@ -67,6 +79,7 @@ async function isFreed(
   space: EvictedSpace,
   check: Omit<SpaceCheck, 'otherUse'>,
 ): Promise<boolean> {
+  if (!check.isUnknownFreed && !space.isKnown(check.signals)) return false;
   if (space.isFreed({ ...check, otherUse: [] })) return true;
   return space.isFreed({ ...check, otherUse: await otherUse() });
 }

@@ -25,6 +25,7 @@ export type SpaceCheck = {
   signals: readonly Signal[];
   observations: Observations;
   otherUse: readonly PodStatsByDisk[];
+  isUnknownFreed: boolean;
 };
 
 /** The disk space and inodes that evicted pods are expected to free. */
@@ -41,18 +42,26 @@ export class EvictedSpace {
     return this.#disks.size > 0;
   }
 
+  /** Whether the evicted pods' use of the disks of the given signals is fully known. */
+  isKnown(signals: readonly Signal[]): boolean {
+    return signals.every((signal) => {
+      const disk = this.#disks.get(signal);
+      return disk === undefined || expectedOf(disk) !== undefined;
+    });
+  }
+
   /**
    * Whether the evicted pods' space on the disks of the given signals is free, or in use by other pods according to their current
-   * `otherUse`. Never true for a pod of unknown use.
+   * `otherUse`. `isUnknownFreed`: the result for disks of which an evicted pod's use is not fully known.
    */
-  isFreed({ signals, observations, otherUse }: SpaceCheck): boolean {
+  isFreed({ signals, observations, otherUse, isUnknownFreed }: SpaceCheck): boolean {
     return signals.every((signal) => {
       const disk = this.#disks.get(signal);
       const available = observations.get(signal)?.available;
       if (disk === undefined || available === undefined) return true;
       if (available < disk.available) disk.available = available;
       const expected = expectedOf(disk);
-      if (expected === undefined) return false;
+      if (expected === undefined) return isUnknownFreed;
       return available - disk.available + growth(disk, otherUse) >= (expected * EVICTED_SPACE_PERCENT) / 100n;
     });
   }

@@ -314,6 +314,16 @@ test('while files are still being deleted, no pod is evicted for longer than tha
   assert.deepEqual(await runUntilEvicted(['a', 'b'], { ...given, isDeleting: () => false }), ['a', 'b']);
 });
 
+test('a pod is evicted a few seconds after the files of an evicted pod of unknown use have been deleted', async () => {
+  const atMs: number[] = [];
+  const onEvicted = () => void atMs.push(performance.now());
+  const isDeleting = () => performance.now() - atMs[0]! < 2000;
+  const given = { count: 2, ms: 20_000, isPartial: true, onEvicted, isDeleting };
+  assert.deepEqual(await runUntilEvicted(['a', 'b'], given), ['a', 'b']);
+  const waitedMs = atMs[1]! - atMs[0]!;
+  assert.ok(waitedMs > 5000 && waitedMs < 12_000, `${waitedMs} ms`);
+});
+
 test('a pod that fills the space of an evicted pod is evicted soon, although the disk is never less full', async () => {
   const begunAtMs = performance.now();
   const onEvicted = ({ uses }: ReturnType<typeof start>) => {

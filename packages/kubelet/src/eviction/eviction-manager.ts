@@ -2,9 +2,9 @@
 import { errorMessage, pause, raceAbort } from '@podwright/base';
 import { nodeSubject, type Pod } from '@podwright/kube-api';
 import { resourceOf, type Threshold } from '@podwright/kubelet-configuration';
-import { awaitSpace, type SpaceWaitDependencies } from './await-space.ts';
+import { awaitSpace, type SpaceOfEvicted, type SpaceWaitDependencies } from './await-space.ts';
 import { type EvictionDependencies, evictFor, evictOverLimit } from './evict-pod.ts';
-import { type EvictedSpace, evictedSpace } from './evicted-space.ts';
+import { evictedSpace } from './evicted-space.ts';
 import { EVICTION_CLEAN_UP_MS, EVICTION_LOOK_MS, EVICTION_MEASURE_MS, EVICTION_RANK_MS } from './limits.ts';
 import {
   currentDiskUse,
@@ -103,7 +103,8 @@ export class EvictionManager {
     if (signal.aborted) return;
     // a container's layer is removed with the container
     if (space.isOnDisk) await reclaimer.run('deleteUnusedContainers');
-    await this.#awaitSpace(round.disks, space).catch(() => undefined);
+    const isRemoving = () => !pods.every(isCleanedUp) || reclaimer.isRunning('deleteUnusedContainers');
+    await this.#awaitSpace(round.disks, { space, isRemoving }).catch(() => undefined);
   }
 
   /**
@@ -171,7 +172,7 @@ export class EvictionManager {
     return (await this.#run.reclaimer.reclaim(signal, disks.layout)) && (await this.#awaitSpace(disks)).length === 0;
   }
 
-  #awaitSpace({ thresholds }: NodeDisks, evicted?: EvictedSpace): Promise<Threshold[]> {
+  #awaitSpace({ thresholds }: NodeDisks, evicted?: SpaceOfEvicted): Promise<Threshold[]> {
     const { input } = this.#run;
     const otherUse = () => currentDiskUse(input, input.activePods());
     return awaitSpace({ ...input, otherUse }, thresholds, evicted);

@@ -24,6 +24,10 @@ export class NodeReclaimer {
     return steps.length > 0;
   }
 
+  isRunning(step: keyof NodeReclaim): boolean {
+    return this.#running.has(step);
+  }
+
   /** Starts the step unless it is already running, and waits a bounded time for its end. Never rejects. */
   async run(step: keyof NodeReclaim): Promise<void> {
     const { rankMs, stopping } = this.#input;

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Signal, thresholdsOf } from '@podwright/kubelet-configuration';
+import { awaitSpace } from './await-space.ts';
+import { EvictedSpace } from './evicted-space.ts';
+import { podOf, statsOf } from './pods.fixture.ts';
+
+const SIGNAL: Signal = 'nodefs.available';
+const MI = 1n << 20n;
+const thresholds = thresholdsOf(
+  { hard: { [SIGNAL]: '100Mi' }, soft: {}, softGracePeriod: {}, minimumReclaim: {} },
+  { areHeldToAllocatable: false },
+);
+
+/** Makes time pass only while something waits for it, and without waiting. Returns the current time. */
+function virtualTime(t: TestContext): () => number {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  t.mock.method(globalThis, 'setTimeout', (callback: () => void, delayMs: number) =>
+    setImmediate(() => {
+      nowMs += delayMs;
+      callback();
+    }),
+  );
+  return () => nowMs;
+}
+
+type Given = {
+  /** The available space in mebibytes. The threshold is 100. */
+  available: (nowMs: number) => number;
+  isPartial?: boolean;
+  isDeleting?: (nowMs: number) => boolean;
+  isRemoving?: (nowMs: number) => boolean;
+};
+
+/** How long the wait for an evicted pod's space takes, in seconds. */
+async function waited(t: TestContext, { available, isPartial, isDeleting, isRemoving }: Given): Promise<number> {
+  const now = virtualTime(t);
+  const observe = async () => {
+    const observed = { available: BigInt(available(now())) * MI, capacity: 1000n * MI, atMs: now() };
+    return new Map([[SIGNAL, observed]]);
+  };
+  const evicted = [{ pod: podOf('a'), stats: statsOf('a', { volume: 50, isPartial }) }];
+  const disk = { resource: { signal: SIGNAL, layout: 'shared' } as const, available: 10n * MI, evicted, others: [] };
+  const { signal: stopping } = new AbortController();
+  const signals = { observe };
+  const isStillDeleting = () => isDeleting?.(now()) === true;
+  await awaitSpace({ signals, isDeleting: isStillDeleting, otherUse: async () => [], stopping }, thresholds, {
+    space: new EvictedSpace([disk]),
+    isRemoving: () => isRemoving?.(now()) === true,
+  });
+  t.mock.restoreAll();
+  return now() / 1000;
+}
+
+test('the wait ends as soon as the disk is no longer short', async (t) => {
+  assert.equal(await waited(t, { available: (nowMs) => (nowMs < 2000 ? 10 : 100), isPartial: true }), 2);
+});
+
+test('the space of a pod of known use is freed when most of it is available', async (t) => {
+  assert.equal(await waited(t, { available: (nowMs) => (nowMs < 10_000 ? 10 : 60) }), 11);
+  assert.ok((await waited(t, { available: () => 20 })) > 30);
+});
+
+test('the space of a pod of unknown use is freed when none has been freed for some seconds', async (t) => {
+  const isPartial = true;
+  assert.equal(await waited(t, { available: () => 10, isPartial }), 4);
+  const grows = (nowMs: number) => 10 + Math.floor(Math.min(nowMs, 10_000) / 1000);
+  assert.equal(await waited(t, { available: grows, isPartial }), 14);
+});
+
+test('the wait is longer while files or containers of a pod of unknown use are being removed', async (t) => {
+  const given = { available: () => 10, isPartial: true };
+  for (const name of ['isDeleting', 'isRemoving'])
+    assert.ok((await waited(t, { ...given, [name]: (nowMs: number) => nowMs < 20_000 })) > 23, name);
+  assert.ok((await waited(t, { ...given, isRemoving: () => true })) < 31);
+  const long = await waited(t, { ...given, isDeleting: () => true });
+  assert.ok(long > 120 && long < 121);
+});
