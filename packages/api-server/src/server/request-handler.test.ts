@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { groupResource } from '@podwright/api-machinery';
+import { Schema } from '@podwright/kube-schema';
+import type { SubresourceHandler } from './server-parts.ts';
 import { eventsOf, open, send, WAYS } from './test-client.fixture.ts';
 import { TestServer } from './test-server.fixture.ts';
 
@@ -133,13 +136,37 @@ test('answers requests for paths, unknown resources, methods and subresources li
   assert.equal(await status('GET', '/api/v1/proxy/nodes/a'), 405);
 });
 
+test('no object is reached by a path of the other scope, for which its request was not authorized', async () => {
+  const { resources } = await Schema.load();
+  const answer: SubresourceHandler = async ({ writer }) => writer.bytes(200, { contentType: 'text/plain', parts: [] });
+  const special = resources.flatMap((resource) => [
+    groupResource(resource),
+    ...Object.keys(resource.subresources ?? {}).map((name) => `${groupResource(resource)}/${name}`),
+  ]);
+  await using server = await TestServer.start({ subresources: new Map(special.map((name) => [name, answer])) });
+  const reached: string[] = [];
+  for (const { group, version, plural, namespaced, subresources = {} } of resources) {
+    if (group === 'batch') continue; // not served here
+    const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const collection = namespaced ? `${root}/${plural}` : `${root}/namespaces/x/${plural}`;
+    const below = Object.keys(subresources).map((name) => `${collection}/x/${name}`);
+    for (const path of [collection, `${collection}/x`, ...below])
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        const { status } = await send(server, WAYS[0], { method, path });
+        const isList = namespaced && path === collection;
+        if (!(isList ? [200, 405] : [404]).includes(status)) reached.push(`${method} ${path}: ${status}`);
+      }
+  }
+  assert.deepEqual(reached, []);
+});
+
 test('passes requests for other subresources to their handlers', async () => {
   const subresources = new Map([
     [
       'pods/log',
       async ({ writer, info }) => writer.bytes(200, { contentType: 'text/plain', parts: [Buffer.from(info.name)] }),
     ],
-  ] satisfies Iterable<[string, import('./server-parts.ts').SubresourceHandler]>);
+  ] satisfies Iterable<[string, SubresourceHandler]>);
   await using server = await TestServer.start({ subresources });
   assert.equal((await send(server, WAYS[0], { path: `${PODS}/web/log` })).text, 'web');
   assert.deepEqual(server.authorized, ['system:admin get pods/log x/web']);

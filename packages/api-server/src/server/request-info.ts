@@ -23,6 +23,8 @@ export type RequestInfo = {
   name: string;
   /** The segments of the path, starting with the resource. */
   parts: readonly string[];
+  /** Whether the path has a `/namespaces/NAME/` prefix before the resource. */
+  isBelowNamespace: boolean;
   /** Whether the path contains the deprecated `/watch/` or `/proxy/` prefix. */
   hasVerbInPath: boolean;
 };
@@ -65,17 +67,19 @@ const NO_RESOURCE: Omit<RequestInfo, 'path' | 'verb'> = {
   subresource: '',
   name: '',
   parts: [],
+  isBelowNamespace: false,
   hasVerbInPath: false,
 };
 
-type Target = Pick<RequestInfo, 'namespace' | 'resource' | 'name' | 'subresource' | 'parts'>;
+type Target = Pick<RequestInfo, 'namespace' | 'resource' | 'name' | 'subresource' | 'parts' | 'isBelowNamespace'>;
 
 function targetOf(below: readonly string[], verb: string): Target {
   const isInNamespace = below[0] === 'namespaces' && below.length > 1;
-  const parts = isInNamespace && below.length > 2 && !OF_NAMESPACES.includes(below[2]!) ? below.slice(2) : below;
+  const isBelowNamespace = isInNamespace && below.length > 2 && !OF_NAMESPACES.includes(below[2]!);
+  const parts = isBelowNamespace ? below.slice(2) : below;
   const [resource = '', name = '', subresource = ''] = parts;
   const namespace = isInNamespace ? below[1]! : '';
-  return { namespace, resource, name, subresource: verb === 'proxy' ? '' : subresource, parts };
+  return { namespace, resource, name, subresource: verb === 'proxy' ? '' : subresource, parts, isBelowNamespace };
 }
 
 /** Returns the verb and name of a request. If the path contains no name, they depend on the query string. */

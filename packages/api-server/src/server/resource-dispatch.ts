@@ -52,8 +52,8 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
 /** Returns the handler for a request. Throws 404 if the path does not exist, and 405 if it does not support the method. */
 function handlerOf(info: RequestInfo, resource: Resource, { subresources }: ServerParts): SubresourceHandler {
   const { verb, subresource, parts } = info;
-  if (subresource !== '') return subresourceHandler(info, resource, subresources);
   checkScope(info, resource);
+  if (subresource !== '') return subresourceHandler(info, resource, subresources);
   const handler = (verb === 'create' && subresources.get(groupResource(resource))) || HANDLERS.get(verb);
   const isOneOrMany = verb === 'watch' && info.hasVerbInPath;
   const fits = isOneOrMany || COLLECTION_VERBS.includes(verb) === (parts.length === 1);
@@ -78,13 +78,11 @@ function subresourceHandler(
 }
 
 /**
- * Checks the scope of the path. Namespaced objects must be addressed with their namespace, cluster-scoped objects without one. Only reads
- * may span all namespaces.
+ * Checks the scope of the path. Namespaced objects must be addressed with their namespace, cluster-scoped objects, including namespaces,
+ * without one: the request was authorized for the namespace of the path. Only reads may span all namespaces.
  */
-function checkScope({ namespace, parts, verb, resource: name }: RequestInfo, { namespaced }: Resource): void {
-  const isWithNamespace = namespace !== '' && name !== 'namespaces';
-  if (!namespaced && isWithNamespace) throw pageNotFound();
-  if (!namespaced || isWithNamespace) return;
-  if (parts.length > 1) throw pageNotFound();
+function checkScope({ isBelowNamespace, parts, verb }: RequestInfo, { namespaced }: Resource): void {
+  if (namespaced === isBelowNamespace) return;
+  if (!namespaced || parts.length > 1) throw pageNotFound();
   if (verb !== 'list' && verb !== 'watch') throw methodNotAllowed();
 }
