@@ -5,9 +5,9 @@ import { keepAggregated } from './authorization/aggregation-watch.ts';
 import { collectGarbage } from './controllers/collect-garbage.ts';
 import type { ControllerParts } from './controllers/controller-parts.ts';
 import { deleteNamespaces } from './controllers/delete-namespaces.ts';
-import type { Location } from './controllers/dependents.ts';
 import { expireEvents } from './controllers/expire-events.ts';
 import { type KubernetesService, keepKubernetesService } from './controllers/kubernetes-service.ts';
+import type { Location } from './controllers/location.ts';
 import { fillNamespaces } from './controllers/namespace-contents.ts';
 import { systemContext } from './system-context.ts';
 

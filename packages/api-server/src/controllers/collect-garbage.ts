@@ -3,22 +3,20 @@
  * garbage collector, with a store that is never behind).
  */
 
-import { ApiError, type StoredObject, type StoreEvent } from '@podwright/api-machinery';
-import { errorMessage, pause } from '@podwright/base';
+import type { StoredObject, StoreEvent } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
-import { Dependents, type Location, locationOf, ownersOf } from './dependents.ts';
+import { Dependents, ownersOf } from './dependents.ts';
 import { followResource } from './follow-resource.ts';
 import { collectDependent, completeOwner, type OwnerLookup } from './garbage-steps.ts';
+import { type Location, locationOf } from './location.ts';
+import { WorkQueue } from './work-queue.ts';
 
 export type GarbageParts = ControllerParts &
   OwnerLookup & {
     /** The names in the store of all resources. */
     resources: readonly string[];
   };
-
-const RETRY_MS = 1000;
-const MAX_TRIES = 5;
 
 /** Runs until the signal aborts. */
 export async function collectGarbage(parts: GarbageParts): Promise<void> {
@@ -39,12 +37,13 @@ export async function collectGarbage(parts: GarbageParts): Promise<void> {
 class GarbageCollector {
   readonly #parts: GarbageParts;
   readonly #dependents = new Dependents();
-  /** Objects to check, with the number of failed tries. */
-  readonly #queue = new Map<string, { location: Location; tries: number }>();
-  #wake: () => void = () => {};
+  /** Objects to check. */
+  readonly #queue: WorkQueue;
 
   constructor(parts: GarbageParts) {
     this.#parts = parts;
+    const handle = (location: Location) => this.#process(location);
+    this.#queue = new WorkQueue({ ...parts, handle, failure: 'collect garbage failed' });
   }
 
   listed(resource: string, objects: readonly StoredObject[]): void {
@@ -61,36 +60,18 @@ class GarbageCollector {
     }
     this.#dependents.remove(location);
     const last = object.decode();
-    for (const dependent of this.#dependents.of(last.metadata.uid ?? '')) this.#add(dependent);
+    for (const dependent of this.#dependents.of(last.metadata.uid ?? '')) this.#queue.add(dependent);
     for (const owner of ownersOf(last)) this.#addOwner(owner, location.namespace);
   }
 
-  async run(): Promise<void> {
-    const { signal, logger } = this.#parts;
-    while (!signal.aborted) {
-      const [key, next] = this.#queue.entries().next().value ?? [];
-      if (key === undefined || next === undefined) {
-        await this.#untilWork();
-        continue;
-      }
-      this.#queue.delete(key);
-      try {
-        await this.#process(next.location);
-      } catch (error) {
-        if (isOvertaken(error) && next.tries < MAX_TRIES) this.#queue.set(key, { ...next, tries: next.tries + 1 });
-        else {
-          logger.warn({ ...next.location, error: errorMessage(error) }, 'collect garbage failed, trying again');
-          await pause(RETRY_MS, signal);
-          this.#add(next.location);
-        }
-      }
-    }
+  run(): Promise<void> {
+    return this.#queue.run();
   }
 
   #observe(resource: string, object: StoredObject): void {
     this.#dependents.set(resource, object);
     const isCandidate = object.bytes.includes(REFERENCES) || object.bytes.includes(DELETION);
-    if (isCandidate) this.#add(locationOf(resource, object));
+    if (isCandidate) this.#queue.add(locationOf(resource, object));
   }
 
   async #process(location: Location): Promise<void> {
@@ -101,31 +82,13 @@ class GarbageCollector {
       object.metadata.deletionTimestamp === undefined
         ? await collectDependent(this.#parts, { location, object, hasDependents: dependents.length > 0 })
         : await completeOwner(this.#parts, { location, object, dependents });
-    for (const one of added) this.#add(one);
+    for (const one of added) this.#queue.add(one);
   }
 
   #addOwner(owner: { apiVersion: string; kind: string; name: string }, namespace: string): void {
     const location = this.#parts.locate(owner, namespace);
     const object = location && this.#parts.store.get(location)?.decode();
-    if (location !== undefined && isDeleted(object)) this.#add(location);
-  }
-
-  #add(location: Location): void {
-    const key = `${location.resource}/${location.namespace}/${location.name}`;
-    if (!this.#queue.has(key)) this.#queue.set(key, { location, tries: 0 });
-    this.#wake();
-  }
-
-  #untilWork(): Promise<void> {
-    const { signal } = this.#parts;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const wake = () => {
-      signal.removeEventListener('abort', wake);
-      resolve();
-    };
-    signal.addEventListener('abort', wake);
-    this.#wake = wake;
-    return promise;
+    if (location !== undefined && isDeleted(object)) this.#queue.add(location);
   }
 }
 
@@ -133,5 +96,3 @@ const REFERENCES = Buffer.from('"ownerReferences":');
 const DELETION = Buffer.from('"deletionTimestamp":');
 
 const isDeleted = (object: ApiObject | undefined) => object?.metadata.deletionTimestamp !== undefined;
-
-const isOvertaken = (error: unknown) => error instanceof ApiError && [404, 409].includes(error.status.code);

@@ -1,8 +1,6 @@
 import type { StoredObject } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
-
-/** An object in the store. */
-export type Location = { resource: string; namespace: string; name: string };
+import { type Location, locationOf, textOf } from './location.ts';
 
 export type OwnerReference = {
   apiVersion: string;
@@ -16,13 +14,6 @@ const REFERENCES = Buffer.from('"ownerReferences":');
 
 export const ownersOf = ({ metadata }: ApiObject): readonly OwnerReference[] =>
   (metadata.ownerReferences ?? []) as readonly OwnerReference[];
-
-export function locationOf(resource: string, { key }: StoredObject): Location {
-  const [namespace = '', name = ''] = key.split('/');
-  return { resource, namespace, name };
-}
-
-const keyOf = ({ resource, namespace, name }: Location): string => `${resource}/${namespace}/${name}`;
 
 /** Which objects have which owners. */
 export class Dependents {
@@ -39,7 +30,7 @@ export class Dependents {
     if (!object.bytes.includes(REFERENCES)) return;
     const uids = ownersOf(object.decode()).map(({ uid }) => uid);
     if (uids.length === 0) return;
-    const key = keyOf(location);
+    const key = textOf(location);
     this.#locations.set(key, location);
     this.#owners.set(key, uids);
     for (const uid of uids) {
@@ -49,7 +40,7 @@ export class Dependents {
   }
 
   remove(location: Location): void {
-    const key = keyOf(location);
+    const key = textOf(location);
     for (const uid of this.#owners.get(key) ?? []) {
       const keys = this.#byOwner.get(uid);
       keys?.delete(key);
@@ -61,9 +52,5 @@ export class Dependents {
 
   of(uid: string): Location[] {
     return [...(this.#byOwner.get(uid) ?? [])].map((key) => this.#locations.get(key)!);
-  }
-
-  get all(): Location[] {
-    return [...this.#locations.values()];
   }
 }

@@ -1,7 +1,7 @@
-import { ApiError } from '@podwright/api-machinery';
-import { pause } from '@podwright/base';
 import { type ApiObject, textAt } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
+import { ignoreOvertaken } from './ignore-overtaken.ts';
+import { repeat } from './repeat.ts';
 
 const EVENTS = 'events';
 /** Upstream's default of `--event-ttl`. */
@@ -9,11 +9,8 @@ const LIFE_MS = 3_600_000;
 const CHECK_EVERY_MS = 60_000;
 
 /** Deletes events one hour after their last change. */
-export async function expireEvents(parts: ControllerParts & { now: () => number }): Promise<void> {
-  while (!parts.signal.aborted) {
-    await deleteExpired(parts);
-    await pause(CHECK_EVERY_MS, parts.signal);
-  }
+export function expireEvents(parts: ControllerParts & { now: () => number }): Promise<void> {
+  return repeat(() => deleteExpired(parts), { ...parts, everyMs: CHECK_EVERY_MS, failure: 'expire events failed' });
 }
 
 export async function deleteExpired({ store, registryOf, context, now }: ControllerParts & { now: () => number }) {
@@ -36,9 +33,4 @@ function lastChange(event: ApiObject): number {
     textAt(event, 'metadata', 'creationTimestamp'),
   ];
   return Math.max(0, ...times.map((time) => Date.parse(time)).filter((ms) => !Number.isNaN(ms)));
-}
-
-/** Another write deleted or changed the event meanwhile. */
-function ignoreOvertaken(error: unknown): void {
-  if (!(error instanceof ApiError) || ![404, 409].includes(error.status.code)) throw error;
 }

@@ -3,7 +3,8 @@
 import { FOREGROUND, ORPHAN } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
-import { type Location, type OwnerReference, ownersOf } from './dependents.ts';
+import { type OwnerReference, ownersOf } from './dependents.ts';
+import type { Location } from './location.ts';
 
 export type OwnerLookup = {
   /** Where an owner of an object in the namespace would be; undefined for a kind that the server does not have. */

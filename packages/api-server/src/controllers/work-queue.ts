@@ -1,0 +1,73 @@
+import { errorMessage, type Logger, pause } from '@podwright/base';
+import { isOvertaken } from './ignore-overtaken.ts';
+import { type Location, textOf } from './location.ts';
+
+export type WorkParts = {
+  /** Acts on the current state of the object, which may not exist any longer. */
+  handle: (location: Location) => Promise<void>;
+  /** The log message if `handle` fails. */
+  failure: string;
+  logger: Pick<Logger, 'warn'>;
+  signal: AbortSignal;
+};
+
+const RETRY_MS = 1000;
+/** How often an object is handled again at once because another write changed it meanwhile. */
+const MAX_OVERTAKEN = 5;
+
+/** Objects to handle, one after another. An object that is added several times is handled once. */
+export class WorkQueue {
+  readonly #parts: WorkParts;
+  /** The objects, with the number of failed tries. */
+  readonly #queue = new Map<string, { location: Location; tries: number }>();
+  #wake: () => void = () => {};
+
+  constructor(parts: WorkParts) {
+    this.#parts = parts;
+  }
+
+  add(location: Location): void {
+    const key = textOf(location);
+    if (!this.#queue.has(key)) this.#queue.set(key, { location, tries: 0 });
+    this.#wake();
+  }
+
+  /** Handles objects until the signal aborts. */
+  async run(): Promise<void> {
+    while (!this.#parts.signal.aborted) {
+      const [key, next] = this.#queue.entries().next().value ?? [];
+      if (key === undefined || next === undefined) {
+        await this.#untilWork();
+        continue;
+      }
+      this.#queue.delete(key);
+      await this.#handle(key, next);
+    }
+  }
+
+  async #handle(key: string, { location, tries }: { location: Location; tries: number }): Promise<void> {
+    const { handle, failure, logger, signal } = this.#parts;
+    try {
+      await handle(location);
+    } catch (error) {
+      if (isOvertaken(error) && tries < MAX_OVERTAKEN) {
+        this.#queue.set(key, { location, tries: tries + 1 });
+        return;
+      }
+      logger.warn({ ...location, error: errorMessage(error) }, `${failure}, trying again`);
+      void pause(RETRY_MS, signal).then(() => this.add(location));
+    }
+  }
+
+  #untilWork(): Promise<void> {
+    const { signal } = this.#parts;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = () => {
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    signal.addEventListener('abort', wake);
+    this.#wake = wake;
+    return promise;
+  }
+}
