@@ -1,6 +1,7 @@
 import { groupResource, type ObjectStore, type Registries, storedResource } from '@podwright/api-machinery';
 import { background, type Logger } from '@podwright/base';
 import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
+import { keepQuotaStatus, type QuotaStatusParts } from './admission/quota-status.ts';
 import { keepAggregated } from './authorization/aggregation-watch.ts';
 import { collectGarbage } from './controllers/collect-garbage.ts';
 import type { ControllerParts } from './controllers/controller-parts.ts';
@@ -9,6 +10,7 @@ import { expireEvents } from './controllers/expire-events.ts';
 import { type KubernetesService, keepKubernetesService } from './controllers/kubernetes-service.ts';
 import type { Location } from './controllers/location.ts';
 import { fillNamespaces } from './controllers/namespace-contents.ts';
+import { protectStorage } from './controllers/protect-storage.ts';
 import { systemContext } from './system-context.ts';
 
 export type ControllersParts = {
@@ -39,12 +41,21 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
   const resources = [...stored.keys()];
   const namespaced = resources.filter((name) => stored.get(name)!.namespaced);
   const { caCertificate } = parts;
+  const quotas = {
+    store,
+    isServed: (resource: string) => stored.has(resource),
+    setStatus: quotaWriter(shared),
+    now,
+    logger,
+  };
   const work = [
     fillNamespaces({ ...shared, caCertificate }),
     deleteNamespaces({ ...shared, namespaced }),
     collectGarbage({ ...shared, resources, locate: ownerLookup(parts) }),
     keepKubernetesService({ ...shared, service: parts.service }),
     expireEvents({ ...shared, now }),
+    protectStorage(shared),
+    keepQuotaStatus(quotas, abort.signal),
     keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),
   ];
   for (const one of work) background(logger, 'a controller failed', one);
@@ -72,6 +83,13 @@ function ownerLookup({ schema, resources }: Pick<ControllersParts, 'schema' | 'r
       namespace: resource.namespaced ? namespace : '',
       name,
     };
+  };
+}
+
+function quotaWriter({ registryOf, context }: ControllerParts): QuotaStatusParts['setStatus'] {
+  return async (quota, status) => {
+    const { namespace = '', name = '' } = quota.metadata;
+    await registryOf('resourcequotas').update({ namespace, name }, { ...quota, status }, context('status'));
   };
 }
 

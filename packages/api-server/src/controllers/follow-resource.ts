@@ -32,6 +32,19 @@ export async function followResource(resource: string, follower: Follower, parts
   }
 }
 
+/** Reports each state of the objects of a resource until the signal aborts. */
+export function followStates(
+  resource: string,
+  seen: (object: StoredObject) => void,
+  parts: FollowParts,
+): Promise<void> {
+  const listed = (objects: readonly StoredObject[]) => objects.forEach((object) => void seen(object));
+  const changed = ({ type, object }: StoreEvent) => {
+    if (type !== 'DELETED') seen(object);
+  };
+  return followResource(resource, { listed, changed }, parts);
+}
+
 async function followOnce(resource: string, { listed, changed }: Follower, { store, signal }: FollowParts) {
   const { revision, objects } = store.list(resource);
   await listed(objects);

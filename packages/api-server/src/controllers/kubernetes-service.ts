@@ -1,7 +1,9 @@
 /** The Service `kubernetes`, with which pods find the API, and its endpoints. */
+import type { StoreEvent } from '@podwright/api-machinery';
 import { type ApiObject, isSameValue } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
 import { followResource } from './follow-resource.ts';
+import { ignoreOvertaken } from './ignore-overtaken.ts';
 
 export type KubernetesService = {
   clusterIp: string;
@@ -17,28 +19,31 @@ const SLICES = 'endpointslices.discovery.k8s.io';
 const LABELS = { component: 'apiserver', provider: 'kubernetes' };
 const SECURE_PORT = 443;
 
-/** Creates the objects, and again if they are deleted or changed. */
+/**
+ * Creates the objects, and again if they are deleted or changed. Without an address that pods can reach, there are no endpoints: those of
+ * an earlier start are deleted. (Upstream publishes the address of the default interface even if it listens on loopback only.)
+ */
 export async function keepKubernetesService(parts: Parts): Promise<void> {
   const { address, port = SECURE_PORT } = parts.service.endpoint ?? {};
-  const ensureService = () => ensure(parts, 'services', serviceOf(parts.service.clusterIp, port));
-  const objects: [string, () => Promise<void>][] = [['services', ensureService]];
-  if (address !== undefined) {
-    objects.push(['endpoints', () => ensure(parts, 'endpoints', endpointsOf(address, port))]);
-    objects.push([SLICES, () => ensure(parts, SLICES, sliceOf(address, port))]);
-  }
-  const followers = objects.map(([resource, listed]) =>
-    followResource(
-      resource,
-      {
-        listed,
-        changed: async ({ object }) => {
-          if (object.key === KEY) await listed();
-        },
-      },
-      parts,
-    ),
-  );
-  await Promise.all(followers);
+  const keep = (resource: string, object: ApiObject) => {
+    const listed = () => ensure(parts, resource, object);
+    const changed = async (event: StoreEvent) => {
+      if (event.object.key === KEY) await listed();
+    };
+    return followResource(resource, { listed, changed }, parts);
+  };
+  const remove = (resource: string) =>
+    followResource(resource, { listed: () => removeObsolete(parts, resource), changed: () => undefined }, parts);
+  await Promise.all([
+    keep('services', serviceOf(parts.service.clusterIp, port)),
+    address === undefined ? remove('endpoints') : keep('endpoints', endpointsOf(address, port)),
+    address === undefined ? remove(SLICES) : keep(SLICES, sliceOf(address, port)),
+  ]);
+}
+
+async function removeObsolete({ store, registryOf, context }: Parts, resource: string): Promise<void> {
+  if (store.get({ resource, ...PLACE }) === undefined) return;
+  await registryOf(resource).delete(PLACE, {}, context()).catch(ignoreOvertaken);
 }
 
 /** Creates the object, or restores the fields that have another value. */

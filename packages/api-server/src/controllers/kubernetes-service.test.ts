@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { objectsAt, valueAt } from '@podwright/kube-kinds';
+import { type KubernetesService, keepKubernetesService } from './kubernetes-service.ts';
+import { TestCluster } from './test-cluster.fixture.ts';
+
+const PATH = 'default/kubernetes';
+const SLICES = 'endpointslices.discovery.k8s.io';
+
+function start(test: TestCluster, endpoint: KubernetesService['endpoint']): void {
+  test.start((parts) => keepKubernetesService({ ...parts, service: { clusterIp: '10.96.0.1', endpoint } }));
+}
+
+test('the Service and its endpoints are restored', async () => {
+  await using test = new TestCluster();
+  start(test, { address: '192.0.2.1', port: 6443 });
+  await test.until(() => test.find('services', PATH) !== undefined && test.find(SLICES, PATH) !== undefined);
+  assert.equal(valueAt(test.find('services', PATH), 'spec', 'clusterIP'), '10.96.0.1');
+  assert.deepEqual(objectsAt(test.find(SLICES, PATH), 'endpoints')[0]?.addresses, ['192.0.2.1']);
+  await test.delete('endpoints', PATH);
+  await test.until(() => test.find('endpoints', PATH) !== undefined);
+  await test.change('endpoints', PATH, (one) => ({ ...one, subsets: [] }));
+  await test.until(() => objectsAt(test.find('endpoints', PATH), 'subsets').length === 1);
+});
+
+test('a server that pods cannot reach has no endpoints, not even those of an earlier start', async () => {
+  await using test = new TestCluster();
+  const ports = [{ name: 'https', port: 6443, protocol: 'TCP' }];
+  await test.create('endpoints', PATH, { subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports }] });
+  await test.create(SLICES, PATH, { addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.1'] }], ports });
+  start(test, { address: undefined, port: 6443 });
+  await test.until(() => test.find('endpoints', PATH) === undefined && test.find(SLICES, PATH) === undefined);
+  assert.equal(valueAt(test.find('services', PATH), 'spec', 'ports', 0, 'targetPort'), 6443);
+});
