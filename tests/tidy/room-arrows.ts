@@ -189,7 +189,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     store: [],
   },
   'api-server': {
-    admission: ['admission/pod-security', 'admission/resources', 'authorization', 'authorization/node'],
+    admission: ['admission/pod-security', 'admission/resources', 'authorization', 'authorization/node', 'certificates'],
     'admission/pod-security': [],
     'admission/resources': [],
     authentication: ['authorization'],
@@ -197,7 +197,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'authorization/bootstrap': ['authorization'],
     'authorization/node': ['authorization'],
     certificates: [],
-    controllers: [],
+    controllers: ['authentication', 'authorization', 'certificates'],
     discovery: [],
     openapi: ['openapi/descriptions'],
     'openapi/descriptions': [],

@@ -4,6 +4,7 @@ import type { ObjectStore, Registries } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { Schema } from '@podwright/kube-schema';
 import { ensurePolicy } from './authorization/bootstrap/ensure-policy.ts';
+import { joiningPolicy } from './authorization/bootstrap/joining-policy.ts';
 import { StorePolicyWriter } from './policy-writer.ts';
 import { systemContext } from './system-context.ts';
 
@@ -41,5 +42,6 @@ export async function ensureBaseObjects({ schema, registries, store, nowMs }: Ba
   }
   const writer = new StorePolicyWriter(store, nowMs);
   ensurePolicy(writer);
+  ensurePolicy(writer, joiningPolicy());
   writer.commit();
 }

@@ -1,6 +1,4 @@
 /** Composes the API server of one node: its store, its rules, its users, its certificates and the controllers that it needs. */
-import { isIPv6 } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import {
   type Allocate,
@@ -24,6 +22,7 @@ import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
 import { RequestHandler } from './server/request-handler.ts';
 import type { ServerParts } from './server/server-parts.ts';
+import { advertisedAddress, hostAndPort, urlOf } from './server-address.ts';
 import { serverDocuments } from './server-documents.ts';
 import { AddressRange } from './services/address-range.ts';
 import { ServiceAllocator } from './services/service-allocator.ts';
@@ -105,13 +104,24 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const port = listen && (await listeners.listenSecure(listen, { ...certificates.start(), clientAuthorities }));
   const resources = servedResources(schema);
   const caCertificate = authority.certificate;
-  const endpoint = listen && port !== undefined ? { address: advertisedAddress(listen.host), port } : undefined;
-  const service = { clusterIp: range.first, endpoint };
-  const parted = { schema, resources, registries, store, caCertificate, service, logger, now };
-  const stopControllers = startControllers(parted);
+  const bound = listen && port !== undefined ? { host: listen.host, port } : undefined;
+  const url = bound && urlOf(bound);
+  const address = bound && advertisedAddress(bound.host);
+  const serverUrl = bound && urlOf({ ...bound, host: address ?? bound.host });
+  const service = { clusterIp: range.first, endpoint: bound && { address, port: bound.port } };
+  const { authorizer } = access;
+  const served = { schema, resources, registries, store };
+  const stopControllers = startControllers({
+    ...served,
+    authority,
+    authorizer,
+    serverUrl,
+    service,
+    logger,
+    now,
+  });
   undo.add('stop the controllers', stopControllers);
   undo.add('stop the renewal of the serving certificate', () => certificates[Symbol.dispose]());
-  const url = listen && port === undefined ? undefined : urlOf(listen, port);
   return {
     url,
     port,
@@ -160,23 +170,4 @@ function serverParts({ schema, access, registries, now, logger }: Composed, list
     logger,
     now,
   } satisfies Omit<ServerParts, 'subresources'>;
-}
-
-/** The address under which pods reach the server; undefined if it listens on loopback only. */
-function advertisedAddress(host: string): string | undefined {
-  if (host === '0.0.0.0' || host === '::') {
-    const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-    return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
-  }
-  return host.startsWith('127.') || isIPv6(host) ? undefined : host;
-}
-
-/** The URL for clients on this host: a wildcard address is not an address to connect to. */
-function urlOf(listen: SecureAddress | undefined, port = 0): string | undefined {
-  return listen && `https://${hostAndPort({ ...listen, port })}`;
-}
-
-function hostAndPort({ host, port }: SecureAddress): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }

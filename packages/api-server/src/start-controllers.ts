@@ -3,10 +3,16 @@ import { background, type Logger } from '@podwright/base';
 import { apiVersionOf, type Resource, type Schema } from '@podwright/kube-schema';
 import { keepQuotaStatus, type QuotaStatusParts } from './admission/quota-status.ts';
 import { keepAggregated } from './authorization/aggregation-watch.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
+import type { CertificateAuthority } from './certificates/certificate-authority.ts';
+import { clusterInfoText } from './certificates/kubeconfig.ts';
+import { handleCertificateRequests } from './controllers/certificate-requests.ts';
+import { cleanRequests } from './controllers/clean-requests.ts';
 import { collectGarbage } from './controllers/collect-garbage.ts';
 import type { ControllerParts } from './controllers/controller-parts.ts';
 import { deleteNamespaces } from './controllers/delete-namespaces.ts';
 import { expireEvents } from './controllers/expire-events.ts';
+import { keepJoinTokens } from './controllers/join-tokens.ts';
 import { type KubernetesService, keepKubernetesService } from './controllers/kubernetes-service.ts';
 import type { Location } from './controllers/location.ts';
 import { fillNamespaces } from './controllers/namespace-contents.ts';
@@ -19,7 +25,10 @@ export type ControllersParts = {
   resources: readonly Resource[];
   registries: Registries;
   store: ObjectStore;
-  caCertificate: string;
+  authority: CertificateAuthority;
+  authorizer: Authorizer;
+  /** The URL at which other machines reach the server; undefined without TLS. */
+  serverUrl: string | undefined;
   service: KubernetesService;
   logger: Logger;
   now: () => number;
@@ -40,7 +49,9 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
   };
   const resources = [...stored.keys()];
   const namespaced = resources.filter((name) => stored.get(name)!.namespaced);
-  const { caCertificate } = parts;
+  const { authority, authorizer, serverUrl } = parts;
+  const caCertificate = authority.certificate;
+  const clusterInfo = serverUrl === undefined ? undefined : clusterInfoText({ server: serverUrl, caCertificate });
   const quotas = {
     store,
     isServed: (resource: string) => stored.has(resource),
@@ -55,6 +66,9 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     keepKubernetesService({ ...shared, service: parts.service }),
     expireEvents({ ...shared, now }),
     protectStorage(shared),
+    handleCertificateRequests({ ...shared, authority, authorizer, now }),
+    cleanRequests({ ...shared, now }),
+    keepJoinTokens({ ...shared, clusterInfo, now }),
     keepQuotaStatus(quotas, abort.signal),
     keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),
   ];

@@ -1,3 +1,4 @@
+export { pemBlocks } from './access/pem-blocks.ts';
 export { CONVERSIONS, STRATEGIES } from './all-kinds.ts';
 export type { ApiObject } from './api-object.ts';
 export { type ChosenFamilies, chooseIpFamilies } from './core/service-families.ts';

@@ -3,8 +3,8 @@
 import { type AdmissionAttributes, groupResource } from '@podwright/api-machinery';
 import { isSameValue, textAt, valueAt } from '@podwright/kube-kinds';
 import { type Authorizer, MASTERS } from '../authorization/authorizer.ts';
+import { readCertificateRequest } from '../certificates/certificate-request.ts';
 import { type AdmissionPlugin, isWriteOf, rejected } from './admission-plugin.ts';
-import { readSubject } from './certificate-request.ts';
 
 const REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
@@ -35,10 +35,10 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
   validate(attributes) {
     const { object } = attributes;
     if (!isWriteOf(attributes, REQUESTS, 'CREATE') || textAt(object, 'spec', 'signerName') !== CLIENT_SIGNER) return;
-    const subject = readSubject(textAt(object, 'spec', 'request'));
-    if (subject === undefined)
+    const request = readCertificateRequest(textAt(object, 'spec', 'request'));
+    if (request === undefined)
       throw rejected(attributes, 'failed to parse CSR: PEM block type must be CERTIFICATE REQUEST');
-    if (subject.organizations.includes(MASTERS))
+    if (request.subject.organizations.includes(MASTERS))
       throw rejected(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
   },
 };

@@ -2,7 +2,7 @@
 
 import type { AdmissionAttributes } from '@podwright/api-machinery';
 import { type ApiObject, isSameValue, textAt, valueAt, withValue } from '@podwright/kube-kinds';
-import { readSubject } from './certificate-request.ts';
+import { readCertificateRequest } from '../certificates/certificate-request.ts';
 import { forbiddenLabels } from './node-labels.ts';
 import type { NodeWriteRule } from './node-write.ts';
 
@@ -76,7 +76,7 @@ const NODE_SIGNERS = ['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apise
 export const requestRefusal: NodeWriteRule = ({ node, attributes }) => {
   const { operation, object } = attributes;
   if (operation !== 'CREATE' || !NODE_SIGNERS.includes(textAt(object, 'spec', 'signerName'))) return undefined;
-  const subject = readSubject(textAt(object, 'spec', 'request'));
+  const subject = readCertificateRequest(textAt(object, 'spec', 'request'))?.subject;
   if (subject === undefined) return 'unable to parse csr: PEM block type must be CERTIFICATE REQUEST';
   if (subject.commonName === `system:node:${node}`) return undefined;
   return `can only create a node CSR with CN=system:node:${node}`;

@@ -4,7 +4,13 @@ import { makePrivateDirectory, PodwrightError, wrapError } from '@podwright/base
 import { bitString, sequence, TRUE } from '@podwright/certificates/der';
 import { alternativeNames, distinguishedName, extendedKeyUsage, extension, OID } from '@podwright/certificates/x509';
 import { pathExists, readRegularFile, removeUnfinished, writeFileDurable } from '@podwright/host';
-import { issueCertificate, type Signer, type Subject, subjectKey } from './issue-certificate.ts';
+import {
+  type CertificateFields,
+  issueCertificate,
+  type Signer,
+  type Subject,
+  subjectKey,
+} from './issue-certificate.ts';
 
 /** A certificate and its key, PEM. */
 export type KeyPair = { certificate: string; key: string };
@@ -15,6 +21,8 @@ const AUTHORITY = { commonName: 'kubernetes' };
 const DAY_MS = 86_400_000;
 const AUTHORITY_LIFE_MS = 3650 * DAY_MS;
 const LEAF_LIFE_MS = 365 * DAY_MS;
+/** How long client certificates are valid. */
+export const CLIENT_CERTIFICATE_LIFE_MS = LEAF_LIFE_MS;
 /** Clients' clocks may be slightly behind. */
 const BEFORE_MS = 5 * 60_000;
 /** Bits of keyUsage: digitalSignature and keyEncipherment; for the authority, digitalSignature, keyEncipherment and keyCertSign. */
@@ -64,6 +72,13 @@ export class CertificateAuthority {
   server(names: readonly string[], lifeMs: number = LEAF_LIFE_MS): KeyPair {
     const extensions = [extendedKeyUsage(OID.serverAuth), alternativeNames(names)];
     return this.#issue({ commonName: 'kube-apiserver' }, extensions, lifeMs);
+  }
+
+  /** Signs a certificate that ends no later than that of the authority. Returns PEM. */
+  sign(fields: CertificateFields): string {
+    const end = new X509Certificate(this.certificate).validToDate;
+    const notAfter = new Date(Math.min(fields.notAfter.getTime(), end.getTime()));
+    return issueCertificate(this.#signer, { ...fields, notAfter });
   }
 
   #issue(subject: Subject, more: readonly Buffer[], lifeMs: number): KeyPair {

@@ -21,4 +21,12 @@ export function kubeconfigText({ server, caCertificate, user, pair }: Kubeconfig
   return stringify(config, { lineWidth: 0 });
 }
 
+/** A kubeconfig of the cluster without users, as kubeadm publishes it in the ConfigMap `cluster-info`. */
+export function clusterInfoText({ server, caCertificate }: Pick<KubeconfigParts, 'server' | 'caCertificate'>): string {
+  const cluster = { 'certificate-authority-data': encoded(caCertificate), server };
+  const clusters = [{ cluster, name: '' }];
+  const config = { apiVersion: 'v1', clusters, contexts: null, 'current-context': '', kind: 'Config', users: null };
+  return stringify(config, { lineWidth: 0 });
+}
+
 const encoded = (text: string): string => Buffer.from(text).toString('base64');

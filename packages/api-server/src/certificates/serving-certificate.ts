@@ -1,4 +1,5 @@
 /** The serving certificate of the API server, which is issued at each start and renewed while the server runs. */
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { Timer } from '@podwright/base';
@@ -32,6 +33,7 @@ export class ServingCertificates implements Disposable {
   readonly #parts: ServingCertificateParts;
   readonly #lifeMs: number;
   #timer: Timer | undefined;
+  #expiresAtMs: number | undefined;
 
   constructor(parts: ServingCertificateParts) {
     this.#parts = parts;
@@ -42,7 +44,14 @@ export class ServingCertificates implements Disposable {
   start(): KeyPair {
     this.#timer = new Timer(() => this.#parts.replace(this.start()), this.#lifeMs * RENEWAL_SHARE);
     const { authority, names } = this.#parts;
-    return authority.server(names(), this.#lifeMs);
+    const pair = authority.server(names(), this.#lifeMs);
+    this.#expiresAtMs = new X509Certificate(pair.certificate).validToDate.getTime();
+    return pair;
+  }
+
+  /** When the current certificate ends, in Unix milliseconds; undefined before the start. */
+  get expiresAtMs(): number | undefined {
+    return this.#expiresAtMs;
   }
 
   [Symbol.dispose](): void {

@@ -1,0 +1,50 @@
+/** Secrets of type `bootstrap.kubernetes.io/token` (upstream's cluster-bootstrap/token/api). */
+import { isRecord } from '@podwright/base';
+import type { ApiObject } from '@podwright/kube-kinds';
+
+export type TokenSecret = {
+  id: string;
+  secret: string;
+  /** RFC 3339. '' if the token does not expire. */
+  expiration: string;
+  canAuthenticate: boolean;
+  /** Whether cluster-info is signed with the token. */
+  canSign: boolean;
+  /** Comma-separated groups. */
+  extraGroups: string;
+};
+
+/** The namespace of the Secrets. */
+export const TOKEN_NAMESPACE = 'kube-system';
+/** The name of a token's Secret, before the token's ID. */
+export const TOKEN_PREFIX = 'bootstrap-token-';
+const TYPE = 'bootstrap.kubernetes.io/token';
+
+/** RFC 3339, as parsed by Go. */
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Returns the token in a Secret; undefined if the Secret is of another type. */
+export function readTokenSecret(object: ApiObject): TokenSecret | undefined {
+  if (object.type !== TYPE) return undefined;
+  const value = (name: string) => dataOf(object, name);
+  return {
+    id: value('token-id'),
+    secret: value('token-secret'),
+    expiration: value('expiration'),
+    canAuthenticate: value('usage-bootstrap-authentication') === 'true',
+    canSign: value('usage-bootstrap-signing') === 'true',
+    extraGroups: value('auth-extra-groups'),
+  };
+}
+
+/** Whether a token has expired. An expiration that is not a time has passed. */
+export function isExpired({ expiration }: TokenSecret, nowMs: number): boolean {
+  if (expiration === '') return false;
+  const atMs = TIME.test(expiration) ? Date.parse(expiration) : Number.NaN;
+  return !(atMs > nowMs);
+}
+
+function dataOf({ data }: ApiObject, name: string): string {
+  const value = isRecord(data) && Object.hasOwn(data, name) ? data[name] : undefined;
+  return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : '';
+}

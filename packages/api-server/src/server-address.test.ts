@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { advertisedAddress, urlOf } from './server-address.ts';
+
+test('only addresses that other machines may reach are advertised', () => {
+  assert.equal(advertisedAddress('192.0.2.1'), '192.0.2.1');
+  for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost', 'fd00::1'])
+    assert.equal(advertisedAddress(host), undefined, host);
+  assert.doesNotMatch(advertisedAddress('0.0.0.0') ?? '', /^127\.|:/);
+});
+
+test('a URL has an address to connect to', () => {
+  assert.equal(urlOf({ host: '0.0.0.0', port: 6443 }), 'https://127.0.0.1:6443');
+  assert.equal(urlOf({ host: '::', port: 6443 }), 'https://127.0.0.1:6443');
+  assert.equal(urlOf({ host: 'fd00::1', port: 6443 }), 'https://[fd00::1]:6443');
+});
