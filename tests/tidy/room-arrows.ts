@@ -199,6 +199,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     certificates: [],
     controllers: ['authentication', 'authorization', 'certificates'],
     discovery: [],
+    metrics: ['server', 'wire'],
     openapi: ['openapi/descriptions'],
     'openapi/descriptions': [],
     services: [],

@@ -12,6 +12,8 @@ export type DocumentParts = {
   /** HOST:PORT, at which clients reach the server. */
   serverAddress: string;
   checks: HealthChecks;
+  /** Returns the body of `/metrics`. */
+  metrics: () => Promise<string>;
   reportFailure: (failed: FailedCheck) => void;
   keys: { readonly all: readonly SigningKey[] };
 };

@@ -8,7 +8,7 @@ import {
   Registries,
   STORE_INDEXES,
 } from '@podwright/api-machinery';
-import { describeUndoFailures, type Logger, Undo } from '@podwright/base';
+import { describeUndoFailures, type Logger, metricsText, Registry, Undo } from '@podwright/base';
 import { CONVERSIONS, STRATEGIES, type UserInfo } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
@@ -17,13 +17,16 @@ import { ensureBaseObjects } from './base-objects.ts';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
+import { ServerHealth } from './health-checks.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
 import { RequestHandler } from './server/request-handler.ts';
+import type { RequestObserver } from './server/request-observer.ts';
 import type { ServerParts } from './server/server-parts.ts';
 import { advertisedAddress, hostAndPort, urlOf } from './server-address.ts';
 import { serverDocuments } from './server-documents.ts';
+import { serverMetrics } from './server-metrics.ts';
 import { AddressRange } from './services/address-range.ts';
 import { ServiceAllocator } from './services/service-allocator.ts';
 import { startControllers } from './start-controllers.ts';
@@ -60,6 +63,9 @@ export type ApiServer = {
 
 const SERVICE_RANGE = '10.96.0.0/12';
 
+/** What clients may read without credentials: how a node that joins with a token verifies the cluster. */
+const ANONYMOUS_PATHS = ['/api/v1/namespaces/kube-public/configmaps/cluster-info'];
+
 /** Objects that are not written to disk: they are many and soon obsolete. */
 const VOLATILE = ['events', 'leases.coordination.k8s.io'];
 
@@ -90,7 +96,10 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const kinds = { strategies: STRATEGIES, conversions: CONVERSIONS };
   const registries = new Registries({ schema, ...kinds, store, admission, allocations });
   await ensureBaseObjects({ schema, registries, store, nowMs: now() });
-  const parts = serverParts({ schema, store, access, registries, now, logger }, listen);
+  const health = new ServerHealth({ directory, store, now });
+  const metrics = new Registry();
+  const observers = [serverMetrics(metrics, { schema, store })];
+  const parts = serverParts({ schema, store, access, registries, now, logger, health, metrics, observers }, listen);
   const handlers = subresourceHandlers({ registries, store, access, admission, now });
   const listeners = new ApiListeners({ handler: new RequestHandler({ ...parts, subresources: handlers }), logger });
   undo.add('stop the listeners', () => listeners.stop());
@@ -101,6 +110,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
     names: () => servingNames(names),
     replace: (pair) => listeners.replaceCertificate({ ...pair, clientAuthorities }),
   });
+  health.certificates = certificates;
   const port = listen && (await listeners.listenSecure(listen, { ...certificates.start(), clientAuthorities }));
   const resources = servedResources(schema);
   const caCertificate = authority.certificate;
@@ -111,15 +121,18 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const service = { clusterIp: range.first, endpoint: bound && { address, port: bound.port } };
   const { authorizer } = access;
   const served = { schema, resources, registries, store };
+  const ended = () => health.controllerEnded();
   const stopControllers = startControllers({
     ...served,
     authority,
     authorizer,
     serverUrl,
     service,
+    ended,
     logger,
     now,
   });
+  health.controllersStarted();
   undo.add('stop the controllers', stopControllers);
   undo.add('stop the renewal of the serving certificate', () => certificates[Symbol.dispose]());
   return {
@@ -136,6 +149,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
         pair: authority.client({ commonName: username, organizations: groups }),
       }),
     stop: async () => {
+      health.stopping();
       const failures = await undo.run();
       if (failures.length > 0) logger.error({ failures: describeUndoFailures(failures) }, 'stop failed');
     },
@@ -146,16 +160,23 @@ type Composed = Pick<ServerParts, 'schema' | 'now' | 'logger'> & {
   store: ObjectStore;
   access: Access;
   registries: Registries;
+  health: ServerHealth;
+  metrics: Registry;
+  observers: readonly RequestObserver[];
 };
 
-function serverParts({ schema, access, registries, now, logger }: Composed, listen: SecureAddress | undefined) {
+function serverParts(
+  { schema, access, registries, now, logger, health, metrics, observers }: Composed,
+  listen: SecureAddress | undefined,
+) {
   const resources = servedResources(schema);
   const served = new Set(resources);
   const documents = serverDocuments({
     schema,
     resources,
     serverAddress: listen === undefined ? 'localhost' : hostAndPort(listen),
-    checks: { livez: [], readyz: [], healthz: [] },
+    checks: health.checks,
+    metrics: () => metricsText(metrics, () => true),
     reportFailure: (failed) => logger.warn(failed, 'a health check failed'),
     keys: access.keys,
   });
@@ -163,6 +184,8 @@ function serverParts({ schema, access, registries, now, logger }: Composed, list
     schema,
     servedResource: (resource) => (served.has(resource) ? registries.for(resource) : undefined),
     documents,
+    anonymousPaths: ANONYMOUS_PATHS,
+    observers,
     authenticate: (request) => access.authenticator.authenticate(request),
     impersonate: access.impersonate,
     authorizer: access.authorizer,

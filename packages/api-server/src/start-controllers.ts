@@ -30,6 +30,8 @@ export type ControllersParts = {
   /** The URL at which other machines reach the server; undefined without TLS. */
   serverUrl: string | undefined;
   service: KubernetesService;
+  /** Is called if a controller ends, which only happens because of a defect, or after the stop. */
+  ended: () => void;
   logger: Logger;
   now: () => number;
 };
@@ -72,7 +74,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     keepQuotaStatus(quotas, abort.signal),
     keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),
   ];
-  for (const one of work) background(logger, 'a controller failed', one);
+  for (const one of work) background(logger, 'a controller failed', one.finally(parts.ended));
   return async () => {
     abort.abort();
     await Promise.allSettled(work);

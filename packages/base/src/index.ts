@@ -68,6 +68,7 @@ export {
   WRITABLE_BY_OTHERS,
 } from './modes.ts';
 export { orderGraph } from './order-graph.ts';
+export { processMetrics } from './process-metrics.ts';
 export { RecentlyUsed } from './recently-used.ts';
 export { SharedWork } from './shared-work.ts';
 export { isShortage } from './shortage.ts';

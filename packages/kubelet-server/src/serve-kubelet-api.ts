@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { processMetrics } from '@podwright/kubelet';
+import { processMetrics } from '@podwright/base';
 import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 import { effectiveConfiguration } from './effective-configuration.ts';
 import { healthListener, kubeletChecks } from './health-routes.ts';

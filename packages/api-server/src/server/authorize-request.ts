@@ -25,10 +25,10 @@ export function attributesOf(info: RequestInfo, user: UserInfo, query: URLSearch
   };
 }
 
-/** Throws 403 unless the user may make the request. */
-export function authorize(authorizer: Authorizer, attributes: AuthorizationAttributes): void {
+/** Throws 403 unless the user may make the request. Returns the authorizer's reason. */
+export function authorize(authorizer: Authorizer, attributes: AuthorizationAttributes): string {
   const { decision, reason } = authorizer.authorize(attributes);
-  if (decision === 'allow') return;
+  if (decision === 'allow') return reason;
   const { isResourceRequest, apiGroup: group, resource: plural, name } = attributes;
   const message = forbiddenMessage(attributes, reason);
   throw isResourceRequest ? forbidden({ group, plural }, name, message) : forbidden(undefined, '', message);

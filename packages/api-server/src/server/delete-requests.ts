@@ -32,5 +32,7 @@ export async function deleteCollection(request: ResourceRequest): Promise<void> 
 async function readOptions({ exchange, parts }: ResourceRequest): Promise<DeleteOptions> {
   const body = await readBody(exchange);
   const contentType = headerOf(exchange.request, 'content-type');
-  return deleteOptions(body, { contentType, query: exchange.query, schema: parts.schema });
+  const options = deleteOptions(body, { contentType, query: exchange.query, schema: parts.schema });
+  if (exchange.bodies !== undefined) exchange.bodies.request = { kind: 'DeleteOptions', apiVersion: 'v1', ...options };
+  return options;
 }

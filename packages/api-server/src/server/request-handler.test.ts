@@ -89,6 +89,16 @@ test('authenticates requests over TLS, and trusts the clients of the socket', as
   assert.deepEqual(server.authorized, ['system:admin list pods x/', 'alice list pods x/', 'alice list pods x/']);
 });
 
+test('authorizes requests without credentials as anonymous ones, for the configured paths only', async () => {
+  await using server = await TestServer.start({ anonymousPaths: [`${PODS}/open`], decide: () => 'no opinion' });
+  const [, way] = WAYS;
+  const statusOf = async (path: string, headers = {}) => (await send(server, way, { path, user: '', headers })).status;
+  assert.equal(await statusOf(`${PODS}/open`), 403);
+  for (const path of [PODS, `${PODS}/open/status`, `${PODS}/other`]) assert.equal(await statusOf(path), 401, path);
+  assert.equal(await statusOf(`${PODS}/open`, { authorization: 'Bearer wrong' }), 401);
+  assert.deepEqual(server.authorized, ['system:anonymous get pods x/open']);
+});
+
 test('authorizes each request, in the name of the impersonated user', async () => {
   await using server = await TestServer.start({
     decide: ({ user }) => (user.username === 'bob' ? 'no opinion' : 'allow'),

@@ -3,6 +3,7 @@ import { ApiError, internalError, unauthorized } from '@podwright/api-machinery'
 import { errorMessage, raceAbort } from '@podwright/base';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { MASTERS } from '../authorization/authorizer.ts';
+import { ANONYMOUS, UNAUTHENTICATED } from '../authorization/known-users.ts';
 import { type HttpExchange, type HttpRequest, headerOf } from '../wire/http-exchange.ts';
 import { ResponseWriter } from '../wire/response-writer.ts';
 import { attributesOf, authorize } from './authorize-request.ts';
@@ -10,14 +11,18 @@ import { InFlight } from './in-flight.ts';
 import { respondToPath } from './path-request.ts';
 import { isLongRunning, type RequestInfo, requestInfo } from './request-info.ts';
 import { RequestLifetime, timeLimitMs } from './request-lifetime.ts';
+import { type ObservedRequest, RequestObservers } from './request-observer.ts';
 import { parseRequestUrl, type RequestUrl } from './request-url.ts';
 import { dispatch } from './resource-dispatch.ts';
 import type { ClientConnection, ServerParts } from './server-parts.ts';
 
 const LOCAL_ADMIN: UserInfo = { username: 'system:admin', groups: [MASTERS, 'system:authenticated'] };
+const ANONYMOUS_USER: UserInfo = { username: ANONYMOUS, groups: [UNAUTHENTICATED] };
 
 /** A request, before its URL is parsed. */
 export type HttpCall = Pick<HttpExchange, 'request' | 'response' | 'upgrade'>;
+
+type Handled = { connection: ClientConnection; lifetime: RequestLifetime; observed: ObservedRequest };
 
 /** The error with which watches end when the server stops. */
 const STOPPING = new ApiError(503, 'ServiceUnavailable', { message: 'the server is shutting down' });
@@ -29,12 +34,14 @@ const STOPPING = new ApiError(503, 'ServiceUnavailable', { message: 'the server 
 export class RequestHandler {
   readonly #parts: ServerParts;
   readonly #inFlight: InFlight;
+  readonly #observers: RequestObservers;
   readonly #longRunning = new Set<RequestLifetime>();
   readonly #active = new Set<Promise<void>>();
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
     this.#inFlight = new InFlight(parts.limits);
+    this.#observers = new RequestObservers(parts.observers ?? [], parts.logger);
   }
 
   handle(call: HttpCall, connection: ClientConnection): void {
@@ -53,31 +60,39 @@ export class RequestHandler {
     const auditId = auditIdOf(request);
     response.setHeader('audit-id', auditId);
     response.setHeader('cache-control', 'no-cache, private');
+    const remoteAddress = connection.isLocal ? '' : (connection.tlsSocket.remoteAddress ?? '');
+    const observed: ObservedRequest = { auditId, request, startMs: this.#parts.now(), remoteAddress };
     using lifetime = new RequestLifetime(request, response);
     const { signal } = lifetime;
     try {
       const url = parseRequestUrl(request.url ?? '/');
-      await this.#serve({ ...call, query: url.query, signal }, { url, connection, lifetime });
+      await this.#serve({ ...call, query: url.query, signal }, { url, connection, lifetime, observed });
     } catch (error) {
       if (lifetime.client.aborted) return;
-      const exchange = { request, response, query: new URLSearchParams(), signal: lifetime.client };
+      const { bodies } = observed;
+      const exchange = { request, response, query: new URLSearchParams(), signal: lifetime.client, bodies };
       await this.#fail(exchange, error, auditId).catch(() => response.destroy());
+    } finally {
+      this.#observers.completed(observed, response.headersSent ? response.statusCode : 0);
     }
   }
 
   async #serve(
     exchange: HttpExchange,
-    { url, connection, lifetime }: { url: RequestUrl; connection: ClientConnection; lifetime: RequestLifetime },
+    { url, connection, lifetime, observed }: Handled & { url: RequestUrl },
   ): Promise<void> {
     const info = requestInfo(exchange.request.method ?? '', url);
     const isLong = isLongRunning(info);
+    Object.assign(observed, { info, query: url.query, isLongRunning: isLong });
     if (isLong) this.#longRunning.add(lifetime);
     else lifetime.limit(timeLimitMs(url.query));
     try {
-      const authenticated = await this.#authenticate(exchange.request, connection);
-      using _ = this.#inFlight.enter(authenticated, { isLongRunning: isLong });
-      const user = this.#impersonated(exchange, info, authenticated);
-      authorize(this.#parts.authorizer, attributesOf(info, user, url.query));
+      observed.user = await this.#authenticate(exchange.request, url.path, connection);
+      this.#observers.received(observed);
+      using _ = this.#inFlight.enter(observed.user, { isLongRunning: isLong });
+      const user = this.#authorized(exchange, info, observed);
+      if (isLong) this.#observers.started(observed);
+      exchange.bodies = observed.bodies;
       const work = this.#respond(exchange, info, user);
       await (isLong ? work : raceAbort(work, exchange.signal)); // long-running work ends its response itself
     } finally {
@@ -85,16 +100,29 @@ export class RequestHandler {
     }
   }
 
-  async #authenticate({ headers }: HttpRequest, connection: ClientConnection): Promise<UserInfo> {
+  /** Returns the user as whom the request is made. Throws 403 unless that user may make it. */
+  #authorized(exchange: HttpExchange, info: RequestInfo, observed: ObservedRequest): UserInfo {
+    const { query } = exchange;
+    const authenticated = observed.user!;
+    observed.impersonated = this.#impersonated(exchange, info, authenticated);
+    const user = observed.impersonated ?? authenticated;
+    observed.decision = 'forbid';
+    observed.reason = authorize(this.#parts.authorizer, attributesOf(info, user, query));
+    observed.decision = 'allow';
+    return user;
+  }
+
+  async #authenticate({ headers }: HttpRequest, path: string, connection: ClientConnection): Promise<UserInfo> {
     if (connection.isLocal) return LOCAL_ADMIN;
     const user = await this.#parts.authenticate({ tlsSocket: connection.tlsSocket, headers });
+    if (user === undefined && this.#parts.anonymousPaths?.includes(path)) return ANONYMOUS_USER;
     if (user === undefined) throw unauthorized();
     connection.authenticated();
     return user;
   }
 
-  #impersonated({ request, query }: HttpExchange, info: RequestInfo, user: UserInfo): UserInfo {
-    return this.#parts.impersonate(request.rawHeaders, attributesOf(info, user, query)) ?? user;
+  #impersonated({ request, query }: HttpExchange, info: RequestInfo, user: UserInfo): UserInfo | undefined {
+    return this.#parts.impersonate(request.rawHeaders, attributesOf(info, user, query));
   }
 
   #respond(exchange: HttpExchange, info: RequestInfo, user: UserInfo): Promise<void> {

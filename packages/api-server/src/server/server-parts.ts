@@ -11,6 +11,7 @@ import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { ResponseWriter } from '../wire/response-writer.ts';
 import type { InFlightLimits } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
+import type { RequestObserver } from './request-observer.ts';
 
 /** The registry functions that the server needs for one resource in one version. */
 export type ServedResource = Pick<
@@ -51,6 +52,8 @@ export type ServerParts = {
   documents: PathDocuments;
   /** Returns the user of a request over TLS, or `undefined` if the request has no credentials. Throws 401 if they are invalid. */
   authenticate: (request: { tlsSocket: TLSSocket; headers: IncomingHttpHeaders }) => Promise<UserInfo | undefined>;
+  /** The paths for which requests without credentials are those of the user `system:anonymous`, who may do what RBAC allows. Default: none. */
+  anonymousPaths?: readonly string[];
   /** Returns the user that a request impersonates, or `undefined` if it does not impersonate anyone. Throws 403 if that is not allowed. */
   impersonate: (rawHeaders: readonly string[], attributes: AuthorizationAttributes) => UserInfo | undefined;
   authorizer: Authorizer;
@@ -58,6 +61,8 @@ export type ServerParts = {
   encoder: EventEncoder;
   logger: Logger;
   now: () => number;
+  /** Are informed about each request. */
+  observers?: readonly RequestObserver[];
   /** Default: the default limits of `InFlight`. */
   limits?: InFlightLimits;
 };

@@ -16,7 +16,9 @@ import type { ServedResource, ServerParts } from './server-parts.ts';
 
 const schema = await Schema.load();
 
-export type TestServerOptions = Partial<Pick<ServerParts, 'subresources' | 'documents'>> & {
+export type TestServerOptions = Partial<
+  Pick<ServerParts, 'subresources' | 'documents' | 'anonymousPaths' | 'observers'>
+> & {
   limits?: InFlightLimits;
   maxUnauthenticatedMs?: number;
   /** Default: everything is allowed. */
@@ -59,6 +61,8 @@ export class TestServer implements AsyncDisposable {
       logger: { ...silentLogger, error: (...error: unknown[]) => this.errors.push(error) } as never,
       now: () => 0,
       limits: options.limits,
+      anonymousPaths: options.anonymousPaths,
+      observers: options.observers,
     };
     this.handler = new RequestHandler(parts);
     this.listeners = new ApiListeners({ handler: this.handler, logger: silentLogger, ...options });

@@ -47,6 +47,7 @@ export async function readPatchRequest(
   const { force, ...options } = patchOptions(exchange.query, mediaType);
   const { fieldValidation } = options;
   const read = readPatch(body, mediaType, { fieldValidation, warn: writer.warnings.add });
+  observe(request, read.patch);
   return { patch: { ...read, force, fieldValidation }, options };
 }
 
@@ -62,5 +63,12 @@ export async function readObject(request: ResourceRequest, fieldValidation: Fiel
   const mediaType = bodyMediaType(headerOf(exchange.request, 'content-type'));
   const body = await readBody(exchange);
   const { schema } = parts;
-  return decodeBody(body, mediaType, { schema, expected: kindOf(request), fieldValidation, warn: writer.warnings.add });
+  const reading = { schema, expected: kindOf(request), fieldValidation, warn: writer.warnings.add };
+  const object = decodeBody(body, mediaType, reading);
+  observe(request, object);
+  return object;
+}
+
+function observe({ exchange: { bodies } }: ResourceRequest, sent: unknown): void {
+  if (bodies !== undefined && typeof sent === 'object' && sent !== null) bodies.request = sent;
 }

@@ -18,6 +18,7 @@ type Corked = { cork(): void; uncork(): void };
 /** The subset of node:http and node:http2 responses that the API server uses. */
 export type HttpResponse = EventEmitter & {
   readonly headersSent: boolean;
+  readonly statusCode: number;
   readonly writableEnded: boolean;
   readonly writableNeedDrain: boolean;
   /** HTTP/1 only: the connection. */
@@ -32,6 +33,9 @@ export type HttpResponse = EventEmitter & {
   destroy(error?: Error): unknown;
 };
 
+/** The objects in the bodies of a request and its response, as far as they are single objects. */
+export type ObservedBodies = { request?: object; response?: object };
+
 /** A request and its response. */
 export type HttpExchange = {
   request: HttpRequest;
@@ -45,6 +49,8 @@ export type HttpExchange = {
    * any bytes that the client has already sent in the new protocol. The response must not be used afterwards.
    */
   upgrade?: () => { socket: Duplex; head: Buffer };
+  /** Where the objects in the bodies are recorded; undefined if they are not needed. */
+  bodies?: ObservedBodies;
 };
 
 /** Returns the value of a request header, or '' if it is absent. */

@@ -27,6 +27,8 @@ export class ResponseWriter {
   }
 
   async object(status: number, object: AnyObject, encoding: ResourceEncoding): Promise<void> {
+    const { bodies } = this.exchange;
+    if (bodies !== undefined) bodies.response = object;
     await this.#send(status, await encodeOne(object, encoding));
   }
 
@@ -41,6 +43,8 @@ export class ResponseWriter {
 
   /** Sends an object that is never converted to a table, such as the Status of a deletion. */
   async status(code: number, status: object, headers?: OutgoingHttpHeaders): Promise<void> {
+    const { bodies } = this.exchange;
+    if (bodies !== undefined) bodies.response = status;
     const format = negotiateStatus(this.exchange);
     const body = format
       ? await encodeValue({ ...status }, format, this.#schema)

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { Counter, Gauge, type Registry } from '@podwright/base';
+import { Counter, Gauge, type Registry } from './metrics.ts';
 
 const CPU_SECONDS = 'process_cpu_seconds_total';
 const STARTED_AT_SECONDS = performance.timeOrigin / 1000;

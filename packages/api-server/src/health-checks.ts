@@ -1,0 +1,75 @@
+import { access, constants, statfs } from 'node:fs/promises';
+import type { ObjectStore } from '@podwright/api-machinery';
+import type { HealthCheck, HealthChecks } from './discovery/health.ts';
+
+export type HealthParts = {
+  /** The directory of the store. */
+  directory: string;
+  store: Pick<ObjectStore, 'list'>;
+  now: () => number;
+};
+
+/** Below this, the next write might fail. */
+const MIN_FREE_BYTES = 1 << 20;
+
+/** The state of the server's parts, as its health checks report it. */
+export class ServerHealth {
+  readonly #parts: HealthParts;
+  #controllers: 'starting' | 'running' | 'ended' = 'starting';
+  #isStopping = false;
+  /** The serving certificate, once there is one. */
+  certificates: { readonly expiresAtMs: number | undefined } | undefined;
+
+  constructor(parts: HealthParts) {
+    this.#parts = parts;
+  }
+
+  controllersStarted(): void {
+    this.#controllers = 'running';
+  }
+
+  /** A controller has ended before the server stops, which is a defect. */
+  controllerEnded(): void {
+    if (!this.#isStopping) this.#controllers = 'ended';
+  }
+
+  stopping(): void {
+    this.#isStopping = true;
+  }
+
+  /** A full disk does not make the process unhealthy: a restart would not help. */
+  get checks(): HealthChecks {
+    const controllers = { name: 'controllers', check: () => this.#checkControllers() };
+    const store = { name: 'store', check: () => this.#checkStore() };
+    const certificate = { name: 'serving-certificate', check: () => this.#checkCertificate() };
+    const shutdown: HealthCheck = { name: 'shutdown', check: () => this.#checkShutdown() };
+    return {
+      livez: [controllers],
+      readyz: [store, controllers, certificate, shutdown],
+      healthz: [store, controllers, certificate],
+    };
+  }
+
+  #checkControllers(): void {
+    if (this.#controllers === 'starting') throw new Error('the controllers have not started yet');
+    if (this.#controllers === 'ended') throw new Error('a controller has ended');
+  }
+
+  async #checkStore(): Promise<void> {
+    const { directory, store } = this.#parts;
+    store.list('namespaces', { limit: 1 });
+    await access(directory, constants.W_OK);
+    const { bavail, bsize } = await statfs(directory);
+    if (bavail * bsize < MIN_FREE_BYTES) throw new Error('the disk is full');
+  }
+
+  #checkCertificate(): void {
+    const { expiresAtMs } = this.certificates ?? {};
+    if (expiresAtMs !== undefined && expiresAtMs < this.#parts.now())
+      throw new Error('the serving certificate has expired');
+  }
+
+  #checkShutdown(): void {
+    if (this.#isStopping) throw new Error('the server is shutting down');
+  }
+}

@@ -1,0 +1,23 @@
+import type { ObjectStore } from '@podwright/api-machinery';
+import { Gauge, type Registry } from '@podwright/base';
+
+/** Registers the number of stored objects, which is counted when the metrics are read. `resources` are names in the store. */
+export function objectMetrics(registry: Registry, store: ObjectStore, resources: readonly string[]): void {
+  const gauge: Gauge<'group' | 'resource'> = new Gauge({
+    name: 'apiserver_resource_objects',
+    help: 'Number of stored objects by group and resource.',
+    labelNames: ['group', 'resource'],
+    registers: [registry],
+    collect: () => {
+      for (const name of resources) {
+        const [resource = '', ...group] = name.split('.');
+        gauge.set({ group: group.join('.'), resource }, countOf(store, name));
+      }
+    },
+  });
+}
+
+function countOf(store: ObjectStore, resource: string): number {
+  const { objects, rest } = store.list(resource, { limit: 1 });
+  return objects.length + (rest?.count ?? 0);
+}

@@ -1,0 +1,69 @@
+import type { Logger } from '@podwright/base';
+import { errorMessage } from '@podwright/base';
+import type { UserInfo } from '@podwright/kube-kinds';
+import type { HttpRequest, ObservedBodies } from '../wire/http-exchange.ts';
+import type { RequestInfo } from './request-info.ts';
+
+/** A request as far as its handling has come. Fields that are not known yet are absent. */
+export type ObservedRequest = {
+  readonly auditId: string;
+  readonly request: HttpRequest;
+  /** Unix milliseconds. */
+  readonly startMs: number;
+  /** '' on the unix socket. */
+  readonly remoteAddress: string;
+  info?: RequestInfo;
+  query?: URLSearchParams;
+  isLongRunning?: boolean;
+  /** The authenticated user. */
+  user?: UserInfo;
+  /** The user as whom the request is made. */
+  impersonated?: UserInfo;
+  decision?: 'allow' | 'forbid';
+  /** The authorizer's reason for allowing the request. */
+  reason?: string;
+  /** Set if an observer needs the objects in the bodies. */
+  bodies?: ObservedBodies;
+};
+
+/** Is informed about requests. Its methods must return quickly. */
+export interface RequestObserver {
+  /** The request was authenticated. */
+  received?(request: ObservedRequest): void;
+  /** The request is being answered: called for long-running requests, before their work begins. */
+  started?(request: ObservedRequest): void;
+  /** The request has ended. `status`: the HTTP status, or 0 if the client disconnected before the response. */
+  completed(request: ObservedRequest, status: number): void;
+}
+
+/** Informs several observers. An error of one of them is logged, and affects neither the others nor the request. */
+export class RequestObservers implements Required<RequestObserver> {
+  readonly #observers: readonly RequestObserver[];
+  readonly #logger: Pick<Logger, 'error'>;
+
+  constructor(observers: readonly RequestObserver[], logger: Pick<Logger, 'error'>) {
+    this.#observers = observers;
+    this.#logger = logger;
+  }
+
+  received(request: ObservedRequest): void {
+    this.#each((observer) => observer.received?.(request));
+  }
+
+  started(request: ObservedRequest): void {
+    this.#each((observer) => observer.started?.(request));
+  }
+
+  completed(request: ObservedRequest, status: number): void {
+    this.#each((observer) => observer.completed(request, status));
+  }
+
+  #each(inform: (observer: RequestObserver) => void): void {
+    for (const observer of this.#observers)
+      try {
+        inform(observer);
+      } catch (error) {
+        this.#logger.error({ error: errorMessage(error) }, 'observe a request failed');
+      }
+  }
+}
