@@ -23,14 +23,16 @@ export type Result = { code: number | null; out: string; err: string };
 export class ApiPlace {
   readonly directory = mkdtempSync(join(tmpdir(), 'pw-api-'));
   readonly #bundle: Bundle;
+  readonly #serverArgs: readonly string[];
   #server: StartedProgram | undefined;
 
-  constructor(bundle: Bundle) {
+  constructor(bundle: Bundle, serverArgs: readonly string[] = []) {
     this.#bundle = bundle;
+    this.#serverArgs = serverArgs;
   }
 
-  static async start(): Promise<ApiPlace> {
-    const place = new ApiPlace(await buildBundle());
+  static async start(...serverArgs: string[]): Promise<ApiPlace> {
+    const place = new ApiPlace(await buildBundle(), serverArgs);
     await place.startServer();
     return place;
   }
@@ -44,7 +46,7 @@ export class ApiPlace {
   }
 
   async startServer(): Promise<void> {
-    this.#server = new StartedProgram(this.#command('apiserver', '--listen', '127.0.0.1:0'));
+    this.#server = new StartedProgram(this.#command('apiserver', '--listen', '127.0.0.1:0', ...this.#serverArgs));
     await this.#server.until(/the Kubernetes API is available/);
   }
 
@@ -78,6 +80,13 @@ export class ApiPlace {
     );
     const { stdout } = spawnSync(program!, args, { encoding: 'utf8' });
     return this.file(`${user}.kubeconfig`, stdout);
+  }
+
+  /** Calls another command of Podwright. */
+  podwright(...args: string[]): Result {
+    const [program, ...all] = this.#command(...args);
+    const { status, stdout, stderr } = spawnSync(program!, all, { encoding: 'utf8', env: this.#env });
+    return { code: status, out: stdout, err: stderr };
   }
 
   kubectl(...args: string[]): Result {

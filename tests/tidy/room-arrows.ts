@@ -192,6 +192,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     admission: ['admission/pod-security', 'admission/resources', 'authorization', 'authorization/node', 'certificates'],
     'admission/pod-security': [],
     'admission/resources': [],
+    audit: ['server', 'wire'],
     authentication: ['authorization'],
     authorization: [],
     'authorization/bootstrap': ['authorization'],

@@ -13,6 +13,7 @@ import { CONVERSIONS, STRATEGIES, type UserInfo } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
 import { defaultAdmission } from './admission/default-plugins.ts';
+import { type AuditOptions, openAuditLog } from './audit/open-audit-log.ts';
 import { ensureBaseObjects } from './base-objects.ts';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
@@ -46,6 +47,8 @@ export type ApiServerOptions = {
   serviceRange?: string;
   logger: Logger;
   durability?: Durability;
+  /** Default: no audit log. */
+  audit?: AuditOptions;
   now?: () => number;
 };
 
@@ -98,7 +101,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   await ensureBaseObjects({ schema, registries, store, nowMs: now() });
   const health = new ServerHealth({ directory, store, now });
   const metrics = new Registry();
-  const observers = [serverMetrics(metrics, { schema, store })];
+  const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];
   const parts = serverParts({ schema, store, access, registries, now, logger, health, metrics, observers }, listen);
   const handlers = subresourceHandlers({ registries, store, access, admission, now });
   const listeners = new ApiListeners({ handler: new RequestHandler({ ...parts, subresources: handlers }), logger });
@@ -154,6 +157,13 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
       if (failures.length > 0) logger.error({ failures: describeUndoFailures(failures) }, 'stop failed');
     },
   };
+}
+
+async function openAudit({ audit, logger, now = Date.now }: ApiServerOptions, undo: Undo): Promise<RequestObserver[]> {
+  if (audit === undefined) return [];
+  const { observer, close } = await openAuditLog(audit, { logger, now });
+  undo.add('write the audit log', close);
+  return [observer];
 }
 
 type Composed = Pick<ServerParts, 'schema' | 'now' | 'logger'> & {

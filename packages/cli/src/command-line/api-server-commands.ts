@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import type { KubeconfigOptions } from '../commands/kubeconfig.ts';
 import type { Action } from './action.ts';
 
+type ApiServerOptions = { listen: string; name?: string[]; auditLog?: string; auditPolicy?: string };
+
 /** The Kubernetes API without a node. These commands are for tests, and are not in the help. */
 export function addApiServerCommands(program: Command, action: Action): void {
   program
@@ -9,11 +11,13 @@ export function addApiServerCommands(program: Command, action: Action): void {
     .description('the Kubernetes API in the foreground')
     .option('--listen <host:port>', 'address of the API over TLS', '127.0.0.1:6443')
     .option('--name <name...>', 'further names of the serving certificate')
+    .option('--audit-log <file>', 'log requests to this file')
+    .option('--audit-policy <file>', 'which requests to log, and how much of them (audit.k8s.io/v1 Policy)')
     .action(
-      action(async (context, [{ listen, name }]: [{ listen: string; name?: string[] }]) => {
+      action(async (context, [{ listen, name, ...audit }]: [ApiServerOptions]) => {
         const { runApiServer } = await import('../daemon/api-server.ts');
         const { addressOf } = await import('../settings/listen-address.ts');
-        await runApiServer(await context.settings(), { listen: addressOf(listen), names: name });
+        await runApiServer(await context.settings(), { listen: addressOf(listen), names: name, ...audit });
       }),
     );
   program

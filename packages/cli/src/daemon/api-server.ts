@@ -8,15 +8,23 @@ import { beginDaemon } from './begin-daemon.ts';
 /** The user of the administrator's kubeconfig. */
 const ADMINISTRATOR = { username: 'kubernetes-admin', groups: ['system:masters'] };
 
-export type ApiServerSettings = { listen: { host: string; port: number }; names?: string[] };
+export type ApiServerSettings = {
+  listen: { host: string; port: number };
+  names?: string[];
+  /** The file of the audit log, and that of its policy. */
+  auditLog?: string;
+  auditPolicy?: string;
+};
 
 /** `podwright apiserver`: serves the Kubernetes API until a signal stops it. */
-export async function runApiServer(config: NodeConfig, { listen, names }: ApiServerSettings): Promise<void> {
+export async function runApiServer(config: NodeConfig, settings: ApiServerSettings): Promise<void> {
+  const { listen, names, auditLog, auditPolicy } = settings;
   const { stopped } = beginDaemon(config);
   const { directory, socketPath, kubeconfig } = apiServerPaths(config);
   requireSocketPath(socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
-  const server = await startApiServer({ directory, socketPath, listen, names, logger });
+  const audit = auditLog === undefined ? undefined : { path: auditLog, policyPath: auditPolicy };
+  const server = await startApiServer({ directory, socketPath, listen, names, audit, logger });
   await writeFileAtomic(kubeconfig, server.kubeconfig(ADMINISTRATOR));
   logger.info({ url: server.url, socket: socketPath, kubeconfig }, 'the Kubernetes API is available');
   await stopped;

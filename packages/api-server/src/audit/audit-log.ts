@@ -1,0 +1,54 @@
+import type { ObservedRequest, RequestObserver } from '../server/request-observer.ts';
+import { auditEvent } from './audit-event.ts';
+import { type AuditDecision, type AuditPolicy, type AuditStage, hasSecretBodies } from './audit-policy.ts';
+
+export type AuditLogParts = {
+  policy: AuditPolicy;
+  /** Receives events as JSON without line breaks. */
+  write: (line: string) => void;
+  now: () => number;
+};
+
+/** A larger event is logged without bodies. */
+const MAX_EVENT_BYTES = 1 << 20;
+
+/** Writes audit events by a policy. */
+export class AuditLog implements RequestObserver {
+  readonly #parts: AuditLogParts;
+  readonly #decisions = new WeakMap<ObservedRequest, AuditDecision>();
+
+  constructor(parts: AuditLogParts) {
+    this.#parts = parts;
+  }
+
+  received(request: ObservedRequest): void {
+    const decision = this.#decide(request);
+    const { level } = decision;
+    // the Status of an error is part of an event of any level
+    if (level !== 'None') request.bodies = {};
+    this.#log(request, decision, { stage: 'RequestReceived' });
+  }
+
+  started(request: ObservedRequest): void {
+    this.#log(request, this.#decide(request), { stage: 'ResponseStarted', status: 200 });
+  }
+
+  completed(request: ObservedRequest, status: number): void {
+    this.#log(request, this.#decide(request), { stage: 'ResponseComplete', status });
+  }
+
+  #decide(request: ObservedRequest): AuditDecision {
+    const known = this.#decisions.get(request) ?? this.#parts.policy.decide(request);
+    this.#decisions.set(request, known);
+    return known;
+  }
+
+  #log(request: ObservedRequest, decision: AuditDecision, moment: { stage: AuditStage; status?: number }): void {
+    if (decision.level === 'None' || decision.omitStages.includes(moment.stage)) return;
+    const { write, now } = this.#parts;
+    const lineOf = (level: AuditDecision['level']) =>
+      JSON.stringify(auditEvent(request, { ...decision, level }, { ...moment, nowMs: now() }));
+    const line = lineOf(hasSecretBodies(request) ? 'Metadata' : decision.level);
+    write(line.length > MAX_EVENT_BYTES ? lineOf('Metadata') : line);
+  }
+}

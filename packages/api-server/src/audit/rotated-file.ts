@@ -1,0 +1,94 @@
+import { appendFile, chmod, rename, stat } from 'node:fs/promises';
+import { errorMessage, isErrno, type Logger, PRIVATE_FILE } from '@podwright/base';
+
+export type RotatedFileParts = {
+  path: string;
+  /** The size at which the file is renamed to `PATH.1`, and that to `PATH.2`, … */
+  maxBytes?: number;
+  /** How many renamed files remain. */
+  maxFiles?: number;
+  logger: Pick<Logger, 'warn'>;
+};
+
+const MAX_BYTES = 32 << 20;
+const MAX_FILES = 3;
+/** Lines that wait for the disk; further ones are lost. */
+const MAX_PENDING_BYTES = 4 << 20;
+
+/** A file of lines that only root can read, with a bound on its size. Lines are lost, and counted, if the disk is slow or full. */
+export class RotatedFile {
+  readonly #parts: Required<RotatedFileParts>;
+  #pending: string[] = [];
+  #pendingBytes = 0;
+  #sizeBytes: number | undefined;
+  #lost = 0;
+  #writing: Promise<void> | undefined;
+
+  constructor(parts: RotatedFileParts) {
+    this.#parts = { maxBytes: MAX_BYTES, maxFiles: MAX_FILES, ...parts };
+  }
+
+  add(line: string): void {
+    const bytes = Buffer.byteLength(line) + 1;
+    if (this.#pendingBytes + bytes > MAX_PENDING_BYTES) {
+      this.#lost += 1;
+      return;
+    }
+    this.#pending.push(`${line}\n`);
+    this.#pendingBytes += bytes;
+    this.#writing ??= this.#write();
+  }
+
+  /** Resolves when all lines are written. */
+  async flush(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    await Promise.resolve(); // lines of the same tick are written together
+    while (this.#pending.length > 0) {
+      const text = this.#pending.join('');
+      this.#pending = [];
+      await this.#append(text).catch((error: unknown) => {
+        this.#sizeBytes = undefined;
+        this.#parts.logger.warn({ path: this.#parts.path, error: errorMessage(error) }, 'write the audit log failed');
+      });
+      this.#pendingBytes = this.#pending.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
+    }
+    if (this.#lost > 0) this.#parts.logger.warn({ lost: this.#lost }, 'the audit log lost events');
+    this.#lost = 0;
+    this.#writing = undefined;
+  }
+
+  async #append(text: string): Promise<void> {
+    const { path, maxBytes } = this.#parts;
+    this.#sizeBytes ??= await sizeOf(path);
+    const bytes = Buffer.byteLength(text);
+    if (this.#sizeBytes > 0 && this.#sizeBytes + bytes > maxBytes) await this.#rotate();
+    await appendFile(path, text, { mode: PRIVATE_FILE });
+    if (this.#sizeBytes === 0) await chmod(path, PRIVATE_FILE);
+    this.#sizeBytes += bytes;
+  }
+
+  async #rotate(): Promise<void> {
+    const { path, maxFiles } = this.#parts;
+    for (let number = maxFiles; number > 0; number--) {
+      const from = number === 1 ? path : `${path}.${number - 1}`;
+      await rename(from, `${path}.${number}`).catch(ignoreMissing);
+    }
+    this.#sizeBytes = 0;
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    ignoreMissing(error);
+    return 0;
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!isErrno(error, 'ENOENT')) throw error;
+}
