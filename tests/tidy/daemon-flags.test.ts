@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { DAEMON_FLAGS, KUBELET_FLAGS, PROCESS_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
+import { daemonFlags, PROCESS_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 
 test('bin/podwright starts a daemon with the same flags as a daemon in the background', () => {
   const script = readFileSync(new URL('../../bin/podwright', import.meta.url), 'utf8');
   const flagsOf = (command: string) =>
-    new RegExp(`^ +${command}\\b.*\\)\\n +flags='(--[^']+)'`, 'm').exec(script)?.[1]?.split(' ');
-  assert.deepEqual(flagsOf('node'), DAEMON_FLAGS);
-  assert.deepEqual(flagsOf('kubelet'), KUBELET_FLAGS);
+    new RegExp(`^ +(?:\\w+ \\| )*${command}\\b.*\\)\\n +flags='(--[^']+)'`, 'm').exec(script)?.[1]?.split(' ');
+  for (const command of ['node', 'runtime', 'dockershim', 'apiserver', 'kubelet'])
+    assert.deepEqual(flagsOf(command), daemonFlags([command]), command);
   assert.ok(script.includes(`exec "$node" ${PROCESS_FLAGS.join(' ')} $flags "`));
 });

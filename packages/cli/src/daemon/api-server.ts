@@ -1,8 +1,9 @@
-import { startApiServer } from '@podwright/api-server';
+import { CLIENT_CERTIFICATE_LIFE_MS, startApiServer } from '@podwright/api-server';
 import { createLogger } from '@podwright/base';
 import { requireSocketPath, writeFileAtomic } from '@podwright/host';
 import { apiServerPaths } from '../settings/api-server-paths.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { AdminKubeconfig } from './admin-kubeconfig.ts';
 import { beginDaemon } from './begin-daemon.ts';
 
 /** The user of the administrator's kubeconfig. */
@@ -25,7 +26,8 @@ export async function runApiServer(config: NodeConfig, settings: ApiServerSettin
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
   const audit = auditLog === undefined ? undefined : { path: auditLog, policyPath: auditPolicy };
   const server = await startApiServer({ directory, socketPath, listen, names, audit, logger });
-  await writeFileAtomic(kubeconfig, server.kubeconfig(ADMINISTRATOR));
+  const write = () => writeFileAtomic(kubeconfig, server.kubeconfig(ADMINISTRATOR));
+  using _ = await AdminKubeconfig.start({ write, lifeMs: CLIENT_CERTIFICATE_LIFE_MS, logger });
   logger.info({ url: server.url, socket: socketPath, kubeconfig }, 'the Kubernetes API is available');
   await stopped;
   await server.stop();

@@ -1,0 +1,63 @@
+import { errorMessage, type Logger, Timer } from '@podwright/base';
+
+export type AdminKubeconfigParts = {
+  /** Writes the file with a new certificate. */
+  write: () => Promise<void>;
+  /** How long a new certificate is valid. */
+  lifeMs: number;
+  logger: Pick<Logger, 'info' | 'warn'>;
+  now?: () => number;
+  checkEveryMs?: number;
+};
+
+/** The clock of the machine may be set and the machine may be suspended, so a single timer is not enough. */
+const CHECK_EVERY_MS = 3_600_000;
+const RENEWAL_SHARE = 2 / 3;
+
+/** The administrator's kubeconfig, which is written again before its certificate expires, until it is disposed. */
+export class AdminKubeconfig implements Disposable {
+  readonly #parts: AdminKubeconfigParts;
+  readonly #now: () => number;
+  #writtenMs: number;
+  #timer: Timer;
+  #isDisposed = false;
+
+  private constructor(parts: AdminKubeconfigParts, writtenMs: number) {
+    this.#parts = parts;
+    this.#now = parts.now ?? Date.now;
+    this.#writtenMs = writtenMs;
+    this.#timer = this.#next();
+  }
+
+  /** Writes the file. Rejects if that fails; later failures are logged. */
+  static async start(parts: AdminKubeconfigParts): Promise<AdminKubeconfig> {
+    const { now = Date.now } = parts;
+    const nowMs = now();
+    await parts.write();
+    return new AdminKubeconfig(parts, nowMs);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    this.#timer[Symbol.dispose]();
+  }
+
+  #next(): Timer {
+    const { checkEveryMs = CHECK_EVERY_MS } = this.#parts;
+    return new Timer(() => void this.#check(), checkEveryMs).unref();
+  }
+
+  async #check(): Promise<void> {
+    const { write, lifeMs, logger } = this.#parts;
+    const nowMs = this.#now();
+    if (nowMs >= this.#writtenMs + lifeMs * RENEWAL_SHARE)
+      try {
+        await write();
+        this.#writtenMs = nowMs;
+        logger.info({}, "renewed the administrator's kubeconfig");
+      } catch (error) {
+        logger.warn({ error: errorMessage(error) }, "renew the administrator's kubeconfig failed, trying again");
+      }
+    if (!this.#isDisposed) this.#timer = this.#next();
+  }
+}
