@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiObject } from '@podwright/kube-kinds';
+import type { AdmissionPlugin } from './admission-plugin.ts';
 import { ServiceAccountAdmission } from './service-account.ts';
 import { admit, object, put, rejects, storeOf } from './test-admission.fixture.ts';
 
@@ -104,8 +105,11 @@ test('a mirror pod has neither account nor Secrets', async () => {
   const mirror = (spec: Record<string, unknown>) => pod(spec, { annotations: { 'kubernetes.io/config.mirror': 'x' } });
   const plain = mirror({});
   assert.equal((await admit(plugin, { to: 'pods', object: plain })).object, plain);
-  const check = (spec: Record<string, unknown>, message: string) =>
-    rejects(plugin, { to: 'pods', object: mirror(spec) }, message);
+  // before the plugins that follow change the pod
+  const inFirstPhase: AdmissionPlugin = { name: plugin.name, mutate: (attributes) => plugin.mutate(attributes) };
+  const check = async (spec: Record<string, unknown>, message: string) => {
+    for (const one of [plugin, inFirstPhase]) await rejects(one, { to: 'pods', object: mirror(spec) }, message);
+  };
   await check({ serviceAccountName: 'app' }, 'a mirror pod may not reference service accounts');
   await check({ volumes: [{ name: 'a', secret: { secretName: 'own' } }] }, 'a mirror pod may not reference secrets');
   const token = { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } };

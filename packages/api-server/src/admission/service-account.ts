@@ -30,7 +30,11 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
 
   async mutate(attributes: ObjectAttributes): Promise<ApiObject> {
     const { object } = attributes;
-    if (!isWriteOf(attributes, 'pods', 'CREATE') || isMirrorPod(object)) return object;
+    if (!isWriteOf(attributes, 'pods', 'CREATE')) return object;
+    if (isMirrorPod(object)) {
+      checkMirrorPod(attributes, object); // as in upstream, before the plugins that follow
+      return object;
+    }
     const name = textAt(object, 'spec', 'serviceAccountName') || textAt(object, 'spec', 'serviceAccount') || DEFAULT;
     const account = await this.#account(attributes, name);
     const named = withValue(withValue(object, ['spec', 'serviceAccountName'], name), ['spec', 'serviceAccount'], name);
