@@ -6,6 +6,7 @@ import {
   type ObjectStore,
   openSqliteStore,
   Registries,
+  type SqliteStore,
   STORE_INDEXES,
 } from '@podwright/api-machinery';
 import { describeUndoFailures, type Logger, metricsText, Registry, Undo } from '@podwright/base';
@@ -22,7 +23,7 @@ import { ServerHealth } from './health-checks.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
-import { RequestHandler } from './server/request-handler.ts';
+import { type CallHandler, RequestHandler } from './server/request-handler.ts';
 import type { RequestObserver } from './server/request-observer.ts';
 import type { ServerParts } from './server/server-parts.ts';
 import { advertisedAddress, hostAndPort, urlOf } from './server-address.ts';
@@ -50,6 +51,8 @@ export type ApiServerOptions = {
   /** Default: no audit log. */
   audit?: AuditOptions;
   now?: () => number;
+  /** Returns the handler of all requests, given that of the server. Tests record requests and inject faults with it. */
+  decorate?: (handler: CallHandler) => CallHandler;
 };
 
 export type ApiServer = {
@@ -58,7 +61,7 @@ export type ApiServer = {
   port: number | undefined;
   caCertificate: string;
   registries: Registries;
-  store: ObjectStore;
+  store: SqliteStore;
   /** A kubeconfig with a new client certificate. */
   kubeconfig: (user: Pick<UserInfo, 'username' | 'groups'>) => string;
   stop: () => Promise<void>;
@@ -86,6 +89,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
 async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiServer> {
   const { directory, socketPath, listen, logger, durability, names = [], now = Date.now } = options;
+  const { decorate = (handler) => handler } = options;
   const schema = await Schema.load();
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
   const path = join(directory, 'objects.db');
@@ -104,7 +108,8 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];
   const parts = serverParts({ schema, store, access, registries, now, logger, health, metrics, observers }, listen);
   const handlers = subresourceHandlers({ registries, store, access, admission, now });
-  const listeners = new ApiListeners({ handler: new RequestHandler({ ...parts, subresources: handlers }), logger });
+  const handler = decorate(new RequestHandler({ ...parts, subresources: handlers }));
+  const listeners = new ApiListeners({ handler, logger });
   undo.add('stop the listeners', () => listeners.stop());
   await listeners.listenLocal(socketPath);
   const clientAuthorities = [authority.certificate];

@@ -8,7 +8,7 @@ import { listenUnix, type SocketFile } from '@podwright/host';
 import type { HttpResponse } from '../wire/http-exchange.ts';
 import { HTTP1_BOUNDS, HTTP2_BOUNDS, MAX_CONNECTIONS } from './listener-bounds.ts';
 import { markAuthenticated, OpenConnections } from './open-connections.ts';
-import type { RequestHandler } from './request-handler.ts';
+import type { CallHandler } from './request-handler.ts';
 import type { ClientConnection } from './server-parts.ts';
 import { isUpgradable, upgradeCall } from './upgrade-call.ts';
 
@@ -25,7 +25,7 @@ const OPTIONS: ServerOptions = { ...HTTP1_BOUNDS, shouldUpgradeCallback: isUpgra
 type AnyRequest = IncomingMessage | Http2ServerRequest;
 
 export type ApiListenersParts = {
-  handler: RequestHandler;
+  handler: CallHandler;
   logger: Logger;
   maxUnauthenticatedMs?: number;
 };

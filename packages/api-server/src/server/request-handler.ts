@@ -22,6 +22,9 @@ const ANONYMOUS_USER: UserInfo = { username: ANONYMOUS, groups: [UNAUTHENTICATED
 /** A request, before its URL is parsed. */
 export type HttpCall = Pick<HttpExchange, 'request' | 'response' | 'upgrade'>;
 
+/** Handles the calls of all listeners. `stop` resolves once all calls have been answered. */
+export type CallHandler = Pick<RequestHandler, 'handle' | 'stop'>;
+
 type Handled = { connection: ClientConnection; lifetime: RequestLifetime; observed: ObservedRequest };
 
 /** The error with which watches end when the server stops. */

@@ -6,6 +6,9 @@ import { request as secureRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import type { TestServer } from './test-server.fixture.ts';
 
+/** Where a server listens. */
+type Endpoint = Pick<TestServer, 'socketPath' | 'port' | 'certificate'>;
+
 /** How a client of a test reaches the server. */
 export const WAYS = ['the unix socket', 'HTTP/1.1 over TLS', 'HTTP/2 over TLS'] as const;
 
@@ -22,7 +25,7 @@ export type Call = {
 export type OpenAnswer = { status: number; headers: IncomingHttpHeaders; body: Readable; close: () => void };
 
 /** Sends a request over a connection of its own. Over TLS, `user` defaults to root. */
-export async function open(server: TestServer, way: Way, call: Call): Promise<OpenAnswer> {
+export async function open(server: Endpoint, way: Way, call: Call): Promise<OpenAnswer> {
   const { method = 'GET', path, user = 'root', body } = call;
   const token = way === 'the unix socket' || user === '' ? {} : { authorization: `Bearer token-${user}` };
   const headers = { ...token, ...call.headers };
@@ -35,7 +38,8 @@ export async function open(server: TestServer, way: Way, call: Call): Promise<Op
     const [received] = (await responseOf(stream)) as [IncomingHttpHeaders & { ':status': number }];
     return { status: received[':status'], headers: received, body: stream, close: () => session.destroy() };
   }
-  const options = { method, path, headers, agent: false } as const;
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }; // not set by node:http for DELETE
+  const options = { method, path, headers: { ...length, ...headers }, agent: false } as const;
   const sent =
     way === 'the unix socket'
       ? plainRequest({ ...options, socketPath: server.socketPath })
@@ -58,7 +62,7 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; text: strin
 export type Json = any;
 
 /** Sends a request and reads the whole response. */
-export async function send(server: TestServer, way: Way, call: Call): Promise<Answer> {
+export async function send(server: Endpoint, way: Way, call: Call): Promise<Answer> {
   const { status, headers, body, close } = await open(server, way, call);
   const text = Buffer.concat(await body.toArray()).toString();
   close();
