@@ -10,8 +10,7 @@ import { createKubeClient, type KubeClient } from '@podwright/kube-client';
 import { type Kubelet, type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
 import { DEFAULT_EVICTION } from '@podwright/kubelet-configuration';
 import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
-import type { ApiObject } from './api-server/json.ts';
-import type { Cluster } from './cluster.fixture.ts';
+import type { ApiObject, Cluster } from './cluster.fixture.ts';
 
 const NODE = 'node';
 const PATIENCE_MS = 60_000;

@@ -1,19 +1,35 @@
 /**
- * A control plane for a test: the API server of `api-server/`, or the real one with PODWRIGHT_KUBERNETES_BIN (a directory with
- * kube-apiserver, kube-controller-manager and kube-scheduler) and PODWRIGHT_ETCD (a program). Both have the same interface.
+ * A control plane for a test: Podwright's API server, or the real one with PODWRIGHT_KUBERNETES_BIN (a directory with kube-apiserver,
+ * kube-controller-manager and kube-scheduler) and PODWRIGHT_ETCD (a program). Both have the same interface.
  */
-import { createHash, createHmac, randomBytes, X509Certificate } from 'node:crypto';
+import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { waitFor, withTimeout } from '@podwright/base';
-import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
-import type { ApiObject } from './api-server/json.ts';
-import { type Credential, kubeconfigOf } from './api-server/kubeconfig.ts';
-import { kindOfObject } from './api-server/resource-kinds.ts';
+import type { KubeMetadata } from '@podwright/kube-api';
+import { Schema } from '@podwright/kube-schema';
+import { type Credential, kubeconfigOf } from './credential.ts';
+import { OwnControlPlane } from './own-control-plane.fixture.ts';
 import { type Answer, RawClient } from './raw-client.fixture.ts';
 import { RealControlPlane } from './real-control-plane.fixture.ts';
 
+type JsonObject = { [field: string]: unknown };
+
+export type ApiObject = {
+  apiVersion?: string;
+  kind?: string;
+  metadata: KubeMetadata & JsonObject;
+  spec?: JsonObject;
+  status?: JsonObject;
+  [field: string]: unknown;
+};
+
 const MASTERS = 'system:masters';
+const RBAC = 'rbac.authorization.k8s.io';
+/** The group of users with a bootstrap token. */
+const BOOTSTRAPPERS = 'system:bootstrappers';
 /** Generous, for a busy host. */
 const PATIENCE_MS = 60_000;
+
+const schema = await Schema.load();
 
 type ControlPlane = {
   readonly url: string;
@@ -29,12 +45,12 @@ export class Cluster implements AsyncDisposable {
   readonly #plane: ControlPlane;
   /** A client with all rights. */
   readonly admin: RawClient;
-  /** The tests' API server, for faults and for its request record; undefined with a real control plane. */
-  readonly own: ApiServer | undefined;
+  /** Podwright's API server, for faults and for its request record; undefined with a real control plane. */
+  readonly own: OwnControlPlane | undefined;
 
-  constructor(plane: ControlPlane, own?: ApiServer) {
+  constructor(plane: ControlPlane) {
     this.#plane = plane;
-    this.own = own;
+    this.own = plane instanceof OwnControlPlane ? plane : undefined;
     this.admin = new RawClient(plane, this.adminCredential());
   }
 
@@ -70,7 +86,6 @@ export class Cluster implements AsyncDisposable {
 
   /** A token with which a node may request its first certificate. */
   async bootstrapToken(): Promise<Credential & { kind: 'token' }> {
-    if (this.own !== undefined) return this.own.bootstrapToken();
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
     const stringData = {
       'token-id': id,
@@ -87,55 +102,60 @@ export class Cluster implements AsyncDisposable {
   /** The parameters that `kubeadm token create --print-join-command` prints; enables token discovery, by which nodes join. */
   async invite(): Promise<{ endpoint: string; token: string; hash: string }> {
     const { token } = await this.bootstrapToken();
-    const endpoint = new URL(this.url).host;
+    const metadata = { name: 'cluster-info', namespace: 'kube-public' };
+    const info = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+    if (this.own === undefined) await this.#publish(info);
+    const signature = `jws-kubeconfig-${token.split('.')[0]}`;
+    await this.until(info, ({ data }) => signature in ((data ?? {}) as object)); // by a controller
+    const key = new X509Certificate(this.certificateAuthority).publicKey.export({ type: 'spki', format: 'der' });
+    return {
+      endpoint: new URL(this.url).host,
+      token,
+      hash: `sha256:${createHash('sha256').update(key).digest('hex')}`,
+    };
+  }
+
+  /** Publishes what kubeadm publishes for nodes that join: the address and the CA of the API server. */
+  async #publish(info: Named): Promise<void> {
     const cluster = {
       server: this.url,
       'certificate-authority-data': Buffer.from(this.certificateAuthority).toString('base64'),
     };
     const kubeconfig = JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: [{ name: '', cluster }] });
-    const signed = this.own === undefined ? {} : signatureOf(token, kubeconfig);
-    const metadata = { name: 'cluster-info', namespace: 'kube-public' };
-    await this.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubeconfig, ...signed } });
-    await this.#openForNewcomers();
-    const key = new X509Certificate(this.certificateAuthority).publicKey.export({ type: 'spki', format: 'der' });
-    return { endpoint, token, hash: `sha256:${createHash('sha256').update(key).digest('hex')}` };
+    await this.apply({ ...info, data: { kubeconfig } });
+    await this.#allowDiscovery();
   }
 
-  /** Lets everyone read cluster-info, and lets token holders check whether a node name exists and read the kubelet configuration. */
-  async #openForNewcomers(): Promise<void> {
-    if (this.own !== undefined) {
-      this.own.authorizer.allow(
-        ({ verb, resource, namespace, name }) =>
-          verb === 'get' && resource === 'configmaps' && namespace === 'kube-public' && name === 'cluster-info',
-      );
-      this.own.authorizer.allow(
-        ({ user, verb, resource, namespace, name }) =>
-          user.groups.includes('system:bootstrappers') &&
-          verb === 'get' &&
-          (resource === 'nodes' ||
-            (resource === 'configmaps' && namespace === 'kube-system' && name === 'kubelet-config')),
-      );
-      return;
-    }
-    const group = 'rbac.authorization.k8s.io';
+  /** Lets anonymous users read cluster-info, and lets token holders check whether a node name exists and read the kubelet configuration. */
+  async #allowDiscovery(): Promise<void> {
     const get = (resources: string[], resourceNames?: string[]) => [
       { apiGroups: [''], resources, verbs: ['get'], ...(resourceNames === undefined ? {} : { resourceNames }) },
     ];
-    const allow = async (place: string, role: string, what: { name: string; rules: object[]; subject: object }) => {
-      const root = `/apis/${group}/v1${place}`;
-      const { name, rules, subject } = what;
-      const metadata = { name };
-      const roleRef = { apiGroup: group, kind: role, name };
-      await this.admin.create(`${root}/${role.toLowerCase()}s`, { metadata, rules });
-      await this.admin.create(`${root}/${role.toLowerCase()}bindings`, { metadata, roleRef, subjects: [subject] });
+    const allow = async (namespace: string | undefined, name: string, rules: object[], subject: object) => {
+      const kind = namespace === undefined ? 'ClusterRole' : 'Role';
+      const common = { apiVersion: `${RBAC}/v1`, metadata: { name, namespace } };
+      const roleRef = { apiGroup: RBAC, kind, name };
+      await this.apply({ ...common, kind, rules }, { ...common, kind: `${kind}Binding`, roleRef, subjects: [subject] });
     };
-    const anybody = { apiGroup: group, kind: 'User', name: 'system:anonymous' };
-    const newcomers = { apiGroup: group, kind: 'Group', name: 'system:bootstrappers' };
-    const info = { name: 'test-info', rules: get(['configmaps'], ['cluster-info']), subject: anybody };
-    await allow('/namespaces/kube-public', 'Role', info);
-    const config = { name: 'test-config', rules: get(['configmaps'], ['kubelet-config']), subject: newcomers };
-    await allow('/namespaces/kube-system', 'Role', config);
-    await allow('', 'ClusterRole', { name: 'test-nodes', rules: get(['nodes']), subject: newcomers });
+    const anonymous = { apiGroup: RBAC, kind: 'User', name: 'system:anonymous' };
+    const bootstrappers = { apiGroup: RBAC, kind: 'Group', name: BOOTSTRAPPERS };
+    await allow('kube-public', 'test-info', get(['configmaps'], ['cluster-info']), anonymous);
+    await allow('kube-system', 'test-config', get(['configmaps'], ['kubelet-config']), bootstrappers);
+    await allow(undefined, 'test-nodes', get(['nodes']), bootstrappers);
+  }
+
+  /** Grants what kubeadm, or Podwright's API server, grants to joining nodes: they may request certificates, which are approved. */
+  async allowBootstrap(): Promise<void> {
+    const bind = (name: string, role: string, group: string) =>
+      this.apply({
+        ...{ apiVersion: `${RBAC}/v1`, kind: 'ClusterRoleBinding', metadata: { name } },
+        roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
+        subjects: [{ apiGroup: RBAC, kind: 'Group', name: group }],
+      });
+    const approver = 'system:certificates.k8s.io:certificatesigningrequests';
+    await bind('podwright:node-bootstrapper', 'system:node-bootstrapper', BOOTSTRAPPERS);
+    await bind(APPROVAL.metadata.name, `${approver}:nodeclient`, BOOTSTRAPPERS);
+    await bind('podwright:node-client-renewal', `${approver}:selfnodeclient`, 'system:nodes');
   }
 
   /** Creates or replaces objects; returns the stored ones. */
@@ -188,34 +208,36 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** The signature of cluster-info for the holders of a token: a detached JWS, HS256. */
-function signatureOf(token: string, text: string): Record<string, string> {
-  const [id = '', secret = ''] = token.split('.');
-  const header = Buffer.from(JSON.stringify({ alg: 'HS256', kid: id })).toString('base64url');
-  const payload = Buffer.from(text).toString('base64url');
-  const signature = createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url');
-  return { [`jws-kubeconfig-${id}`]: `${header}..${signature}` };
-}
-
 /** The path of the collection of an object's kind, in its namespace. */
 export function collectionOf({ apiVersion = 'v1', kind, metadata }: Named): string {
-  const found = kindOfObject({ apiVersion, kind });
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  const found = schema.resources.find((one) => one.kind === kind && one.version === version && one.group === group);
   if (found === undefined) throw new Error(`unknown kind: ${apiVersion} ${kind}`);
-  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const root = group === '' ? `/api/${version}` : `/apis/${apiVersion}`;
   const place = found.namespaced ? `/namespaces/${metadata.namespace ?? 'default'}` : '';
   return `${root}${place}/${found.plural}`;
 }
 
 export const pathOf = (named: Named): string => `${collectionOf(named)}/${named.metadata.name}`;
 
-/** `options` apply to the tests' API server; a real one always restricts nodes. */
-export async function startCluster(options: ApiServerOptions = {}): Promise<Cluster> {
+/** While this binding exists, the client certificates that token holders request are approved. */
+export const APPROVAL = {
+  ...{ apiVersion: `${RBAC}/v1`, kind: 'ClusterRoleBinding' },
+  metadata: { name: 'podwright:node-client-approval' },
+};
+
+export async function startCluster(): Promise<Cluster> {
   const { PODWRIGHT_KUBERNETES_BIN: directory = '', PODWRIGHT_ETCD: etcd = '' } = process.env;
-  if (directory === '') {
-    const own = await startApiServer({ restrictsNodes: true, ...options });
-    return new Cluster(own, own);
-  }
+  if (directory === '') return (await startOwnCluster()).cluster;
   const plane = new RealControlPlane({ directory, etcd });
   await plane.start();
-  return new Cluster(plane);
+  const cluster = new Cluster(plane);
+  await cluster.allowBootstrap();
+  return cluster;
+}
+
+/** A cluster with Podwright's API server, which has faults and a record of requests. */
+export async function startOwnCluster(): Promise<{ cluster: Cluster; own: OwnControlPlane }> {
+  const own = await OwnControlPlane.start();
+  return { cluster: new Cluster(own), own };
 }

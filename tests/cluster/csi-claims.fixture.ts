@@ -1,8 +1,7 @@
 /** Claims and volumes of a CSI driver, in the state in which a cluster's controllers leave them. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { ApiObject } from './api-server/json.ts';
-import { type Cluster, pathOf } from './cluster.fixture.ts';
+import { type ApiObject, type Cluster, pathOf } from './cluster.fixture.ts';
 
 type ClaimOptions = { owner?: ApiObject; volumeMode?: 'Filesystem' | 'Block' };
 

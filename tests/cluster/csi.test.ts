@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKubeClient, readKubeconfig } from '@podwright/kube-client';
+import { listAt, valueAt } from '@podwright/kube-kinds';
 import { CsiDriverUnderTest, isThere, loopsBelow, mountsBelow } from '../kubelet/csi-driver.fixture.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
-import { type ApiObject, at, listAt } from './api-server/json.ts';
-import { type Cluster, pathOf, startCluster } from './cluster.fixture.ts';
+import { type ApiObject, type Cluster, pathOf, startCluster } from './cluster.fixture.ts';
 import { CsiClaims } from './csi-claims.fixture.ts';
 
 const NODE = 'csi-node';
@@ -48,7 +48,9 @@ const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } };
 const csiNode = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: { name: NODE } };
 const named = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' } });
 const isReady = (pod: ApiObject) =>
-  listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True');
+  listAt(pod, 'status', 'conditions').some(
+    (one) => valueAt(one, 'type') === 'Ready' && valueAt(one, 'status') === 'True',
+  );
 const inUse = (object: ApiObject) => (listAt(object, 'status', 'volumesInUse') as unknown[]).join();
 
 const FILES = {
@@ -156,7 +158,7 @@ async function grow(claim: string, pod: string): Promise<void> {
 
 const claimNamed = (name: string) =>
   ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name, namespace: 'default' } }) as ApiObject;
-const hasGrown = (claim: ApiObject) => at(claim, 'status', 'capacity', 'storage') === '2Gi';
+const hasGrown = (claim: ApiObject) => valueAt(claim, 'status', 'capacity', 'storage') === '2Gi';
 
 test('a pod has the device of its claim, which can grow while in use', async () => {
   await claims.bound('raw', { volumeMode: 'Block' });

@@ -1,7 +1,6 @@
 /** Devices of a DRA driver in a cluster. Performs the work of the controllers and the scheduler on claims if none are running. */
 import assert from 'node:assert/strict';
-import type { ApiObject } from './api-server/json.ts';
-import { type Cluster, pathOf } from './cluster.fixture.ts';
+import { type ApiObject, type Cluster, pathOf } from './cluster.fixture.ts';
 
 const RESOURCE = 'resource.k8s.io/v1';
 const DEVICES = ['dev0', 'dev1', 'dev2', 'dev3'];
@@ -117,8 +116,12 @@ export class ClaimedDevices {
   }
 
   async #bind(pod: ApiObject): Promise<void> {
+    const { name, namespace, uid } = pod.metadata;
     const target = { apiVersion: 'v1', kind: 'Node', name: this.#place.node };
-    const answer = await this.#place.cluster.admin.create(`${pathOf(pod)}/binding`, { metadata: pod.metadata, target });
+    const answer = await this.#place.cluster.admin.create(`${pathOf(pod)}/binding`, {
+      metadata: { name, namespace, uid },
+      target,
+    });
     assert.ok(answer.status < 300, answer.text);
   }
 

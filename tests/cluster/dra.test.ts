@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { connectService } from '@podwright/grpc';
 import { createKubeClient, type KubeClient, readKubeconfig } from '@podwright/kube-client';
+import { listAt, textAt, valueAt } from '@podwright/kube-kinds';
 import { startKubelet } from '@podwright/kubelet';
 import { PodResourcesLister } from '@podwright/placement/pod-resources-api';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { DraDriverUnderTest } from '../kubelet/dra-driver.fixture.ts';
 import { killKubelet, startKubeletChild } from '../kubelet/kubelet-child.fixture.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
-import { type ApiObject, at, listAt, textAt } from './api-server/json.ts';
-import { type Cluster, startCluster } from './cluster.fixture.ts';
+import { type ApiObject, type Cluster, startCluster } from './cluster.fixture.ts';
 import { ClaimedDevices, claimNamed, podNamed } from './dra-claims.fixture.ts';
 
 const NODE = 'dra-node';
@@ -27,7 +27,6 @@ let devices: ClaimedDevices;
 let kubeconfig: string;
 before(async () => {
   cluster = await startCluster();
-  if (cluster.own !== undefined) cluster.own.control.schedules = 'off'; // claims must be allocated first
   const { options, logs } = runtime.place;
   const data = join(logs, 'cdi');
   mkdirSync(data, { recursive: true });
@@ -80,7 +79,9 @@ function podWith(name: string, { script = SERVE, resources, restartPolicy = 'Alw
 }
 
 const isReady = (pod: ApiObject) =>
-  listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True');
+  listAt(pod, 'status', 'conditions').some(
+    (one) => valueAt(one, 'type') === 'Ready' && valueAt(one, 'status') === 'True',
+  );
 const container = (pod: ApiObject) => listAt(pod, 'status', 'containerStatuses')[0];
 const healthOf = (pod: ApiObject) => listAt(container(pod), 'allocatedResourcesStatus');
 const record = () => {
@@ -121,7 +122,7 @@ test('a pod has the device of its own claim, which the driver unprepares afterwa
   assert.deepEqual(healthOf(pod), [{ name: 'claim:gpu', resources: [{ resourceID: cdi, health: 'Unknown' }] }]);
   await driver.health('dev0', 'UNHEALTHY', 'too hot');
   const health = (one: ApiObject) => listAt(healthOf(one)[0], 'resources')[0];
-  const unhealthy = await cluster.until(podNamed('own'), (one) => at(health(one), 'health') === 'Unhealthy');
+  const unhealthy = await cluster.until(podNamed('own'), (one) => valueAt(health(one), 'health') === 'Unhealthy');
   assert.deepEqual(health(unhealthy), { resourceID: cdi, health: 'Unhealthy', message: 'too hot' });
   const [listed] = await claimsByApi('own');
   assert.deepEqual([listed?.claimName, listed?.claimNamespace], [claim, 'default']);

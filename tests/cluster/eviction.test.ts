@@ -4,8 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
-import type { ApiObject } from './api-server/json.ts';
-import { type Cluster, startCluster } from './cluster.fixture.ts';
+import { type ApiObject, type Cluster, startCluster } from './cluster.fixture.ts';
 import { ClusterKubelet, nodeObject } from './cluster-kubelet.fixture.ts';
 
 type NodeView = ApiObject & {

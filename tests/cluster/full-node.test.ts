@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { sleep } from '@podwright/base';
+import { valueAt } from '@podwright/kube-kinds';
 import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
 import { fastPaths } from '../fixtures/fast-paths.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { freePort, NodePlace } from '../pods/node.fixture.ts';
-import { type ApiObject, at } from './api-server/json.ts';
-import { type Cluster, collectionOf, startCluster } from './cluster.fixture.ts';
+import { type ApiObject, type Cluster, collectionOf, startCluster } from './cluster.fixture.ts';
 
 const NODE = 'filled';
 const PODS = Number(process.env.TEST_PODS ?? 20);
@@ -129,7 +129,7 @@ test(`${PODS} pods that are created and deleted ${ROUNDS} times leave nothing, a
   await place.until(async () => (await place.call('ps')).code === 0);
   await place.loadImage();
   await cluster.until({ apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } }, (node) =>
-    JSON.stringify(at(node, 'status', 'conditions') ?? '').includes('"KubeletReady"'),
+    JSON.stringify(valueAt(node, 'status', 'conditions') ?? '').includes('"KubeletReady"'),
   );
   const pid = daemon.child.pid!;
   const atFirst = residentMib(pid);
@@ -138,7 +138,7 @@ test(`${PODS} pods that are created and deleted ${ROUNDS} times leave nothing, a
   let empty: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     await forEach(names, (name) => cluster.apply(podNamed(name)));
-    const isRunning = (pod: ApiObject) => at(pod, 'status', 'phase') === 'Running';
+    const isRunning = (pod: ApiObject) => valueAt(pod, 'status', 'phase') === 'Running';
     await place.until(async () => (await podsThere()).filter(isRunning).length === PODS, PATIENCE_MS);
     await forEach(names, (name) => cluster.delete(object('Pod', name)));
     await place.until(async () => (await podsThere()).length === 0, PATIENCE_MS);

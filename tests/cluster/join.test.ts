@@ -1,33 +1,27 @@
 /** podwright join, node, doctor and leave, as a user runs them, on a control plane (cluster.fixture.ts). */
 import assert from 'node:assert/strict';
-import { createHash, createHmac, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { freePort, NodePlace } from '../pods/node.fixture.ts';
-import type { ApiObject } from './api-server/json.ts';
-import { type Cluster, startCluster } from './cluster.fixture.ts';
+import { APPROVAL, type ApiObject, type Cluster, startCluster } from './cluster.fixture.ts';
 
 const NODE = 'joined';
 let bundle: Bundle;
 let cluster: Cluster;
 let place: NodePlace;
-let token = '';
-/** Address of the API server, and the hash of its CA. */
-let words: { endpoint: string; hash: string };
+/** Address of the API server, a bootstrap token, and the hash of the CA. */
+let words: { endpoint: string; token: string; hash: string };
 
 before(async () => {
   [bundle, cluster] = await Promise.all([buildBundle(), startCluster()]);
   place = new NodePlace(bundle, '10.129.206.0/24');
-  const credential = await cluster.bootstrapToken();
-  token = credential.kind === 'token' ? credential.token : '';
-  const authority = new X509Certificate(cluster.certificateAuthority).publicKey.export({ type: 'spki', format: 'der' });
-  const hash = `sha256:${createHash('sha256').update(authority).digest('hex')}`;
-  words = { endpoint: cluster.url.replace('https://', ''), hash };
-  await publish();
+  words = await cluster.invite();
 });
 after(async () => {
   await place?.remove();
@@ -35,50 +29,7 @@ after(async () => {
   bundle?.remove();
 });
 
-/** Publishes what kubeadm provides for joining: cluster-info, signed with the token, and the right to read it. */
-async function publish(): Promise<void> {
-  const cluster0 = {
-    server: cluster.url,
-    'certificate-authority-data': Buffer.from(cluster.certificateAuthority).toString('base64'),
-  };
-  const kubeconfig = JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: [{ name: '', cluster: cluster0 }] });
-  const [id = '', secret = ''] = token.split('.');
-  const head = Buffer.from(JSON.stringify({ alg: 'HS256', kid: id })).toString('base64url');
-  const signature = createHmac('sha256', secret)
-    .update(`${head}.${Buffer.from(kubeconfig).toString('base64url')}`)
-    .digest('base64url');
-  const data = { kubeconfig, [`jws-kubeconfig-${id}`]: `${head}..${signature}` };
-  const metadata = { name: 'cluster-info', namespace: 'kube-public' };
-  await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
-  const { own } = cluster;
-  if (own === undefined) return publishOnRealOne(id);
-  own.authorizer.allow(
-    ({ resource, namespace, verb }) => resource === 'configmaps' && namespace === 'kube-public' && verb === 'get',
-  );
-}
-
-/** On a real control plane a controller signs cluster-info for tokens that permit it. */
-async function publishOnRealOne(id: string): Promise<void> {
-  const secret = `/api/v1/namespaces/kube-system/secrets/bootstrap-token-${id}`;
-  const { body } = await cluster.admin.get(secret);
-  await cluster.admin.update(secret, { ...body, stringData: { 'usage-bootstrap-signing': 'true' } });
-  await allowAnonymous();
-  const info = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'cluster-info', namespace: 'kube-public' } };
-  await cluster.until(info, ({ data }) => `jws-kubeconfig-${id}` in ((data ?? {}) as object));
-}
-
-async function allowAnonymous(): Promise<void> {
-  const [apiVersion, apiGroup] = ['rbac.authorization.k8s.io/v1', 'rbac.authorization.k8s.io'];
-  const metadata = { name: 'info', namespace: 'kube-public' };
-  const path = `/apis/${apiVersion}/namespaces/kube-public`;
-  const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['cluster-info'], verbs: ['get'] }];
-  await cluster.admin.create(`${path}/roles`, { apiVersion, kind: 'Role', metadata, rules });
-  const subjects = [{ apiGroup, kind: 'User', name: 'system:anonymous' }];
-  const roleRef = { apiGroup, kind: 'Role', name: 'info' };
-  await cluster.admin.create(`${path}/rolebindings`, { apiVersion, kind: 'RoleBinding', metadata, subjects, roleRef });
-}
-
-/** Approves all requests, like an administrator; a real control plane has approved them itself. */
+/** Approves all requests, like an administrator. */
 async function approveAll(): Promise<void> {
   const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'by a test' }];
@@ -100,6 +51,7 @@ const joinCommand = (hash: string, by: string, ...rest: string[]) => [
 ];
 
 test('join with a wrong parameter reports which one, and writes nothing', async () => {
+  const { token } = words;
   const [id = '', secret = ''] = token.split('.');
   const refused = async (args: string[], message: RegExp) => {
     const { code, err } = await place.call(...args);
@@ -127,6 +79,16 @@ test('join with a wrong parameter reports which one, and writes nothing', async 
   assert.ok(!existsSync(place.path('root/cluster')));
 });
 
+/** The pods that the kubelet reports to an administrator of the cluster. */
+async function podsOf(port: number): Promise<string> {
+  const credential = cluster.adminCredential();
+  assert.ok(credential.kind === 'certificate');
+  const { certificate: cert, key } = credential;
+  const options = { host: '127.0.0.1', port, path: '/pods', cert, key, rejectUnauthorized: false };
+  const [response] = (await once(request(options).end(), 'response')) as [IncomingMessage];
+  return Buffer.concat(await response.toArray()).toString();
+}
+
 /** A pod of the examples' image that is bound to the node. */
 const bound = (name: string): ApiObject => ({
   apiVersion: 'v1',
@@ -142,10 +104,12 @@ const bound = (name: string): ApiObject => ({
 });
 
 test('a node joins, is killed while it waits for its certificate, and becomes ready; and leaves', async () => {
-  if (cluster.own !== undefined) cluster.own.control.approves = 'none';
+  const { token } = words;
+  await cluster.delete(APPROVAL);
+  const port = await freePort();
   const config = place.file(
     'config.toml',
-    `node_name = "${NODE}"\n[kubelet.server]\nport = ${await freePort()}\nhealthz_port = 0\n[kubelet.eviction]\nhard = {}\n`,
+    `node_name = "${NODE}"\n[kubelet.server]\nport = ${port}\nhealthz_port = 0\n[kubelet.eviction]\nhard = {}\n`,
   );
   await place.ok('--config', config, ...joinCommand(words.hash, token));
   const bootstrap = place.path('root/cluster/bootstrap-kubelet.conf');
@@ -180,8 +144,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
     doctor,
     /API server +https:[\s\S]*clock +within[\s\S]*certificate +valid until[\s\S]*registered +joined, ready/,
   );
-  const pods = await cluster.admin.get(`/api/v1/nodes/${NODE}/proxy/pods`);
-  assert.match(pods.text, /^\{"kind":"PodList"/);
+  assert.match(await podsOf(port), /^\{"kind":"PodList"/);
   assert.match(await place.ok('--config', config, ...joinCommand(words.hash, token)), /has already joined https:/);
   await place.ok('--config', config, 'load', bundle.image);
   const pod = bound('stays');

@@ -11,15 +11,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { ContainerState, type CriClient, connectCri, PodSandboxState } from '@podwright/cri';
+import { listAt, valueAt } from '@podwright/kube-kinds';
 import { startKubelet } from '@podwright/kubelet';
 import { seededRandom } from '../../packages/base/src/fuzz.fixture.ts';
 import { CsiDriverUnderTest, loopsBelow, mountsBelow } from '../kubelet/csi-driver.fixture.ts';
 import { killKubelet, startKubeletChild } from '../kubelet/kubelet-child.fixture.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
-import { startApiServer } from './api-server/api-server.ts';
-import { type ApiObject, at, listAt } from './api-server/json.ts';
-import { Cluster } from './cluster.fixture.ts';
+import { type ApiObject, type Cluster, startOwnCluster } from './cluster.fixture.ts';
 import { CsiClaims } from './csi-claims.fixture.ts';
 import type { KillMessage } from './step-killer.ts';
 
@@ -43,8 +42,7 @@ let claims: CsiClaims;
 let child: ChildProcess;
 before(async () => {
   // a real control plane would detach the volumes at other times
-  const own = await startApiServer({ restrictsNodes: true });
-  cluster = new Cluster(own, own);
+  ({ cluster } = await startOwnCluster());
   claims = new CsiClaims(cluster, { driver: DRIVER, node: NODE });
   runtime = await startOurRuntime('ks');
   cri = await connectCri({ runtimeEndpoint: runtime.endpoint, logger: silentLogger });
@@ -74,7 +72,9 @@ const kubeconfig = () => join(runtime.scratch, 'kubeconfig');
 const named = (kind: string, name: string) => ({ apiVersion: 'v1', kind, metadata: { name, namespace: 'default' } });
 const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } };
 const isReady = (pod: ApiObject) =>
-  listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True');
+  listAt(pod, 'status', 'conditions').some(
+    (one) => valueAt(one, 'type') === 'Ready' && valueAt(one, 'status') === 'True',
+  );
 
 const podNamed = (name: string): ApiObject => ({
   ...named('Pod', name),
@@ -293,7 +293,7 @@ test(`a kubelet killed while it adopts a pod does not change the pod (TEST_SEED=
     await adopt(killAt);
     await assertOnce('stays');
     const now = main(await cluster.until(pod, isReady));
-    assert.deepEqual([at(now, 'containerID'), at(now, 'restartCount')], [at(before, 'containerID'), 0]);
+    assert.deepEqual([valueAt(now, 'containerID'), valueAt(now, 'restartCount')], [valueAt(before, 'containerID'), 0]);
   });
   await cluster.delete(pod);
   await cluster.untilGone(pod);

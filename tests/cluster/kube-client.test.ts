@@ -1,4 +1,4 @@
-/** The API client and its informers with an API server: that of the tests, or with PODWRIGHT_KUBERNETES_BIN the real one. */
+/** The API client and its informers with an API server: Podwright's, or with PODWRIGHT_KUBERNETES_BIN the real one. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,10 +19,9 @@ import {
   startInformer,
   TOKEN_REVIEWS,
 } from '@podwright/kube-client';
-import { startApiServer } from './api-server/api-server.ts';
-import type { Fault } from './api-server/faults.ts';
-import type { Credential } from './api-server/kubeconfig.ts';
-import { startCluster } from './cluster.fixture.ts';
+import { startCluster, startOwnCluster } from './cluster.fixture.ts';
+import type { Credential } from './credential.ts';
+import type { Fault } from './faults/faults.ts';
 
 type ConfigMap = KubeObject & { data?: Record<string, string> };
 
@@ -175,14 +174,20 @@ describe('the client of an API server', () => {
   });
 });
 
+const EXPIRED = { code: 410, reason: 'Expired', message: 'too old resource version: 1 (2)' };
+const EXPIRED_EVENT = {
+  type: 'ERROR',
+  object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...EXPIRED },
+};
+
 const FAULTS: [what: string, fault: Fault, times?: number][] = [
   ['end after an event', { kind: 'end-after', events: 1 }],
   ['are disconnected after two events', { kind: 'cut-after', events: 2 }],
   ['are disconnected within a line', { kind: 'cut-in-line', events: 1 }],
   ['are disconnected before they start', { kind: 'cut-before-headers' }, 1],
-  ['end immediately', { kind: 'empty-stream', close: true }, 3],
-  ['are too old', { kind: 'expired', as: 'status' }, 3],
-  ['are too old, reported by an event', { kind: 'expired', as: 'event' }, 3],
+  ['end immediately', { kind: 'end-after', events: 0 }, 3],
+  ['are too old', { kind: 'status', ...EXPIRED }, 3],
+  ['are too old, reported by an event', { kind: 'status', code: 200, body: `${JSON.stringify(EXPIRED_EVENT)}\n` }, 3],
   ['repeat their events', { kind: 'repeat-events' }],
   ['swap their events', { kind: 'swap-events' }],
   ['are late', { kind: 'delay-events', ms: 30 }],
@@ -207,27 +212,24 @@ async function write(client: KubeClient, step: number): Promise<void> {
 describe('an informer', { concurrency: true }, () => {
   for (const [what, fault, times] of FAULTS) {
     it(`catches up if watches ${what}, and never goes back`, async () => {
-      const server = await startApiServer();
-      try {
-        const kubeconfig = server.kubeconfig(server.admin());
-        // with a separate connection: those of watches are cut
-        await withClient(kubeconfig, async (writer) => {
-          for (const name of NAMES) await writer.create(CONFIG_MAPS, configMap(name));
-          const active = server.faults.add(fault, { verb: 'watch', resource: 'configmaps', times });
-          await withClient(kubeconfig, async (client) => {
-            using followed = follow(client);
-            for (let step = 0; step < 20; step++) await write(writer, step);
-            active.remove();
-            // the server may delay the first of two events until the second
-            let nudges = 0;
-            const patch = () => ({ type: 'merge' as const, body: { data: { nudges: String(nudges++) } } });
-            await writer.create(CONFIG_MAPS, configMap('last'));
-            await untilCaughtUp(client, followed, () => writer.patch(CONFIG_MAPS, place('last'), patch()));
-          });
+      const { cluster, own } = await startOwnCluster();
+      await using _ = cluster;
+      const kubeconfig = cluster.kubeconfig(cluster.adminCredential());
+      // with a separate connection: those of watches are cut
+      await withClient(kubeconfig, async (writer) => {
+        for (const name of NAMES) await writer.create(CONFIG_MAPS, configMap(name));
+        const active = own.faults.add(fault, { verb: 'watch', resource: 'configmaps', times });
+        await withClient(kubeconfig, async (client) => {
+          using followed = follow(client);
+          for (let step = 0; step < 20; step++) await write(writer, step);
+          active.remove();
+          // the server may delay the first of two events until the second
+          let nudges = 0;
+          const patch = () => ({ type: 'merge' as const, body: { data: { nudges: String(nudges++) } } });
+          await writer.create(CONFIG_MAPS, configMap('last'));
+          await untilCaughtUp(client, followed, () => writer.patch(CONFIG_MAPS, place('last'), patch()));
         });
-      } finally {
-        await server.stop();
-      }
+      });
     });
   }
 });

@@ -9,7 +9,7 @@ import { FakeRuntime } from '@podwright/cri/testing';
 import { createKubeClient, type KubeClient } from '@podwright/kube-client';
 import { type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
 import { DEFAULT_EVICTION } from '@podwright/kubelet-configuration';
-import type { Credential } from './api-server/kubeconfig.ts';
+import type { Credential } from './credential.ts';
 
 type Place = { url: string; certificateAuthority: string };
 

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
 import { type KubeletOptions, kubeletOptions } from '@podwright/kubelet';
-import { type ApiServer, startApiServer } from './api-server/api-server.ts';
-import type { ApiObject } from './api-server/json.ts';
-import { Cluster, startCluster } from './cluster.fixture.ts';
+import { type ApiObject, type Cluster, startCluster, startOwnCluster } from './cluster.fixture.ts';
 import { startNode } from './node-kubelet.fixture.ts';
+import type { OwnControlPlane } from './own-control-plane.fixture.ts';
 
 const NODE = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
 const LEASE = {
@@ -118,16 +117,19 @@ test('a deleted node object is recreated by the next kubelet, and then owns its 
 });
 
 /** A node on an API server with faults. */
-async function beginOn(t: TestContext, disturb: (server: ApiServer) => void, given: Partial<KubeletOptions> = {}) {
-  const server = await startApiServer({ restrictsNodes: true });
-  const cluster = new Cluster(server, server);
+async function beginOn(
+  t: TestContext,
+  disturb: (server: OwnControlPlane) => void,
+  given: Partial<KubeletOptions> = {},
+) {
+  const { cluster, own: server } = await startOwnCluster();
   t.after(() => cluster[Symbol.asyncDispose]());
   disturb(server);
-  await startNode(t, { place: server, credential: server.node('n1'), ...given });
+  await startNode(t, { place: server, credential: cluster.nodeCredential('n1'), ...given });
   return { server, ready: () => untilReady(cluster) };
 }
 
-const counted = ({ requests }: ApiServer) => {
+const counted = ({ requests }: OwnControlPlane) => {
   const counts: Record<string, number> = {};
   for (const { verb, resource } of requests.all)
     counts[`${verb} ${resource}`] = (counts[`${verb} ${resource}`] ?? 0) + 1;
@@ -149,10 +151,9 @@ test('an idle node sends heartbeats only, as many as upstream', async (t) => {
 });
 
 test('after a restore of the control plane from a backup the node catches up without a storm of requests', async (t) => {
-  const server = await startApiServer({ restrictsNodes: true });
-  const cluster = new Cluster(server, server);
+  const { cluster, own: server } = await startOwnCluster();
   t.after(() => cluster[Symbol.asyncDispose]());
-  const { runtime } = await startNode(t, { place: server, credential: server.node('n1'), node: HASTY });
+  const { runtime } = await startNode(t, { place: server, credential: cluster.nodeCredential('n1'), node: HASTY });
   await untilReady(cluster);
   const pod = (name: string): ApiObject => ({
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' } },
@@ -161,7 +162,7 @@ test('after a restore of the control plane from a backup the node catches up wit
   const isRunning = ({ status }: ApiObject) => (status as { phase?: string } | undefined)?.phase === 'Running';
   await cluster.apply(pod('kept'));
   const renewals = () => server.requests.of({ verb: 'patch', resource: 'leases' }).length;
-  const [backup, renewed] = [server.snapshot(), renewals()];
+  const [backup, renewed] = [await server.backup(), renewals()];
   await cluster.apply(pod('lost'));
   for (const name of ['kept', 'lost']) await cluster.until(pod(name), isRunning);
   using signal = withTimeout(
@@ -176,11 +177,11 @@ test('after a restore of the control plane from a backup the node catches up wit
       .map(({ metadata }) => metadata?.name)
       .sort();
   assert.deepEqual(await running(), ['kept', 'lost']);
-  await server.stop();
-  server.restore(backup);
+  await server.pause();
+  await server.restore(backup);
   server.requests.clear();
   const begunAt = performance.now();
-  await server.start();
+  await server.resume();
   await waitFor(async () => (await running()).join() === 'kept' || undefined, { intervalMs: 20, signal });
   const seconds = (performance.now() - begunAt) / 1000;
   // heartbeats here are four lease renewals and ten reads per second

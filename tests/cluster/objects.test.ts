@@ -8,8 +8,7 @@ import { createKubeClient, type KubeClient } from '@podwright/kube-client';
 import { startKubelet } from '@podwright/kubelet';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
-import type { ApiObject } from './api-server/json.ts';
-import { type Cluster, pathOf, startCluster } from './cluster.fixture.ts';
+import { type ApiObject, type Cluster, pathOf, startCluster } from './cluster.fixture.ts';
 
 const NODE = 'node';
 let runtime: SuiteRuntime;
@@ -23,7 +22,6 @@ before(async () => {
     { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } },
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
   );
-  cluster.own?.seed(service('default', 'kubernetes', '10.96.0.1', 443));
   runtime = await startOurRuntime('ob');
   client = nodeClient();
   kubelet = await startRealKubelet(runtime, {
@@ -115,7 +113,7 @@ test('a pod in a namespace with hundreds of objects has its variables, files, se
     configMap('ca', { 'ca.crt': 'certificate' }),
     service('shop', 'my-db', '10.96.0.7', 5432),
   );
-  cluster.own?.seed(...Array.from({ length: 500 }, (_, index) => secret(`other-${index}`, { key: 'x'.repeat(100) })));
+  await cluster.apply(...Array.from({ length: 500 }, (_, index) => secret(`other-${index}`, { key: 'x'.repeat(100) })));
   const sources = [
     { serviceAccountToken: { path: 'token', expirationSeconds: 3607 } },
     { configMap: { name: 'ca' } },
@@ -332,13 +330,13 @@ test('without the API server a container restarts with cached objects, and a res
   const file = join(volumeOf(uid, 'empty-dir', 'kept'), 'starts');
   const starts = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
   await kubelet.until('the first start', () => starts() === '1\n');
-  await cluster.own.stop();
+  await cluster.own.pause();
   const [container] = kubelet.handle.pods().find(({ metadata }) => metadata.uid === uid)!.status!.containerStatuses!;
   await kubelet.handle.cri.runtime.stopContainer({ containerId: container!.containerID!.split('//')[1]!, timeout: 0n });
   await kubelet.until('it has restarted', () => starts() === '1\n1\n');
   await kubelet.handle.close();
   kubelet.handle = await startKubelet(kubelet.options);
-  await cluster.own.start();
+  await cluster.own.resume();
   const admin = cluster.client(cluster.adminCredential());
   await admin.update(pathOf(configMap('away', {})), configMap('away', { a: '2' }));
   admin.close();

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
 import { removePods } from '../kubelet/containerd.fixture.ts';
-import type { ApiObject } from './api-server/json.ts';
-import { Cluster, collectionOf, pathOf, startCluster } from './cluster.fixture.ts';
+import { type ApiObject, Cluster, collectionOf, pathOf, startCluster } from './cluster.fixture.ts';
 import { ClusterKubelet, nodeObject } from './cluster-kubelet.fixture.ts';
 
 let cluster: Cluster;
@@ -138,9 +137,9 @@ test('a rejected pod is reported once, with a complete status', async (t) => {
   await cluster.until(pod, (object) => statusOf(object).phase === 'Failed');
   const patches = cluster.own?.requests.of({ verb: 'patch', resource: 'pods/status', name: 'refused' });
   await cluster.delete(pod);
-  if (patches === undefined) return t.diagnostic('only the tests’ API server records requests');
+  if (patches === undefined) return t.diagnostic('only Podwright’s API server records requests');
   assert.equal(patches.length, 1);
-  assert.deepEqual(Object.keys((patches[0]!.body as ApiObject).status as object).sort(), [
+  assert.deepEqual(Object.keys(JSON.parse(patches[0]!.body).status).sort(), [
     'message',
     'observedGeneration',
     'phase',
@@ -260,16 +259,16 @@ test('a reported end is final, even if the kubelet was killed before recording i
 
 test('pods continue without the API server, which receives their status afterwards', async (t) => {
   const { own } = cluster;
-  if (own === undefined) return t.diagnostic('only the tests’ API server can be stopped');
+  if (own === undefined) return t.diagnostic('only Podwright’s API server can be stopped');
   const [kept, ends] = [kubelet.pod('kept'), kubelet.pod('ends', { script: 'sleep 1', restartPolicy: 'Never' })];
   await runPod(kept);
   await cluster.apply(ends);
   await cluster.until(ends, isRunning);
-  await own.stop();
+  await own.pause();
   await kubelet.until('one has ended meanwhile', (pods) => pods.some(({ status }) => status?.phase === 'Succeeded'));
-  await own.start();
+  await own.resume();
   cluster.admin.close();
-  cluster = new Cluster(own, own);
+  cluster = new Cluster(own);
   await cluster.until(ends, (object) => statusOf(object).phase === 'Succeeded');
   assert.ok(isReady((await cluster.find(kept))!));
   for (const pod of [kept, ends]) await cluster.delete(pod, { gracePeriodSeconds: 1 });

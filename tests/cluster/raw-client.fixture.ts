@@ -1,6 +1,6 @@
 /** A minimal client of an API server over one HTTP/2 connection, for tests of the server itself. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
-import type { Credential, Endpoint } from './api-server/kubeconfig.ts';
+import type { Credential, Endpoint } from './credential.ts';
 
 export type Answer = {
   status: number;

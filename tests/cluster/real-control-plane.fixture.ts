@@ -6,9 +6,12 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor, withTimeout } from '@podwright/base';
+import {
+  CertificateAuthority,
+  type KeyPair,
+} from '../../packages/api-server/src/certificates/certificate-authority.ts';
 import { freePort } from '../pods/node.fixture.ts';
-import { CertificateAuthority, type KeyPair } from './api-server/certificates.ts';
-import { type Credential, kubeconfigOf } from './api-server/kubeconfig.ts';
+import { type Credential, kubeconfigOf } from './credential.ts';
 import { RawClient } from './raw-client.fixture.ts';
 
 /** Generous, for two busy cores. */
@@ -17,7 +20,7 @@ const PATIENCE_MS = 120_000;
 export type ControlPlaneBinaries = { directory: string; etcd: string };
 
 export class RealControlPlane {
-  readonly authority = new CertificateAuthority('kubernetes');
+  #authority!: CertificateAuthority;
   readonly #binaries: ControlPlaneBinaries;
   readonly #directory = mkdtempSync('/tmp/pwcp-');
   readonly #children: ChildProcess[] = [];
@@ -32,11 +35,11 @@ export class RealControlPlane {
   }
 
   get certificateAuthority(): string {
-    return this.authority.certificate;
+    return this.#authority.certificate;
   }
 
   certificate(commonName: string, organizations: string[]): Credential {
-    return { kind: 'certificate', ...this.authority.client({ commonName, organizations }) };
+    return { kind: 'certificate', ...this.#authority.client({ commonName, organizations }) };
   }
 
   async start(): Promise<void> {
@@ -51,6 +54,7 @@ export class RealControlPlane {
 
   async #start(): Promise<void> {
     this.#port = await freePort();
+    this.#authority = await CertificateAuthority.open(this.#path('authority'), Date.now);
     this.#writeKeys();
     const etcd = `http://127.0.0.1:${await freePort()}`;
     this.#run('etcd', this.#binaries.etcd, etcdFlags(this.#path('etcd-data'), etcd, await freePort()));
@@ -60,7 +64,6 @@ export class RealControlPlane {
     const admin = ['--kubeconfig', this.#path('admin.json'), '--leader-elect=false', '--secure-port=0'];
     this.#run('kube-controller-manager', this.#binary('kube-controller-manager'), [...admin, ...this.#managerFlags()]);
     this.#run('kube-scheduler', this.#binary('kube-scheduler'), admin);
-    await this.#allowBootstrap();
   }
 
   /** Stops all programs in reverse order, and removes the directory. */
@@ -100,13 +103,14 @@ export class RealControlPlane {
       write(`${name}.crt`, certificate);
       write(`${name}.key`, key);
     };
-    pair('ca', this.authority);
-    pair(
-      'server',
-      this.authority.server({ commonName: 'kube-apiserver' }, ['127.0.0.1', 'localhost', 'kubernetes', '10.96.0.1']),
-    );
+    const { certificate } = this.#authority;
+    pair('ca', {
+      certificate,
+      key: readFileSync(this.#path('authority/authority.pem'), 'utf8').slice(certificate.length),
+    });
+    pair('server', this.#authority.server(['127.0.0.1', 'localhost', 'kubernetes', '10.96.0.1']));
     const organizations = ['system:masters'];
-    pair('kubelet-client', this.authority.client({ commonName: 'kube-apiserver-kubelet-client', organizations }));
+    pair('kubelet-client', this.#authority.client({ commonName: 'kube-apiserver-kubelet-client', organizations }));
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     write('accounts.key', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
     write('accounts.pub', publicKey.export({ type: 'spki', format: 'pem' }).toString());
@@ -159,26 +163,6 @@ export class RealControlPlane {
       return answer?.status === 200 ? true : undefined;
     };
     await waitFor(isReady, { intervalMs: 200, signal });
-  }
-
-  /** Grants what kubeadm grants to joining nodes: they may request certificates, which are approved. */
-  async #allowBootstrap(): Promise<void> {
-    const client = new RawClient(this, this.certificate('kubernetes-admin', ['system:masters']));
-    const bind = (name: string, role: string, group: string) =>
-      client.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-        metadata: { name },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: group }],
-      });
-    const approver = 'system:certificates.k8s.io:certificatesigningrequests';
-    const answers = [
-      await bind('test:bootstrap', 'system:node-bootstrapper', 'system:bootstrappers'),
-      await bind('test:approve', `${approver}:nodeclient`, 'system:bootstrappers'),
-      await bind('test:renew', `${approver}:selfnodeclient`, 'system:nodes'),
-    ];
-    client.close();
-    const refused = answers.find(({ status }) => status !== 201);
-    if (refused !== undefined) throw new Error(`no role binding: ${refused.text}`);
   }
 }
 

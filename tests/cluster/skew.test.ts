@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
-import { type ApiServer, startApiServer } from './api-server/api-server.ts';
-import type { ApiObject } from './api-server/json.ts';
-import { Cluster, pathOf } from './cluster.fixture.ts';
+import { type ApiObject, pathOf, startOwnCluster } from './cluster.fixture.ts';
 import { startNode } from './node-kubelet.fixture.ts';
+import type { OwnControlPlane } from './own-control-plane.fixture.ts';
 
 const NODE = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
 
@@ -25,12 +24,11 @@ const podOf = (name: string, spec: object = {}): ApiObject => ({
   },
 });
 
-async function begin(t: TestContext, disturb: (server: ApiServer) => void) {
-  const server = await startApiServer({ restrictsNodes: true });
-  const cluster = new Cluster(server, server);
+async function begin(t: TestContext, disturb: (server: OwnControlPlane) => void) {
+  const { cluster, own: server } = await startOwnCluster();
   t.after(() => cluster[Symbol.asyncDispose]());
   disturb(server);
-  await startNode(t, { place: server, credential: server.node('n1') });
+  await startNode(t, { place: server, credential: cluster.nodeCredential('n1') });
   const runs = async (pod: ApiObject) => {
     await cluster.apply(pod);
     return await cluster.until(pod, isReady);
@@ -38,14 +36,24 @@ async function begin(t: TestContext, disturb: (server: ApiServer) => void) {
   return { server, cluster, runs };
 }
 
+const NO_WATCH_LIST = {
+  kind: 'status',
+  code: 422,
+  reason: 'Invalid',
+  message: 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+} as const;
 const MISSING = { kind: 'status', code: 404, body: '404 page not found\n' } as const;
 const DRA = ['resourceslices', 'resourceclaims'];
 const NOT_OURS = ['runtimeclasses', 'csidrivers'];
 
-const SERVERS: [what: string, disturb: (server: ApiServer) => void, counted: { resource: string; most: number }][] = [
+const SERVERS: [
+  what: string,
+  disturb: (server: OwnControlPlane) => void,
+  counted: { resource: string; most: number },
+][] = [
   [
     'without WatchList',
-    ({ faults }) => void faults.add({ kind: 'no-watch-list' }),
+    ({ faults }) => void faults.add(NO_WATCH_LIST, { verb: 'watch', query: 'sendInitialEvents' }),
     { resource: 'services', most: 3 }, // a rejected watch, a list, a watch from its version
   ],
   [
@@ -77,9 +85,14 @@ for (const [what, disturb, { resource, most }] of SERVERS)
 test('a forbidden RuntimeClass only delays the pods that use it, and is used once it may be read', async (t) => {
   const refused = { kind: 'status', code: 403, reason: 'Forbidden' } as const;
   const { server, cluster, runs } = await begin(t, ({ faults }) => {
-    faults.add(refused, { resource: 'runtimeclasses' });
+    faults.add(refused, { resource: 'runtimeclasses', user: 'system:node:n1' });
   });
-  server.seed({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'fast' }, handler: '' });
+  await cluster.apply({
+    apiVersion: 'node.k8s.io/v1',
+    kind: 'RuntimeClass',
+    metadata: { name: 'fast' },
+    handler: 'runc',
+  });
   const named = podOf('named', { runtimeClassName: 'fast' });
   await cluster.apply(named);
   await runs(podOf('plain'));
@@ -89,27 +102,42 @@ test('a forbidden RuntimeClass only delays the pods that use it, and is used onc
   await cluster.until(named, isReady);
 });
 
-test('objects of an API server two minors newer: unknown fields, values, conditions and resources', async (t) => {
-  const { cluster, runs } = await begin(t, (server) =>
-    server.seed({
-      ...NODE,
-      spec: { newField: { a: 1 }, taints: [{ key: 'new', effect: 'NoBreath', newField: true }] },
-      status: { newPart: [1], conditions: [{ type: 'NewPressure', status: 'Perhaps', newField: 1 }] },
-    }),
-  );
-  await cluster.until(NODE, isReady);
-  const pod = podOf('newer', {
+/** A Node of an API server that is two minors newer. */
+function newerNode(node: ApiObject): ApiObject {
+  const { spec, status } = node as { spec?: { taints?: object[] }; status?: { conditions?: object[] } };
+  const taints = [...(spec?.taints ?? []), { key: 'new', effect: 'NoBreath', newField: true }];
+  const conditions = [...(status?.conditions ?? []), { type: 'NewPressure', status: 'Perhaps', newField: 1 }];
+  return { ...node, spec: { ...spec, newField: { a: 1 }, taints }, status: { ...status, newPart: [1], conditions } };
+}
+
+/** A pod of such a server. */
+function newerPod(pod: ApiObject): ApiObject {
+  const { containers = [], ...spec } = pod.spec as { containers?: object[] };
+  const newer = {
     newField: { deep: [{ b: null }] },
     tolerations: [{ key: 'new', operator: 'Near', effect: 'NoBreath' }],
     topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'TryHard', newField: 1 }],
-    containers: [{ name: 'main', image: 'busybox:1', newField: 'x', securityContext: { newField: {} } }],
+    containers: containers.map((one) => ({ ...one, newField: 'x', securityContext: { newField: {} } })),
+  };
+  return { ...pod, spec: { ...spec, ...newer } };
+}
+
+test('objects of an API server two minors newer: unknown fields, values, conditions and resources', async (t) => {
+  const user = 'system:node:n1';
+  const { server, cluster, runs } = await begin(t, ({ faults }) => {
+    faults.add({ kind: 'replace-objects', by: newerNode }, { user, resource: 'nodes' });
+    faults.add({ kind: 'replace-objects', by: newerNode }, { user, resource: 'nodes/status' });
+    faults.add({ kind: 'replace-objects', by: newerPod }, { user, resource: 'pods' });
   });
+  await cluster.until(NODE, isReady);
+  const pod = podOf('newer');
   await runs(pod);
-  const { status: node, spec } = (await cluster.find(NODE))! as ApiObject & { spec: object };
-  assert.deepEqual((node as { newPart?: object }).newPart, [1]);
-  assert.deepEqual((spec as { newField?: object }).newField, { a: 1 });
   await cluster.delete(pod);
   await cluster.untilGone(pod);
+  const writes = server.requests.all.filter((one) => one.user === user && one.verb === 'patch');
+  assert.ok(writes.some(({ resource }) => resource === 'nodes/status') && writes.length > 1);
+  for (const { body, resource } of writes)
+    assert.doesNotMatch(body, /newField|newPart|NoBreath|Perhaps|delete/, resource);
 });
 
 test('a pod that was scheduled by a label which its node receives later runs', async (t) => {

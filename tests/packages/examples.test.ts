@@ -12,8 +12,7 @@ import { createCriServer } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { answers, FakePlugins } from '../../packages/cni/src/fake-plugin.fixture.ts';
 import { importedPackages } from '../../scripts/packages/emit.ts';
-import { startApiServer } from '../cluster/api-server/api-server.ts';
-import { kubeconfigOf } from '../cluster/api-server/kubeconfig.ts';
+import { startOwnCluster } from '../cluster/cluster.fixture.ts';
 import { FaultyRegistry } from '../images/faulty-registry.ts';
 import { addImage, makeLayer } from '../images/made-image.ts';
 import { buildBundle } from '../pods/bundle.fixture.ts';
@@ -37,12 +36,12 @@ async function scratch(t: TestContext): Promise<string> {
 
 const expectations: Record<string, (run: Run, t: TestContext) => Promise<void>> = {
   'kube-client': async (run, t) => {
-    const server = await startApiServer();
-    t.after(() => server.stop());
+    const { cluster } = await startOwnCluster();
+    t.after(() => cluster[Symbol.asyncDispose]());
     const path = join(await scratch(t), 'kubeconfig');
-    await writeFile(path, kubeconfigOf(server, server.admin()));
+    await writeFile(path, cluster.kubeconfig(cluster.adminCredential()));
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'kube-system' } };
-    server.seed({ ...pod, spec: { containers: [{ name: 'server', image: 'nginx' }] } });
+    await cluster.apply({ ...pod, spec: { containers: [{ name: 'server', image: 'nginx' }] } });
     assert.equal(await run(path, 'kube-system'), 'web: Pending\nADDED web\n1 pods in the cache\n');
   },
   cri: async (run, t) => {

@@ -5,18 +5,22 @@ export type FaultSelection = {
   verb?: string;
   /** The plural, with `/subresource` for a subresource: `pods`, `pods/status`. Default any. */
   resource?: string;
-  namespace?: string;
   name?: string;
-  /** The requesting user, such as `system:node:one`. */
+  /** The common name of the client's certificate, such as `system:node:one`. */
   user?: string;
+  /** A part of the URL's query. */
+  query?: string;
   /** Number of affected requests. Default unlimited. */
   times?: number;
 };
 
+// biome-ignore lint/suspicious/noExplicitAny: tests change objects of every kind
+type AnyObject = any;
+
 export type Fault =
-  /** The response is an error in the server's wording, or with a custom `body`. */
+  /** The response is an error in the server's wording, or has a custom `body`. The server does not receive the request. */
   | { kind: 'status'; code: number; reason?: string; message?: string; retryAfterSeconds?: number; body?: string }
-  /** The connection is closed before a response. */
+  /** The connection is closed before a response. The server does not receive the request. */
   | { kind: 'cut-before-headers' }
   /** The connection is closed within the response; for a watch within the line after `events` events. */
   | { kind: 'cut-in-line'; events?: number }
@@ -24,31 +28,23 @@ export type Fault =
   | { kind: 'end-after'; events: number }
   /** The connection of a watch is closed after so many events. */
   | { kind: 'cut-after'; events: number }
-  /** The response is delayed. */
-  | { kind: 'late'; ms: number }
   /** The write is executed, and its response is lost. */
   | { kind: 'lose-answer' }
-  /** A watch is accepted with 200, and receives nothing; `close` ends it immediately. */
-  | { kind: 'empty-stream'; close?: boolean }
-  /** Watches cannot send initial events, like on a server with WatchList disabled. */
-  | { kind: 'no-watch-list' }
-  /** The bookmark that ends the initial events is omitted. */
-  | { kind: 'no-initial-end' }
-  /** A watch from any version is too old: reported by HTTP status, or as an ERROR event in the stream. */
-  | { kind: 'expired'; as: 'status' | 'event' }
   /** Each event of a watch is delayed. */
   | { kind: 'delay-events'; ms: number }
   /** Each event of a watch is sent twice. */
   | { kind: 'repeat-events' }
   /** Each two live events of a watch are swapped. */
-  | { kind: 'swap-events' };
+  | { kind: 'swap-events' }
+  /** Each object in a JSON response, list or watch is replaced, for example by that of a newer server. */
+  | { kind: 'replace-objects'; by: (object: AnyObject) => AnyObject };
 
-export type FaultTarget = { verb: string; resource: string; namespace: string; name: string; user: string };
+export type FaultTarget = { verb: string; resource: string; name: string; user: string; query: string };
 
 type Entry = { fault: Fault; selection: FaultSelection; left: number };
 
 /** An active fault; `remove` switches it off. */
-export type ActiveFault = { remove(): void; readonly left: number };
+export type ActiveFault = { remove(): void };
 
 export class Faults {
   readonly #entries: Entry[] = [];
@@ -60,14 +56,11 @@ export class Faults {
       remove: () => {
         entry.left = 0;
       },
-      get left() {
-        return entry.left;
-      },
     };
   }
 
   clear(): void {
-    for (const entry of this.#entries.splice(0)) entry.left = 0;
+    this.#entries.length = 0;
   }
 
   /** The faults for a request; each counts as used once. */
@@ -78,7 +71,10 @@ export class Faults {
   }
 }
 
-function isSelected(selection: FaultSelection, target: FaultTarget): boolean {
-  const fields = ['verb', 'resource', 'namespace', 'name', 'user'] as const;
-  return fields.every((field) => selection[field] === undefined || selection[field] === target[field]);
+function isSelected({ query = '', ...selection }: FaultSelection, target: FaultTarget): boolean {
+  const fields = ['verb', 'resource', 'name', 'user'] as const;
+  return (
+    target.query.includes(query) &&
+    fields.every((field) => selection[field] === undefined || selection[field] === target[field])
+  );
 }

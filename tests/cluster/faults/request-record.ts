@@ -2,29 +2,23 @@
 
 export type RecordedRequest = {
   method: string;
-  path: string;
   /** Without the question mark. */
   query: string;
-  /** The RBAC verb, '' for paths without a resource. */
+  /** The RBAC verb. */
   verb: string;
-  /** The plural, including `/subresource`. */
+  /** The plural, including `/subresource`; '' for paths without a resource. */
   resource: string;
   namespace: string;
   name: string;
+  /** The common name of the client's certificate, '' without one. */
   user: string;
-  userAgent: string;
-  contentType: string;
-  /** The parsed JSON, or the text. */
-  body: unknown;
-  requestBytes: number;
+  /** The received part of the body. */
+  body: string;
   /** 0 until the headers have been sent. */
   status: number;
   responseBytes: number;
   /** Whether the response has ended. */
   isOver: boolean;
-  /** `performance.now()` on arrival. */
-  at: number;
-  httpVersion: string;
 };
 
 export type RequestSelection = Partial<
@@ -41,20 +35,15 @@ export class RequestRecord {
 
   add(request: RecordedRequest): void {
     this.#all.push(request);
-    this.changed();
-  }
-
-  /** Notifies waiters that a request has changed. */
-  changed(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const wake of waiting) wake();
   }
 
   of(selection: RequestSelection): RecordedRequest[] {
-    const wanted = Object.entries(selection);
+    const expected = Object.entries(selection);
     return this.#all.filter((request) =>
-      wanted.every(([field, value]) => request[field as keyof RequestSelection] === value),
+      expected.every(([field, value]) => request[field as keyof RequestSelection] === value),
     );
   }
 
