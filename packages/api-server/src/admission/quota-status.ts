@@ -18,6 +18,7 @@ export type QuotaStatusParts = {
 
 /** Changes within this time are combined into one status update. */
 const DELAY_MS = 200;
+const RETRY_MS = 1000;
 /** Usage also changes without a write, namely when the grace period of a terminating pod ends. Upstream resyncs at the same interval. */
 const RESYNC_MS = 300_000;
 
@@ -25,13 +26,23 @@ const RESYNC_MS = 300_000;
 export async function keepQuotaStatus(parts: QuotaStatusParts, signal: AbortSignal): Promise<void> {
   const usage = new QuotaUsage(parts.store, parts.now);
   while (!signal.aborted) {
-    const { revision, objects } = parts.store.list('resourcequotas');
-    const quotas = objects.map((object) => object.decode());
-    await update(parts, usage, quotas);
-    const resources = new Set(['resourcequotas', ...quotas.flatMap((quota) => [...measuredBy(quota, parts)])]);
-    await changeOf(parts.store, resources, { from: revision, signal });
-    await pause(DELAY_MS, signal);
+    try {
+      await updateAll(parts, usage, signal);
+      await pause(DELAY_MS, signal);
+    } catch (error) {
+      parts.logger.warn({ error: errorMessage(error) }, 'update the status of quotas failed, trying again');
+      await pause(RETRY_MS, signal);
+    }
   }
+}
+
+/** Updates the status of all quotas. Resolves when it may have to be updated again. */
+async function updateAll(parts: QuotaStatusParts, usage: QuotaUsage, signal: AbortSignal): Promise<void> {
+  const { revision, objects } = parts.store.list('resourcequotas');
+  const quotas = objects.map((object) => object.decode());
+  await update(parts, usage, quotas);
+  const resources = new Set(['resourcequotas', ...quotas.flatMap((quota) => [...measuredBy(quota, parts)])]);
+  await changeOf(parts.store, resources, { from: revision, signal });
 }
 
 async function update(parts: QuotaStatusParts, usage: QuotaUsage, quotas: readonly ApiObject[]): Promise<void> {

@@ -10,6 +10,8 @@ const NOW = Date.parse('2026-01-01T00:00:00Z');
 const quota = (hard: Record<string, string>, spec: Record<string, unknown> = {}) =>
   object('shop/q', { spec: { hard, ...spec } });
 
+const QUOTA_KEY = { resource: 'resourcequotas', namespace: 'shop', name: 'q' };
+
 /** A namespace with a quota and objects. Tests set the time. */
 function namespace(one: ApiObject, objects: Record<string, ApiObject | ApiObject[]> = {}) {
   const store = storeOf({ resourcequotas: one, ...objects });
@@ -253,7 +255,7 @@ test('the status of a quota follows the usage', async (t) => {
   store.list = (resource, options) => list(listed.add(resource) && resource, options);
   const stop = new AbortController();
   t.after(() => stop.abort());
-  const key = { resource: 'resourcequotas', namespace: 'shop', name: 'q' };
+  const key = QUOTA_KEY;
   const kept = keepQuotaStatus(
     {
       store,
@@ -288,6 +290,31 @@ test('the status of a quota follows the usage', async (t) => {
     'count/unknown.x': '1',
   });
   assert.deepEqual([...listed].sort(), ['leases.coordination.k8s.io', 'pods', 'resourcequotas']);
+  stop.abort();
+  await kept;
+});
+
+test('a failure does not end the updates of statuses', async (t) => {
+  const { store } = namespace(quota({ pods: '2' }), { pods: pod('a') });
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const warnings: string[] = [];
+  let failures = 1;
+  const parts = {
+    store,
+    isServed: () => {
+      if (failures-- > 0) throw new Error('no');
+      return true;
+    },
+    setStatus: async (one: ApiObject, status: QuotaStatus) =>
+      void store.update(QUOTA_KEY, { ...one, status }, store.get(QUOTA_KEY)!.revision),
+    now: () => NOW,
+    logger: { warn: (_: object, message: string) => void warnings.push(message) } as never,
+  };
+  const kept = keepQuotaStatus(parts, stop.signal);
+  const status = () => store.get(QUOTA_KEY)!.decode().status as QuotaStatus | undefined;
+  await waitFor(() => status()?.used.pods, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
+  assert.deepEqual(warnings, ['update the status of quotas failed, trying again']);
   stop.abort();
   await kept;
 });

@@ -3,7 +3,7 @@
 import { StoredObject } from '@podwright/api-machinery';
 import type { ObservedRequest } from '../server/request-observer.ts';
 import { headerOf } from '../wire/http-exchange.ts';
-import { type AuditDecision, type AuditStage, hasSecretBodies } from './audit-policy.ts';
+import type { AuditDecision, AuditStage } from './audit-policy.ts';
 
 export type AuditMoment = { stage: AuditStage; status?: number; nowMs: number };
 
@@ -55,7 +55,7 @@ function responseStatus({ bodies }: ObservedRequest, code: number): object {
 /** The objects in the bodies. Those of lists and watches are never logged. */
 function bodiesOf(observed: ObservedRequest, { level, omitManagedFields }: AuditDecision): object {
   const { request, response } = observed.bodies ?? {};
-  if (level === 'Metadata' || hasSecretBodies(observed)) return {};
+  if (level === 'Metadata') return {};
   const shown = (body: object | undefined) => {
     const object = body instanceof StoredObject ? body.decode() : body;
     return object && omitManagedFields ? withoutManagedFields(object) : object;
