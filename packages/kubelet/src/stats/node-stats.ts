@@ -5,6 +5,7 @@ import {
   type CgroupHierarchy,
   type CgroupStats,
   type PressureStats,
+  parseInterfaces,
   readCgroupUse,
   readHostPressure,
 } from '@podwright/host';
@@ -12,7 +13,6 @@ import type { CpuRates } from './cpu-rates.ts';
 import {
   type ContainerStats,
   type CpuStats,
-  type InterfaceStats,
   type MemoryStats,
   type NetworkStats,
   type NodeStats,
@@ -117,24 +117,13 @@ export async function processLimits(): Promise<RlimitStats> {
  */
 export async function hostNetwork(): Promise<NetworkStats | undefined> {
   const [devices = '', routes = ''] = await Promise.all(['/proc/net/dev', '/proc/net/route'].map(readIfThere));
-  const interfaces = parseDevices(devices);
+  const interfaces = parseInterfaces(devices)
+    .filter(({ name }) => name !== 'lo')
+    .map(({ name, rxBytes, rxErrors, txBytes, txErrors }) => ({ name, rxBytes, rxErrors, txBytes, txErrors }));
   const route = /^(\S+)\s+00000000\s/m.exec(routes)?.[1];
   const named = (name: string | undefined) => interfaces.find((one) => one.name === name);
   const first = named('eth0') ?? named(route) ?? interfaces[0];
   return first && { time: new StatsTime(Date.now()), ...first, interfaces };
-}
-
-/**
- * Parses `/proc/net/dev`. In each line, fields 1 and 3 are received bytes and errors; fields 9 and 11 are transmitted bytes and errors
- * (proc(5)).
- */
-function parseDevices(text: string): InterfaceStats[] {
-  return text.split('\n').flatMap((line) => {
-    const [, name, rest = ''] = /^\s*([^:\s]+):(.*)$/.exec(line) ?? [];
-    if (name === undefined || name === 'lo') return [];
-    const numbers = rest.trim().split(/\s+/).map(Number);
-    return [{ name, rxBytes: numbers[0], rxErrors: numbers[2], txBytes: numbers[8], txErrors: numbers[10] }];
-  });
 }
 
 /** Returns the host's network statistics, process limits and swap usage. */
