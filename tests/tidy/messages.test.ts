@@ -56,7 +56,7 @@ const RAW_PRINTERS: Record<string, string> = {
   'packages/cli/src/output/format.ts': 'JSON, YAML and tables, which are escaped',
   'packages/cli/src/commands/logs.ts': 'logs are printed unchanged, as by kubectl',
   'packages/cli/src/run/log-follower.ts': 'the same',
-  'packages/cli/src/commands/run.ts': 'explanations, which are escaped line by line and then coloured',
+  'packages/cli/src/run/run-ending.ts': 'explanations, which are escaped line by line and then coloured',
 };
 /** A literal without interpolated values. */
 const LITERAL = /\((?:'[^']*'|"[^"]*"|`[^`$]*`|\s*$)/;
