@@ -11,11 +11,9 @@ import type {
   WatchEvent,
   WatchOptions,
 } from '../kube-client.ts';
-import { MAX_LIST_BYTES, MAX_OBJECT_BYTES, WATCH_END_MARGIN_MS } from '../limits.ts';
-import type { Caller } from './caller.ts';
-import { decodeList, decodeObject } from './decode-object.ts';
+import { WATCH_END_MARGIN_MS } from '../limits.ts';
+import type { Calls } from './calls.ts';
 import { collectionPath, objectPath, query, selectors, watchQuery } from './paths.ts';
-import { watchEvents } from './watch-stream.ts';
 
 const PATCH_CONTENT_TYPES: Record<PatchType, string> = {
   strategic: 'application/strategic-merge-patch+json',
@@ -30,18 +28,18 @@ type Connection = { reconnect(): void; close(): void };
 
 /** Implements `KubeClient` with one request per call. */
 export class ApiClient implements KubeClient {
-  readonly #caller: Caller;
+  readonly #calls: Calls;
   readonly #connection: Connection;
 
-  constructor(caller: Caller, connection: Connection) {
-    this.#caller = caller;
+  constructor(calls: Calls, connection: Connection) {
+    this.#calls = calls;
     this.#connection = connection;
   }
 
   async get<T extends KubeObject>(resource: Resource, key: ObjectKey, options?: CallOptions): Promise<T> {
     const what = `get ${shown(resource, key)}`;
     const path = objectPath(resource, key);
-    return decodeObject(what, await this.#caller.text({ method: 'GET', path, what }, MAX_OBJECT_BYTES, options));
+    return this.#calls.object({ method: 'GET', path, what }, options);
   }
 
   async list<T extends KubeObject>(
@@ -53,7 +51,7 @@ export class ApiClient implements KubeClient {
     const { resourceVersion, limit, continue: from } = selection;
     const asked = query({ ...selectors(selection), resourceVersion, limit, continue: from });
     const path = collectionPath(resource, selection.namespace) + asked;
-    return decodeList(what, await this.#caller.text({ method: 'GET', path, what }, MAX_LIST_BYTES, options), resource);
+    return this.#calls.list({ method: 'GET', path, what }, resource, options);
   }
 
   async create<T extends KubeObject>(
@@ -67,7 +65,7 @@ export class ApiClient implements KubeClient {
       options.subresource === undefined
         ? collectionPath(resource, resource.namespaced ? key.namespace : undefined)
         : objectPath(resource, key, options.subresource);
-    return decodeObject(what, await this.#send({ method: 'POST', path, body: object, what }, options));
+    return this.#calls.object({ method: 'POST', path, body: object, what }, options);
   }
 
   async update<T extends KubeObject>(
@@ -77,7 +75,7 @@ export class ApiClient implements KubeClient {
   ): Promise<T> {
     const what = `update ${shown(resource, keyOf(object), options.subresource)}`;
     const path = objectPath(resource, keyOf(object), options.subresource);
-    return decodeObject(what, await this.#send({ method: 'PUT', path, body: object, what }, options));
+    return this.#calls.object({ method: 'PUT', path, body: object, what }, options);
   }
 
   // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
@@ -105,13 +103,13 @@ export class ApiClient implements KubeClient {
   async delete(resource: Resource, key: ObjectKey, how: DeleteOptions = {}, options: CallOptions = {}): Promise<void> {
     const what = `delete ${shown(resource, key)}`;
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...how };
-    await this.#send({ method: 'DELETE', path: objectPath(resource, key), body, what }, options);
+    await this.#calls.done({ method: 'DELETE', path: objectPath(resource, key), body, what }, options);
   }
 
   async deleteCollection(resource: Resource, selection: Selection, options?: CallOptions): Promise<void> {
     const what = `delete all ${resource.plural} of a selection`;
     const path = collectionPath(resource, selection.namespace) + query(selectors(selection));
-    await this.#caller.text({ method: 'DELETE', path, what }, MAX_LIST_BYTES, options);
+    await this.#calls.done({ method: 'DELETE', path, what }, options);
   }
 
   async *watch<T extends KubeObject>(
@@ -123,9 +121,7 @@ export class ApiClient implements KubeClient {
     const path = collectionPath(resource, options.namespace) + watchQuery(options);
     using bounded = withTimeout(signal, options.timeoutSeconds * 1000 + WATCH_END_MARGIN_MS, what);
     try {
-      const answer = await this.#caller.open({ method: 'GET', path, what }, bounded);
-      options.onOpen?.();
-      yield* watchEvents<T>(what, answer, options.sendInitialEvents ? MAX_LIST_BYTES : undefined);
+      yield* this.#calls.watch<T>({ method: 'GET', path, what }, options, bounded);
     } catch (error) {
       if (!bounded.aborted) throw error;
     }
@@ -134,7 +130,7 @@ export class ApiClient implements KubeClient {
   getText(path: string, options?: CallOptions): Promise<string> {
     if (!path.startsWith('/'))
       throw new PodwrightError('invalid_argument', `get ${path}: a path must start with a slash`);
-    return this.#caller.text({ method: 'GET', path, what: `get ${path}` }, MAX_OBJECT_BYTES, options);
+    return this.#calls.text({ method: 'GET', path, what: `get ${path}` }, options);
   }
 
   reconnect(): void {
@@ -155,11 +151,7 @@ export class ApiClient implements KubeClient {
     const what = `patch ${shown(resource, key, subresource)}`;
     const path = objectPath(resource, key, subresource);
     const contentType = PATCH_CONTENT_TYPES[type];
-    return decodeObject(what, await this.#send({ method: 'PATCH', path, contentType, what, ...sent }, options));
-  }
-
-  #send(call: Parameters<Caller['text']>[0], options?: CallOptions): Promise<string> {
-    return this.#caller.text(call, MAX_OBJECT_BYTES, options);
+    return this.#calls.object({ method: 'PATCH', path, contentType, what, ...sent }, options);
   }
 }
 

@@ -1,15 +1,11 @@
-import { errorCode, gatherBytes, PodwrightError, raceAbort, sleep, withTimeout, wrapError } from '@podwright/base';
+import { gatherBytes, PodwrightError, raceAbort, sleep, withTimeout, wrapError } from '@podwright/base';
 import { ApiStatusError } from '../api-status-error.ts';
 import type { CallOptions } from '../kube-client.ts';
-import {
-  CALL_TIMEOUT_MS,
-  LOST_CONNECTION_REPEAT_SECONDS,
-  MAX_REPEATS,
-  MAX_RETRY_AFTER_SECONDS,
-  MAX_STATUS_BYTES,
-} from '../limits.ts';
+import { CALL_TIMEOUT_MS, LOST_CONNECTION_REPEAT_SECONDS, MAX_REPEATS, MAX_STATUS_BYTES } from '../limits.ts';
 import { isConnectionLost, lostConnection } from '../transport/connection-error.ts';
 import type { HttpAnswer, HttpRequest } from '../transport/http-exchange.ts';
+import type { Call } from './calls.ts';
+import { secondsToRepeat, waitUnlessLate } from './repeats.ts';
 import { secondsOf, statusOfAnswer } from './status-of-answer.ts';
 
 /** Provides the credentials for each request. */
@@ -28,17 +24,6 @@ export type CallerOptions = {
   prefix: string;
   userAgent: string;
   authorization: Authorization;
-};
-
-export type Call = {
-  method: string;
-  path: string;
-  body?: unknown;
-  contentType?: string;
-  /** Media types accepted for the response. Default: JSON. */
-  accept?: string;
-  /** Names the operation and its object in errors. */
-  what: string;
 };
 
 /** Sends requests with common headers, and retries them the way client-go does. */
@@ -102,7 +87,10 @@ export class Caller {
     if (answer.status >= 200 && answer.status < 300) return answer;
     const error = await refusalOf(call, answer, request);
     if (answer.status === 401 && repeats === 0 && (await this.#hasNewCredentials(request, signal))) return undefined;
-    const seconds = secondsToRepeat(answer, repeats);
+    const seconds = secondsToRepeat(
+      { code: answer.status, retryAfterSeconds: secondsOf(answer.header('retry-after')) },
+      repeats,
+    );
     if (seconds === undefined) throw error;
     await waitUnlessLate(seconds, signal, error);
     return undefined;
@@ -135,25 +123,6 @@ type Attempt = { repeats: number; signal: AbortSignal; isLong?: true };
  */
 function mayRepeat({ method }: Call, error: unknown, repeats: number): boolean {
   return method === 'GET' && repeats < MAX_REPEATS && isConnectionLost(error);
-}
-
-/**
- * Returns the delay before a retry; `undefined` if the request must not be retried. Like client-go, retries a 429 or 5xx if its
- * `Retry-After` header sets a delay.
- */
-function secondsToRepeat({ status, header }: HttpAnswer, repeats: number): number | undefined {
-  if (repeats >= MAX_REPEATS || (status !== 429 && status < 500)) return undefined;
-  const seconds = secondsOf(header('retry-after'));
-  return seconds === undefined ? undefined : Math.min(seconds, MAX_RETRY_AFTER_SECONDS);
-}
-
-/** Waits for the delay. If the deadline passes in the meantime, rejects with the server's error rather than with a deadline error. */
-async function waitUnlessLate(seconds: number, signal: AbortSignal, error: Error): Promise<void> {
-  try {
-    await sleep(seconds * 1000, signal);
-  } catch (reason) {
-    throw errorCode(reason) === 'deadline_exceeded' ? error : reason;
-  }
 }
 
 async function refusalOf(call: Call, answer: HttpAnswer, { headers }: HttpRequest): Promise<ApiStatusError> {

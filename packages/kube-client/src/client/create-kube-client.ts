@@ -1,9 +1,11 @@
-import { PodwrightError, VERSION } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
 import type { KubeClient } from '../kube-client.ts';
 import type { TlsOptions } from '../transport/http-exchange.ts';
 import { Transport, type TransportOptions } from '../transport/transport.ts';
 import { ApiClient } from './api-client.ts';
 import { type Authorization, Caller } from './caller.ts';
+import { HttpCalls } from './http-calls.ts';
+import { USER_AGENT } from './user-agent.ts';
 
 /** The API server, and the client's credentials for it. The client calls the functions for each new connection or request. */
 export type ClusterAccess = {
@@ -33,11 +35,11 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   const caller = new Caller({
     send: (request, signal) => transport.send(request, signal),
     prefix,
-    userAgent: `podwright/${VERSION} (linux/${process.arch === 'x64' ? 'amd64' : process.arch})`,
+    userAgent: USER_AGENT,
     authorization,
   });
   const following = options.follow?.(() => transport.reconnect());
-  return new ApiClient(caller, {
+  return new ApiClient(new HttpCalls(caller), {
     reconnect: () => transport.reconnect(),
     close: () => {
       following?.[Symbol.dispose]();

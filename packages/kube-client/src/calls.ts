@@ -1,0 +1,6 @@
+/** For clients that do not send HTTP requests, such as that of a kubelet in the API server's process. */
+export { ApiClient } from './client/api-client.ts';
+export type { Call, Calls, WatchCallOptions } from './client/calls.ts';
+export { repeatedCall, withRepeats } from './client/repeats.ts';
+export { statusOfAnswer } from './client/status-of-answer.ts';
+export { USER_AGENT } from './client/user-agent.ts';
