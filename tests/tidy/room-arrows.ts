@@ -201,6 +201,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     controllers: ['authentication', 'authorization', 'certificates'],
     discovery: [],
     metrics: ['server', 'wire'],
+    'in-process-client': ['server', 'wire'],
     openapi: ['openapi/descriptions'],
     'openapi/descriptions': [],
     services: [],

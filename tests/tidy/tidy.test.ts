@@ -32,6 +32,7 @@ const ARROWS: Record<string, string[]> = {
     'certificates/der',
     'certificates/x509',
     'kube-api',
+    'kube-client',
     'kube-schema',
     'kube-kinds',
     'api-machinery',

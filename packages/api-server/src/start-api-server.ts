@@ -10,6 +10,7 @@ import {
   STORE_INDEXES,
 } from '@podwright/api-machinery';
 import { describeUndoFailures, type Logger, metricsText, Registry, Undo } from '@podwright/base';
+import type { KubeClient } from '@podwright/kube-client';
 import { CONVERSIONS, STRATEGIES, type UserInfo } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
@@ -20,6 +21,7 @@ import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
 import { ServerHealth } from './health-checks.ts';
+import { inProcessClient } from './in-process-client/in-process-client.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
@@ -50,6 +52,8 @@ export type ApiServerOptions = {
   durability?: Durability;
   /** Default: no audit log. */
   audit?: AuditOptions;
+  /** Whether to assign pods to nodes, because there is no scheduler. Default: false. */
+  assignsPods?: boolean;
   now?: () => number;
   /** Returns the handler of all requests, given that of the server. Tests record requests and inject faults with it. */
   decorate?: (handler: CallHandler) => CallHandler;
@@ -59,11 +63,15 @@ export type ApiServer = {
   /** The URL and the port for TLS; undefined without. */
   url: string | undefined;
   port: number | undefined;
+  /** The address and port under which pods reach the server; undefined if they cannot. */
+  podEndpoint: { address: string; port: number } | undefined;
   caCertificate: string;
   registries: Registries;
   store: SqliteStore;
   /** A kubeconfig with a new client certificate. */
   kubeconfig: (user: Pick<UserInfo, 'username' | 'groups'>) => string;
+  /** A client in this process. It ends with the server. */
+  client: (user: UserInfo) => KubeClient;
   stop: () => Promise<void>;
 };
 
@@ -89,7 +97,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
 async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiServer> {
   const { directory, socketPath, listen, logger, durability, names = [], now = Date.now } = options;
-  const { decorate = (handler) => handler } = options;
+  const { decorate = (handler) => handler, assignsPods = false } = options;
   const schema = await Schema.load();
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
   const path = join(directory, 'objects.db');
@@ -108,8 +116,12 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];
   const parts = serverParts({ schema, store, access, registries, now, logger, health, metrics, observers }, listen);
   const handlers = subresourceHandlers({ registries, store, access, admission, now });
-  const handler = decorate(new RequestHandler({ ...parts, subresources: handlers }));
-  const listeners = new ApiListeners({ handler, logger });
+  const serving: ServerParts = { ...parts, subresources: handlers };
+  const clients = new Set<KubeClient>();
+  undo.add('end the clients in this process', () => {
+    for (const client of clients) client.close();
+  });
+  const listeners = new ApiListeners({ handler: decorate(new RequestHandler(serving)), logger });
   undo.add('stop the listeners', () => listeners.stop());
   await listeners.listenLocal(socketPath);
   const clientAuthorities = [authority.certificate];
@@ -137,6 +149,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
     serverUrl,
     service,
     ended,
+    assignsPods,
     logger,
     now,
   });
@@ -146,6 +159,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   return {
     url,
     port,
+    podEndpoint: address === undefined || bound === undefined ? undefined : { address, port: bound.port },
     caCertificate,
     registries,
     store,
@@ -156,6 +170,11 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
         user: username,
         pair: authority.client({ commonName: username, organizations: groups }),
       }),
+    client: (user) => {
+      const client = inProcessClient(serving, user);
+      clients.add(client);
+      return client;
+    },
     stop: async () => {
       health.stopping();
       const failures = await undo.run();

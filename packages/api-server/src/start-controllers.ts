@@ -6,6 +6,7 @@ import { keepAggregated } from './authorization/aggregation-watch.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { clusterInfoText } from './certificates/kubeconfig.ts';
+import { bindPods } from './controllers/bind-pods.ts';
 import { handleCertificateRequests } from './controllers/certificate-requests.ts';
 import { cleanRequests } from './controllers/clean-requests.ts';
 import { collectGarbage } from './controllers/collect-garbage.ts';
@@ -16,7 +17,9 @@ import { keepJoinTokens } from './controllers/join-tokens.ts';
 import { type KubernetesService, keepKubernetesService } from './controllers/kubernetes-service.ts';
 import type { Location } from './controllers/location.ts';
 import { fillNamespaces } from './controllers/namespace-contents.ts';
+import { untaintReadyNodes } from './controllers/node-readiness.ts';
 import { protectStorage } from './controllers/protect-storage.ts';
+import { assignedPod } from './subresources/binding-requests.ts';
 import { systemContext } from './system-context.ts';
 
 export type ControllersParts = {
@@ -32,6 +35,8 @@ export type ControllersParts = {
   service: KubernetesService;
   /** Is called if a controller ends, which only happens because of a defect, or after the stop. */
   ended: () => void;
+  /** Whether to assign pods to nodes, and to remove the not-ready taint of nodes, because nothing else does. */
+  assignsPods: boolean;
   logger: Logger;
   now: () => number;
 };
@@ -72,6 +77,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     cleanRequests({ ...shared, now }),
     keepJoinTokens({ ...shared, clusterInfo, now }),
     keepQuotaStatus(quotas, abort.signal),
+    ...(parts.assignsPods ? [bindPods({ ...shared, bind: binder(shared, now) }), untaintReadyNodes(shared)] : []),
     keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),
   ];
   for (const one of work) background(logger, 'a controller failed', one.finally(parts.ended));
@@ -106,6 +112,15 @@ function quotaWriter({ registryOf, context }: ControllerParts): QuotaStatusParts
   return async (quota, status) => {
     const { namespace = '', name = '' } = quota.metadata;
     await registryOf('resourcequotas').update({ namespace, name }, { ...quota, status }, context('status'));
+  };
+}
+
+function binder({ registryOf, context }: ControllerParts, now: () => number) {
+  return (place: { namespace: string; name: string }, node: string) => {
+    const metadata = { name: place.name };
+    const binding = { apiVersion: 'v1', kind: 'Binding', metadata, target: { kind: 'Node', name: node } };
+    const untracked = { ...context('binding'), fieldManager: undefined };
+    return registryOf('pods').change(place, (pod) => assignedPod(pod, binding, now()), untracked);
   };
 }
 

@@ -1,4 +1,5 @@
 export { type NodeInformers, PodNeeds } from './api-objects/pod-needs.ts';
+export type { PodAccess } from './api-objects/service-variables.ts';
 export { clusterCsiObjects } from './csi/cluster-csi-objects.ts';
 export { CsiBlockPaths } from './csi/csi-block-paths.ts';
 export { CsiBlockVolumes } from './csi/csi-block-volumes.ts';

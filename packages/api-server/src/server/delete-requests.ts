@@ -2,7 +2,7 @@ import { deletionAnswer } from '@podwright/api-machinery';
 import { type DeleteOptions, deleteOptions } from '../wire/delete-options.ts';
 import { headerOf } from '../wire/http-exchange.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
-import { readBody } from '../wire/read-body.ts';
+import { sentBody } from '../wire/sent-body.ts';
 import { selectionOf } from './read-requests.ts';
 import { contextOf, encodingOf, namespaceOf, placeOf } from './resource-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
@@ -30,7 +30,7 @@ export async function deleteCollection(request: ResourceRequest): Promise<void> 
 }
 
 async function readOptions({ exchange, parts }: ResourceRequest): Promise<DeleteOptions> {
-  const body = await readBody(exchange);
+  const body = await sentBody(exchange);
   const contentType = headerOf(exchange.request, 'content-type');
   const options = deleteOptions(body, { contentType, query: exchange.query, schema: parts.schema });
   if (exchange.bodies !== undefined) exchange.bodies.request = { kind: 'DeleteOptions', apiVersion: 'v1', ...options };

@@ -3,7 +3,6 @@ import { withTimeout } from '@podwright/base';
 import { type ListParameters, listParameters } from '../wire/list-options.ts';
 import { negotiateObject, negotiateWatch } from '../wire/negotiation.ts';
 import { QueryValues } from '../wire/query-values.ts';
-import { sendWatch } from '../wire/watch-response.ts';
 import { exactName } from './exact-name.ts';
 import { encodingOf, namespaceOf, placeOf } from './resource-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
@@ -39,7 +38,7 @@ export async function watchMany(request: ResourceRequest): Promise<void> {
   const timeoutSeconds = options.timeoutSeconds || MIN_WATCH_SECONDS * (1 + Math.random());
   using signal = withTimeout(exchange.signal, timeoutSeconds * 1000, 'watch');
   const events = served.watch({ namespace: namespaceOf(request), options: { ...options, timeoutSeconds }, signal });
-  await sendWatch(events, { writer, encoding, encoder: parts.encoder, signal });
+  await writer.watch(events, { encoding, encoder: parts.encoder, signal });
 }
 
 /** Returns the parameters that select the request's objects. Throws 400 or 422 for invalid parameters. */

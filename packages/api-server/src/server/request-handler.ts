@@ -8,12 +8,11 @@ import { type HttpExchange, type HttpRequest, headerOf } from '../wire/http-exch
 import { ResponseWriter } from '../wire/response-writer.ts';
 import { attributesOf, authorize } from './authorize-request.ts';
 import { InFlight } from './in-flight.ts';
-import { respondToPath } from './path-request.ts';
 import { isLongRunning, type RequestInfo, requestInfo } from './request-info.ts';
 import { RequestLifetime, timeLimitMs } from './request-lifetime.ts';
 import { type ObservedRequest, RequestObservers } from './request-observer.ts';
 import { parseRequestUrl, type RequestUrl } from './request-url.ts';
-import { dispatch } from './resource-dispatch.ts';
+import { respond } from './respond.ts';
 import type { ClientConnection, ServerParts } from './server-parts.ts';
 
 const LOCAL_ADMIN: UserInfo = { username: 'system:admin', groups: [MASTERS, 'system:authenticated'] };
@@ -131,8 +130,7 @@ export class RequestHandler {
   #respond(exchange: HttpExchange, info: RequestInfo, user: UserInfo): Promise<void> {
     const parts = this.#parts;
     const writer = new ResponseWriter(exchange, parts.schema);
-    if (!info.isResourceRequest) return respondToPath({ exchange, writer, info, documents: parts.documents });
-    return dispatch({ exchange, writer, info, user, parts });
+    return respond({ exchange, writer, info, user, parts });
   }
 
   async #fail(exchange: HttpExchange, error: unknown, auditId: string): Promise<void> {

@@ -12,7 +12,7 @@ import type { RequestInfo } from './request-info.ts';
 import type { ServerParts, SubresourceHandler } from './server-parts.ts';
 import { createOne, patchOne, updateOne } from './write-requests.ts';
 
-type AuthorizedRequest = {
+export type AuthorizedRequest = {
   exchange: HttpExchange;
   writer: ResponseWriter;
   info: RequestInfo;

@@ -4,8 +4,8 @@ import { bodyMediaType, decodeBody } from '../wire/decode-body.ts';
 import type { FieldValidation } from '../wire/field-validation.ts';
 import { headerOf } from '../wire/http-exchange.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
-import { readBody } from '../wire/read-body.ts';
 import { patchMediaType, readPatch } from '../wire/read-patch.ts';
+import { sentBody } from '../wire/sent-body.ts';
 import { patchOptions, type WriteOptions, writeOptions } from '../wire/write-options.ts';
 import { contextOf, encodingOf, kindOf, namespaceOf, placeOf } from './resource-request.ts';
 import type { ResourceRequest } from './server-parts.ts';
@@ -43,7 +43,7 @@ export async function readPatchRequest(
   const { exchange, writer } = request;
   const mediaType = patchMediaType(headerOf(exchange.request, 'content-type'));
   negotiateObject(exchange);
-  const body = await readBody(exchange);
+  const body = await sentBody(exchange);
   const { force, ...options } = patchOptions(exchange.query, mediaType);
   const { fieldValidation } = options;
   const read = readPatch(body, mediaType, { fieldValidation, warn: writer.warnings.add });
@@ -61,7 +61,7 @@ async function sendWritten(request: ResourceRequest, { object, created }: Writte
 export async function readObject(request: ResourceRequest, fieldValidation: FieldValidation): Promise<ApiObject> {
   const { exchange, writer, parts } = request;
   const mediaType = bodyMediaType(headerOf(exchange.request, 'content-type'));
-  const body = await readBody(exchange);
+  const body = await sentBody(exchange);
   const { schema } = parts;
   const reading = { schema, expected: kindOf(request), fieldValidation, warn: writer.warnings.add };
   const object = decodeBody(body, mediaType, reading);

@@ -21,7 +21,7 @@ export function bindingHandler(registries: Registries): SubresourceHandler {
     const errors = STRATEGIES.bindings!.validate!(binding);
     if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, name, errors);
     const context = { ...contextOf(request, options), fieldManager: undefined, subresource: 'binding' };
-    const bind = (pod: ApiObject) => assigned(pod, binding, parts.now());
+    const bind = (pod: ApiObject) => assignedPod(pod, binding, parts.now());
     await registries
       .for(coreResource(parts.schema, 'pods'))
       .change({ namespace: namespaceOf(request), name }, bind, context);
@@ -36,8 +36,8 @@ function nameOf({ metadata }: ApiObject, nameInUrl: string): string {
   return nameInUrl || name;
 }
 
-/** The pod on the node, with the condition PodScheduled and the binding's annotations. */
-function assigned(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
+/** Returns the pod on the node, with the condition PodScheduled and the binding's annotations. Throws 409 if it cannot be assigned. */
+export function assignedPod(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
   const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;
   const refuse = (reason: string) => conflict({ group: '', plural: 'pods/binding' }, name, reason);
   const given = binding.metadata;

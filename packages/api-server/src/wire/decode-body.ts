@@ -14,6 +14,7 @@ import { checkedType, DecodeError, namedBy, namedKind } from './body-kind.ts';
 import { type FieldValidation, strictError, type Warn } from './field-validation.ts';
 import { MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
 import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody } from './parsed-body.ts';
+import type { SentBody } from './sent-body.ts';
 import { summaryOf } from './summary.ts';
 
 export type DecodeBodyOptions = {
@@ -39,11 +40,13 @@ export function bodyMediaType(contentType: string): ObjectMediaType {
  * Decodes the object in the body of a POST or PUT. Throws 400 with upstream's message if the body is malformed, if it declares another kind
  * or version, or, with `fieldValidation=Strict`, if it has unknown or duplicate fields.
  */
-export function decodeBody(body: Buffer, mediaType: ObjectMediaType, options: DecodeBodyOptions): ApiObject {
+export function decodeBody(body: SentBody, mediaType: ObjectMediaType, options: DecodeBodyOptions): ApiObject {
   const { expected } = options;
   try {
     const { object, actual } =
-      mediaType === PROTOBUF_MEDIA_TYPE ? ofProtobuf(body, options) : ofText(body, mediaType, options);
+      Buffer.isBuffer(body) && mediaType === PROTOBUF_MEDIA_TYPE
+        ? ofProtobuf(body, options)
+        : ofParsed(Buffer.isBuffer(body) ? parsedText(body, mediaType) : body, options);
     const [data, served] = [apiVersionOf(actual), apiVersionOf(expected)];
     if (data !== served)
       throw badRequest(`the API version in the data (${data}) does not match the expected API version (${served})`);
@@ -57,15 +60,17 @@ export function decodeBody(body: Buffer, mediaType: ObjectMediaType, options: De
         `${actual.kind} in version ${JSON.stringify(actual.version)} cannot be handled as a ${expected.kind}: ${message}`,
       );
     throw badRequest(
-      `the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summaryOf(body)})`,
+      `the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summaryOf(shownBody(body))})`,
     );
   }
 }
 
+const shownBody = (body: SentBody): Buffer =>
+  Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body.value) ?? '');
+
 type Decoded = { object: JsonObject; actual: GroupVersionKind };
 
-function ofText(body: Buffer, mediaType: ObjectMediaType, options: DecodeBodyOptions): Decoded {
-  const parsed = parsedText(body, mediaType);
+function ofParsed(parsed: ParsedBody, options: DecodeBodyOptions): Decoded {
   const actual = namedKind(parsed.value, options.expected);
   const type = checkedType(actual, options);
   const { schema } = options;

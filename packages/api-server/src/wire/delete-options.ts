@@ -5,8 +5,10 @@ import { PodwrightError } from '@podwright/base';
 import { type FieldError, invalidValue, notSupported } from '@podwright/kube-kinds';
 import { decodeJson, decodeObject, type JsonObject, PROTOBUF_MEDIA_TYPE, type Schema } from '@podwright/kube-schema';
 import { bodyMediaType } from './decode-body.ts';
+import type { ObjectMediaType } from './media-type.ts';
 import { BodySyntaxError, parseJsonBody, parseYamlBody } from './parsed-body.ts';
 import { QueryValues } from './query-values.ts';
+import type { SentBody } from './sent-body.ts';
 import { checkOptions, dryRunErrors } from './write-options.ts';
 
 export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
@@ -27,13 +29,15 @@ type Sent = Omit<DeleteOptions, 'dryRun' | 'propagationPolicy'> & { dryRun?: str
  * errors if the options are invalid.
  */
 export function deleteOptions(
-  body: Buffer,
+  body: SentBody,
   { contentType, query, schema }: { contentType: string; query: URLSearchParams; schema: Schema },
 ): DeleteOptions {
-  const { dryRun = [], ...sent } = body.length > 0 ? ofBody(body, contentType, schema) : ofQuery(query);
+  const { dryRun = [], ...sent } = isEmpty(body) ? ofQuery(query) : ofBody(body, contentType, schema);
   checkOptions('DeleteOptions', [...policyErrors(sent), ...dryRunErrors(dryRun)]);
   return { ...sent, dryRun: dryRun.length > 0 } as DeleteOptions;
 }
+
+const isEmpty = (body: SentBody): boolean => (Buffer.isBuffer(body) ? body.length === 0 : body.value === undefined);
 
 function ofQuery(query: URLSearchParams): Sent {
   const values = new QueryValues(query);
@@ -45,13 +49,13 @@ function ofQuery(query: URLSearchParams): Sent {
   };
 }
 
-function ofBody(body: Buffer, contentType: string, schema: Schema): Sent {
+function ofBody(body: SentBody, contentType: string, schema: Schema): Sent {
   const mediaType = bodyMediaType(contentType);
   try {
     const decoded =
-      mediaType === PROTOBUF_MEDIA_TYPE
+      Buffer.isBuffer(body) && mediaType === PROTOBUF_MEDIA_TYPE
         ? decodeObject(schema, body, { fallback: FALLBACK })
-        : ofText(body.toString('utf8'), mediaType === 'application/yaml', schema);
+        : ofValue(Buffer.isBuffer(body) ? parsedText(body, mediaType) : body.value, schema);
     if (decoded.kind !== undefined && decoded.kind !== FALLBACK.kind)
       throw badRequest('decoded object cannot be converted to DeleteOptions');
     const { dryRun, gracePeriodSeconds, preconditions, propagationPolicy, orphanDependents } = decoded;
@@ -64,10 +68,11 @@ function ofBody(body: Buffer, contentType: string, schema: Schema): Sent {
 
 const FALLBACK = { apiVersion: 'v1', kind: 'DeleteOptions' };
 
-function ofText(text: string, isYaml: boolean, schema: Schema): JsonObject {
-  const value = (isYaml ? parseYamlBody : parseJsonBody)(text).value ?? {};
-  return decodeJson(value, { schema, type: schema.kindOf(FALLBACK)! }).object;
-}
+const parsedText = (body: Buffer, mediaType: ObjectMediaType): unknown =>
+  (mediaType === 'application/yaml' ? parseYamlBody : parseJsonBody)(body.toString()).value;
+
+const ofValue = (value: unknown, schema: Schema): JsonObject =>
+  decodeJson(value ?? {}, { schema, type: schema.kindOf(FALLBACK)! }).object;
 
 const POLICIES = ['Foreground', 'Background', 'Orphan'];
 

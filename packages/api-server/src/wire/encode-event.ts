@@ -95,6 +95,13 @@ function withInitialEnd(event: OutputEvent, encoding: EventEncoding): EventEncod
   return isEnd ? { ...encoding, includeObject: 'Metadata' } : encoding;
 }
 
+/** Returns an event's object as it is encoded, converted if the client requests it. */
+export async function eventValue(event: OutputEvent, encoding: EventEncoding): Promise<JsonObject> {
+  if (event.type === 'ERROR') return { ...event.status };
+  const object = event.type === 'BOOKMARK' ? bookmarkOf(event, encoding) : event.object;
+  return converted(object, withInitialEnd(event, encoding));
+}
+
 async function converted(object: AnyObject, encoding: EventEncoding): Promise<JsonObject> {
   const { convertTo } = encoding.format;
   switch (convertTo?.kind) {

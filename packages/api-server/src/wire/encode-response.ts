@@ -22,7 +22,8 @@ export async function encodeOne(object: AnyObject, encoding: ResourceEncoding): 
   return encodeValue(await oneValue(object, convertTo, encoding), format, encoding.schema);
 }
 
-async function oneValue(
+/** Returns an object as it is encoded, converted if the client requests it. Throws 406 if it cannot be converted. */
+export async function oneValue(
   object: AnyObject,
   convertTo: OutputFormat['convertTo'],
   encoding: ResourceEncoding,
@@ -72,7 +73,8 @@ const listMetadata = ({ revision, remainingItemCount, ...page }: ObjectPage): Js
   ...(remainingItemCount !== undefined && { remainingItemCount }),
 });
 
-async function listValue(
+/** Like `oneValue`, for a list. */
+export async function listValue(
   page: ObjectPage,
   convertTo: OutputFormat['convertTo'],
   encoding: ResourceEncoding,

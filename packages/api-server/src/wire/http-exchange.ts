@@ -51,6 +51,8 @@ export type HttpExchange = {
   upgrade?: () => { socket: Duplex; head: Buffer };
   /** Where the objects in the bodies are recorded; undefined if they are not needed. */
   bodies?: ObservedBodies;
+  /** Set if the caller is in this process: the body, which is not read from the request. It is undefined for a request without a body. */
+  value?: { body: unknown };
 };
 
 /** Returns the value of a request header, or '' if it is absent. */

@@ -2,6 +2,7 @@ import { badRequest, unsupportedMediaType } from '@podwright/api-machinery';
 import type { FieldValidation, Warn } from './field-validation.ts';
 import { mediaTypeOf, PATCH_MEDIA_TYPES, type PatchMediaType } from './media-type.ts';
 import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody, yamlStrictProblem } from './parsed-body.ts';
+import type { SentBody } from './sent-body.ts';
 
 /** A patch body, as sent. */
 export type PatchBody = {
@@ -24,15 +25,14 @@ export function patchMediaType(contentType: string): PatchMediaType {
 
 /** Parses a patch. Throws 400 with upstream's message if the patch is malformed. */
 export function readPatch(
-  body: Buffer,
+  body: SentBody,
   mediaType: PatchMediaType,
   validation: { fieldValidation: FieldValidation; warn: Warn },
 ): PatchBody {
-  const text = body.toString('utf8');
   if (mediaType === 'application/apply-patch+yaml')
-    return { mediaType, patch: readApply(text, validation), problems: [] };
+    return { mediaType, patch: readApply(body, validation), problems: [] };
   const prefix = mediaType === 'application/strategic-merge-patch+json' ? '' : 'error decoding patch: ';
-  const parsed = parsedOrBad(() => parseJsonBody(text), prefix);
+  const parsed = Buffer.isBuffer(body) ? parsedOrBad(() => parseJsonBody(body.toString()), prefix) : body;
   const isOperations = mediaType === 'application/json-patch+json';
   const problems = [
     ...parsed.duplicates.map((path) => `duplicate field ${JSON.stringify(formatPath(path))}`),
@@ -50,8 +50,13 @@ function parsedOrBad(parse: () => ParsedBody, prefix: string): ParsedBody {
   }
 }
 
-function readApply(text: string, { fieldValidation, warn }: { fieldValidation: FieldValidation; warn: Warn }): unknown {
-  const { value, yamlProblems } = parsedOrBad(() => parseYamlBody(text), 'error decoding YAML: ');
+function readApply(
+  body: SentBody,
+  { fieldValidation, warn }: { fieldValidation: FieldValidation; warn: Warn },
+): unknown {
+  const { value, yamlProblems } = Buffer.isBuffer(body)
+    ? parsedOrBad(() => parseYamlBody(body.toString()), 'error decoding YAML: ')
+    : body;
   const [problem] = yamlStrictProblem(yamlProblems);
   if (problem !== undefined && fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${problem}`);
   if (fieldValidation === 'Warn') for (const one of yamlProblems) warn(one);

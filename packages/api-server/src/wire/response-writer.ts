@@ -2,12 +2,14 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError, internalError } from '@podwright/api-machinery';
 import type { Schema } from '@podwright/kube-schema';
 import { discardBody, hasUnreadBody } from './discard-body.ts';
+import type { OutputEvent } from './encode-event.ts';
 import { encodeList, encodeOne } from './encode-response.ts';
 import { type Body, encodeValue, jsonText } from './encode-value.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { acceptsGzip, negotiateStatus } from './negotiation.ts';
 import type { AnyObject, ObjectPage, ResourceEncoding } from './response-content.ts';
 import { Warnings } from './warnings.ts';
+import { sendWatch, type WatchResponseOptions } from './watch-response.ts';
 import { writeGzipped, writeParts } from './write-parts.ts';
 
 /** Responses larger than this are compressed, as in upstream. */
@@ -34,6 +36,11 @@ export class ResponseWriter {
 
   async list(page: ObjectPage, encoding: ResourceEncoding): Promise<void> {
     await this.#send(200, await encodeList(page, encoding));
+  }
+
+  /** Sends watch events until the iteration ends or the client disconnects. See `sendWatch`. */
+  async watch(events: AsyncIterable<readonly OutputEvent[]>, options: WatchResponseOptions): Promise<void> {
+    await sendWatch(events, { ...options, writer: this });
   }
 
   /** Sends text, or bytes that are already encoded, such as a discovery document. */

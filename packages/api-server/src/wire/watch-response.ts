@@ -1,15 +1,16 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError, internalError } from '@podwright/api-machinery';
 import { withTimeout } from '@podwright/base';
 import type { EventEncoder, OutputEvent } from './encode-event.ts';
+import type { HttpExchange } from './http-exchange.ts';
 import type { ResourceEncoding } from './response-content.ts';
-import type { ResponseWriter } from './response-writer.ts';
 import { GROUP_BYTES, waitForRoom, writeGroup } from './write-parts.ts';
 
 /** A client that does not read for this long is disconnected. If it is still alive, it will resume the watch. */
 const MAX_STALL_MS = 60_000;
 
+/** The events of a watch, and how to send them. */
 export type WatchResponseOptions = {
-  writer: ResponseWriter;
   encoding: ResourceEncoding;
   encoder: EventEncoder;
   /** Aborts when the watch must end: at its timeout, or when the server shuts down. The iteration must end soon afterwards. */
@@ -18,13 +19,19 @@ export type WatchResponseOptions = {
   maxStallMs?: number;
 };
 
+/** The writer of the response, before its first byte. */
+export type UnsentWriter = {
+  exchange: Pick<HttpExchange, 'response'>;
+  begin: (status: number, headers: OutgoingHttpHeaders) => void;
+};
+
 /**
  * Sends watch events until the iteration ends or the client disconnects. Batches are taken only as fast as the client reads them, so a slow
  * client costs no memory: the store drops the events and then ends the watch. An error thrown by the iteration is sent as an ERROR event.
  */
 export async function sendWatch(
   events: AsyncIterable<readonly OutputEvent[]>,
-  { writer, encoding, encoder, signal, maxStallMs = MAX_STALL_MS }: WatchResponseOptions,
+  { writer, encoding, encoder, signal, maxStallMs = MAX_STALL_MS }: WatchResponseOptions & { writer: UnsentWriter },
 ): Promise<void> {
   const { response } = writer.exchange;
   const { mediaType } = encoding.format;

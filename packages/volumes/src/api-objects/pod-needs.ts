@@ -20,7 +20,7 @@ import { NODE_READ_TIMEOUT_MS, OBJECT_READ_WAIT_MS, OBJECT_TTL_MS } from './limi
 import { ObjectCache } from './object-cache.ts';
 import { fetchObjects, type StartInformer, watchObjects } from './object-feeds.ts';
 import { ServiceAccountTokens } from './service-account-tokens.ts';
-import { serviceVariables } from './service-variables.ts';
+import { type PodAccess, reachableServices, serviceVariables } from './service-variables.ts';
 import { within } from './within.ts';
 
 export type PodNeedsOptions = {
@@ -31,6 +31,8 @@ export type PodNeedsOptions = {
   node: () => Node | undefined;
   /** The value of `configMapAndSecretChangeDetectionStrategy`. */
   changeDetection: 'Watch' | 'Cache' | 'Get';
+  /** How pods reach the API server, if it is not by its Service. */
+  podAccess?: PodAccess;
   logger: Logger;
 };
 
@@ -138,7 +140,7 @@ export class PodNeeds {
         'services have not yet been read at least once, cannot construct envvars',
       );
     const { namespace } = pod.metadata;
-    return serviceVariables(services?.list() ?? [], {
+    return serviceVariables(reachableServices(services?.list() ?? [], this.#options.podAccess), {
       namespace,
       enableServiceLinks: pod.spec.enableServiceLinks ?? true,
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Service } from '@podwright/kube-api';
-import { serviceVariables } from './service-variables.ts';
+import { type PodAccess, reachableServices, serviceVariables } from './service-variables.ts';
 
 function service(place: string, spec: Service['spec']): Service {
   const [namespace, name] = place.split('/') as [string, string];
@@ -68,4 +68,15 @@ test('of two services with the same name the one in the pod’s namespace is use
   const own = service('shop/kubernetes', { clusterIP: '10.0.0.2', ports: [{ name: 'https', port: 8443 }] });
   const variables = serviceVariables([own, ...SERVICES], { namespace: 'shop', enableServiceLinks: true });
   assert.equal(variables.get('KUBERNETES_SERVICE_HOST'), '10.0.0.2');
+});
+
+test('the variables of the API server name the address at which pods reach it, or are absent', () => {
+  const client = { namespace: 'other', enableServiceLinks: false };
+  const host = (access: PodAccess | undefined) => {
+    const variables = serviceVariables(reachableServices(SERVICES, access), client);
+    return [variables.get('KUBERNETES_SERVICE_HOST'), variables.get('KUBERNETES_SERVICE_PORT'), variables.size];
+  };
+  assert.deepEqual(host(undefined), ['10.0.0.1', '443', 8]);
+  assert.deepEqual(host({ endpoint: { address: '192.0.2.1', port: 6443 } }), ['192.0.2.1', '6443', 8]);
+  assert.deepEqual(host({ endpoint: undefined }), [undefined, undefined, 0]);
 });

@@ -4,8 +4,26 @@ import type { Service } from '@podwright/kube-api';
 const MASTER_NAMESPACE = 'default';
 const MASTER_SERVICE = 'kubernetes';
 
+/** How pods reach the API server: at an address, or, if that is undefined, not at all. */
+export type PodAccess = { endpoint: { address: string; port: number } | undefined };
+
 /** The pod that receives the service environment variables. */
 export type ServiceClient = { namespace: string; enableServiceLinks: boolean };
+
+/** Returns the services as pods reach them. Without `access`, they are unchanged. */
+export function reachableServices(services: readonly Service[], access: PodAccess | undefined): readonly Service[] {
+  if (access === undefined) return services;
+  const { endpoint } = access;
+  return services.flatMap((service) => {
+    if (!isMaster(service)) return [service];
+    if (endpoint === undefined) return [];
+    const ports = [{ name: 'https', port: endpoint.port, protocol: 'TCP' }];
+    return [{ ...service, spec: { ...service.spec, clusterIP: endpoint.address, ports } }];
+  });
+}
+
+const isMaster = ({ metadata: { namespace, name } }: Service): boolean =>
+  namespace === MASTER_NAMESPACE && name === MASTER_SERVICE;
 
 /**
  * Returns the service environment variables for containers (pkg/kubelet/envvars): those of services in the pod's namespace and those of the
@@ -25,9 +43,9 @@ function hasAddress({ spec }: Service): boolean {
   return spec?.clusterIP !== undefined && spec.clusterIP !== '' && spec.clusterIP !== 'None';
 }
 
-function isVisible({ metadata: { namespace, name } }: Service, client: ServiceClient): boolean {
-  if (namespace === MASTER_NAMESPACE && name === MASTER_SERVICE) return true;
-  return client.enableServiceLinks && namespace === client.namespace;
+function isVisible(service: Service, client: ServiceClient): boolean {
+  if (isMaster(service)) return true;
+  return client.enableServiceLinks && service.metadata.namespace === client.namespace;
 }
 
 function variablesOf({ metadata, spec }: Service): [string, string][] {

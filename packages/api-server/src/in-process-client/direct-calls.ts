@@ -1,0 +1,166 @@
+import { ApiError, internalError } from '@podwright/api-machinery';
+import { errorMessage, PodwrightError, raceAbort } from '@podwright/base';
+import type { KubeObject } from '@podwright/kube-api';
+import { ApiStatusError, type CallOptions, type ListOf, type WatchEvent } from '@podwright/kube-client';
+import {
+  type Call,
+  type Calls,
+  repeatedCall,
+  statusOfAnswer,
+  type WatchCallOptions,
+  withRepeats,
+} from '@podwright/kube-client/calls';
+import type { UserInfo } from '@podwright/kube-kinds';
+import { attributesOf, authorize } from '../server/authorize-request.ts';
+import { requestInfo } from '../server/request-info.ts';
+import { parseRequestUrl } from '../server/request-url.ts';
+import { respond } from '../server/respond.ts';
+import type { ServerParts } from '../server/server-parts.ts';
+import { eventValue, type OutputEvent } from '../wire/encode-event.ts';
+import type { WatchResponseOptions } from '../wire/watch-response.ts';
+import { copyJson } from './copy-json.ts';
+import { directExchange } from './direct-exchange.ts';
+import { type DirectAnswer, DirectWriter, type ReceiveWatch } from './direct-writer.ts';
+
+type OpenedWatch = {
+  events: AsyncIterable<readonly OutputEvent[]>;
+  options: WatchResponseOptions;
+  /** Must be called when no more events are read. */
+  close: () => void;
+};
+
+/**
+ * Passes the calls of a user to the server's request handlers as values: without a connection, and without encoding. The user is authorized
+ * like any other, but has been authenticated by being in this process.
+ */
+export class DirectCalls implements Calls {
+  readonly #parts: ServerParts;
+  readonly #user: UserInfo;
+  readonly #watches = new Set<AbortController>();
+  #isClosed = false;
+
+  constructor(parts: ServerParts, user: UserInfo) {
+    this.#parts = parts;
+    this.#user = user;
+  }
+
+  async object<T extends KubeObject>(call: Call, options?: CallOptions): Promise<T> {
+    const { value } = await this.#answer(call, options);
+    if (typeof value === 'string') throw new PodwrightError('internal', `${call.what}: the response is not an object`);
+    value.metadata ??= {}; // reviews have no metadata
+    return value as unknown as T;
+  }
+
+  async list<T extends KubeObject>(call: Call, _: unknown, options?: CallOptions): Promise<ListOf<T>> {
+    const { metadata, items } = (await this.#answer(call, options)).value as unknown as ListOf<T>;
+    return { metadata, items };
+  }
+
+  async done(call: Call, options?: CallOptions): Promise<void> {
+    await this.#answer(call, options);
+  }
+
+  async text(call: Call, options?: CallOptions): Promise<string> {
+    const { value } = await this.#answer(call, options);
+    return typeof value === 'string' ? value : `${JSON.stringify(value)}\n`;
+  }
+
+  async *watch<T extends KubeObject>(
+    call: Call,
+    { onOpen }: WatchCallOptions,
+    given: AbortSignal,
+  ): AsyncGenerator<WatchEvent<T>> {
+    using ending = this.#ending(given);
+    const { signal } = ending;
+    const watch = await withRepeats(() => this.#open(call, signal), signal);
+    onOpen?.();
+    try {
+      const { encoding } = watch.options;
+      for await (const batch of watch.events)
+        for (const event of batch) {
+          const object = copyJson(await eventValue(event, { ...encoding, nowMs: 0, isFirst: false }));
+          yield { type: event.type, object } as unknown as WatchEvent<T>;
+        }
+    } catch (error) {
+      throw this.#failure(call, error, signal);
+    } finally {
+      watch.close();
+    }
+  }
+
+  /** Ends the watches. Later calls fail. */
+  close(): void {
+    this.#isClosed = true;
+    for (const controller of this.#watches) controller.abort(new Error('the API server has stopped'));
+  }
+
+  /** A signal that aborts with the given one, and when the server stops. */
+  #ending(given: AbortSignal): { signal: AbortSignal } & Disposable {
+    const controller = new AbortController();
+    const follow = () => controller.abort(given.reason);
+    if (given.aborted) follow();
+    given.addEventListener('abort', follow, { once: true });
+    this.#watches.add(controller);
+    const dispose = () => {
+      given.removeEventListener('abort', follow);
+      this.#watches.delete(controller);
+    };
+    return { signal: controller.signal, [Symbol.dispose]: dispose };
+  }
+
+  #open(call: Call, signal: AbortSignal): Promise<OpenedWatch> {
+    const { promise, resolve, reject } = Promise.withResolvers<OpenedWatch>();
+    const receive: ReceiveWatch = (events, options) => {
+      const closed = Promise.withResolvers<void>();
+      resolve({ events, options, close: closed.resolve });
+      return closed.promise;
+    };
+    const refused = () => reject(new PodwrightError('internal', `${call.what}: the response is not a watch`));
+    this.#tryAnswer(call, signal, receive).then(refused, reject);
+    return promise;
+  }
+
+  #answer(call: Call, options: CallOptions = {}): Promise<DirectAnswer> {
+    return repeatedCall(call.what, options, (signal) => this.#tryAnswer(call, signal));
+  }
+
+  async #tryAnswer(call: Call, signal: AbortSignal, receiveWatch?: ReceiveWatch): Promise<DirectAnswer> {
+    if (this.#isClosed) throw new PodwrightError('unavailable', `${call.what}: the API server has stopped`);
+    const answer = await this.#respond(call, signal, receiveWatch).catch((error: unknown) => {
+      throw this.#failure(call, error, signal);
+    });
+    const { status, value } = answer;
+    if (status < 300) return answer;
+    throw statusError(call, status, typeof value === 'string' ? { text: value } : { object: value });
+  }
+
+  async #respond(call: Call, signal: AbortSignal, receiveWatch?: ReceiveWatch): Promise<DirectAnswer> {
+    const parts = this.#parts;
+    const user = this.#user;
+    const url = parseRequestUrl(call.path);
+    const info = requestInfo(call.method, url);
+    authorize(parts.authorizer, attributesOf(info, user, url.query));
+    const exchange = directExchange(call, url.query, signal);
+    const writer = new DirectWriter(exchange, parts.schema);
+    writer.receiveWatch = receiveWatch;
+    await raceAbort(respond({ exchange, writer, info, user, parts }), signal);
+    return writer.answer ?? { status: 200, value: '' };
+  }
+
+  /** Returns the error with which an HTTP client would reject. */
+  #failure(call: Call, error: unknown, signal: AbortSignal): unknown {
+    if (signal.aborted && error === signal.reason) return error;
+    if (error instanceof ApiError) return statusError(call, error.status.code, { object: error.status });
+    this.#parts.logger.error({ method: call.method, error: errorMessage(error) }, 'request failed');
+    const { status } = internalError("the server's log has the reason");
+    return statusError(call, status.code, { object: status });
+  }
+}
+
+/** Returns the error for an unsuccessful response with a Status or a text. */
+function statusError({ what, method }: Call, status: number, body: { object: object } | { text: string }) {
+  const isText = 'text' in body;
+  const text = isText ? body.text : JSON.stringify(body.object);
+  const contentType = isText ? 'text/plain' : 'application/json';
+  return new ApiStatusError(what, statusOfAnswer({ method, status, contentType, retryAfter: undefined, text }));
+}

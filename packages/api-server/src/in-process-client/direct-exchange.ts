@@ -1,0 +1,52 @@
+import { EventEmitter } from 'node:events';
+import { Readable } from 'node:stream';
+import { type Call, USER_AGENT } from '@podwright/kube-client/calls';
+import type { HttpExchange, HttpRequest, HttpResponse } from '../wire/http-exchange.ts';
+import { copyJson } from './copy-json.ts';
+
+/** The exchange of a call in this process: handlers receive its body as a value, and must answer through the writer. */
+export function directExchange(call: Call, query: URLSearchParams, signal: AbortSignal): HttpExchange {
+  return {
+    request: directRequest(call),
+    response: new NoResponse(),
+    query,
+    signal,
+    value: { body: copyJson(call.body) },
+  };
+}
+
+function directRequest({ method, path, body, contentType = 'application/json', accept }: Call): HttpRequest {
+  const headers = {
+    accept: accept ?? 'application/json',
+    'user-agent': USER_AGENT,
+    ...(body !== undefined && { 'content-type': contentType }),
+  };
+  return Object.assign(new Readable({ read: () => undefined }), {
+    ...{ method, url: path, headers, rawHeaders: [], httpVersionMajor: 1 },
+  });
+}
+
+/** The response of an exchange without a connection. */
+class NoResponse extends EventEmitter implements HttpResponse {
+  readonly headersSent = false;
+  readonly statusCode = 0;
+  readonly writableEnded = false;
+  readonly writableNeedDrain = false;
+  readonly socket = null;
+
+  setHeader(): void {}
+
+  writeHead(): never {
+    throw new Error('a call in this process has no HTTP response');
+  }
+
+  flushHeaders(): void {}
+
+  write(): never {
+    throw new Error('a call in this process has no HTTP response');
+  }
+
+  end(): void {}
+
+  destroy(): void {}
+}
