@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Failpoint, Logger, Registry } from '@podwright/base';
 import type { KubeClient } from '@podwright/kube-client';
 import { type ConfigurableOptions, configurableOptions } from '@podwright/kubelet-configuration';
+import type { PodAccess } from '@podwright/volumes';
 import type { LegacyLogs } from './logs/container-logs.ts';
 
 /** A kubelet's options: those from its configuration, and the parts of its process that it uses. */
@@ -22,6 +23,11 @@ export type ClusterOptions = {
   /** Client for the lease and the node status, so that other calls cannot delay them. */
   heartbeatClient: KubeClient;
   eventClient: KubeClient;
+  /**
+   * How pods reach the API server, if it is not by the address of the Service `kubernetes`: at this address, or not at all. It determines
+   * their environment variables `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`.
+   */
+  podAccess?: PodAccess;
   /** Used only in tests. The stages are `status/merged`, `status/patched`, `status/deleted`, `mirror/deleted` and `mirror/created`. */
   failpoint?: Failpoint;
 };

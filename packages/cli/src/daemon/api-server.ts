@@ -7,7 +7,7 @@ import { AdminKubeconfig } from './admin-kubeconfig.ts';
 import { beginDaemon } from './begin-daemon.ts';
 
 /** The user of the administrator's kubeconfig. */
-const ADMINISTRATOR = { username: 'kubernetes-admin', groups: ['system:masters'] };
+export const ADMINISTRATOR = { username: 'kubernetes-admin', groups: ['system:masters'] };
 
 export type ApiServerSettings = {
   listen: { host: string; port: number };

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { createLogger } from '@podwright/base';
+import { createLogger, PodwrightError } from '@podwright/base';
 import { discoverCgroups, removeCgroup } from '@podwright/host';
 import type { StopOptions } from '@podwright/node-api';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
@@ -23,6 +23,9 @@ import type { SharedParts } from './shared-parts.ts';
  */
 const SILENT_CLIENT_SECONDS = 10;
 
+const API_IN_CLUSTER =
+  'a node of a cluster has no Kubernetes API of its own: remove enabled from the table api of the configuration file, or leave the cluster';
+
 /**
  * `podwright node`: runs the container runtime, and a kubelet that connects to the runtime's socket like any other kubelet. With `runtime =
  * "docker"`, a dockershim takes the place of the runtime. Resolves with the options of the stop request.
@@ -32,6 +35,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   using starting = markStarting(config.state);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   const files = clusterFiles(config);
+  if (files !== undefined && config.api.enabled) throw new PodwrightError('invalid_argument', API_IN_CLUSTER);
   const settings = files && (await (await import('./cluster-settings.ts')).clusterSettings(config, files));
   await using metrics = await openMetrics(config);
   const { registry } = metrics;
@@ -39,6 +43,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
     metrics: registry,
     countBuffer,
   });
+  const standaloneApi = config.api.enabled ? await startStandastandaloneApi(config, runtime) : undefined;
   const owners = new SocketOwners();
   const place = {
     ...{ ...runtime.place, serveStream: runtime.serveStream, metrics: registry, countBuffer },
@@ -46,6 +51,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
     defaults: settings === undefined ? STANDALONE_NODE_DEFAULTS : UPSTREAM_DEFAULTS,
     configuration: settings?.configuration,
     configure: settings?.configure,
+    standaloneApi,
     peerUser: (ends: TcpEnds) => owners.userOf(ends),
     onListening: (server: Server, allows?: (ends: TcpEnds) => boolean) => {
       deferAccept(server, SILENT_CLIENT_SECONDS);
@@ -53,6 +59,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
     },
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
+    await standaloneApi?.close();
     await runtime.close({ removeHostState: false }); // otherwise the process would stay alive without a kubelet
     throw error;
   });
@@ -68,6 +75,16 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const removeHostState = !stop.restart && ((stop.removeHostState && !hasPodsLeft) || runtime.isEmpty());
   await noteLeftBehind(config.state, runtime.close({ removeHostState }));
   return stop;
+}
+
+/** Starts the Kubernetes API of a standalone node. If that fails, closes the runtime, without which the process exits. */
+async function startStandastandaloneApi(config: NodeConfig, runtime: NodeRuntime) {
+  try {
+    return await (await import('./standalone-api.ts')).startStandastandaloneApi(config); // loaded only if needed
+  } catch (error) {
+    await runtime.close({ removeHostState: false });
+    throw error;
+  }
 }
 
 /** The container runtime running in a node's process. */

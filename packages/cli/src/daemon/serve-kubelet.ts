@@ -32,6 +32,8 @@ export type ServedPlace = KubeletPlace &
   Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening' | 'peerUser'> &
   SharedParts & {
     configure?: KubeletSettings['configure'];
+    /** The connection to the API of a standalone node, which is closed after the kubelet. */
+    standaloneApi?: ClusterConnection;
   };
 
 export type ServedKubelet = {
@@ -76,13 +78,21 @@ export function servedGraph(
   place: ServedPlace,
   { onStop, runtimeWait, logger }: Serving & { logger: Logger },
 ): GraphParts<ServedGraph> {
-  const { configure = (options) => options, configuration, flags, onListening, peerUser, ...runtime } = place;
+  const {
+    configure = (options) => options,
+    configuration,
+    flags,
+    onListening,
+    peerUser,
+    standaloneApi,
+    ...runtime
+  } = place;
   const { serveStream, countBuffer, ...kubeletPlace } = runtime;
   const { metrics } = place;
   const alone = configure(kubeletOptionsOf(config, kubeletPlace));
   return {
     cluster: part([], async (_, undo) => {
-      const cluster = await clusterOf(alone, { configuration, metrics, logLevel: config.log_level });
+      const cluster = standaloneApi ?? (await clusterOf(alone, { configuration, metrics, logLevel: config.log_level }));
       undo.add('close the connection to the API server', () => cluster?.close());
       return cluster;
     }),

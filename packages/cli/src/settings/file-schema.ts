@@ -58,6 +58,16 @@ export const FileSchema = z.strictObject({
         context.addIssue({ code: 'custom', path: [given[0]], message: NEEDS_KUBECONFIG });
     })
     .prefault({}),
+  api: z
+    .strictObject({
+      enabled: z.boolean().default(false),
+      listen: z.string().transform(parseListenAddress).optional(),
+    })
+    .superRefine(({ enabled, listen }, context) => {
+      if (!enabled && listen !== undefined)
+        context.addIssue({ code: 'custom', path: ['listen'], message: 'needs enabled = true in the same table' });
+    })
+    .prefault({}),
   runtime: RuntimeSchema.prefault({}),
   dockershim: DockershimSchema.prefault({}),
   kubelet: KubeletTable.prefault({}),

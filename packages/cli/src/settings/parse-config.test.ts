@@ -105,6 +105,12 @@ const refused: [string, string, RegExp][] = [
     '[runtime.tcp]\nport = 1\ncert = "/x"\ninsecure = true',
     /c\.toml:4: .*excludes certificates/,
   ],
+  [
+    'an address of the API that is off',
+    '[api]\nlisten = "6443"',
+    /c\.toml:2: api\.listen = "6443": needs enabled = true in the same table$/,
+  ],
+  ['an address of the API that is a name', '[api]\nenabled = true\nlisten = "localhost:6443"', /must be a port/],
   ['an address that is a name', '[runtime]\nstreaming_address = "localhost"', /must be an IPv4 or IPv6 address$/],
   [
     'metrics at a name',

@@ -217,11 +217,11 @@ function startStatusReports(
 
 function openPodNeeds(
   { nodeName, objectChangeDetection, logger }: KubeletOptions,
-  { client }: ClusterOptions,
+  { client, podAccess }: ClusterOptions,
   { node, watched }: { node: Informer<Node>; watched: Informers },
 ): PodNeeds {
   return new PodNeeds({
-    ...{ client, nodeName, logger, changeDetection: objectChangeDetection },
+    ...{ client, nodeName, logger, podAccess, changeDetection: objectChangeDetection },
     node: () => node.get({ name: nodeName }),
     startInformer: (options) => watched.start(options),
   });

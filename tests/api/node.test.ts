@@ -1,0 +1,205 @@
+/** A standalone node with its own API server: kubectl creates pods, which the kubelet runs as in a cluster. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { after, before, suite, test } from 'node:test';
+import { waitFor, withTimeout } from '@podwright/base';
+import { findProgram } from '@podwright/host';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { exampleImage, forever, freePort, NodePlace, podManifest } from '../pods/node.fixture.ts';
+import type { StartedProgram } from '../pods/started-program.ts';
+
+const KUBECTL = process.env.PODWRIGHT_KUBECTL ?? findProgram('kubectl') ?? 'kubectl';
+const NODE = 'lone';
+const PATIENCE_MS = 60_000;
+
+let bundle: Bundle;
+let place: NodePlace;
+let daemon: StartedProgram;
+let kubeconfig = '';
+
+type Result = { code: number | null; out: string; err: string };
+
+function kubectl(...args: string[]): Result {
+  const env = { PATH: process.env.PATH!, HOME: place.directory };
+  const own = ['--kubeconfig', kubeconfig, '--cache-dir', place.path('cache')];
+  const { status, stdout, stderr } = spawnSync(KUBECTL, [...own, ...args], { encoding: 'utf8', env });
+  return { code: status, out: stdout, err: stderr };
+}
+
+/** Lists Secrets with a token instead of the administrator's certificate. */
+function withToken(token: string): Result {
+  const text = readFileSync(kubeconfig, 'utf8').replace(/^( +)client-certificate-data:.*\n.*$/m, `$1token: ${token}`);
+  return kubectl('--kubeconfig', place.file('token.kubeconfig', text), 'get', 'secrets');
+}
+
+/** The output of a call that must succeed. */
+function ok(...args: string[]): string {
+  const { code, out, err } = kubectl(...args);
+  assert.equal(code, 0, `${args.join(' ')}: ${err}${out}`);
+  return out;
+}
+
+async function eventually(holds: () => boolean | Promise<boolean>, what: () => string = () => ''): Promise<void> {
+  using signal = withTimeout(undefined, PATIENCE_MS, `wait for ${holds}`);
+  const probe = async () => (await holds()) || undefined;
+  await waitFor(probe, { intervalMs: 100, signal }).catch((error: unknown) => {
+    throw new Error(`${error}\n${what()}\n${daemon.err.slice(-5000)}`);
+  });
+}
+
+async function startNode(): Promise<void> {
+  daemon = await place.startDaemon('--config', place.path('input/config.toml'), 'node');
+}
+
+type Identity = { name: string; uid: string; containers: string[] };
+
+/** The pods of the namespace `default` with their containers. */
+function pods(): Identity[] {
+  const { items } = JSON.parse(ok('get', 'pods', '-o', 'json'));
+  return items.map(
+    ({
+      metadata,
+      status,
+    }: {
+      metadata: { name: string; uid: string };
+      status: Record<string, { containerID: string }[]>;
+    }) => ({
+      name: metadata.name,
+      uid: metadata.uid,
+      containers: (status.containerStatuses ?? []).map(({ containerID }) => containerID),
+    }),
+  );
+}
+
+const isReady = (name: string) => /^\S+ +1\/1 +Running /m.test(kubectl('get', 'pod', name, '--no-headers').out);
+const described = (name: string) => () => kubectl('describe', 'pod', name).out;
+
+const NEEDS = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {colour: red}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: password}
+stringData: {word: open}
+`;
+
+const WEB = `
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  terminationGracePeriodSeconds: 2
+  volumes:
+  - {name: settings, configMap: {name: settings}}
+  - {name: password, secret: {secretName: password}}
+  containers:
+  - name: main
+    image: ${exampleImage}
+    imagePullPolicy: Never
+    command: [sh, -c, ${JSON.stringify(`env >/tmp/env; ${forever}`)}]
+    env: [{name: COLOUR, valueFrom: {configMapKeyRef: {name: settings, key: colour}}}]
+    volumeMounts:
+    - {name: settings, mountPath: /settings}
+    - {name: password, mountPath: /password}
+`;
+
+suite('a standalone node with the Kubernetes API', () => {
+  before(async () => {
+    bundle = await buildBundle();
+    place = new NodePlace(bundle, '10.129.212.0/23');
+    const port = await freePort();
+    const lines = [`node_name = "${NODE}"`, '[api]', 'enabled = true', `listen = "0.0.0.0:${port}"`, ''];
+    place.file('config.toml', lines.join('\n'));
+    await startNode();
+    await place.loadImage();
+    kubeconfig = place.file('kubeconfig', await place.ok('kubeconfig'));
+    await eventually(
+      () => /^lone +Ready /m.test(kubectl('get', 'nodes').out),
+      () => kubectl('describe', 'node', NODE).out,
+    );
+  });
+  after(async () => {
+    await place?.remove();
+    bundle?.remove();
+  });
+
+  test('describes the node, which has no taint', async () => {
+    assert.match(ok('describe', 'node', NODE), /KubeletReady/);
+    await eventually(() => /^Taints: +<none>$/m.test(ok('describe', 'node', NODE)));
+    await eventually(() => /^lone +lone /m.test(kubectl('-n', 'kube-node-lease', 'get', 'lease', NODE).out));
+  });
+
+  test('runs a pod that kubectl applies, with a ConfigMap and a Secret', async () => {
+    ok('apply', '-f', place.file('needs.yaml', NEEDS));
+    ok('apply', '-f', place.file('web.yaml', WEB));
+    await eventually(() => isReady('web'), described('web'));
+    const inPod = async (script: string) => (await place.ok('exec', 'web', '--', 'sh', '-c', script)).trim();
+    assert.equal(await inPod('cat /settings/colour /password/word; echo $COLOUR'), 'redopenred');
+    const text = described('web')();
+    assert.match(text, /^Node: +lone\//m);
+    assert.match(text, /Normal +Started .* Container started/);
+  });
+
+  test('gives pods a token, the authority, and the address of the API', async () => {
+    const inPod = async (script: string) => (await place.ok('exec', 'web', '--', 'sh', '-c', script)).trim();
+    const directory = '/var/run/secrets/kubernetes.io/serviceaccount';
+    assert.match(await inPod(`cat ${directory}/ca.crt`), /^-----BEGIN CERTIFICATE/);
+    const token = await inPod(`cat ${directory}/token`);
+    assert.match(withToken(token).err, /"system:serviceaccount:default:default" cannot list resource "secrets"/);
+    assert.match(withToken(`${token}x`).err, /logged in|Unauthorized/);
+    const host = await inPod('echo $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT');
+    assert.match(host, /^\d+\.\d+\.\d+\.\d+ \d+$/);
+    assert.doesNotMatch(host, /^(127|10\.96)\./);
+    await inPod('nc -w 5 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT </dev/null');
+  });
+
+  test('updates the volume of a changed ConfigMap', async () => {
+    ok('patch', 'configmap', 'settings', '-p', '{"data":{"colour":"blue"}}');
+    await eventually(async () => (await place.call('exec', 'web', '--', 'cat', '/settings/colour')).out === 'blue');
+  });
+
+  test('shows a manifest as a mirror pod', async () => {
+    await place.ok('apply', '-f', place.file('static.yaml', podManifest('static', forever)));
+    await eventually(() => isReady(`static-${NODE}`), described(`static-${NODE}`));
+    assert.match(ok('get', 'pod', `static-${NODE}`, '-o', 'yaml'), /kubernetes\.io\/config\.mirror:/);
+  });
+
+  test('keeps pods and objects over kill -9 and a restart', async () => {
+    const before = pods();
+    assert.deepEqual(
+      before.map(({ name }) => name),
+      [`static-${NODE}`, 'web'],
+    );
+    daemon.child.kill('SIGKILL');
+    await daemon.ended().catch(() => undefined);
+    await startNode();
+    await eventually(() => isReady('web') && isReady(`static-${NODE}`), described('web'));
+    assert.deepEqual(pods(), before);
+    assert.equal((await place.pods()).length, 2);
+    assert.equal(ok('get', 'configmap', 'settings', '-o', 'jsonpath={.data.colour}'), 'blue');
+    assert.equal(ok('get', 'nodes', '-o', 'name'), `node/${NODE}\n`);
+  });
+
+  test('removes a deleted pod, and runs its manifest on', async () => {
+    ok('delete', 'pod', 'web');
+    assert.deepEqual(
+      pods().map(({ name }) => name),
+      [`static-${NODE}`],
+    );
+    assert.deepEqual(
+      (await place.pods()).map(({ metadata }) => metadata.name),
+      [`static-${NODE}`],
+    );
+    await place.ok('delete', 'pod', 'static');
+    await eventually(() => pods().length === 0);
+  });
+
+  test('writes no object to its log', () => {
+    assert.doesNotMatch(daemon.err, /"open"|b3Blbg==/);
+    assert.doesNotMatch(readFileSync(place.path('input/kubeconfig'), 'utf8'), /server: ''/);
+  });
+});
