@@ -34,7 +34,7 @@ Objects:   get, describe, events, wait, label, annotate, patch, top
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime, dockershim, status, stop
-Clusters:  join, leave
+Clusters:  join, leave, kubeconfig
 Host:      doctor, version, upgrade, runtime plugins, completion, help
 
 Options of every command:

@@ -4,7 +4,7 @@ import type { Action } from './action.ts';
 
 type ApiServerOptions = { listen: string; name?: string[]; auditLog?: string; auditPolicy?: string };
 
-/** The Kubernetes API without a node. These commands are for tests, and are not in the help. */
+/** The Kubernetes API of the node. `apiserver`, which serves it without a node, is for tests and not in the help. */
 export function addApiServerCommands(program: Command, action: Action): void {
   program
     .command('apiserver', { hidden: true })
@@ -21,8 +21,8 @@ export function addApiServerCommands(program: Command, action: Action): void {
       }),
     );
   program
-    .command('kubeconfig', { hidden: true })
-    .description("print the administrator's kubeconfig")
+    .command('kubeconfig')
+    .description("print the administrator's kubeconfig for the node's Kubernetes API")
     .option('--user <name>', 'issue a certificate of another user')
     .option('--group <name...>', "the user's groups")
     .action(

@@ -9,7 +9,7 @@ import { ADMINISTRATOR } from './api-server.ts';
 import type { ClusterConnection } from './cluster.ts';
 
 /** Starts the API server. The kubelet joins it as the node, with the rights of a node. */
-export async function startStandastandaloneApi(config: NodeConfig): Promise<ClusterConnection> {
+export async function startStandaloneApi(config: NodeConfig): Promise<ClusterConnection> {
   const { directory, socketPath, kubeconfig } = apiServerPaths(config);
   requireSocketPath(socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });

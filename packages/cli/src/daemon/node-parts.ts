@@ -1,0 +1,79 @@
+/** The parts of a node besides its kubelet. */
+import { discoverCgroups, removeCgroup } from '@podwright/host';
+import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
+import type { NodeConfig } from '../settings/node-config.ts';
+import { claimCgroupPlace, closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
+import type { ClusterConnection } from './cluster.ts';
+import type { KubeletPlace } from './kubelet-options.ts';
+import { runtimeOptions } from './runtime-options.ts';
+import type { SharedParts } from './shared-parts.ts';
+
+export type NodeParts = {
+  runtime: NodeRuntime;
+  /** The connection to the node's own Kubernetes API; undefined without. */
+  standaloneApi: ClusterConnection | undefined;
+};
+
+/** Starts the container runtime and the Kubernetes API side by side. If one cannot be started, the other is closed. */
+export async function startNodeParts(config: NodeConfig, shared: SharedParts): Promise<NodeParts> {
+  const startRuntimeOf = config.container_runtime === 'docker' ? dockerRuntime : ownRuntime;
+  const [runtime, api] = await Promise.allSettled([startRuntimeOf(config, shared), openStandaloneApi(config)]);
+  if (runtime.status === 'fulfilled' && api.status === 'fulfilled')
+    return { runtime: runtime.value, standaloneApi: api.value };
+  if (api.status === 'fulfilled') await api.value?.close();
+  if (runtime.status === 'rejected') throw runtime.reason;
+  await runtime.value.close({ removeHostState: false });
+  throw (api as PromiseRejectedResult).reason;
+}
+
+/** Loads the API server only if the node has one. */
+async function openStandaloneApi(config: NodeConfig): Promise<ClusterConnection | undefined> {
+  if (!config.api.enabled) return undefined;
+  return (await import('./standalone-api.ts')).startStandaloneApi(config);
+}
+
+/** The container runtime running in a node's process. */
+type NodeRuntime = {
+  place: Pick<KubeletPlace, 'runtimeEndpoint' | 'cgroupDriver' | 'cgroupRoot' | 'legacyLogs'>;
+  serveStream: RuntimeHandle['serveStream'];
+  /** Whether it has no pods from any client, which means that its host state can be removed. */
+  isEmpty: () => boolean;
+  close: (options: { removeHostState: boolean }) => Promise<void>;
+};
+
+async function ownRuntime(config: NodeConfig, shared: SharedParts): Promise<NodeRuntime> {
+  const cgroups = await openCgroupPlace(config);
+  await claimCgroupPlace(cgroups);
+  const runtime = await startRuntime({ ...runtimeOptions(config), ...cgroups, ...shared });
+  return {
+    place: {
+      runtimeEndpoint: runtime.endpoint,
+      // cgroupfs even if the runtime uses the systemd driver: this kubelet shares the runtime's delegated cgroup, while other kubelets use
+      // slices
+      cgroupDriver: 'cgroupfs',
+      cgroupRoot: cgroups.cgroupParent,
+    },
+    serveStream: runtime.serveStream,
+    isEmpty: runtime.isEmpty,
+    close: async ({ removeHostState }) => {
+      await runtime.close({ removeHostState });
+      if (removeHostState) await closeCgroupPlace(cgroups);
+    },
+  };
+}
+
+/** Starts the dockershim. The kubelet gets the cgroup driver from it, which is Docker's. */
+async function dockerRuntime(config: NodeConfig, shared: SharedParts): Promise<NodeRuntime> {
+  const { startNodeDockershim } = await import('./docker-runtime.ts'); // loaded only if needed
+  const { place, serveStream, close } = await startNodeDockershim(config, shared);
+  return {
+    place,
+    serveStream,
+    isEmpty: () => false, // the Docker Engine may have containers of other programs
+    close: async ({ removeHostState }) => {
+      await close();
+      // with the systemd driver, slices are used instead, so there is nothing to remove
+      if (removeHostState) await removeCgroup(await discoverCgroups(), config.cgroup_parent);
+    },
+  };
+}
