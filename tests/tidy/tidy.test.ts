@@ -31,6 +31,7 @@ const ARROWS: Record<string, string[]> = {
     'host',
     'certificates/der',
     'certificates/x509',
+    'streaming',
     'kube-api',
     'kube-client',
     'kube-schema',

@@ -23,6 +23,7 @@ import { ServingCertificates, servingNames } from './certificates/serving-certif
 import { ServerHealth } from './health-checks.ts';
 import { inProcessClient } from './in-process-client/in-process-client.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
+import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
 import { type CallHandler, RequestHandler } from './server/request-handler.ts';
@@ -57,7 +58,7 @@ export type ApiServerOptions = {
   now?: () => number;
   /** Returns the handler of all requests, given that of the server. Tests record requests and inject faults with it. */
   decorate?: (handler: CallHandler) => CallHandler;
-};
+} & KubeletConnections;
 
 export type ApiServer = {
   /** The URL and the port for TLS; undefined without. */
@@ -115,7 +116,8 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const metrics = new Registry();
   const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];
   const parts = serverParts({ schema, store, access, registries, now, logger, health, metrics, observers }, listen);
-  const handlers = subresourceHandlers({ registries, store, access, admission, now });
+  const connector = nodeConnector(options, { store, authority, now });
+  const handlers = subresourceHandlers({ registries, store, access, admission, connector, now });
   const serving: ServerParts = { ...parts, subresources: handlers };
   const clients = new Set<KubeClient>();
   undo.add('end the clients in this process', () => {

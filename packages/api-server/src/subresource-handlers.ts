@@ -1,11 +1,15 @@
 import type { Admission, ObjectStore, Registries } from '@podwright/api-machinery';
 import { STRATEGIES } from '@podwright/kube-kinds';
 import { type Access, AUDIENCES } from './access.ts';
+import type { NodeConnector } from './backends/node-connector.ts';
 import type { SubresourceHandler } from './server/server-parts.ts';
 import { bindingHandler } from './subresources/binding-requests.ts';
 import { evictionHandler } from './subresources/eviction-requests.ts';
+import { logHandler } from './subresources/log-requests.ts';
+import { proxyHandlers } from './subresources/proxy-requests.ts';
 import { reviewHandlers } from './subresources/review-requests.ts';
 import { scaleHandler } from './subresources/scale-requests.ts';
+import { streamHandlers } from './subresources/stream-requests.ts';
 import { tokenHandler } from './subresources/token-requests.ts';
 
 export type HandlerParts = {
@@ -13,11 +17,13 @@ export type HandlerParts = {
   store: ObjectStore;
   access: Access;
   admission: Admission;
+  /** Reaches the kubelets of nodes. */
+  connector: NodeConnector;
   now: () => number;
 };
 
 /** The handlers of subresources with kinds of their own, and of reviews. */
-export function subresourceHandlers({ registries, store, access, admission, now }: HandlerParts) {
+export function subresourceHandlers({ registries, store, access, admission, connector, now }: HandlerParts) {
   const { authorizer, authenticator, rules, tokens } = access;
   const binding = bindingHandler(registries);
   const scales = Object.entries(STRATEGIES).flatMap(([resource, { scale }]) =>
@@ -28,6 +34,9 @@ export function subresourceHandlers({ registries, store, access, admission, now 
     ['pods/binding', binding],
     ['bindings', binding],
     ['pods/eviction', evictionHandler({ registries, store })],
+    ['pods/log', logHandler(connector)],
+    ...streamHandlers({ connector, admission, authorizer }),
+    ...proxyHandlers({ connector, store, admission }),
     ['serviceaccounts/token', tokenHandler({ store, tokens, audiences: AUDIENCES, now }, admission)],
     ...reviewHandlers({ authorizer, rules, authenticator, audiences: AUDIENCES, now }),
   ]);

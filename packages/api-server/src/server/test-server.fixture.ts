@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { forbidden, MemoryStore, Registries, type ResourceRegistry, unauthorized } from '@podwright/api-machinery';
+import {
+  forbidden,
+  MemoryStore,
+  type ObjectStore,
+  Registries,
+  type ResourceRegistry,
+  unauthorized,
+} from '@podwright/api-machinery';
 import { silentLogger } from '@podwright/base';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
@@ -16,9 +23,9 @@ import type { ServedResource, ServerParts } from './server-parts.ts';
 
 const schema = await Schema.load();
 
-export type TestServerOptions = Partial<
-  Pick<ServerParts, 'subresources' | 'documents' | 'anonymousPaths' | 'observers'>
-> & {
+export type TestServerOptions = Partial<Pick<ServerParts, 'documents' | 'anonymousPaths' | 'observers'>> & {
+  /** The handlers, or a function that returns those of a store. */
+  subresources?: ServerParts['subresources'] | ((store: ObjectStore) => ServerParts['subresources']);
   limits?: InFlightLimits;
   maxUnauthenticatedMs?: number;
   /** Default: everything is allowed. */
@@ -30,7 +37,8 @@ export type TestServerOptions = Partial<
 /** A server with a store in memory, a unix socket, and a TLS port. Tokens are `token-USER`. */
 export class TestServer implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'api-server-'));
-  readonly #registries = new Registries({ schema, strategies: {}, store: new MemoryStore() });
+  readonly store: ObjectStore = new MemoryStore();
+  readonly #registries = new Registries({ schema, strategies: {}, store: this.store });
   /** The requests that were authorized, such as `alice list pods x/`. */
   readonly authorized: string[] = [];
   readonly errors: unknown[] = [];
@@ -42,11 +50,12 @@ export class TestServer implements AsyncDisposable {
   certificate = '';
 
   constructor(options: TestServerOptions = {}) {
+    const { subresources = new Map() } = options;
     const parts: ServerParts = {
       schema,
       servedResource: (resource) =>
         resource.group === 'batch' ? undefined : withChanges(this.#registries.for(resource), options.resource),
-      subresources: options.subresources ?? new Map(),
+      subresources: typeof subresources === 'function' ? subresources(this.store) : subresources,
       documents: options.documents ?? {
         respond: async ({ path }) => (path === '/livez' ? textResponse(200, 'ok') : unknownPath()),
         unknownResource: () => unknownPath(),

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { discardBody } from '../wire/discard-body.ts';
+import type { HttpExchange } from '../wire/http-exchange.ts';
+import { waitForRoom } from '../wire/write-parts.ts';
+
+/** A backend's answer. `upgraded` is the connection if it has switched protocols, and the bytes received with the answer. */
+export type BackendAnswer = { response: IncomingMessage; upgraded?: { socket: Duplex; head: Buffer } };
+
+/** Waits for the answer to a request. Rejects with the connection's error, or with the signal's reason. Ends the request on failure. */
+export async function answerTo(outgoing: ClientRequest, signal: AbortSignal): Promise<BackendAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<BackendAnswer>();
+  const abort = () => outgoing.destroy(signal.reason);
+  outgoing.on('error', reject); // after the answer, the response reports the error, too
+  outgoing.once('response', (response) => resolve({ response }));
+  outgoing.once('upgrade', (response, socket, head) => {
+    socket.on('error', () => undefined); // the connection closes
+    resolve({ response, upgraded: { socket, head } });
+  });
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/**
+ * Sends a backend's response to the client as it arrives, no faster than the client reads it. If either side fails later, the response is
+ * cut off, because its status has been sent.
+ */
+export async function passResponse(
+  exchange: HttpExchange,
+  incoming: IncomingMessage,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
+  const { response, signal } = exchange;
+  const abort = () => incoming.destroy();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    response.writeHead(incoming.statusCode!, headers);
+    response.flushHeaders();
+    if (!(await passBody(exchange, incoming))) response.destroy(new Error('the response was cut off'));
+  } finally {
+    signal.removeEventListener('abort', abort);
+    incoming.destroy();
+  }
+}
+
+/** Returns false if a side has failed. */
+async function passBody({ request, response, signal }: HttpExchange, incoming: IncomingMessage): Promise<boolean> {
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>)
+      if (!(response.write(chunk) || (await waitForRoom(response, signal)))) return false;
+  } catch {
+    return false;
+  }
+  await discardBody({ request, signal });
+  response.end();
+  return true;
+}
+
+/** Reads the start of a response's body as text. */
+export async function readText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  incoming.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= maxBytes) incoming.destroy();
+  });
+  incoming.on('error', () => undefined); // what was received is of use
+  await once(incoming, 'close');
+  return Buffer.concat(chunks).subarray(0, maxBytes).toString();
+}

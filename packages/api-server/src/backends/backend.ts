@@ -1,0 +1,13 @@
+import type { ClientRequest, OutgoingHttpHeaders } from 'node:http';
+
+/** What is sent to a backend. `path` includes the query. */
+export type BackendCall = { method: string; path: string; headers: OutgoingHttpHeaders };
+
+/** A server to which the API server forwards requests: a node's kubelet, or a server in a pod. */
+export type Backend = {
+  scheme: 'http' | 'https';
+  /** HOST:PORT, as in URLs. */
+  authority: string;
+  /** Starts an HTTP/1.1 request on a connection of its own. The caller must handle the request's errors, and end it. */
+  request(call: BackendCall): ClientRequest;
+};

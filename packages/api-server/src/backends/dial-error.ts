@@ -1,0 +1,17 @@
+import { errorMessage } from '@podwright/base';
+
+const CONNECT_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connect: connection refused',
+  EHOSTUNREACH: 'connect: no route to host',
+  ENETUNREACH: 'connect: network is unreachable',
+  EADDRNOTAVAIL: 'connect: cannot assign requested address',
+  ETIMEDOUT: 'i/o timeout',
+};
+
+/** Describes why there is no connection to `authority` in the words of Go's net package, which clients and their users know. */
+export function dialError(error: unknown, authority: string): string {
+  const { code = '', hostname = '' } = error as { code?: string; hostname?: string };
+  if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname}: no such host`;
+  if (Object.hasOwn(CONNECT_ERRORS, code)) return `dial tcp ${authority}: ${CONNECT_ERRORS[code]}`;
+  return code === 'ECONNRESET' ? 'EOF' : errorMessage(error);
+}

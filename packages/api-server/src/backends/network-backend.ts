@@ -1,0 +1,58 @@
+import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, isIPv6, type Socket } from 'node:net';
+import type { Backend, BackendCall } from './backend.ts';
+
+/** As in Go's default transport. */
+const DIAL_TIMEOUT_MS = 30_000;
+
+/** A connection without traffic is closed after this time. As long as the kubelet's own limit for streams. */
+export const MAX_IDLE_MS = 4 * 3_600_000;
+
+/** Detects that a backend's host has vanished. */
+const KEEP_ALIVE_MS = 30_000;
+
+export type NetworkAddress = {
+  scheme: 'http' | 'https';
+  /** The name or address in URLs and in the TLS handshake. */
+  host: string;
+  port: number;
+  /** The IP address to connect to. Default: `host`. */
+  address?: string;
+  /** TLS options. By default the backend's certificate is not verified. */
+  tls?: { cert?: string; key?: string; ca?: string };
+};
+
+/** A backend that is reached over TCP, with or without TLS. */
+export function networkBackend(target: NetworkAddress): Backend {
+  const { scheme, host, port, address = host, tls = {} } = target;
+  const options: RequestOptions = { host: address, port, agent: false };
+  const secure = {
+    ...tls,
+    servername: isIP(host) === 0 ? host : '', // by default, node:https takes the `Host` header, which is the client's
+    rejectUnauthorized: tls.ca !== undefined,
+    minVersion: 'TLSv1.2' as const,
+  };
+  const open = (call: BackendCall): ClientRequest =>
+    scheme === 'https' ? httpsRequest({ ...options, ...secure, ...call }) : httpRequest({ ...options, ...call });
+  return {
+    scheme,
+    authority: `${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    request: (call) => bounded(open(call), scheme === 'https' ? 'secureConnect' : 'connect'),
+  };
+}
+
+/** Bounds the time to connect, and the time without traffic. */
+function bounded(outgoing: ClientRequest, connected: 'connect' | 'secureConnect'): ClientRequest {
+  const giveUp = () => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
+  const timer = setTimeout(giveUp, DIAL_TIMEOUT_MS);
+  outgoing.once('close', () => clearTimeout(timer));
+  outgoing.once('socket', (socket: Socket) => {
+    socket.once(connected, () => {
+      clearTimeout(timer);
+      socket.setKeepAlive(true, KEEP_ALIVE_MS);
+      socket.setTimeout(MAX_IDLE_MS, () => socket.destroy());
+    });
+  });
+  return outgoing;
+}

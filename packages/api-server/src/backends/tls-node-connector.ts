@@ -1,0 +1,54 @@
+import { ApiError, notFound, type ObjectStore } from '@podwright/api-machinery';
+import { type ApiObject, numberAt, objectsAt, textAt } from '@podwright/kube-kinds';
+import type { KeyPair } from '../certificates/certificate-authority.ts';
+import { networkBackend } from './network-backend.ts';
+import type { NodeConnector, NodeKubelet } from './node-connector.ts';
+
+export type TlsNodeConnectorParts = {
+  store: ObjectStore;
+  /** Returns the certificate of this server as a client of kubelets. */
+  clientPair: () => KeyPair;
+  /** CAs of the kubelets' serving certificates, PEM. Without, the certificates are not verified, as upstream: kubelets sign their own. */
+  kubeletAuthority?: string;
+};
+
+/** The types of addresses in order of preference, as kubeadm sets it. Names come last: they often cannot be looked up. */
+const ADDRESS_TYPES = ['InternalIP', 'ExternalIP', 'Hostname'];
+const DEFAULT_PORT = 10250;
+
+/** Reaches kubelets over TLS at the address and port in the status of their nodes. */
+export class TlsNodeConnector implements NodeConnector {
+  readonly #parts: TlsNodeConnectorParts;
+
+  constructor(parts: TlsNodeConnectorParts) {
+    this.#parts = parts;
+  }
+
+  kubelet(nodeName: string): NodeKubelet {
+    const { store, clientPair, kubeletAuthority } = this.#parts;
+    const node = store.get({ resource: 'nodes', namespace: '', name: nodeName })?.decode();
+    if (node === undefined) throw notFound({ group: '', plural: 'nodes' }, nodeName);
+    const host = addressOf(node);
+    const port = numberAt(node, 'status', 'daemonEndpoints', 'kubeletEndpoint', 'Port') || DEFAULT_PORT;
+    return {
+      host,
+      port,
+      isLocal: false,
+      backend: ({ address, skipVerification = false } = {}) => {
+        const { certificate: cert, key } = clientPair();
+        const ca = skipVerification ? undefined : kubeletAuthority;
+        return networkBackend({ scheme: 'https', host, port, address, tls: { cert, key, ca } });
+      },
+    };
+  }
+}
+
+function addressOf(node: ApiObject): string {
+  const addresses = objectsAt(node, 'status', 'addresses');
+  for (const type of ADDRESS_TYPES) {
+    const found = addresses.find((one) => one.type === type);
+    if (found !== undefined) return textAt(found, 'address');
+  }
+  const known = addresses.map((one) => `{${textAt(one, 'type')} ${textAt(one, 'address')}}`).join(' ');
+  throw new ApiError(500, '', { message: `no preferred addresses found; known addresses: [${known}]` });
+}

@@ -1,0 +1,25 @@
+import { type Admission, badRequest } from '@podwright/api-machinery';
+import { kindOf, placeOf } from '../server/resource-request.ts';
+import type { ResourceRequest } from '../server/server-parts.ts';
+
+/**
+ * Runs admission for a request that connects the client to another server (the operation CONNECT). `options` are the decoded parameters.
+ * Throws `ApiError` if the request is refused.
+ */
+export async function admitConnect(request: ResourceRequest, admission: Admission, options: object): Promise<void> {
+  const { exchange, writer, info, resource, user } = request;
+  if (exchange.query.getAll('dryRun').length > 0) throw badRequest('dryRun is not supported');
+  const { kind } = kindOf(request);
+  const object = { kind, apiVersion: 'v1', metadata: {}, ...options };
+  const target = { resource, subresource: info.subresource, ...placeOf(request) };
+  const attributes = {
+    operation: 'CONNECT',
+    ...target,
+    object,
+    user,
+    dryRun: false,
+    warn: writer.warnings.add,
+  } as const;
+  await admission.mutate(attributes);
+  await admission.validate(attributes);
+}

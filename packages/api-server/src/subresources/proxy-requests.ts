@@ -1,0 +1,58 @@
+/** Requests that are forwarded to a server in a pod, to an endpoint of a service, or to a node: `…/NAME/proxy/PATH`. */
+import type { Admission, ObjectStore } from '@podwright/api-machinery';
+import type { Backend } from '../backends/backend.ts';
+import { encodedPath, rawQuery, subpathOf } from '../backends/backend-path.ts';
+import { forwardRequest } from '../backends/forward-request.ts';
+import { forwardUpgrade } from '../backends/forward-upgrade.ts';
+import type { NodeConnector } from '../backends/node-connector.ts';
+import type { ResourceRequest, SubresourceHandler } from '../server/server-parts.ts';
+import { admitConnect } from './connect-requests.ts';
+import { nodeBackend } from './node-backend.ts';
+import { podBackend } from './pod-backend.ts';
+import { type ProxyTarget, proxyTarget } from './proxy-target.ts';
+import { serviceBackend } from './service-backend.ts';
+
+export type ProxyParts = { connector: NodeConnector; store: ObjectStore; admission: Admission };
+
+type FindBackend = (target: ProxyTarget, namespace: string) => Backend | Promise<Backend>;
+
+/** Returns the handlers by subresource. */
+export function proxyHandlers({ connector, store, admission }: ProxyParts): [string, SubresourceHandler][] {
+  const handler = (kind: string, find: FindBackend): SubresourceHandler => {
+    return (request) => proxy(request, admission, (id) => find(proxyTarget(kind, id), request.info.namespace));
+  };
+  return [
+    ['nodes/proxy', handler('node', (target) => nodeBackend(connector, target))],
+    ['pods/proxy', handler('pod', (target, namespace) => podBackend(store, namespace, target))],
+    ['services/proxy', handler('service', (target, namespace) => serviceBackend(store, namespace, target))],
+  ];
+}
+
+async function proxy(
+  request: ResourceRequest,
+  admission: Admission,
+  find: (id: string) => Backend | Promise<Backend>,
+): Promise<void> {
+  const { exchange, info } = request;
+  const subpath = subpathOf(info.parts.slice(3), info.path);
+  await admitConnect(request, admission, { path: subpath });
+  const backend = await find(info.name);
+  const query = rawQuery(exchange.request.url);
+  const path = `${encodedPath(subpath) || '/'}${query}`;
+  if (exchange.upgrade !== undefined) return forwardUpgrade(exchange, { backend, path });
+  if (subpath === '' && ['GET', 'HEAD'].includes(exchange.request.method ?? '')) return redirectToRoot(request, query);
+  await forwardRequest(exchange, { backend, path, prefix: encodedPath(prefixOf(info)) });
+}
+
+/** Relative links of the backend's pages need a path that ends with a slash. */
+function redirectToRoot({ writer, info }: ResourceRequest, query: string): Promise<void> {
+  const location = `${encodedPath(prefixOf(info))}/${query}`;
+  return writer.bytes(301, { contentType: '', parts: [] }, { location });
+}
+
+/** The path up to and including `proxy`. It starts with a single slash: two would be followed by the name of a host. */
+function prefixOf({ path, parts }: ResourceRequest['info']): string {
+  const behind = parts.slice(3).join('/');
+  const trimmed = path.replace(/^\/+/, '/').replace(/\/+$/, '');
+  return behind === '' ? trimmed : trimmed.slice(0, -behind.length - 1);
+}

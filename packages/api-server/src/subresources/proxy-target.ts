@@ -1,0 +1,33 @@
+import { ApiError, badRequest } from '@podwright/api-machinery';
+
+/** The target in the name of a proxy request: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`. Absent parts are ''. */
+export type ProxyTarget = {
+  /** As requested. */
+  id: string;
+  scheme: '' | 'http' | 'https';
+  name: string;
+  /** A number, or the name of a port. */
+  port: string;
+};
+
+/** Parses the name in a proxy request. `kind` is such as `pod`. Throws 400 if it is malformed. */
+export function proxyTarget(kind: string, id: string): ProxyTarget {
+  const parts = id.split(':');
+  const [scheme = '', name = '', port = ''] = parts.length > 2 ? parts : ['', ...parts];
+  const isScheme = scheme === '' || scheme === 'http' || scheme === 'https';
+  if (parts.length > 3 || name === '' || !isScheme) throw badRequest(`invalid ${kind} request ${JSON.stringify(id)}`);
+  return { id, scheme, name, port };
+}
+
+/** Returns the port to connect to. Throws 503, as upstream fails to connect, unless it is a number or absent. */
+export function portNumber({ scheme, port }: Pick<ProxyTarget, 'scheme' | 'port'>): number {
+  if (port === '') return scheme === 'https' ? 443 : 80;
+  const number = Number(port);
+  if (!/^\d{1,10}$/.test(port)) throw unreachable(`dial tcp: lookup tcp/${port}: unknown port`);
+  if (number < 1 || number > 65_535) throw unreachable(`dial tcp: address ${port}: invalid port`);
+  return number;
+}
+
+export const serviceUnavailable = (message: string): ApiError => new ApiError(503, 'ServiceUnavailable', { message });
+
+const unreachable = (reason: string) => serviceUnavailable(`error trying to reach service: ${reason}`);
