@@ -22,12 +22,12 @@ export type Result = { code: number | null; out: string; err: string };
 
 export class ApiPlace {
   readonly directory = mkdtempSync(join(tmpdir(), 'pw-api-'));
-  readonly #bundle: Bundle;
+  readonly bundle: Bundle;
   readonly #serverArgs: readonly string[];
   #server: StartedProgram | undefined;
 
   constructor(bundle: Bundle, serverArgs: readonly string[] = []) {
-    this.#bundle = bundle;
+    this.bundle = bundle;
     this.#serverArgs = serverArgs;
   }
 
@@ -61,7 +61,7 @@ export class ApiPlace {
   async remove(): Promise<void> {
     await this.stopServer('SIGTERM');
     rmSync(this.directory, { recursive: true });
-    this.#bundle.remove();
+    this.bundle.remove();
   }
 
   file(name: string, content: string): string {
@@ -90,15 +90,27 @@ export class ApiPlace {
   }
 
   kubectl(...args: string[]): Result {
+    return this.kubectlWithInput('', ...args);
+  }
+
+  kubectlWithInput(input: string, ...args: string[]): Result {
     const { status, stdout, stderr } = spawnSync(KUBECTL, this.#kubectlArgs(args), {
       encoding: 'utf8',
       env: this.#env,
+      input,
+      maxBuffer: 32 << 20,
     });
     return { code: status, out: stdout, err: stderr };
   }
 
   startKubectl(...args: string[]): StartedProgram {
     return new StartedProgram([KUBECTL, ...this.#kubectlArgs(args)], { env: this.#env });
+  }
+
+  /** Starts kubectl on a terminal. The arguments must need no quotes. */
+  startOnTerminal(...args: string[]): StartedProgram {
+    const line = [KUBECTL, ...this.#kubectlArgs(args)].join(' ');
+    return new StartedProgram(['script', '-qfec', line, '/dev/null'], { env: this.#env });
   }
 
   /** The answer to a request on the socket: a GET, or a POST of an object. */
@@ -116,7 +128,7 @@ export class ApiPlace {
 
   #command(...args: string[]): string[] {
     const paths = ['--root', join(this.directory, 'root'), '--state', join(this.directory, 'state')];
-    return [process.execPath, this.#bundle.program, ...paths, ...args];
+    return [process.execPath, this.bundle.program, ...paths, ...args];
   }
 
   #kubectlArgs(args: string[]): string[] {
