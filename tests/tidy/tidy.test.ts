@@ -26,6 +26,7 @@ const ARROWS: Record<string, string[]> = {
   runtime: ['base', 'host', 'system', 'metadata', 'grpc', 'cri', 'cni', 'streaming', 'images', 'shim'],
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
   'api-machinery': ['base', 'host', 'kube-schema', 'kube-kinds'],
+  'api-documents': ['base', 'kube-schema', 'api-machinery'],
   'api-server': [
     'base',
     'host',
@@ -37,6 +38,7 @@ const ARROWS: Record<string, string[]> = {
     'kube-schema',
     'kube-kinds',
     'api-machinery',
+    'api-documents',
   ],
   placement: ['base', 'host', 'grpc', 'kube-api', 'kube-client'],
   'kubelet-configuration': ['base', 'cri', 'kube-api', 'placement'],

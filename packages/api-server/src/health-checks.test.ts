@@ -3,17 +3,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Health } from '@podwright/api-documents';
 import { MemoryStore } from '@podwright/api-machinery';
-import { Health } from './discovery/health.ts';
 import { ServerHealth } from './health-checks.ts';
-import { pathRequest } from './path-request.fixture.ts';
+
+const request = (path: string, query = '') => ({
+  method: 'GET',
+  path,
+  query: new URLSearchParams(query),
+  header: () => '',
+});
 
 test('the checks report the state of the server', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'pw-health-'));
   let nowMs = 1000;
   const health = new ServerHealth({ directory, store: new MemoryStore(), now: () => nowMs });
   const failedOf = async (endpoint: string) => {
-    const response = await new Health(health.checks, () => undefined).respond(pathRequest(`/${endpoint}?verbose`));
+    const response = await new Health(health.checks, () => undefined).respond(request(`/${endpoint}`, 'verbose'));
     const failed = String(response?.body).matchAll(/^\[-\](\S+)/gm);
     return [response?.status, ...[...failed].map(([, name]) => name)];
   };
@@ -37,7 +43,7 @@ test('a server that stops is alive, but not ready', async () => {
   health.stopping();
   health.controllerEnded();
   const statusOf = async (endpoint: string) =>
-    (await new Health(health.checks, () => undefined).respond(pathRequest(endpoint)))?.status;
+    (await new Health(health.checks, () => undefined).respond(request(endpoint)))?.status;
   assert.equal(await statusOf('/livez'), 200);
   assert.equal(await statusOf('/readyz'), 500);
   assert.equal(await statusOf('/readyz/shutdown'), 500);

@@ -1,6 +1,6 @@
 import { access, constants, statfs } from 'node:fs/promises';
+import type { HealthCheck, HealthChecks } from '@podwright/api-documents';
 import type { ObjectStore } from '@podwright/api-machinery';
-import type { HealthCheck, HealthChecks } from './discovery/health.ts';
 
 export type HealthParts = {
   /** The directory of the store. */

@@ -1,4 +1,3 @@
-export { ApiPaths, type ApiPathsOptions } from './api-paths.ts';
 export { type AggregatedRules, planAggregation } from './authorization/aggregation.ts';
 export {
   type AuthorizationAttributes,
@@ -26,12 +25,8 @@ export type { AppliedBinding, RbacSource } from './authorization/rbac-source.ts'
 export { type RulesReviewStatus, rulesReviewStatus } from './authorization/rules-review.ts';
 export { StoreRbacSource } from './authorization/store-rbac-source.ts';
 export { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
-export { CLIENT_CERTIFICATE_LIFE_MS } from './certificates/certificate-authority.ts';
 export type { LocalKubelet } from './backends/local-node-connector.ts';
-export { deprecationWarning } from './discovery/deprecation.ts';
-export { isServedByDefault } from './discovery/group-versions.ts';
-export { type FailedCheck, Health, type HealthCheck, type HealthChecks } from './discovery/health.ts';
-export type { PathRequest, PathResponse } from './http-answer.ts';
+export { CLIENT_CERTIFICATE_LIFE_MS } from './certificates/certificate-authority.ts';
 export { issueKubeconfig } from './issue-kubeconfig.ts';
 export {
   ApiListeners,

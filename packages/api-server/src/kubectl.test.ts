@@ -8,11 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { ApiPaths, Health, isServedByDefault } from '@podwright/api-documents';
 import { ApiError, internalError } from '@podwright/api-machinery';
 import { Schema } from '@podwright/kube-schema';
-import { ApiPaths } from './api-paths.ts';
-import { isServedByDefault } from './discovery/group-versions.ts';
-import { Health } from './discovery/health.ts';
 
 const program = process.env.PODWRIGHT_KUBECTL;
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
+import { isServedByDefault } from '@podwright/api-documents';
 import { groupResource, storeResource } from '@podwright/api-machinery';
 import { STRATEGIES } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
-import { isServedByDefault } from './discovery/group-versions.ts';
 
 /** Groups whose objects would have no effect: no part of the server acts upon them. */
 const WITHOUT_EFFECT: readonly string[] = [

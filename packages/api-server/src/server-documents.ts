@@ -1,9 +1,8 @@
+import { ApiPaths, type FailedCheck, Health, type HealthChecks } from '@podwright/api-documents';
 import type { Resource, Schema } from '@podwright/kube-schema';
 import { ISSUER } from './access.ts';
-import { ApiPaths } from './api-paths.ts';
 import { openIdDocument } from './authentication/openid-documents.ts';
 import type { SigningKey } from './authentication/signing-key.ts';
-import { type FailedCheck, Health, type HealthChecks } from './discovery/health.ts';
 import type { PathDocuments } from './server/server-parts.ts';
 
 export type DocumentParts = {

@@ -1,22 +1,9 @@
 /** Composes the API server of one node: its store, its rules, its users, its certificates and the controllers that it needs. */
-import { join } from 'node:path';
-import {
-  type Allocate,
-  type Durability,
-  type ObjectStore,
-  openSqliteStore,
-  Registries,
-  type SqliteStore,
-  STORE_INDEXES,
-} from '@podwright/api-machinery';
+import type { Durability, Registries, SqliteStore } from '@podwright/api-machinery';
 import { describeUndoFailures, type Logger, metricsText, Registry, Undo } from '@podwright/base';
 import type { KubeClient } from '@podwright/kube-client';
-import { CONVERSIONS, STRATEGIES, type UserInfo } from '@podwright/kube-kinds';
-import { Schema } from '@podwright/kube-schema';
-import { type Access, openAccess } from './access.ts';
-import { defaultAdmission } from './admission/default-plugins.ts';
+import type { UserInfo } from '@podwright/kube-kinds';
 import { type AuditOptions, openAuditLog } from './audit/open-audit-log.ts';
-import { ensureBaseObjects } from './base-objects.ts';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
@@ -24,6 +11,7 @@ import { ServerHealth } from './health-checks.ts';
 import { inProcessClient } from './in-process-client/in-process-client.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
 import { type KubeletConnections, nodeConnector } from './node-connections.ts';
+import { openObjects, type ServerObjects } from './open-objects.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
 import { type CallHandler, RequestHandler } from './server/request-handler.ts';
@@ -32,8 +20,6 @@ import type { ServerParts } from './server/server-parts.ts';
 import { advertisedAddress, hostAndPort, urlOf } from './server-address.ts';
 import { serverDocuments } from './server-documents.ts';
 import { serverMetrics } from './server-metrics.ts';
-import { AddressRange } from './services/address-range.ts';
-import { ServiceAllocator } from './services/service-allocator.ts';
 import { startControllers } from './start-controllers.ts';
 import { subresourceHandlers } from './subresource-handlers.ts';
 import { EventEncoder } from './wire/encode-event.ts';
@@ -76,13 +62,8 @@ export type ApiServer = {
   stop: () => Promise<void>;
 };
 
-const SERVICE_RANGE = '10.96.0.0/12';
-
 /** What clients may read without credentials: how a node that joins with a token verifies the cluster. */
 const ANONYMOUS_PATHS = ['/api/v1/namespaces/kube-public/configmaps/cluster-info'];
-
-/** Objects that are not written to disk: they are many and soon obsolete. */
-const VOLATILE = ['events', 'leases.coordination.k8s.io'];
 
 /** Starts the server. Rejects with the errors of the store and of the listeners. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
@@ -97,27 +78,17 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 }
 
 async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiServer> {
-  const { directory, socketPath, listen, logger, durability, names = [], now = Date.now } = options;
+  const { directory, socketPath, listen, logger, names = [], now = Date.now } = options;
   const { decorate = (handler) => handler, assignsPods = false } = options;
-  const schema = await Schema.load();
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
-  const path = join(directory, 'objects.db');
-  const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, durability });
-  undo.add('close the store', () => store.close());
-  const access = await openAccess({ directory, store, now });
-  const admission = defaultAdmission({ store, now, authorizer: access.authorizer, escalation: access.escalation });
-  const range = new AddressRange(options.serviceRange ?? SERVICE_RANGE);
-  const services = new ServiceAllocator(store, range);
-  const allocations: Record<string, Allocate> = { services: (object, old) => services.allocate(object, old) };
-  const kinds = { strategies: STRATEGIES, conversions: CONVERSIONS };
-  const registries = new Registries({ schema, ...kinds, store, admission, allocations });
-  await ensureBaseObjects({ schema, registries, store, nowMs: now() });
+  const objects = await openObjects({ ...options, now }, undo);
+  const { schema, store, access, registries, clusterIp } = objects;
   const health = new ServerHealth({ directory, store, now });
   const metrics = new Registry();
   const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];
-  const parts = serverParts({ schema, store, access, registries, now, logger, health, metrics, observers }, listen);
+  const parts = serverParts({ ...objects, now, logger, health, metrics, observers }, listen);
   const connector = nodeConnector(options, { store, authority, now });
-  const handlers = subresourceHandlers({ registries, store, access, admission, connector, now });
+  const handlers = subresourceHandlers({ ...objects, connector, now });
   const serving: ServerParts = { ...parts, subresources: handlers };
   const clients = new Set<KubeClient>();
   undo.add('end the clients in this process', () => {
@@ -134,26 +105,16 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   });
   health.certificates = certificates;
   const port = listen && (await listeners.listenSecure(listen, { ...certificates.start(), clientAuthorities }));
-  const resources = servedResources(schema);
-  const caCertificate = authority.certificate;
   const bound = listen && port !== undefined ? { host: listen.host, port } : undefined;
   const url = bound && urlOf(bound);
   const address = bound && advertisedAddress(bound.host);
-  const serverUrl = bound && urlOf({ ...bound, host: address ?? bound.host });
-  const service = { clusterIp: range.first, endpoint: bound && { address, port: bound.port } };
-  const { authorizer } = access;
-  const served = { schema, resources, registries, store };
-  const ended = () => health.controllerEnded();
   const stopControllers = startControllers({
-    ...served,
-    authority,
-    authorizer,
-    serverUrl,
-    service,
-    ended,
-    assignsPods,
-    logger,
-    now,
+    ...{ schema, registries, store, authority, assignsPods, logger, now },
+    resources: servedResources(schema),
+    authorizer: access.authorizer,
+    serverUrl: bound && urlOf({ ...bound, host: address ?? bound.host }),
+    service: { clusterIp, endpoint: bound && { address, port: bound.port } },
+    ended: () => health.controllerEnded(),
   });
   health.controllersStarted();
   undo.add('stop the controllers', stopControllers);
@@ -162,13 +123,13 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
     url,
     port,
     podEndpoint: address === undefined || bound === undefined ? undefined : { address, port: bound.port },
-    caCertificate,
+    caCertificate: authority.certificate,
     registries,
     store,
     kubeconfig: ({ username, groups }) =>
       kubeconfigText({
         server: url ?? '',
-        caCertificate,
+        caCertificate: authority.certificate,
         user: username,
         pair: authority.client({ commonName: username, organizations: groups }),
       }),
@@ -192,10 +153,9 @@ async function openAudit({ audit, logger, now = Date.now }: ApiServerOptions, un
   return [observer];
 }
 
-type Composed = Pick<ServerParts, 'schema' | 'now' | 'logger'> & {
-  store: ObjectStore;
-  access: Access;
-  registries: Registries;
+type Composed = Pick<ServerObjects, 'schema' | 'access' | 'registries'> & {
+  now: () => number;
+  logger: Logger;
   health: ServerHealth;
   metrics: Registry;
   observers: readonly RequestObserver[];

@@ -1,4 +1,4 @@
-import type { PathResponse } from '../http-answer.ts';
+import type { PathResponse } from '@podwright/api-documents';
 import { type HttpExchange, headerOf } from '../wire/http-exchange.ts';
 import type { ResponseWriter } from '../wire/response-writer.ts';
 import type { RequestInfo } from './request-info.ts';

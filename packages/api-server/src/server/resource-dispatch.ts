@@ -1,7 +1,7 @@
+import { deprecationWarning } from '@podwright/api-documents';
 import { groupResource, methodNotAllowed, pageNotFound } from '@podwright/api-machinery';
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
-import { deprecationWarning } from '../discovery/deprecation.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import { checkPathSegment } from '../wire/path-segment.ts';
 import type { ResponseWriter } from '../wire/response-writer.ts';

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import type { PathRequest, PathResponse } from '@podwright/api-documents';
 import type { ResourceRegistry } from '@podwright/api-machinery';
 import type { Logger } from '@podwright/base';
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 import type { AuthorizationAttributes, Authorizer } from '../authorization/authorizer.ts';
-import type { PathRequest, PathResponse } from '../http-answer.ts';
 import type { EventEncoder } from '../wire/encode-event.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { ResponseWriter } from '../wire/response-writer.ts';

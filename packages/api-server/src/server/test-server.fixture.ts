@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { textResponse, unknownPath } from '@podwright/api-documents';
 import {
   forbidden,
   MemoryStore,
@@ -14,7 +15,6 @@ import { silentLogger } from '@podwright/base';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import type { AuthorizationAttributes, Verdict } from '../authorization/authorizer.ts';
-import { textResponse, unknownPath } from '../http-answer.ts';
 import { EventEncoder } from '../wire/encode-event.ts';
 import { ApiListeners } from './api-listeners.ts';
 import type { InFlightLimits } from './in-flight.ts';

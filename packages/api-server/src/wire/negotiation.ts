@@ -1,6 +1,6 @@
+import { type AcceptClause, accepts, parseAccept } from '@podwright/api-documents';
 import { notAcceptable } from '@podwright/api-machinery';
 import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
-import { type AcceptClause, accepts, parseAccept } from '../accept.ts';
 import { type HttpExchange, headerOf } from './http-exchange.ts';
 import { MEDIA_TYPES, type ObjectMediaType } from './media-type.ts';
 

@@ -1,0 +1,60 @@
+/** Opens the objects of the API server: the store, and what decides about reads and writes of it. */
+import { join } from 'node:path';
+import {
+  type Admission,
+  type Allocate,
+  type Durability,
+  openSqliteStore,
+  Registries,
+  type SqliteStore,
+  STORE_INDEXES,
+} from '@podwright/api-machinery';
+import type { Undo } from '@podwright/base';
+import { CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
+import { Schema } from '@podwright/kube-schema';
+import { type Access, openAccess } from './access.ts';
+import { defaultAdmission } from './admission/default-plugins.ts';
+import { ensureBaseObjects } from './base-objects.ts';
+import { AddressRange } from './services/address-range.ts';
+import { ServiceAllocator } from './services/service-allocator.ts';
+
+/** Objects that are not written to disk: they are many and soon obsolete. */
+const VOLATILE = ['events', 'leases.coordination.k8s.io'];
+
+const SERVICE_RANGE = '10.96.0.0/12';
+
+export type ObjectsOptions = {
+  directory: string;
+  /** The IPv4 range of cluster IPs. Default: 10.96.0.0/12. */
+  serviceRange?: string;
+  durability?: Durability;
+  now: () => number;
+};
+
+export type ServerObjects = {
+  schema: Schema;
+  store: SqliteStore;
+  access: Access;
+  admission: Admission;
+  registries: Registries;
+  /** The cluster IP of the Service `kubernetes`. */
+  clusterIp: string;
+};
+
+/** Opens the store and creates the objects that every API server has. `undo` closes the store. */
+export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<ServerObjects> {
+  const { directory, serviceRange = SERVICE_RANGE, durability, now } = options;
+  const schema = await Schema.load();
+  const path = join(directory, 'objects.db');
+  const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, durability });
+  undo.add('close the store', () => store.close());
+  const access = await openAccess({ directory, store, now });
+  const admission = defaultAdmission({ store, now, authorizer: access.authorizer, escalation: access.escalation });
+  const range = new AddressRange(serviceRange);
+  const services = new ServiceAllocator(store, range);
+  const allocations: Record<string, Allocate> = { services: (object, old) => services.allocate(object, old) };
+  const kinds = { strategies: STRATEGIES, conversions: CONVERSIONS };
+  const registries = new Registries({ schema, ...kinds, store, admission, allocations });
+  await ensureBaseObjects({ schema, registries, store, nowMs: now() });
+  return { schema, store, access, admission, registries, clusterIp: range.first };
+}
