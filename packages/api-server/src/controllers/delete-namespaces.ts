@@ -5,6 +5,7 @@ import { errorMessage, pause } from '@podwright/base';
 import { type ApiObject, textsAt, withValue } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
 import { followResource } from './follow-resource.ts';
+import { type NamespaceContent, withDeletionConditions } from './namespace-conditions.ts';
 
 export type DeletionParts = ControllerParts & {
   /** The names in the store of all resources with namespaces. */
@@ -38,24 +39,45 @@ export async function deleteNamespaces(parts: DeletionParts): Promise<void> {
 
 /** Tries until the namespace is removed. Never rejects. */
 async function emptyNamespace(parts: DeletionParts, name: string): Promise<void> {
-  const { store, logger, signal } = parts;
+  const { logger, signal } = parts;
+  const failed = (error: string) =>
+    logger.warn({ namespace: name, error }, 'delete the objects of a namespace failed, trying again');
   let waitMs = FIRST_WAIT_MS;
   while (!signal.aborted && isTerminating(parts, name)) {
     try {
-      for (const resource of parts.namespaced) await deleteAll(parts, resource, name);
-      const remaining = parts.namespaced.filter(
-        (one) => store.list(one, { namespace: name, limit: 1 }).objects.length > 0,
-      );
-      if (remaining.length === 0) return await finalize(parts, name);
+      const content = await deleteContent(parts, name);
+      if (content.objects.size === 0) return await finalize(parts, name);
+      if (content.errors.length > 0) failed(content.errors.join('; '));
+      await report(parts, name, content);
     } catch (error) {
-      logger.warn(
-        { namespace: name, error: errorMessage(error) },
-        'delete the objects of a namespace failed, trying again',
-      );
+      failed(errorMessage(error));
     }
     await pause(waitMs, signal);
     waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
   }
+}
+
+/** Deletes what can be deleted. Returns what remains. */
+async function deleteContent(parts: DeletionParts, namespace: string): Promise<NamespaceContent> {
+  const errors: string[] = [];
+  const objects = new Map<string, number>();
+  const finalizers = new Map<string, number>();
+  for (const resource of parts.namespaced)
+    await deleteAll(parts, resource, namespace).catch((error: unknown) => errors.push(errorMessage(error)));
+  for (const resource of parts.namespaced) {
+    const remaining = parts.store.list(resource, { namespace }).objects;
+    if (remaining.length > 0) objects.set(resource, remaining.length);
+    for (const object of remaining)
+      for (const finalizer of object.decode().metadata.finalizers ?? [])
+        finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+  }
+  return { objects, finalizers, errors };
+}
+
+async function report({ registryOf, context }: DeletionParts, name: string, content: NamespaceContent): Promise<void> {
+  const status = context('status');
+  const next = (object: ApiObject) => withDeletionConditions(object, content, status.nowMs);
+  await registryOf('namespaces').change({ namespace: '', name }, next, status);
 }
 
 function isTerminating({ store }: DeletionParts, name: string): boolean {

@@ -1,0 +1,75 @@
+/** The conditions of a namespace that is being deleted (upstream's namespace/deletion). */
+
+import { timestamp } from '@podwright/api-machinery';
+import { type ApiObject, type JsonObject, objectsAt, withValue } from '@podwright/kube-kinds';
+
+/** What a namespace contains after an attempt to delete its objects. */
+export type NamespaceContent = {
+  /** The number of objects by the name of their resource in the store. Resources without objects are absent. */
+  objects: ReadonlyMap<string, number>;
+  /** The number of objects by finalizer. */
+  finalizers: ReadonlyMap<string, number>;
+  /** The errors of deletions. */
+  errors: readonly string[];
+};
+
+type Condition = { type: string; status: 'True' | 'False'; reason: string; message: string };
+
+/** Returns the namespace with its conditions. The time of a condition is that of the last change of its status. */
+export function withDeletionConditions(namespace: ApiObject, content: NamespaceContent, nowMs: number): ApiObject {
+  const present = objectsAt(namespace, 'status', 'conditions');
+  const changed = conditionsOf(content).map((condition) => {
+    const old = present.find(({ type }) => type === condition.type);
+    const isSame = old?.status === condition.status && old.lastTransitionTime !== undefined;
+    return { ...condition, lastTransitionTime: isSame ? old.lastTransitionTime : timestamp(nowMs) } as JsonObject;
+  });
+  const others = present.filter(({ type }) => changed.every((one) => one.type !== type));
+  return withValue(namespace, ['status', 'conditions'], [...others, ...changed]);
+}
+
+function conditionsOf({ objects, finalizers, errors }: NamespaceContent): Condition[] {
+  const isEmpty = objects.size === 0;
+  const resources = listed(objects, (name, count) => `${withGroup(name)} has ${count} resource instances`);
+  const held = listed(finalizers, (name, count) => `${name} in ${count} resource instances`);
+  const failed = `Failed to delete all resource types, ${errors.length} remaining: ${[...errors].sort().join(', ')}`;
+  const removed = ['ContentRemoved', 'All content successfully removed'] as const;
+  const finished = ['ContentHasNoFinalizers', 'All content-preserving finalizers finished'] as const;
+  const discovered = ['ResourcesDiscovered', 'All resources successfully discovered'] as const;
+  const parsed = ['ParsedGroupVersions', 'All legacy kube types successfully parsed'] as const;
+  const deleted = ['ContentDeleted', 'All content successfully deleted, may be waiting on finalization'] as const;
+  return [
+    condition('NamespaceDeletionDiscoveryFailure', false, discovered),
+    condition('NamespaceDeletionGroupVersionParsingFailure', false, parsed),
+    errors.length === 0
+      ? condition('NamespaceDeletionContentFailure', false, deleted)
+      : condition('NamespaceDeletionContentFailure', true, ['ContentDeletionFailed', failed]),
+    isEmpty
+      ? condition('NamespaceContentRemaining', false, removed)
+      : condition('NamespaceContentRemaining', true, [
+          'SomeResourcesRemain',
+          `Some resources are remaining: ${resources}`,
+        ]),
+    finalizers.size === 0
+      ? condition('NamespaceFinalizersRemaining', false, finished)
+      : condition('NamespaceFinalizersRemaining', true, [
+          'SomeFinalizersRemain',
+          `Some content in the namespace has finalizers remaining: ${held}`,
+        ]),
+  ];
+}
+
+const condition = (type: string, is: boolean, [reason, message]: readonly [string, string]): Condition => ({
+  type,
+  status: is ? 'True' : 'False',
+  reason,
+  message,
+});
+
+const listed = (counts: ReadonlyMap<string, number>, show: (name: string, count: number) => string): string =>
+  [...counts]
+    .map(([name, count]) => show(name, count))
+    .sort()
+    .join(', ');
+
+/** Upstream shows the resources of the core group with a dot at the end. */
+const withGroup = (name: string): string => (name.includes('.') ? name : `${name}.`);
