@@ -1,5 +1,5 @@
 /** A node that belongs to the API server of a test: kubelet and runtime in one process, joined with a client certificate. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { waitFor, withTimeout } from '@podwright/base';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
 import { freePort, NodePlace } from '../pods/node.fixture.ts';
@@ -86,6 +86,13 @@ export class JoinedNode {
           .every((status) => status === 'True'),
       () => this.ok('describe', 'pods', ...names),
     );
+  }
+
+  /** Adds a manifest of a static pod to the node's directory. */
+  writeManifest(name: string, pod: PodGiven): void {
+    const [path, unfinished] = [name, `.${name}`].map((one) => this.#place.path('root/manifests', one));
+    writeFileSync(unfinished!, JSON.stringify(podOf(pod)));
+    renameSync(unfinished!, path!);
   }
 
   async until(holds: () => boolean, details: () => string): Promise<void> {

@@ -36,9 +36,12 @@ const SERVICE = {
 suite('kubectl on the pods of a joined node', () => {
   before(async () => {
     node = await JoinedNode.start('10.129.212.0/24');
+    node.ok('create', 'configmap', 'colours', '--from-literal=SKY=blue');
+    node.ok('create', 'secret', 'generic', 'passwords', '--from-literal=DOOR=open');
+    const envFrom = [{ configMapRef: { name: 'colours' } }, { secretRef: { name: 'passwords' } }];
     await node.run(
       { name: 'web', scripts: { main: SERVER }, container: { ports: [{ containerPort: 8080 }] } },
-      { name: 'two', scripts: { a: 'echo a; sleep 3600', b: 'echo b; sleep 3600' } },
+      { name: 'two', scripts: { a: 'echo a; sleep 3600', b: 'echo b; sleep 3600' }, container: { envFrom } },
       { name: 'shell', scripts: { main: 'exec sh' }, container: { stdin: true, tty: true } },
       {
         name: 'reader',
@@ -54,6 +57,8 @@ suite('kubectl on the pods of a joined node', () => {
     assert.match(node.ok('describe', 'pod', 'web'), /Normal +Started /);
     const leases = () => node.ok('get', 'leases', '-n', 'kube-node-lease');
     await node.until(() => /^worker +worker /m.test(leases()), leases);
+    const environment = node.ok('exec', 'two', '-c', 'a', '--', 'env');
+    for (const line of [/^SKY=blue$/m, /^DOOR=open$/m]) assert.match(environment, line);
     assert.match(node.ok('exec', 'web', '--', 'cat', '/var/run/secrets/kubernetes.io/serviceaccount/token'), /^eyJ/);
   });
 
@@ -146,11 +151,30 @@ suite('kubectl on the pods of a joined node', () => {
     await proxy.ended();
   });
 
+  test('a pod of a manifest has a mirror pod, with logs and commands', async () => {
+    node.writeManifest('static.json', { name: 'static', scripts: { main: 'echo of a file; sleep 3600' } });
+    const name = `static-${NODE}`;
+    await node.until(
+      () => node.ok('logs', name) === 'of a file\n',
+      () => node.api.kubectl('describe', 'pod', name).out,
+    );
+    assert.equal(node.ok('exec', name, '--', 'hostname'), `${name}\n`);
+    assert.match(
+      node.ok('get', 'pod', name, '-o', 'jsonpath={.metadata.annotations}'),
+      /kubernetes\.io\/config\.mirror/,
+    );
+  });
+
   test('restricts commands to users who may create them', () => {
     node.ok('create', 'role', 'reader', '--verb=get', '--resource=pods,pods/exec,pods/log');
     node.ok('create', 'rolebinding', 'readers', '--role=reader', '--user=bob');
     assert.match(node.ok('logs', 'web', '--tail=1', '--as', 'bob'), /^line 5\n$/);
     assert.match(node.fails('exec', 'web', '--as', 'bob', '--', 'true'), /is forbidden/);
     assert.match(node.fails('port-forward', 'web', ':80', '--as', 'bob'), /is forbidden/);
+  });
+
+  test('pods are deleted once their containers have ended', () => {
+    assert.match(node.ok('delete', 'pod', 'reader', 'two', '--timeout=40s'), /^pod "two" deleted/m);
+    assert.match(node.fails('logs', 'two', '-c', 'a'), /pods "two" not found/);
   });
 });

@@ -8,10 +8,12 @@ import type { Backend } from './backend.ts';
 import { answerTo, type BackendAnswer, passResponse } from './backend-response.ts';
 import { dialError } from './dial-error.ts';
 import { responseHeaders, upgradeHeaders } from './forwarded-headers.ts';
-import { MAX_IDLE_MS } from './network-backend.ts';
 
 /** How long a backend may take to answer. A kubelet first calls its container runtime. */
 const MAX_ANSWER_MS = 60_000;
+
+/** A joined connection without traffic is closed after this time, which is the kubelet's default. */
+const MAX_IDLE_MS = 4 * 3_600_000;
 
 /**
  * Forwards a request to upgrade the protocol, such as SPDY/3.1 or WebSocket, and joins the two connections byte by byte until both have

@@ -6,10 +6,7 @@ import type { Backend, BackendCall } from './backend.ts';
 /** As in Go's default transport. */
 const DIAL_TIMEOUT_MS = 30_000;
 
-/** A connection without traffic is closed after this time. As long as the kubelet's own limit for streams. */
-export const MAX_IDLE_MS = 4 * 3_600_000;
-
-/** Detects that a backend's host has vanished. */
+/** Detects that a backend's host has vanished. A backend may be silent for as long as its client waits, such as the log of a quiet container. */
 const KEEP_ALIVE_MS = 30_000;
 
 export type NetworkAddress = {
@@ -42,7 +39,7 @@ export function networkBackend(target: NetworkAddress): Backend {
   };
 }
 
-/** Bounds the time to connect, and the time without traffic. */
+/** Bounds the time to connect. */
 function bounded(outgoing: ClientRequest, connected: 'connect' | 'secureConnect'): ClientRequest {
   const giveUp = () => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' }));
   const timer = setTimeout(giveUp, DIAL_TIMEOUT_MS);
@@ -51,7 +48,6 @@ function bounded(outgoing: ClientRequest, connected: 'connect' | 'secureConnect'
     socket.once(connected, () => {
       clearTimeout(timer);
       socket.setKeepAlive(true, KEEP_ALIVE_MS);
-      socket.setTimeout(MAX_IDLE_MS, () => socket.destroy());
     });
   });
   return outgoing;

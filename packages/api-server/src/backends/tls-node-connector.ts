@@ -29,7 +29,7 @@ export class TlsNodeConnector implements NodeConnector {
     const node = store.get({ resource: 'nodes', namespace: '', name: nodeName })?.decode();
     if (node === undefined) throw notFound({ group: '', plural: 'nodes' }, nodeName);
     const host = addressOf(node);
-    const port = numberAt(node, 'status', 'daemonEndpoints', 'kubeletEndpoint', 'Port') || DEFAULT_PORT;
+    const port = portOf(node);
     return {
       host,
       port,
@@ -41,6 +41,14 @@ export class TlsNodeConnector implements NodeConnector {
       },
     };
   }
+}
+
+/** A node may publish any number. */
+function portOf(node: ApiObject): number {
+  const port = numberAt(node, 'status', 'daemonEndpoints', 'kubeletEndpoint', 'Port') ?? 0;
+  if (port <= 0) return DEFAULT_PORT;
+  if (port > 65_535) throw new ApiError(500, '', { message: `dial tcp: address ${port}: invalid port` });
+  return port;
 }
 
 function addressOf(node: ApiObject): string {

@@ -73,8 +73,15 @@ describe('logs', () => {
     );
     assert.equal(await refusal(node, 'lone', '?container=x'), '400 BadRequest: container x is not valid for pod lone');
     assert.equal(await refusal(node, 'adrift'), '404 NotFound: nodes "n9" not found');
-    const { status, text } = await send(node.server, 'the unix socket', { path: pathOf('waiting') });
-    assert.deepEqual([status, text], [204, '']);
+    const status = {
+      addresses: [{ type: 'Hostname', address: 'no-such-host.invalid' }],
+      daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+    };
+    node.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n9' }, status });
+    assert.match(await refusal(node, 'adrift'), /: dial tcp: lookup no-such-host\.invalid: no such host$/);
+    assert.match(await refusal(node, 'adrift'), /"https:\/\/no-such-host\.invalid:10250\/containerLogs/);
+    const waiting = await send(node.server, 'the unix socket', { path: pathOf('waiting') });
+    assert.deepEqual([waiting.status, waiting.text], [204, '']);
   });
 
   it("carry the kubelet's errors", async () => {
