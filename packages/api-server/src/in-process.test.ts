@@ -1,6 +1,6 @@
 /** The same calls over HTTP and in the server's process have the same answers. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -351,6 +351,37 @@ describe('the objects of a client in the process', () => {
     const reason = new Error('no longer needed');
     await assert.rejects(served.admin.get(CONFIG_MAPS, at('own'), { signal: AbortSignal.abort(reason) }), reason);
   });
+});
+
+it('the calls of a client in the process are in the audit log and the metrics', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'in-process-'));
+  const path = join(directory, 'audit.log');
+  const server = await startApiServer({
+    ...{ directory: join(directory, 'data'), socketPath: join(directory, 'api.sock'), logger: silentLogger },
+    audit: { path },
+  });
+  const node = server.client({ ...NODE, groups: [...NODE.groups, 'system:authenticated'] });
+  await outcome(node.get(NODES, { name: 'n1' }));
+  await outcome(node.list(CONFIG_MAPS, {}));
+  const admin = server.client(ADMIN);
+  await outcome(eventsOf(admin, { timeoutSeconds: 20, resourceVersion: '0' }, { count: 1 }));
+  const counted = await admin.getText('/metrics');
+  await server.stop();
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  const events = lines.map((line) => JSON.parse(line));
+  rmSync(directory, { recursive: true });
+  assert.deepEqual(
+    events.map(({ stage, verb, user, responseStatus }) => `${stage} ${user.username} ${verb} ${responseStatus?.code}`),
+    [
+      'ResponseComplete system:node:n1 get 404',
+      'ResponseComplete system:node:n1 list 403',
+      'ResponseStarted admin watch 200',
+      'ResponseComplete admin watch 200',
+      'ResponseComplete admin get 200',
+    ],
+  );
+  assert.match(counted, /^apiserver_request_total\{verb="GET",.*resource="nodes",.*code="404"\} 1$/m);
+  assert.match(counted, /^apiserver_longrunning_requests\{verb="WATCH",.*resource="configmaps",.*\} 0$/m);
 });
 
 it('the watches of a client in the process end with the server, and calls fail', async () => {

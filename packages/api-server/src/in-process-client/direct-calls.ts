@@ -11,16 +11,12 @@ import {
   withRepeats,
 } from '@podwright/kube-client/calls';
 import type { UserInfo } from '@podwright/kube-kinds';
-import { attributesOf, authorize } from '../server/authorize-request.ts';
-import { requestInfo } from '../server/request-info.ts';
-import { parseRequestUrl } from '../server/request-url.ts';
-import { respond } from '../server/respond.ts';
 import type { ServerParts } from '../server/server-parts.ts';
 import { eventValue, type OutputEvent } from '../wire/encode-event.ts';
 import type { WatchResponseOptions } from '../wire/watch-response.ts';
+import { AnsweredCalls } from './answered-calls.ts';
 import { copyJson } from './copy-json.ts';
-import { directExchange } from './direct-exchange.ts';
-import { type DirectAnswer, DirectWriter, type ReceiveWatch } from './direct-writer.ts';
+import type { DirectAnswer, ReceiveWatch } from './direct-writer.ts';
 
 type OpenedWatch = {
   events: AsyncIterable<readonly OutputEvent[]>;
@@ -34,14 +30,14 @@ type OpenedWatch = {
  * like any other, but has been authenticated by being in this process.
  */
 export class DirectCalls implements Calls {
-  readonly #parts: ServerParts;
-  readonly #user: UserInfo;
+  readonly #answered: AnsweredCalls;
+  readonly #logger: ServerParts['logger'];
   readonly #watches = new Set<AbortController>();
   #isClosed = false;
 
   constructor(parts: ServerParts, user: UserInfo) {
-    this.#parts = parts;
-    this.#user = user;
+    this.#answered = new AnsweredCalls(parts, user);
+    this.#logger = parts.logger;
   }
 
   async object<T extends KubeObject>(call: Call, options?: CallOptions): Promise<T> {
@@ -72,7 +68,7 @@ export class DirectCalls implements Calls {
   ): AsyncGenerator<WatchEvent<T>> {
     using ending = this.#ending(given);
     const { signal } = ending;
-    const watch = await withRepeats(() => this.#open(call, signal), signal);
+    const watch = await withRepeats(() => raceAbort(this.#open(call, signal), signal), signal);
     onOpen?.();
     try {
       const { encoding } = watch.options;
@@ -110,7 +106,8 @@ export class DirectCalls implements Calls {
 
   #open(call: Call, signal: AbortSignal): Promise<OpenedWatch> {
     const { promise, resolve, reject } = Promise.withResolvers<OpenedWatch>();
-    const receive: ReceiveWatch = (events, options) => {
+    const receive: ReceiveWatch = async (events, options) => {
+      if (signal.aborted) return;
       const closed = Promise.withResolvers<void>();
       resolve({ events, options, close: closed.resolve });
       return closed.promise;
@@ -126,7 +123,7 @@ export class DirectCalls implements Calls {
 
   async #tryAnswer(call: Call, signal: AbortSignal, receiveWatch?: ReceiveWatch): Promise<DirectAnswer> {
     if (this.#isClosed) throw new PodwrightError('unavailable', `${call.what}: the API server has stopped`);
-    const answer = await this.#respond(call, signal, receiveWatch).catch((error: unknown) => {
+    const answer = await this.#answered.answer(call, signal, receiveWatch).catch((error: unknown) => {
       throw this.#failure(call, error, signal);
     });
     const { status, value } = answer;
@@ -134,24 +131,11 @@ export class DirectCalls implements Calls {
     throw statusError(call, status, typeof value === 'string' ? { text: value } : { object: value });
   }
 
-  async #respond(call: Call, signal: AbortSignal, receiveWatch?: ReceiveWatch): Promise<DirectAnswer> {
-    const parts = this.#parts;
-    const user = this.#user;
-    const url = parseRequestUrl(call.path);
-    const info = requestInfo(call.method, url);
-    authorize(parts.authorizer, attributesOf(info, user, url.query));
-    const exchange = directExchange(call, url.query, signal);
-    const writer = new DirectWriter(exchange, parts.schema);
-    writer.receiveWatch = receiveWatch;
-    await raceAbort(respond({ exchange, writer, info, user, parts }), signal);
-    return writer.answer ?? { status: 200, value: '' };
-  }
-
   /** Returns the error with which an HTTP client would reject. */
   #failure(call: Call, error: unknown, signal: AbortSignal): unknown {
     if (signal.aborted && error === signal.reason) return error;
     if (error instanceof ApiError) return statusError(call, error.status.code, { object: error.status });
-    this.#parts.logger.error({ method: call.method, error: errorMessage(error) }, 'request failed');
+    this.#logger.error({ method: call.method, error: errorMessage(error) }, 'request failed');
     const { status } = internalError("the server's log has the reason");
     return statusError(call, status.code, { object: status });
   }

@@ -24,6 +24,7 @@ export class DirectWriter extends ResponseWriter {
   receiveWatch: ReceiveWatch | undefined;
 
   override async object(status: number, object: AnyObject, encoding: ResourceEncoding): Promise<void> {
+    this.#observe(object);
     this.answer = { status, value: copyJson(await oneValue(object, encoding.format.convertTo, encoding)) };
   }
 
@@ -37,6 +38,7 @@ export class DirectWriter extends ResponseWriter {
   }
 
   override async status(status: number, value: object): Promise<void> {
+    this.#observe(value);
     this.answer = { status, value: copyJson(value) as JsonObject };
   }
 
@@ -47,6 +49,11 @@ export class DirectWriter extends ResponseWriter {
 
   override begin(): never {
     throw new Error('a call in this process has no stream');
+  }
+
+  #observe(response: object): void {
+    const { bodies } = this.exchange;
+    if (bodies !== undefined) bodies.response = response;
   }
 }
 

@@ -1,10 +1,11 @@
 /** The Kubernetes API of a standalone node, served by the node's process. Loaded only on a node that has it. */
 import { rm } from 'node:fs/promises';
-import { type ApiServer, startApiServer } from '@podwright/api-server';
-import { createLogger } from '@podwright/base';
+import { type ApiServer, CLIENT_CERTIFICATE_LIFE_MS, startApiServer } from '@podwright/api-server';
+import { createLogger, type Logger } from '@podwright/base';
 import { requireSocketPath, writeFileAtomic } from '@podwright/host';
 import { apiServerPaths } from '../settings/api-server-paths.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { AdminKubeconfig } from './admin-kubeconfig.ts';
 import { ADMINISTRATOR } from './api-server.ts';
 import type { ClusterConnection } from './cluster.ts';
 
@@ -15,13 +16,24 @@ export async function startStandaloneApi(config: NodeConfig): Promise<ClusterCon
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
   const { listen } = config.api;
   const server = await startApiServer({ directory, socketPath, listen, assignsPods: true, logger });
-  if (server.url === undefined) await rm(kubeconfig, { force: true });
-  else await writeFileAtomic(kubeconfig, server.kubeconfig(ADMINISTRATOR));
-  logger.info({ url: server.url, socket: socketPath }, 'the Kubernetes API is available');
-  return connectionTo(server, config.node_name);
+  try {
+    const renewal = await writeKubeconfig(server, kubeconfig, logger);
+    logger.info({ url: server.url, socket: socketPath }, 'the Kubernetes API is available');
+    return connectionTo(server, config.node_name, renewal);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
 }
 
-function connectionTo(server: ApiServer, nodeName: string): ClusterConnection {
+/** Writes the administrator's kubeconfig, and renews it. A kubeconfig cannot name a socket, so there is none for the socket alone. */
+async function writeKubeconfig(server: ApiServer, path: string, logger: Logger): Promise<Disposable | undefined> {
+  if (server.url === undefined) return void (await rm(path, { force: true }));
+  const write = () => writeFileAtomic(path, server.kubeconfig(ADMINISTRATOR));
+  return AdminKubeconfig.start({ write, lifeMs: CLIENT_CERTIFICATE_LIFE_MS, logger });
+}
+
+function connectionTo(server: ApiServer, nodeName: string, renewal: Disposable | undefined): ClusterConnection {
   const client = server.client({
     username: `system:node:${nodeName}`,
     groups: ['system:nodes', 'system:authenticated'],
@@ -30,6 +42,9 @@ function connectionTo(server: ApiServer, nodeName: string): ClusterConnection {
   return {
     options: { client, heartbeatClient: client, eventClient: client, podAccess },
     signServer: async () => () => undefined,
-    close: () => server.stop(),
+    close: async () => {
+      renewal?.[Symbol.dispose]();
+      await server.stop();
+    },
   };
 }
