@@ -8,6 +8,7 @@ import { type HttpExchange, type HttpRequest, headerOf } from '../wire/http-exch
 import { ResponseWriter } from '../wire/response-writer.ts';
 import { attributesOf, authorize } from './authorize-request.ts';
 import { InFlight } from './in-flight.ts';
+import { LargeBodies } from './large-bodies.ts';
 import { isLongRunning, type RequestInfo, requestInfo } from './request-info.ts';
 import { RequestLifetime, timeLimitMs } from './request-lifetime.ts';
 import { type ObservedRequest, RequestObservers } from './request-observer.ts';
@@ -36,6 +37,7 @@ const STOPPING = new ApiError(503, 'ServiceUnavailable', { message: 'the server 
 export class RequestHandler {
   readonly #parts: ServerParts;
   readonly #inFlight: InFlight;
+  readonly #largeBodies = new LargeBodies();
   readonly #observers: RequestObservers;
   readonly #longRunning = new Set<RequestLifetime>();
   readonly #active = new Set<Promise<void>>();
@@ -95,6 +97,7 @@ export class RequestHandler {
       const user = this.#authorized(exchange, info, observed);
       if (isLong) this.#observers.started(observed);
       exchange.bodies = observed.bodies;
+      exchange.bodyTurn = (bytes) => this.#largeBodies.turn(bytes);
       const work = this.#respond(exchange, info, user);
       await (isLong ? work : raceAbort(work, exchange.signal)); // long-running work ends its response itself
     } finally {

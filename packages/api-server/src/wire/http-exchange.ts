@@ -49,6 +49,8 @@ export type HttpExchange = {
    * any bytes that the client has already sent in the new protocol. The response must not be used afterwards.
    */
   upgrade?: () => { socket: Duplex; head: Buffer };
+  /** Waits until a body of this many bytes may be processed. Throws 429 if the server has too many of them. */
+  bodyTurn?: (bytes: number) => Promise<void>;
   /** Where the objects in the bodies are recorded; undefined if they are not needed. */
   bodies?: ObservedBodies;
   /** Set if the caller is in this process: the body, which is not read from the request. It is undefined for a request without a body. */

@@ -1,5 +1,6 @@
 import { readYamlDocuments } from '@podwright/kube-api';
 import type { JsonPath } from '@podwright/kube-schema';
+import { checkValueCount } from './count-values.ts';
 import { JsonSyntaxError, scanJson } from './json-scanner.ts';
 
 /** A parsed JSON or YAML body. */
@@ -14,19 +15,21 @@ export type ParsedBody = {
 /** Thrown if the body is malformed. The message is upstream's wherever a client may depend on it. */
 export class BodySyntaxError extends Error {}
 
-/** Parses JSON. Throws `BodySyntaxError` with the message of Go's encoding/json. */
+/** Parses JSON. Throws `BodySyntaxError` with the message of Go's encoding/json, and 413 if there are too many values. */
 export function parseJsonBody(text: string): ParsedBody {
   try {
     // only the scanner finds duplicate fields, and only JSON.parse returns the value
     const duplicates = scanJson(text);
-    return { value: JSON.parse(text), duplicates, yamlProblems: [] };
+    const value: unknown = JSON.parse(text);
+    checkValueCount(value);
+    return { value, duplicates, yamlProblems: [] };
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof SyntaxError) throw new BodySyntaxError(error.message);
     throw error;
   }
 }
 
-/** Parses the first document of a YAML text. */
+/** Parses the first document of a YAML text. Throws like `parseJsonBody`. */
 export function parseYamlBody(text: string): ParsedBody {
   const { documents, problems } = readYamlDocuments(text, 1);
   const [problem] = problems;
@@ -35,6 +38,7 @@ export function parseYamlBody(text: string): ParsedBody {
   const yamlProblems = (document?.duplicates ?? []).map(
     ({ line, path }) => `line ${line}: key ${JSON.stringify(path.at(-1))} already set in map`,
   );
+  checkValueCount(document?.value);
   return { value: document?.value ?? null, duplicates: [], yamlProblems };
 }
 

@@ -13,7 +13,13 @@ const gunzipped = promisify(gunzip);
  * Reads a request body and decompresses it if it is gzipped. Throws 413 if its size, before or after decompression, exceeds
  * `MAX_BODY_BYTES`. The rest of a body that is too large is left unread; `ResponseWriter` ends the connection or stream in that case.
  */
-export async function readBody({ request, signal }: Pick<HttpExchange, 'request' | 'signal'>): Promise<Buffer> {
+export async function readBody(exchange: Pick<HttpExchange, 'request' | 'signal' | 'bodyTurn'>): Promise<Buffer> {
+  const body = await plainBody(exchange);
+  await exchange.bodyTurn?.(body.length);
+  return body;
+}
+
+async function plainBody({ request, signal }: Pick<HttpExchange, 'request' | 'signal'>): Promise<Buffer> {
   if (Number(headerOf(request, 'content-length')) > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES);
   const sent = await collected(request, signal);
   const encoding = headerOf(request, 'content-encoding').trim().toLowerCase();
