@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { pause, silentLogger, waitFor } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import { keepQuotaStatus, type QuotaStatus } from './quota-status.ts';
@@ -24,6 +25,19 @@ const pod = (name: string, resources: Resources = {}, spec: Record<string, unkno
   object(`shop/${name}`, { spec: { containers: [{ name: 'a', resources }], ...spec } });
 const exceeded = (requested: string, used: string, limited: string) =>
   `exceeded quota: q, requested: ${requested}, used: ${used}, limited: ${limited}`;
+
+test('an object that was deleted, or whose write failed, does not count', async () => {
+  const { plugin, store } = namespace(quota({ pods: '1' }));
+  const key = { resource: 'pods', namespace: 'shop', name: 'a' };
+  await admit(plugin, { to: 'pods', object: pod('a') });
+  put(store, 'pods', pod('a'));
+  store.delete(key, store.get(key)!.revision);
+  await setImmediate();
+  await admit(plugin, { to: 'pods', object: pod('b') });
+  await rejects(plugin, { to: 'pods', object: pod('c') }, exceeded('pods=1', 'pods=1', 'pods=1'));
+  await setImmediate();
+  await admit(plugin, { to: 'pods', object: pod('c') });
+});
 
 test('objects are counted in the store', async () => {
   const { plugin, store } = namespace(quota({ pods: '2', 'count/deployments.apps': '1', secrets: '1' }), {
@@ -50,7 +64,7 @@ test('objects are counted in the store', async () => {
 });
 
 test('writes that are under way count, until they are made or have failed', async () => {
-  const { plugin, store, clock } = namespace(quota({ pods: '2' }));
+  const { plugin, store } = namespace(quota({ pods: '2' }));
   await admit(plugin, { to: 'pods', object: pod('a'), dryRun: true });
   await admit(plugin, { to: 'pods', object: pod('a') });
   await admit(plugin, { to: 'pods', object: pod('a') }); // the same write again
@@ -59,7 +73,7 @@ test('writes that are under way count, until they are made or have failed', asyn
   await rejects(plugin, { to: 'pods', object: pod('c') }, refusal);
   put(store, 'pods', pod('a'));
   await rejects(plugin, { to: 'pods', object: pod('c') }, refusal);
-  clock.nowMs += 6000; // b was never written
+  await setImmediate(); // b was never written
   await admit(plugin, { to: 'pods', object: pod('c') });
 });
 

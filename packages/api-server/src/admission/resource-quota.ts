@@ -25,7 +25,7 @@ export class ResourceQuotaAdmission implements AdmissionPlugin {
   constructor(parts: ResourceQuotaParts) {
     this.#parts = parts;
     this.#usage = new QuotaUsage(parts.store, parts.now);
-    this.#reservations = new QuotaReservations(parts.store, parts.now);
+    this.#reservations = new QuotaReservations(parts.store);
   }
 
   validate(attributes: AdmissionAttributes): void {

@@ -81,7 +81,12 @@ class GarbageCollector {
     const added =
       object.metadata.deletionTimestamp === undefined
         ? await collectDependent(this.#parts, { location, object, hasDependents: dependents.length > 0 })
-        : await completeOwner(this.#parts, { location, object, dependents });
+        : await completeOwner(this.#parts, {
+            location,
+            object,
+            dependents,
+            dependentsOf: (uid) => this.#dependents.of(uid),
+          });
     for (const one of added) this.#queue.add(one);
   }
 

@@ -32,6 +32,19 @@ test('a namespace is removed with all that it contains, and others remain', asyn
   assert.ok(test.find('configmaps', 'y/a'));
 });
 
+test('the pods of a namespace are deleted before all else', async () => {
+  await using test = new TestCluster();
+  start(test);
+  await test.create('namespaces', 'x');
+  await test.create('configmaps', 'x/a');
+  await test.create('pods', 'x/p', { ...SLOW, spec: { containers: [{ name: 'a', image: 'a' }] } });
+  await test.delete('namespaces', 'x');
+  await test.until(() => 'NamespaceContentRemaining' in conditionsOf(test));
+  assert.equal(test.find('configmaps', 'x/a')?.metadata.deletionTimestamp, undefined);
+  await test.change('pods', 'x/p', (one) => ({ ...one, metadata: { ...one.metadata, finalizers: [] } }));
+  await test.until(() => test.find('namespaces', 'x') === undefined);
+});
+
 test('the conditions of a namespace show what it waits for', async () => {
   await using test = new TestCluster();
   start(test);

@@ -57,14 +57,29 @@ async function emptyNamespace(parts: DeletionParts, name: string): Promise<void>
   }
 }
 
-/** Deletes what can be deleted. Returns what remains. */
+/**
+ * Deletes what can be deleted: first the pods, and all other objects once there are none, because pods must not run without the policies and
+ * the configuration that they were created with (KEP-5080). Returns what remains.
+ */
 async function deleteContent(parts: DeletionParts, namespace: string): Promise<NamespaceContent> {
+  const isPods = (resource: string) => resource === 'pods';
+  const pods = await deleteResources(parts, parts.namespaced.filter(isPods), namespace);
+  if (pods.objects.size > 0) return pods;
+  const others = parts.namespaced.filter((resource) => !isPods(resource));
+  return await deleteResources(parts, others, namespace);
+}
+
+async function deleteResources(
+  parts: DeletionParts,
+  resources: readonly string[],
+  namespace: string,
+): Promise<NamespaceContent> {
   const errors: string[] = [];
   const objects = new Map<string, number>();
   const finalizers = new Map<string, number>();
-  for (const resource of parts.namespaced)
+  for (const resource of resources)
     await deleteAll(parts, resource, namespace).catch((error: unknown) => errors.push(errorMessage(error)));
-  for (const resource of parts.namespaced) {
+  for (const resource of resources) {
     const remaining = parts.store.list(resource, { namespace }).objects;
     if (remaining.length > 0) objects.set(resource, remaining.length);
     for (const object of remaining)

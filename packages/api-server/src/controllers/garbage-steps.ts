@@ -41,10 +41,18 @@ export async function collectDependent(
   return [];
 }
 
+export type OwnerToComplete = {
+  location: Location;
+  object: ApiObject;
+  dependents: readonly Location[];
+  /** Returns the dependents of the object with this UID. */
+  dependentsOf: (uid: string) => readonly Location[];
+};
+
 /** Orphans the dependents of an object that is being deleted, or deletes them, and then lets the object be removed. */
 export async function completeOwner(
   parts: Parts,
-  { location, object, dependents }: { location: Location; object: ApiObject; dependents: readonly Location[] },
+  { location, object, dependents, dependentsOf }: OwnerToComplete,
 ): Promise<Location[]> {
   const { uid = '' } = object.metadata;
   if (finalizersOf(object).includes(ORPHAN)) {
@@ -53,7 +61,7 @@ export async function completeOwner(
     return [];
   }
   if (!finalizersOf(object).includes(FOREGROUND)) return [];
-  const blocking = dependents.filter((one) => blocks(parts, one, uid));
+  const blocking = dependents.filter((one) => blocks(parts, one, uid) && !waitsFor(parts, one, { uid, dependentsOf }));
   if (blocking.length === 0) await removeFinalizer(parts, location, FOREGROUND);
   return dependents.filter((one) => parts.store.get(one)?.decode().metadata.deletionTimestamp === undefined);
 }
@@ -63,15 +71,39 @@ function stateOf({ store, locate }: Parts, owner: OwnerReference, namespace: str
   if (location === undefined) return 'solid'; // of an unknown kind: nothing is known about it
   const object = store.get(location)?.decode();
   if (object === undefined || object.metadata.uid !== owner.uid) return 'missing';
-  const { deletionTimestamp } = object.metadata;
-  return deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND) ? 'waiting' : 'solid';
+  return isWaiting(object) ? 'waiting' : 'solid';
 }
+
+/** Whether an object is being deleted after its dependents. */
+const isWaiting = (object: ApiObject) =>
+  object.metadata.deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
 
 function blocks({ store }: Parts, dependent: Location, uid: string): boolean {
   const object = store.get(dependent)?.decode();
   return (
     object !== undefined && ownersOf(object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true)
   );
+}
+
+/**
+ * Whether a dependent waits, directly or through its own dependents, until its owner is deleted: in a circle of owners, each would wait for
+ * the next.
+ */
+function waitsFor(
+  { store }: Parts,
+  dependent: Location,
+  { uid, dependentsOf }: { uid: string; dependentsOf: (uid: string) => readonly Location[] },
+): boolean {
+  const seen = new Set<string>();
+  for (const waiting = [dependent]; waiting.length > 0; ) {
+    const object = store.get(waiting.pop()!)?.decode();
+    const own = object?.metadata.uid ?? '';
+    if (object === undefined || seen.has(own)) continue;
+    if (own === uid) return true;
+    seen.add(own);
+    if (isWaiting(object)) waiting.push(...dependentsOf(own));
+  }
+  return false;
 }
 
 async function removeOwners({ registryOf, context }: Parts, { resource, ...place }: Location, uids: readonly string[]) {
