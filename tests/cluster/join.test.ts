@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
@@ -79,16 +77,6 @@ test('join with a wrong parameter reports which one, and writes nothing', async 
   assert.ok(!existsSync(place.path('root/cluster')));
 });
 
-/** The pods that the kubelet reports to an administrator of the cluster. */
-async function podsOf(port: number): Promise<string> {
-  const credential = cluster.adminCredential();
-  assert.ok(credential.kind === 'certificate');
-  const { certificate: cert, key } = credential;
-  const options = { host: '127.0.0.1', port, path: '/pods', cert, key, rejectUnauthorized: false };
-  const [response] = (await once(request(options).end(), 'response')) as [IncomingMessage];
-  return Buffer.concat(await response.toArray()).toString();
-}
-
 /** A pod of the examples' image that is bound to the node. */
 const bound = (name: string): ApiObject => ({
   apiVersion: 'v1',
@@ -106,10 +94,9 @@ const bound = (name: string): ApiObject => ({
 test('a node joins, is killed while it waits for its certificate, and becomes ready; and leaves', async () => {
   const { token } = words;
   await cluster.delete(APPROVAL);
-  const port = await freePort();
   const config = place.file(
     'config.toml',
-    `node_name = "${NODE}"\n[kubelet.server]\nport = ${port}\nhealthz_port = 0\n[kubelet.eviction]\nhard = {}\n`,
+    `node_name = "${NODE}"\n[kubelet.server]\nport = ${await freePort()}\nhealthz_port = 0\n[kubelet.eviction]\nhard = {}\n`,
   );
   await place.ok('--config', config, ...joinCommand(words.hash, token));
   const bootstrap = place.path('root/cluster/bootstrap-kubelet.conf');
@@ -144,7 +131,8 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
     doctor,
     /API server +https:[\s\S]*clock +within[\s\S]*certificate +valid until[\s\S]*registered +joined, ready/,
   );
-  assert.match(await podsOf(port), /^\{"kind":"PodList"/);
+  const pods = await cluster.admin.get(`/api/v1/nodes/${NODE}/proxy/pods`);
+  assert.match(pods.text, /^\{"kind":"PodList"/);
   assert.match(await place.ok('--config', config, ...joinCommand(words.hash, token)), /has already joined https:/);
   await place.ok('--config', config, 'load', bundle.image);
   const pod = bound('stays');
