@@ -100,7 +100,7 @@ spec:
   - name: main
     image: ${exampleImage}
     imagePullPolicy: Never
-    command: [sh, -c, ${JSON.stringify(`env >/tmp/env; ${forever}`)}]
+    command: [sh, -c, ${JSON.stringify(`echo ready; env >/tmp/env; ${forever}`)}]
     env: [{name: COLOUR, valueFrom: {configMapKeyRef: {name: settings, key: colour}}}]
     volumeMounts:
     - {name: settings, mountPath: /settings}
@@ -155,6 +155,22 @@ suite('a standalone node with the Kubernetes API', () => {
     assert.match(host, /^\d+\.\d+\.\d+\.\d+ \d+$/);
     assert.doesNotMatch(host, /^(127|10\.96)\./);
     await inPod('nc -w 5 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT </dev/null');
+  });
+
+  test('serves logs, commands and the kubelet to kubectl, without a port of the kubelet', async () => {
+    assert.equal(ok('logs', 'web'), 'ready\n');
+    const { code, out, err } = kubectl('exec', 'web', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3');
+    assert.deepEqual([code, out], [3, 'out\n']);
+    assert.match(err, /^err\ncommand terminated with exit code 3\n$/);
+    const copied = place.file('copied', 'x'.repeat(1 << 20));
+    ok('cp', copied, 'web:/tmp/copied');
+    assert.equal(ok('exec', 'web', '--', 'wc', '-c', '/tmp/copied'), '1048576 /tmp/copied\n');
+    assert.equal(ok('get', '--raw', `/api/v1/nodes/${NODE}/proxy/healthz`), 'ok');
+    const args = ['--kubeconfig', kubeconfig, 'logs', '--follow', 'web'];
+    const follow = place.startProgram(KUBECTL, ...args);
+    await follow.until(/^ready$/m);
+    follow.child.kill('SIGTERM');
+    await follow.ended();
   });
 
   test('updates the volume of a changed ConfigMap', async () => {

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { processMetrics } from '@podwright/base';
 import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 import { effectiveConfiguration } from './effective-configuration.ts';
@@ -13,6 +14,8 @@ import type { ConnectionEnds } from './stranger-limit.ts';
 export type ServedKubeletApi = {
   /** The API without authentication, for servers that restrict access in another way, such as through a socket with mode 0600. */
   listener: HttpListener;
+  /** Serves the API on a connection within this process, without authentication. */
+  serveConnection: (connection: Duplex) => void;
   /** The servers' addresses; `undefined` for a server that is disabled. */
   addresses: { api?: AddressInfo; readOnly?: AddressInfo; health?: AddressInfo };
   close: () => Promise<void>;
@@ -82,7 +85,16 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
     await close();
     throw error;
   }
-  return { listener: api, addresses, close };
+  return { listener: api, serveConnection: connectionServer(api), addresses, close };
+}
+
+/** Creates the server, which has no port, for the first connection. */
+function connectionServer(api: HttpListener): ServedKubeletApi['serveConnection'] {
+  let server: Server | undefined;
+  return (connection) => {
+    server ??= plainServer(api);
+    server.emit('connection', connection);
+  };
 }
 
 function apiParts(input: ServeKubeletApiInput): KubeletApiParts {

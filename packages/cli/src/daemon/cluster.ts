@@ -5,6 +5,7 @@ import { type CertificatePair, openNodeIdentity, startServingCertificate } from 
 import { withRateLimit } from '@podwright/kube-client';
 import type { Kubelet, KubeletOptions } from '@podwright/kubelet';
 import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
+import type { ServedKubeletApi } from '@podwright/kubelet-server';
 
 export type ClusterConnection = {
   options: NonNullable<KubeletOptions['cluster']>;
@@ -13,6 +14,8 @@ export type ClusterConnection = {
    * the current certificate.
    */
   signServer(kubelet: Kubelet): Promise<() => CertificatePair | undefined>;
+  /** Reports how the API server reaches the kubelet's API if both are in this process; undefined once that is closed. */
+  reachKubelet?(serve: ServedKubeletApi['serveConnection'] | undefined): void;
   close(): Promise<void>;
 };
 

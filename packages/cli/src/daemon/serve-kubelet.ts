@@ -119,6 +119,8 @@ export function servedGraph(
         signedCertificate: await cluster?.signServer(kubelet),
       });
       undo.add('close the HTTP API', () => api.close());
+      cluster?.reachKubelet?.(api.serveConnection);
+      undo.add('disconnect the API server from the kubelet', () => cluster?.reachKubelet?.(undefined));
       return api;
     }),
     ending: part(['kubelet'], ({ kubelet }) => podEnding(kubelet)),

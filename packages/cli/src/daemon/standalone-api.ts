@@ -1,6 +1,6 @@
 /** The Kubernetes API of a standalone node, served by the node's process. Loaded only on a node that has it. */
 import { rm } from 'node:fs/promises';
-import { type ApiServer, CLIENT_CERTIFICATE_LIFE_MS, startApiServer } from '@podwright/api-server';
+import { type ApiServer, CLIENT_CERTIFICATE_LIFE_MS, type LocalKubelet, startApiServer } from '@podwright/api-server';
 import { createLogger, type Logger } from '@podwright/base';
 import { requireSocketPath, writeFileAtomic } from '@podwright/host';
 import { apiServerPaths } from '../settings/api-server-paths.ts';
@@ -15,11 +15,17 @@ export async function startStandaloneApi(config: NodeConfig): Promise<ClusterCon
   requireSocketPath(socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
   const { listen } = config.api;
-  const server = await startApiServer({ directory, socketPath, listen, assignsPods: true, logger });
+  const { node_name: nodeName } = config;
+  const own: { kubelet?: LocalKubelet } = {};
+  const localKubelet = () => own.kubelet;
+  const server = await startApiServer({ directory, socketPath, listen, assignsPods: true, localKubelet, logger });
+  const reachKubelet: ClusterConnection['reachKubelet'] = (serve) => {
+    own.kubelet = serve && { nodeName, serve };
+  };
   try {
     const renewal = await writeKubeconfig(server, kubeconfig, logger);
     logger.info({ url: server.url, socket: socketPath }, 'the Kubernetes API is available');
-    return connectionTo(server, config.node_name, renewal);
+    return { ...connectionTo(server, nodeName, renewal), reachKubelet };
   } catch (error) {
     await server.stop();
     throw error;
