@@ -166,11 +166,17 @@ suite('a standalone node with the Kubernetes API', () => {
     ok('cp', copied, 'web:/tmp/copied');
     assert.equal(ok('exec', 'web', '--', 'wc', '-c', '/tmp/copied'), '1048576 /tmp/copied\n');
     assert.equal(ok('get', '--raw', `/api/v1/nodes/${NODE}/proxy/healthz`), 'ok');
-    const args = ['--kubeconfig', kubeconfig, 'logs', '--follow', 'web'];
-    const follow = place.startProgram(KUBECTL, ...args);
+    const follow = place.startProgram(KUBECTL, '--kubeconfig', kubeconfig, 'logs', '--follow', 'web');
     await follow.until(/^ready$/m);
     follow.child.kill('SIGTERM');
     await follow.ended();
+    ok('exec', 'web', '--', 'httpd', '-p', '8080', '-h', '/settings');
+    const forward = place.startProgram(KUBECTL, '--kubeconfig', kubeconfig, 'port-forward', 'web', ':8080');
+    const [, port] = await forward.until(/Forwarding from 127\.0\.0\.1:(\d+)/);
+    const get = async () => (await fetch(`http://127.0.0.1:${port}/colour`)).text();
+    assert.deepEqual(await Promise.all([get(), get(), get()]), ['red', 'red', 'red']);
+    forward.child.kill('SIGTERM');
+    await forward.ended();
   });
 
   test('updates the volume of a changed ConfigMap', async () => {
