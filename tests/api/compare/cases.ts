@@ -1,0 +1,34 @@
+/** All cases of the comparison: a case is a sequence of requests that both servers get. */
+import { ACCESS_CASES } from './access-cases.ts';
+import { ADMISSION_CASES } from './admission-cases.ts';
+import { DISCOVERY_CASES } from './discovery-cases.ts';
+import { exampleCases } from './example-cases.ts';
+import { changeCases, createCases } from './field-cases.ts';
+import { lifeCycle } from './life-cycle-case.ts';
+import { LIST_CASES } from './list-cases.ts';
+import { REQUEST_CASES } from './request-cases.ts';
+import { SUBRESOURCE_CASES } from './subresource-cases.ts';
+import type { Transcript } from './transcript.ts';
+import { NAMESPACE, SAMPLES } from './valid-objects.ts';
+
+export type Case = { name: string; run: (api: Transcript) => Promise<void> };
+
+/** Creates the namespace of the cases with its service account, without which no pod can be created. */
+export async function prepare(api: Transcript): Promise<void> {
+  await api.send('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } }, { quiet: true });
+  const accounts = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`;
+  await api.send('POST', accounts, { metadata: { name: 'default' } }, { quiet: true });
+}
+
+export const allCases = (): Case[] => [
+  ...DISCOVERY_CASES,
+  ...REQUEST_CASES,
+  ...LIST_CASES,
+  ...SUBRESOURCE_CASES,
+  ...ACCESS_CASES,
+  ...ADMISSION_CASES,
+  ...SAMPLES.map((sample) => lifeCycle(sample)),
+  ...SAMPLES.map((sample) => createCases(sample)),
+  ...SAMPLES.map((sample) => changeCases(sample)),
+  ...exampleCases(),
+];

@@ -1,0 +1,53 @@
+/** Each field of an object broken in several ways, in creations and in updates. Nothing is stored: all requests are dry runs. */
+import { brokenObjects } from './breaks.ts';
+import type { Case } from './cases.ts';
+import { copyOf, type Json, valueAt } from './json.ts';
+import { caseName, fresh } from './life-cycle-case.ts';
+import type { Sample } from './valid-objects.ts';
+
+const MODES = ['Strict', 'Warn', 'Ignore'];
+
+export const createCases = (sample: Sample): Case => ({
+  name: caseName('create', sample),
+  run: async (api) => {
+    const { resource, object } = sample;
+    const named = { ...object, metadata: { ...object.metadata, name: `${object.metadata.name}-broken` } };
+    for (const { object: broken } of brokenObjects(named))
+      await api.post(`${resource}?dryRun=All&fieldValidation=Strict`, broken);
+    for (const mode of MODES)
+      await api.post(`${resource}?dryRun=All&fieldValidation=${mode}`, {
+        ...named,
+        spec: { ...named.spec, unknownField: 1 },
+        other: [],
+      });
+  },
+});
+
+/** The parts of a stored object that are not the client's to break. */
+const METADATA = ['managedFields', 'creationTimestamp', 'uid', 'name', 'namespace'];
+
+export const changeCases = (sample: Sample): Case => ({
+  name: caseName('change', sample),
+  run: async (api) => {
+    const stored = await fresh(api, sample);
+    const path = `${sample.resource}/${sample.object.metadata.name}`;
+    for (const object of changedObjects(stored)) await api.put(`${path}?dryRun=All&fieldValidation=Strict`, object);
+    const { status, body } = await api.send('GET', `${path}/status`, undefined, { quiet: true });
+    if (status === 200)
+      for (const object of changedObjects(body).filter((one) => differsOutsideSpec(one, body)))
+        await api.put(`${path}/status?dryRun=All&fieldValidation=Strict`, object);
+    await api.send('DELETE', path, { gracePeriodSeconds: 0 }, { quiet: true });
+  },
+});
+
+function changedObjects(stored: Json): Json[] {
+  const object = copyOf(stored);
+  if (!object.metadata) return [];
+  delete object.metadata.managedFields;
+  return brokenObjects(object)
+    .filter(({ what }) => !METADATA.some((name) => what.startsWith(`metadata.${name}`)))
+    .map(({ object: broken }) => broken);
+}
+
+const differsOutsideSpec = (object: Json, other: Json): boolean =>
+  JSON.stringify(valueAt(object, ['spec'])) === JSON.stringify(valueAt(other, ['spec']));
