@@ -5,6 +5,7 @@ export type { Allocate, Allocation } from './registry/allocation.ts';
 export { APPLY, applyPatch, patchObject } from './registry/apply-patch.ts';
 export type { DeleteOptions } from './registry/delete-options.ts';
 export { deletionAnswer } from './registry/deletion-answer.ts';
+export { checkName } from './registry/names.ts';
 export type { PatchRequest } from './registry/patched-object.ts';
 export { Registries } from './registry/registries.ts';
 export { ResourceRegistry } from './registry/resource-registry.ts';
@@ -22,6 +23,7 @@ export {
   internalError,
   invalid,
   methodNotAllowed,
+  noRepresentation,
   notAcceptable,
   notFound,
   pageNotFound,
@@ -29,6 +31,7 @@ export {
   tooLarge,
   tooManyRequests,
   unauthorized,
+  unroutedMediaType,
   unsupportedMediaType,
 } from './status/api-error.ts';
 export { MemoryStore } from './store/memory-store.ts';

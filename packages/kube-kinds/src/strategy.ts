@@ -47,6 +47,10 @@ export type Strategy = {
   allowUnconditionalUpdate?: boolean;
   /** Whether `metadata.generation` is incremented by changes outside of metadata and status. Default: false. */
   hasGeneration?: boolean;
+  /** Whether a new object has no generation; the first change sets it to 1. Default: false. */
+  startsWithoutGeneration?: boolean;
+  /** Whether changes to labels also increment the generation, as for EndpointSlices. Default: false. */
+  countsLabels?: boolean;
   /** Whether changes to annotations also increment the generation, as for Deployments. Default: false. */
   countsAnnotations?: boolean;
   /** The `scale` subresource, if the kind has it. */

@@ -89,9 +89,9 @@ describe('an apply', () => {
   it('of another kind or version, or with managed fields, is rejected', () => {
     const tracked = configMap();
     const checks: [object, string][] = [
-      [{ kind: 'Secret' }, 'invalid object type: v1, Kind=Secret'],
-      [{ apiVersion: 'v2' }, 'invalid object type: v2, Kind=ConfigMap'],
-      [{ apiVersion: undefined, kind: undefined }, 'invalid object type: , Kind='],
+      [{ kind: 'Secret' }, 'invalid object type: /v1, Kind=Secret'],
+      [{ apiVersion: 'v2' }, 'invalid object type: /v2, Kind=ConfigMap'],
+      [{ apiVersion: undefined, kind: undefined }, 'invalid object type: /, Kind='],
       [{ metadata: { managedFields: [] } }, 'metadata.managedFields must be nil'],
     ];
     for (const [given, message] of checks) {

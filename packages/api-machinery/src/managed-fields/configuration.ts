@@ -17,7 +17,9 @@ type Kind = { kind: GroupVersionKind; schema: Schema; type: StructType };
 export function checkConfiguration(configuration: JsonObject, { kind, ...types }: Kind): void {
   const { apiVersion, kind: kindName } = configuration;
   if (apiVersion !== apiVersionOf(kind) || kindName !== kind.kind)
-    throw badRequest(`invalid object type: ${textOf(apiVersion)}, Kind=${textOf(kindName)}`);
+    throw badRequest(
+      `invalid object type: ${formatKind({ ...groupVersionOf(textOf(apiVersion)), kind: textOf(kindName) })}`,
+    );
   const { managedFields } = metadataOf(configuration);
   if (managedFields !== undefined && managedFields !== null) throw badRequest('metadata.managedFields must be nil');
   const problems = fieldProblems(configuration, types);
@@ -51,5 +53,10 @@ export function untypedConfiguration(
 
 const metadataOf = ({ metadata }: JsonObject): ApiObject['metadata'] =>
   typeof metadata === 'object' && metadata !== null ? (metadata as ApiObject['metadata']) : {};
+
+function groupVersionOf(apiVersion: string): { group: string; version: string } {
+  const slash = apiVersion.indexOf('/');
+  return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
+}
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

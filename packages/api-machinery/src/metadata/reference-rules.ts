@@ -15,9 +15,18 @@ export function validateOwnerReferences(references: readonly OwnerReference[]): 
     `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${other}`;
   return [
     ...references.flatMap(validateOwnerReference),
-    ...others.slice(0, MAX_SHOWN).map((other) => invalidValue(OWNERS, references.slice(0, MAX_SHOWN), message(other))),
+    ...others
+      .slice(0, MAX_SHOWN)
+      .map((other) => invalidValue(OWNERS, references.slice(0, MAX_SHOWN).map(shown), message(other))),
   ];
 }
+
+/** The reference with its fields in the order in which upstream's messages contain them. */
+const shown = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): OwnerReference => ({
+  ...{ apiVersion, kind, name, uid },
+  ...(controller === undefined ? {} : { controller }),
+  ...(blockOwnerDeletion === undefined ? {} : { blockOwnerDeletion }),
+});
 
 const OWNERS = 'metadata.ownerReferences';
 
@@ -31,7 +40,7 @@ function validateOwnerReference(reference: OwnerReference): FieldError[] {
     ...notEmpty(`${OWNERS}.kind`, kind),
     ...notEmpty(`${OWNERS}.name`, name),
     ...notEmpty(`${OWNERS}.uid`, uid),
-    ...(isBanned ? [invalidValue(OWNERS, reference, '/v1, Kind=Event is disallowed from being an owner')] : []),
+    ...(isBanned ? [invalidValue(OWNERS, shown(reference), '/v1, Kind=Event is disallowed from being an owner')] : []),
   ];
 }
 

@@ -22,8 +22,9 @@ export type PatchMediaType =
 type Patching = { object: JsonObject; patch: unknown; schema: Schema; type: StructType };
 
 const PATCHES: Readonly<Record<Exclude<PatchMediaType, typeof APPLY>, (patching: Patching) => JsonObject>> = {
-  'application/json-patch+json': ({ object, patch }) => jsonPatch(object, patch),
-  'application/merge-patch+json': ({ object, patch }) => mergePatch(object, patchObject(patch)),
+  'application/json-patch+json': ({ object, patch }) => jsonPatch(object, operationsOf(patch)),
+  'application/merge-patch+json': ({ object, patch }) =>
+    mergePatch(object, patchObject(patch, 'error decoding patch: ')),
   'application/strategic-merge-patch+json': ({ object, patch, schema, type }) =>
     strategicMerge(object, patchObject(patch), { schema, type }),
 };
@@ -37,12 +38,23 @@ export function applyPatch(mediaType: keyof typeof PATCHES, patching: Patching):
   }
 }
 
-/** Checks that a patch is a JSON object. */
-export function patchObject(patch: unknown): JsonObject {
+/** Checks that a patch is a JSON object. `prefix`: the start of the message if it is not. */
+export function patchObject(patch: unknown, prefix = ''): JsonObject {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch))
-    throw badRequest('error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}');
+    throw badRequest(
+      `${prefix}json: cannot unmarshal ${goTypeOf(patch)} into Go value of type map[string]interface {}`,
+    );
   return patch as JsonObject;
 }
+
+function operationsOf(patch: unknown): unknown[] {
+  if (Array.isArray(patch)) return patch;
+  const type = goTypeOf(patch);
+  throw badRequest(`error decoding patch: json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`);
+}
+
+const goTypeOf = (value: unknown): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value;
 
 /** As in upstream, the message does not say which operation failed. */
 const REJECTED = 'the server rejected our request due to an error in our request';

@@ -36,6 +36,9 @@ describe('a created object', () => {
     const test = new TestRegistries();
     const made = await test.of('configmaps').create('default', configMap('a', { data: { a: '1' } }), test.context());
     assert.equal(made.metadata.generation, undefined);
+    const given = configMap('b', { metadata: { name: 'b', generation: 7 } });
+    const sent = await test.of('configmaps').create('default', given, test.context());
+    assert.equal(sent.metadata.generation, 7, 'upstream keeps the one that a client sends');
   });
 
   it('of a cluster-scoped kind has no namespace', async () => {

@@ -67,7 +67,7 @@ async function insertAllocated(
   const { object: created } = allocation;
   const { name = '' } = created.metadata;
   const errors = allocation.errors.length > 0 ? allocation.errors : errorsOfCreate(kind, created);
-  if (errors.length > 0) throw invalid(kind.resource, name, errors);
+  if (errors.length > 0) throw invalid(kind.internalKind, name, errors);
   for (const warning of kind.strategy.warnings?.(created, undefined) ?? []) context.warn(warning);
   await context.authorizeCreate?.();
   const subject = { operation: 'CREATE', namespace, name, object: created } as const;

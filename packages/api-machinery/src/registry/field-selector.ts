@@ -36,6 +36,7 @@ export function matchesFields(
 export const requiredValue = (requirements: readonly FieldRequirement[], field: string): string | undefined =>
   requirements.find((one) => one.field === field && one.isEqual)?.value;
 
+/** Also for cluster-scoped kinds, whose objects have no namespace. */
 const METADATA: Readonly<Record<string, ((object: ApiObject) => string) | undefined>> = {
   'metadata.name': ({ metadata }) => metadata.name ?? '',
   'metadata.namespace': ({ metadata }) => metadata.namespace ?? '',
@@ -43,15 +44,16 @@ const METADATA: Readonly<Record<string, ((object: ApiObject) => string) | undefi
 
 /** Returns a selectable field's name in the storage version. Throws `ApiError` if the kind does not support selecting by the field. */
 function storedField({ resource, strategy, conversion }: ServedKind, field: string): string {
-  if (field === 'metadata.name' || (field === 'metadata.namespace' && resource.namespaced)) return field;
   const fields = strategy.selectableFields ?? {};
+  const hasNamespace = resource.namespaced || Object.keys(fields).length === 0;
+  if (field === 'metadata.name' || (field === 'metadata.namespace' && hasNamespace)) return field;
   const renamed = conversion?.selectableFields;
   const stored = renamed === undefined ? field : Object.hasOwn(renamed, field) ? renamed[field]! : '';
   if (Object.hasOwn(fields, stored)) return stored;
   throw badRequest(
     Object.keys(fields).length > 0
       ? `field label not supported: ${field}`
-      : `${JSON.stringify(field)} is not a known field selector: only "metadata.name"${resource.namespaced ? ', "metadata.namespace"' : ''}`,
+      : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );
 }
 

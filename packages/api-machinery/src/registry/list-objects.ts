@@ -34,9 +34,10 @@ export async function listObjects(
   if (options.continue !== '') return listRest(parts, selection, options);
   const { resourceVersion, resourceVersionMatch: match, limit } = options;
   const version = listVersion(resourceVersion);
-  await untilVersion(parts, version, signal);
   // without a resourceVersionMatch, a list with both a limit and a resource version reads the state at exactly that version
   const isExact = version > 0 && (match === 'Exact' || (match === '' && limit > 0));
+  if (isExact && version > parts.store.revision) throw tooLargeVersion(version, parts.store);
+  await untilVersion(parts, version, signal);
   const position = isExact ? { revision: version } : {};
   try {
     return page(parts, { selection, limit: resourceVersion === '0' ? 0 : limit, position });
@@ -74,18 +75,18 @@ function page(parts: ResourceParts, { selection, limit, position }: Page): Objec
 }
 
 /** Waits for a resource version that the store has not reached yet. Throws if it takes too long. */
-async function untilVersion({ store }: ResourceParts, version: number, signal?: AbortSignal): Promise<void> {
+export async function untilVersion({ store }: ResourceParts, version: number, signal?: AbortSignal): Promise<void> {
   const end = performance.now() + FUTURE_VERSION_WAIT_MS;
   while (store.revision < version && performance.now() < end) await after(POLL_MS, undefined, { signal });
-  if (store.revision < version) throw tooLargeVersion(version, store);
+  if (store.revision < version) throw tooLargeVersion(version, store, 1);
 }
 
-function tooLargeVersion(version: number, { revision }: ObjectStore): ApiError {
+function tooLargeVersion(version: number, { revision }: ObjectStore, retryAfterSeconds?: number): ApiError {
   return new ApiError(504, 'Timeout', {
     message: `Timeout: Too large resource version: ${version}, current: ${revision}`,
     details: {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      retryAfterSeconds: 1,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     },
   });
 }

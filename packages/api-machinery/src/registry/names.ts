@@ -18,6 +18,8 @@ export function inNamespace({ resource }: ServedKind, object: ApiObject, namespa
 
 /** Throws unless the object has the name in the URL. */
 export function checkName({ metadata }: ApiObject, name: string): void {
+  if (!metadata.name)
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (metadata.name !== name)
-    throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`);
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
 }

@@ -19,7 +19,10 @@ import type { ServedKind } from './served-kind.ts';
 /** Returns the new object, in the storage version, with the fields that the server sets on create. */
 export function preparedForCreate(kind: ServedKind, object: ApiObject, context: CreateContext): ApiObject {
   const { prepareForCreate = (given: ApiObject) => withStatusOf(kind, given, kind.emptyStored) } = kind.strategy;
-  return withGeneration(prepareForCreate(object, context), kind.strategy.hasGeneration ? 1 : undefined);
+  const prepared = prepareForCreate(object, context);
+  const { hasGeneration = false, startsWithoutGeneration = false } = kind.strategy;
+  if (!hasGeneration) return prepared;
+  return withGeneration(prepared, startsWithoutGeneration ? undefined : 1);
 }
 
 /** Returns the updated object after restoring the fields that this write cannot change. Throws `ApiError` for an unknown subresource. */
@@ -99,13 +102,18 @@ function withGeneration(object: ApiObject, generation: number | undefined): ApiO
 
 /**
  * Returns the object's next generation. It is incremented when anything but metadata or status changes; for some kinds, also when
- * annotations change.
+ * annotations or labels change. Assigning a pod to a node does not count as a change.
  */
 function generationAfter({ strategy }: ServedKind, { object, old, subresource }: Updating): number | undefined {
   const { generation } = old.metadata;
   if (!strategy.hasGeneration) return generation;
+  if (subresource === 'binding') return generation;
   const hasAnnotations = strategy.countsAnnotations === true && subresource === '';
   const desired = ({ metadata, status: _, ...rest }: ApiObject) =>
-    hasAnnotations ? { ...rest, annotations: metadata.annotations ?? {} } : rest;
-  return (generation ?? 0) + (isDeepStrictEqual(desired(object), desired(old)) ? 0 : 1);
+    hasAnnotations
+      ? { ...rest, annotations: metadata.annotations ?? {} }
+      : strategy.countsLabels === true
+        ? { ...rest, labels: metadata.labels ?? {} }
+        : rest;
+  return isDeepStrictEqual(desired(object), desired(old)) ? generation : (generation ?? 0) + 1;
 }

@@ -84,10 +84,14 @@ describe('a patch', () => {
     const rejected = 'the server rejected our request due to an error in our request';
     await check(() => patch('json', [{ op: 'test', path: '/kind', value: 'x' }]), 422, rejected);
     await check(() => patch('json', [{ op: 'remove', path: '/spec/none' }]), 422, rejected);
-    await check(() => patch('json', {}), 400, 'a JSON patch is a list of operations');
-    const list = 'error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}';
-    await check(() => patch('merge', []), 400, list);
-    await check(() => patch('strategic', 'x'), 400, list);
+    await check(
+      () => patch('json', {}),
+      400,
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+    );
+    const wrong = (type: string) => `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+    await check(() => patch('merge', []), 400, `error decoding patch: ${wrong('array')}`);
+    await check(() => patch('strategic', 'x'), 400, wrong('string'));
     const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'Deployment' }));
     await check(
       () => patch('json', many),
@@ -198,7 +202,10 @@ describe('an apply', () => {
   it('of another name or UID is rejected', async () => {
     const { patch, test, registry } = await withDeployment();
     assert.match((await refusal(() => patch('apply', configuration({}, 'b')))).message, /the name of the object \(b\)/);
-    assert.match((await refusal(() => patch('apply', 'x'))).message, /^error decoding patch/);
+    assert.match(
+      (await refusal(() => patch('apply', 'x'))).message,
+      /^error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string/,
+    );
     const uid = { ...configuration({}, 'c'), metadata: { name: 'c', uid: 'u' } };
     const request = { mediaType: TYPES.apply, patch: uid };
     const status = await refusal(() => registry.patch(at('c'), request, test.context()));

@@ -40,6 +40,9 @@ export function patched(
   return tracked(parts, { object: kind.complete(decoded.object), old }, context);
 }
 
+/** Starts the message of an error in the type of an applied configuration. */
+const IN_YAML = 'error decoding YAML: error unmarshaling JSON: while decoding JSON: ';
+
 /** Applies a configuration to the stored object, or creates an object from it. Throws `ApiError`. */
 export function applied(
   { kind, fieldManager }: ResourceParts,
@@ -48,7 +51,7 @@ export function applied(
 ): ApiObject {
   const { patch, force = false } = request;
   const live = old && kind.fromStored(old);
-  const object = fieldManager(subresource).apply(live, patchObject(patch), { manager, nowMs, force });
+  const object = fieldManager(subresource).apply(live, patchObject(patch, IN_YAML), { manager, nowMs, force });
   return kind.complete(kind.decode(object).object);
 }
 

@@ -8,11 +8,12 @@ import { deleteCollection } from './delete-collection.ts';
 import { type Deleted, deleteObject } from './delete-object.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { keyIn } from './keys.ts';
-import { listObjects, type ObjectList } from './list-objects.ts';
+import { listObjects, type ObjectList, untilVersion } from './list-objects.ts';
 import type { ListOptions } from './list-options.ts';
 import { patchObjectAt } from './patch-object.ts';
 import type { PatchRequest } from './patched-object.ts';
 import type { ResourceParts } from './resource-parts.ts';
+import { watchVersion } from './resource-version.ts';
 import { mutated, tracked } from './tracked-object.ts';
 import { changeObject, type Place, updateObject, type Written } from './update-object.ts';
 import { type WatchEvent, type WatchRequest, watchObjects } from './watch-objects.ts';
@@ -53,6 +54,11 @@ export class ResourceRegistry {
     const stored = store.get(keyIn(kind, namespace, name));
     if (stored === undefined) throw notFound(kind.resource, name);
     return kind.served(stored);
+  }
+
+  /** Waits up to three seconds for a resource version in the future, as sent by a client. */
+  async reach(resourceVersion: string, signal?: AbortSignal): Promise<void> {
+    await untilVersion(this.#parts, watchVersion(resourceVersion), signal);
   }
 
   /** If the requested resource version is in the future, waits up to three seconds for it. */

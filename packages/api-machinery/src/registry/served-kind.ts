@@ -19,6 +19,8 @@ export class ServedKind {
   /** The group resource under which objects are stored. */
   readonly storeResource: string;
   readonly apiVersion: string;
+  /** The group and kind in validation errors: those of the storage version. */
+  readonly internalKind: Pick<Resource, 'group' | 'kind'>;
   readonly type: StructType;
   readonly strategy: Strategy;
   /** `undefined` if the served version is also the storage version. */
@@ -35,6 +37,7 @@ export class ServedKind {
     this.resource = resource;
     this.storeResource = groupResource(stored);
     this.apiVersion = apiVersionOf(resource);
+    this.internalKind = { group: stored.group, kind: stored.kind };
     this.type = schema.kind(resource)!;
     this.strategy = strategies[this.storeResource] ?? {};
     this.conversion = conversions[`${groupResource(resource)}/${resource.version}`];

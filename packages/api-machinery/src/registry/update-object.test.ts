@@ -94,6 +94,8 @@ describe('an update', () => {
       409,
       `${operation}Precondition failed: UID in precondition: x, UID in object meta: ${uid}`,
     );
+    await check({ name: '' }, 400, 'the name of the object (a based on URL) was undeterminable: name must be provided');
+    await check({ resourceVersion: 'x' }, 500, 'strconv.ParseUint: parsing "x": invalid syntax');
     await check({ name: 'b' }, 400, 'the name of the object (b) does not match the name on the URL (a)');
     await check(
       { namespace: 'b' },

@@ -1,6 +1,6 @@
 import { type ApiObject, invalidValue } from '@podwright/kube-kinds';
 import type { RequestContext } from '../request-context.ts';
-import { conflict, invalid, MODIFIED, notFound } from '../status/api-error.ts';
+import { ApiError, conflict, invalid, MODIFIED, notFound } from '../status/api-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { admissionAttributes } from './admission-attributes.ts';
 import { type Allocation, NO_ALLOCATION } from './allocation.ts';
@@ -10,6 +10,7 @@ import { keyIn } from './keys.ts';
 import { checkName, inNamespace } from './names.ts';
 import { errorsOfUpdate, preparedForUpdate } from './object-rules.ts';
 import type { ResourceParts } from './resource-parts.ts';
+import { versionNumber } from './resource-version.ts';
 import { Overtaken, written } from './store-answers.ts';
 import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
 
@@ -121,7 +122,7 @@ async function replaceAllocated(
   const { subresource = '' } = context;
   const updating = { object, old, subresource };
   const errors = allocation.errors.length > 0 ? allocation.errors : errorsOfUpdate(kind, updating);
-  if (errors.length > 0) throw invalid(kind.resource, name, errors);
+  if (errors.length > 0) throw invalid(kind.internalKind, name, errors);
   if (subresource === '') for (const one of kind.strategy.warnings?.(object, old) ?? []) context.warn(one);
   const subject = { operation: 'UPDATE', namespace, name, object, oldObject: old } as const;
   await parts.admission.validate(admissionAttributes(kind, subject, context));
@@ -149,6 +150,8 @@ function withVersion({ kind }: ResourceParts, object: ApiObject, stored: StoredO
       ]);
     return { ...object, metadata: { ...object.metadata, resourceVersion: String(stored.revision) } };
   }
+  if (versionNumber(given) === undefined)
+    throw new ApiError(500, '', { message: `strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax` });
   if (given !== String(stored.revision)) throw conflict(resource, name, MODIFIED);
   return object;
 }

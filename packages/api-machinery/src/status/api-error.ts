@@ -1,6 +1,6 @@
 /** API errors: a meta/v1 Status whose status is Failure (apimachinery, api/errors). */
 import type { FieldError } from '@podwright/kube-kinds';
-import { apiVersionOf, type GroupVersionKind, type Resource } from '@podwright/kube-schema';
+import type { GroupVersionKind, Resource } from '@podwright/kube-schema';
 
 export type StatusCause = { reason?: string; message?: string; field?: string };
 
@@ -93,7 +93,12 @@ export function invalid(
   const listed = texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`;
   return new ApiError(422, 'Invalid', {
     message: `${group === '' ? kind : `${kind}.${group}`} ${JSON.stringify(name)} is invalid: ${listed}`,
-    details: { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind, causes },
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(group === '' ? {} : { group }),
+      ...(kind === '' ? {} : { kind }),
+      causes,
+    },
   });
 }
 
@@ -115,6 +120,13 @@ export const methodNotAllowed = (): ApiError =>
     details: {},
   });
 
+/** The error for a client whose Accept header contains none of the path's media types, with the message of upstream's URL router. */
+export const noRepresentation = (mediaTypes: readonly string[]): ApiError =>
+  new ApiError(406, 'NotAcceptable', {
+    message: `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(', ')}`,
+    details: {},
+  });
+
 /** The error for a client that accepts none of the media types that the server can produce. */
 export const notAcceptable = (mediaTypes: readonly string[]): ApiError =>
   new ApiError(406, 'NotAcceptable', {
@@ -125,6 +137,10 @@ export const unsupportedMediaType = (mediaTypes: readonly string[]): ApiError =>
   new ApiError(415, 'UnsupportedMediaType', {
     message: `the body of the request was in an unknown format - accepted media types include: ${mediaTypes.join(', ')}`,
   });
+
+/** The error for a body that the path does not accept, with the message of upstream's URL router. */
+export const unroutedMediaType = (): ApiError =>
+  new ApiError(415, 'UnsupportedMediaType', { message: '415: Unsupported Media Type', details: {} });
 
 /** `limit` is in bytes. */
 export const tooLarge = (limit: number): ApiError =>
@@ -143,4 +159,4 @@ export const internalError = (message: string): ApiError =>
   });
 
 /** Formats the `apiVersion` and kind of an object as Go prints a GroupVersionKind. */
-export const formatKind = (kind: GroupVersionKind): string => `${apiVersionOf(kind)}, Kind=${kind.kind}`;
+export const formatKind = ({ group, version, kind }: GroupVersionKind): string => `${group}/${version}, Kind=${kind}`;

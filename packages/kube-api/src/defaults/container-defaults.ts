@@ -39,9 +39,20 @@ function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: V });
 }
 
-/** Returns `Always` for the tag `latest`, whether explicit or implied, and `IfNotPresent` for any other tag or a digest. */
+const COMPONENT = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
+/** An image reference: a domain, path components and a tag. */
+const REFERENCE = new RegExp(
+  `^(?:[A-Za-z0-9.-]+(?::\\d+)?/|\\[[0-9a-f:]+\\](?::\\d+)?/)?${COMPONENT}(?:/${COMPONENT})*(?::\\w[\\w.-]{0,127})?$`,
+);
+const MAX_NAME_LENGTH = 255;
+
+/**
+ * Returns `Always` for the tag `latest`, whether explicit or implied, and `IfNotPresent` for any other tag, a digest, or a text that is no image
+ * reference.
+ */
 export function defaultPullPolicy(image: string): PullPolicy {
-  if (image.includes('@')) return 'IfNotPresent';
+  if (image.length > MAX_NAME_LENGTH + 128 || !REFERENCE.test(image)) return 'IfNotPresent';
+  if (image.replace(/:[^:/]+$/, '').length > MAX_NAME_LENGTH) return 'IfNotPresent';
   const tag = /:([^:/]+)$/.exec(image)?.[1] ?? 'latest';
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
 }

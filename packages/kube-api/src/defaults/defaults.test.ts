@@ -65,6 +65,11 @@ test('images with the tag latest, explicit or implied, are always pulled', () =>
   const table: [string, string][] = [
     ['busybox', 'Always'],
     ['busybox:latest', 'Always'],
+    ['r.example:5000/a/b_c__d', 'Always'],
+    ['Upper/case', 'Always'],
+    ['Not_valid/ x', 'IfNotPresent'],
+    ['UPPER', 'IfNotPresent'],
+    ['x'.repeat(300), 'IfNotPresent'],
     ['busybox:1.36', 'IfNotPresent'],
     ['localhost:5000/busybox', 'Always'],
     ['localhost:5000/busybox:v1', 'IfNotPresent'],

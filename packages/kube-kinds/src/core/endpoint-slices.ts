@@ -29,6 +29,7 @@ export const endpointSlices: Strategy = {
   ],
   warnings: (object, old) => [...(old === undefined ? typeWarnings(object) : []), ...addressWarnings(object)],
   hasGeneration: true,
+  countsLabels: true,
 };
 
 /**

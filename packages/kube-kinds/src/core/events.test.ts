@@ -45,9 +45,9 @@ describe('an event of core/v1', () => {
   it('names its reporter, action and reason if it has an event time', () => {
     rules.checkCreate(recent, []);
     rules.checkCreate({ ...old, eventTime: TIME, message: 'x'.repeat(1025) }, [
-      'reportingComponent: Required value',
-      'reportingComponent: Invalid value: "": name part must be non-empty',
-      'reportingComponent: Invalid value: "": name part must consist',
+      'reportingController: Required value',
+      'reportingController: Invalid value: "": name part must be non-empty',
+      'reportingController: Invalid value: "": name part must consist',
       'reportingInstance: Required value',
       'action: Required value',
       'reason: Required value',

@@ -79,10 +79,13 @@ function createdClaims(volumes: readonly JsonObject[], podName: string): Set<str
   return new Set(podName === '' ? [] : ephemeral.map((volume) => `${podName}-${textAt(volume, 'name')}`));
 }
 
+/** Sources whose names upstream spells differently in the error for a second source. */
+const MISNAMED: Readonly<Record<string, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
+
 function validateSource(volume: JsonObject, field: Field, context: VolumeContext): void {
   const present = SOURCES.filter(([name]) => objectAt(volume, name) !== undefined);
   for (const [order, [name, rule]] of present.entries()) {
-    if (order > 0) field.at(name).forbidden('may not specify more than 1 volume type');
+    if (order > 0) field.at(MISNAMED[name] ?? name).forbidden('may not specify more than 1 volume type');
     else rule(objectAt(volume, name)!, field.at(name), context);
   }
   if (present.length === 0) return field.required('must specify a volume type');

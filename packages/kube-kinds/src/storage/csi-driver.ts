@@ -125,4 +125,5 @@ export const CSI_DRIVER: Strategy = {
   warnings,
   allowUnconditionalUpdate: false,
   hasGeneration: true,
+  startsWithoutGeneration: true,
 };

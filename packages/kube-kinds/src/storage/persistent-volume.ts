@@ -122,5 +122,4 @@ export const PERSISTENT_VOLUME: Strategy = {
   subresources: {
     status: { prepareForUpdate: prepareForStatusUpdate, validateUpdate: validateStatusUpdate },
   },
-  selectableFields: { name: ({ metadata }) => metadata.name ?? '' },
 };

@@ -35,7 +35,9 @@ const COUNTS = [
 function applyDefaults(object: ApiObject): ApiObject {
   const spec = { revisionHistoryLimit: HISTORY_LIMIT, ...objectAt(object, 'spec') };
   const updateStrategy = defaultStrategy(objectAt(spec, 'updateStrategy') ?? {});
-  return defaultTemplateAt({ ...object, spec: { ...spec, updateStrategy } }, TEMPLATE);
+  const complete = defaultTemplateAt({ ...object, spec: { ...spec, updateStrategy } }, TEMPLATE);
+  // upstream's v1 objects always have the annotation, and their writers own it
+  return hasGeneration(complete) ? complete : withGeneration(complete, 0);
 }
 
 function defaultStrategy(strategy: JsonObject): JsonObject {
@@ -47,6 +49,9 @@ function defaultStrategy(strategy: JsonObject): JsonObject {
     rollingUpdate: { maxUnavailable: 1, maxSurge: 0, ...objectAt(strategy, 'rollingUpdate') },
   };
 }
+
+const hasGeneration = (object: ApiObject): boolean =>
+  valueAt(object, 'metadata', 'annotations', TEMPLATE_GENERATION) !== undefined;
 
 const generationOf = (object: ApiObject): number =>
   Number(textAt(object, 'metadata', 'annotations', TEMPLATE_GENERATION)) || 0;

@@ -26,8 +26,14 @@ export function withGeneratedSelector(job: ApiObject): ApiObject {
     [CONTROLLER_UID]: uid,
   };
   const labelled = withValue(job, LABELS, { ...generated, ...objectAt(job, ...LABELS) });
-  return withValue(labelled, SELECTOR, { [CONTROLLER_UID]: uid, ...objectAt(job, ...SELECTOR) });
+  return withValue(withLabelsOfPods(labelled, job), SELECTOR, { [CONTROLLER_UID]: uid, ...objectAt(job, ...SELECTOR) });
 }
+
+/** If the Job's own labels are those of its pods by default, they remain so: in upstream, both are the same map. */
+const withLabelsOfPods = (labelled: ApiObject, job: ApiObject): ApiObject =>
+  job.metadata.labels !== undefined && job.metadata.labels === objectAt(job, ...LABELS)
+    ? withValue(labelled, ['metadata', 'labels'], objectAt(labelled, ...LABELS))
+    : labelled;
 
 /** Returns true if the Job's pods have the prefixed labels, which those of old Jobs do not have. */
 export function hasPrefixedLabels(job: ApiObject): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiObject } from '../api-object.ts';
-import { valueAt } from '../values.ts';
+import { objectAt, valueAt } from '../values.ts';
 import { countIndexes, overlapProblem } from './index-intervals.ts';
 import {
   created,
@@ -46,7 +46,11 @@ test('a new Job has a generated selector, labels and the defaults of upstream', 
 });
 
 test('labels of the template are those of a Job without labels', () => {
-  assert.deepEqual(job({ 'spec.template.metadata.labels': { app: 'pi' } }).metadata.labels, { app: 'pi' });
+  const { metadata, spec } = job({ 'spec.template.metadata.labels': { app: 'pi' } });
+  assert.deepEqual(metadata.labels, objectAt(spec, 'template', 'metadata', 'labels'));
+  assert.equal(metadata.labels?.['job-name'], 'pi');
+  const own = job({ 'metadata.labels': { own: 'yes' }, 'spec.template.metadata.labels': { app: 'pi' } });
+  assert.deepEqual(own.metadata.labels, { own: 'yes' });
 });
 
 const TABLE: readonly (readonly [name: string, changes: Record<string, unknown>, errors: readonly string[]])[] = [
@@ -69,7 +73,7 @@ const TABLE: readonly (readonly [name: string, changes: Record<string, unknown>,
     { 'spec.manualSelector': true },
     [
       'spec.selector: Required value',
-      'spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`',
+      'spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`',
     ],
   ],
   [

@@ -267,6 +267,9 @@ test('a DaemonSet counts the changes of its template', () => {
   assert.equal(old.metadata.annotations?.[key], '1');
   const update = (changes: Record<string, unknown>) =>
     strategyOf('daemonsets.apps').prepareForUpdate?.(set(old, changes), old).metadata.annotations?.[key];
+  const withoutCount = set(old, { 'metadata.annotations': {} });
+  assert.equal(strategyOf('daemonsets.apps').applyDefaults?.(withoutCount).metadata.annotations?.[key], '0');
+  assert.equal(strategyOf('daemonsets.apps').applyDefaults?.(old).metadata.annotations?.[key], '1');
   assert.equal(update({ 'spec.minReadySeconds': 5, 'metadata.annotations': {} }), '1');
   assert.equal(update({ 'spec.template.spec.containers.0.image': 'x' }), '2');
 });

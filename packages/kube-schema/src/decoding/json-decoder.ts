@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, setField } from '../json.ts';
 import { type Field, isScalarType, isStructType, type StructType, type ValueType } from '../schema/field.ts';
 import { objectOf, zeroOf } from '../schema/go-json.ts';
 import type { Schema } from '../schema/schema.ts';
+import { withEmbedded } from './embedded-structs.ts';
 import { type Context, Problems } from './problems.ts';
 import { readScalar } from './scalar-readers.ts';
 import { VALUE_READERS } from './value-readers.ts';
@@ -35,8 +36,10 @@ export class JsonDecoder {
       if (field === undefined) this.#problems.unknownField(path);
       else {
         this.#problems.knownField(path);
-        const fields = context.fields === '' ? name : `${context.fields}.${name}`;
-        const inner = { path, fields, struct: type.name.split('.').at(-1)! };
+        const struct = type.name.split('.').at(-1)!;
+        const shown = withEmbedded(struct, name);
+        const fields = context.fields === '' ? shown : `${context.fields}.${shown}`;
+        const inner = { path, fields, struct };
         const decoded = one === null ? undefined : this.#field(field, one, inner);
         if (decoded !== undefined) values.set(field, decoded);
       }

@@ -50,6 +50,26 @@ describe('values of wrong types', () => {
       inTemplate({ ports: ['a'] }),
       field(`string into Go struct field Container.${containers}.ports of type v1.ContainerPort`),
     );
+    for (const [spec, words] of [
+      [
+        { volumes: [{ emptyDir: [] }] },
+        'array into Go struct field Volume.spec.volumes.VolumeSource.emptyDir of type v1.EmptyDirVolumeSource',
+      ],
+      [{ volumes: [{ name: 7 }] }, 'number into Go struct field Volume.spec.volumes.name of type string'],
+      [
+        { volumes: [{ configMap: { name: 7 } }] },
+        'number into Go struct field ConfigMapVolumeSource.spec.volumes.VolumeSource.configMap.LocalObjectReference.name of type string',
+      ],
+      [
+        { containers: [{ livenessProbe: { httpGet: { path: 7 } } }] },
+        'number into Go struct field HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.path of type string',
+      ],
+      [
+        { ephemeralContainers: [{ env: {} }] },
+        'object into Go struct field EphemeralContainer.spec.ephemeralContainers.EphemeralContainerCommon.env of type []v1.EnvVar',
+      ],
+    ] as const)
+      refuse('core.v1.Pod', { spec }, field(words));
     refuse(
       'core.v1.Pod',
       { metadata: { labels: { a: 1 } } },
