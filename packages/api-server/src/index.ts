@@ -27,10 +27,6 @@ export { StoreRbacSource } from './authorization/store-rbac-source.ts';
 export { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
 export type { LocalKubelet } from './backends/local-node-connector.ts';
 export { CLIENT_CERTIFICATE_LIFE_MS } from './certificates/certificate-authority.ts';
-export { deprecationWarning } from './discovery/deprecation.ts';
-export { isServedByDefault } from './discovery/group-versions.ts';
-export { type FailedCheck, Health, type HealthCheck, type HealthChecks } from './discovery/health.ts';
-export type { PathRequest, PathResponse } from './http-answer.ts';
 export { issueKubeconfig } from './issue-kubeconfig.ts';
 export {
   ApiListeners,

@@ -41,7 +41,8 @@ const parts = (sample: Sample, example: Json): Case => ({
   run: async (api) => {
     const { resource, object } = sample;
     const named = { ...object, metadata: { ...object.metadata, name: `${object.metadata.name}-part` } };
-    for (const { object: grafted } of graftedObjects(named, example, DEPTHS[object.kind] ?? DEPTH))
-      await api.post(`${resource}?dryRun=All&fieldValidation=Strict`, grafted);
+    const path = `${resource}?dryRun=All&fieldValidation=Strict`;
+    const grafts = graftedObjects(named, example, DEPTHS[object.kind] ?? DEPTH);
+    await api.sendAll(grafts.map(({ object: body }) => ({ method: 'POST', path, body })));
   },
 });

@@ -12,8 +12,8 @@ export const createCases = (sample: Sample): Case => ({
   run: async (api) => {
     const { resource, object } = sample;
     const named = { ...object, metadata: { ...object.metadata, name: `${object.metadata.name}-broken` } };
-    for (const { object: broken } of brokenObjects(named))
-      await api.post(`${resource}?dryRun=All&fieldValidation=Strict`, broken);
+    const path = `${resource}?dryRun=All&fieldValidation=Strict`;
+    await api.sendAll(brokenObjects(named).map(({ object: body }) => ({ method: 'POST', path, body })));
     for (const mode of MODES)
       await api.post(`${resource}?dryRun=All&fieldValidation=${mode}`, {
         ...named,
@@ -31,11 +31,17 @@ export const changeCases = (sample: Sample): Case => ({
   run: async (api) => {
     const stored = await fresh(api, sample);
     const path = `${sample.resource}/${sample.object.metadata.name}`;
-    for (const object of changedObjects(stored)) await api.put(`${path}?dryRun=All&fieldValidation=Strict`, object);
+    const replacements = (target: string, objects: Json[]) =>
+      api.sendAll(
+        objects.map((body) => ({ method: 'PUT', path: `${target}?dryRun=All&fieldValidation=Strict`, body })),
+      );
+    await replacements(path, changedObjects(stored));
     const { status, body } = await api.send('GET', `${path}/status`, undefined, { quiet: true });
     if (status === 200)
-      for (const object of changedObjects(body).filter((one) => differsOutsideSpec(one, body)))
-        await api.put(`${path}/status?dryRun=All&fieldValidation=Strict`, object);
+      await replacements(
+        `${path}/status`,
+        changedObjects(body).filter((one) => differsOutsideSpec(one, body)),
+      );
     await api.send('DELETE', path, { gracePeriodSeconds: 0 }, { quiet: true });
   },
 });

@@ -30,10 +30,12 @@ export function withValue(object: Json, path: Path, value: Json): Json {
   return copy;
 }
 
-/** The paths of all fields and items of a value, outermost first. */
+/** The paths of all fields and items of a value, outermost first. Servers may send the fields of an object in any order. */
 export function pathsOf(value: Json, depth = 20, prefix: Path = []): Path[] {
   if (depth === 0) return [];
-  return entriesOf(value).flatMap(([key, item]) => {
+  const entries = entriesOf(value);
+  if (!Array.isArray(value)) entries.sort(([one], [other]) => (one < other ? -1 : 1));
+  return entries.flatMap(([key, item]) => {
     const path = [...prefix, key];
     return [path, ...pathsOf(item, depth - 1, path)];
   });

@@ -7,7 +7,7 @@
  * a directory with upstream's example objects, those are used as well. Prints a summary, and writes all differences to
  * PODWRIGHT_COMPARE_REPORT, as lines of JSON.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { allCases, type Case, prepare } from './cases.ts';
 import { type Difference, exchangeDifferences } from './differences.ts';
 import { Connection, type Exchange, Transcript } from './transcript.ts';
@@ -34,6 +34,8 @@ const connections = ['PODWRIGHT_COMPARE_OURS', 'PODWRIGHT_COMPARE_THEIRS'].map(c
 const wanted = process.argv.slice(2);
 const cases = allCases().filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
 await Promise.all(connections.map((connection) => prepare(new Transcript(connection))));
+const report = process.env.PODWRIGHT_COMPARE_REPORT;
+if (report !== undefined) writeFileSync(report, '');
 const found: Found[] = [];
 let exchanges = 0;
 for (const one of cases) {
@@ -46,7 +48,10 @@ for (const one of cases) {
     const other = theirs.exchanges[index];
     if (other === undefined) break;
     const differences = exchangeDifferences(exchange, other);
-    if (differences.length > 0) found.push({ name: one.name, request: exchange.request, differences });
+    if (differences.length === 0) continue;
+    const difference = { name: one.name, request: exchange.request, differences };
+    found.push(difference);
+    if (report !== undefined) appendFileSync(report, `${JSON.stringify(difference)}\n`);
   }
   const failures = [
     ...ours.failures.map((text) => `ours: ${text}`),
@@ -55,7 +60,5 @@ for (const one of cases) {
   if (failures.length > 0) console.log(`${one.name}: ${failures.join('; ')}`);
 }
 for (const connection of connections) connection.close();
-const report = process.env.PODWRIGHT_COMPARE_REPORT;
-if (report !== undefined) writeFileSync(report, found.map((one) => `${JSON.stringify(one)}\n`).join(''));
 const differing = new Set(found.map(({ name }) => name)).size;
 console.log(`${cases.length} cases, ${differing} differ; ${exchanges} exchanges, ${found.length} differ`);

@@ -37,13 +37,18 @@ const FORMS: Record<string, RegExp> = {
 };
 
 export function masked(value: Json, name = ''): Json {
-  if (Array.isArray(value)) return value.map((item) => masked(item));
+  if (Array.isArray(value))
+    return (name === 'managedFields' ? value.toSorted(byManager) : value).map((item) => masked(item));
   if (isMap(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, key)]));
   const form = FORMS[name];
   if (name in FIELDS && value !== '' && value !== null && (form === undefined || form.test(String(value))))
     return FIELDS[name];
   return typeof value === 'string' ? maskedText(value) : value;
 }
+
+/** Entries of one second are in the order of their managers, others by time: the order depends on when a case runs. */
+const byManager = (one: Json, other: Json): number => (managerOf(one) < managerOf(other) ? -1 : 1);
+const managerOf = ({ manager, operation, subresource = '' }: Json): string => `${operation} ${manager} ${subresource}`;
 
 export const maskedText = (text: string): string =>
   TEXTS.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);

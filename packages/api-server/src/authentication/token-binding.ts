@@ -36,7 +36,10 @@ export function bindingOf(
 function referredObject(store: ObjectStore, reference: Record<string, unknown>, namespace: string): ApiObject {
   const { apiVersion, kind, name, uid } = textFields(reference);
   const plural = apiVersion === '' || !apiVersion.includes('/') ? RESOURCES.get(kind) : undefined;
-  if (plural === undefined) throw badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${kind}`);
+  if (plural === undefined)
+    throw badRequest(
+      `cannot bind token to object of type ${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`,
+    );
   const object = store.get({ resource: plural, namespace: plural === 'nodes' ? '' : namespace, name })?.decode();
   if (object === undefined) throw notFound({ ...CORE, plural }, name);
   if (uid !== '' && uid !== object.metadata.uid)

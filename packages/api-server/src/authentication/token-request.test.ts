@@ -147,7 +147,7 @@ test('invalid requests are refused with the messages of upstream', async () => {
     spec: { boundObjectRef: { ...POD_REFERENCE, ...reference } },
   });
   await check(bound({ name: 'none' }), 404, 'pods "none" not found');
-  await check(bound({ kind: 'Service' }), 400, 'cannot bind token to object of type v1, Kind=Service');
+  await check(bound({ kind: 'Service' }), 400, 'cannot bind token to object of type /v1, Kind=Service');
   await check(bound({ apiVersion: 'x/v1' }), 400, 'cannot bind token to object of type x/v1, Kind=Pod');
   await check(
     bound({ uid: 'old' }),

@@ -19,6 +19,7 @@ export async function getOne(request: ResourceRequest): Promise<void> {
   const format = negotiateObject(exchange);
   if (new QueryValues(exchange.query).flag('export') === true)
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
+  await served.reach(exchange.query.get('resourceVersion') ?? '', exchange.signal);
   await writer.object(200, served.get(placeOf(request)), encodingOf(request, format));
 }
 

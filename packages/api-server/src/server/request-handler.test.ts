@@ -192,6 +192,28 @@ test('warns of unknown fields and deprecated versions', async () => {
   );
 });
 
+test('warns of a deprecated version also if the request fails', async () => {
+  await using server = await TestServer.start();
+  const { status, headers } = await send(server, WAYS[0], { path: '/api/v1/namespaces/x/endpoints/none' });
+  const warning = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"';
+  assert.deepEqual([status, headers.warning], [404, warning]);
+});
+
+test('waits for the resource version that a client requires of an object', async () => {
+  await using server = await TestServer.start();
+  const get = async (version: string) => {
+    const { status, json } = await send(server, WAYS[0], {
+      path: `/api/v1/namespaces/x/pods/a?resourceVersion=${version}`,
+    });
+    return [status, json().message];
+  };
+  const [status, message] = await get('99999999');
+  assert.equal(status, 504);
+  assert.match(message, /^Timeout: Too large resource version: 99999999, current: \d+$/);
+  const invalid = 'resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax';
+  assert.deepEqual(await get('x'), [500, invalid]);
+});
+
 test('reports an unexpected error without its details, and goes on', async () => {
   const resource = {
     get: () => {

@@ -6,6 +6,7 @@ import { MASTERS } from '../authorization/authorizer.ts';
 import { ANONYMOUS, UNAUTHENTICATED } from '../authorization/known-users.ts';
 import { type HttpExchange, type HttpRequest, headerOf } from '../wire/http-exchange.ts';
 import { ResponseWriter } from '../wire/response-writer.ts';
+import { Warnings } from '../wire/warnings.ts';
 import { attributesOf, authorize } from './authorize-request.ts';
 import { InFlight } from './in-flight.ts';
 import { LargeBodies } from './large-bodies.ts';
@@ -25,7 +26,13 @@ export type HttpCall = Pick<HttpExchange, 'request' | 'response' | 'upgrade'>;
 /** Handles the calls of all listeners. `stop` resolves once all calls have been answered. */
 export type CallHandler = Pick<RequestHandler, 'handle' | 'stop'>;
 
-type Handled = { connection: ClientConnection; lifetime: RequestLifetime; observed: ObservedRequest };
+type Handled = {
+  connection: ClientConnection;
+  lifetime: RequestLifetime;
+  observed: ObservedRequest;
+  /** Sent with the response, even if the request fails. */
+  warnings: Warnings;
+};
 
 /** The error with which watches end when the server stops. */
 const STOPPING = new ApiError(503, 'ServiceUnavailable', { message: 'the server is shutting down' });
@@ -68,14 +75,16 @@ export class RequestHandler {
     const observed: ObservedRequest = { auditId, request, startMs: this.#parts.now(), remoteAddress };
     using lifetime = new RequestLifetime(request, response);
     const { signal } = lifetime;
+    const warnings = new Warnings();
     try {
       const url = parseRequestUrl(request.url ?? '/');
-      await this.#serve({ ...call, query: url.query, signal }, { url, connection, lifetime, observed });
+      await this.#serve({ ...call, query: url.query, signal }, { url, connection, lifetime, observed, warnings });
     } catch (error) {
       if (lifetime.client.aborted) return;
       const { bodies } = observed;
       const exchange = { request, response, query: new URLSearchParams(), signal: lifetime.client, bodies };
-      await this.#fail(exchange, error, auditId).catch(() => response.destroy());
+      const writer = new ResponseWriter(exchange, this.#parts.schema, warnings);
+      await this.#fail(writer, error, auditId).catch(() => response.destroy());
     } finally {
       this.#observers.completed(observed, response.headersSent ? response.statusCode : 0);
     }
@@ -83,7 +92,7 @@ export class RequestHandler {
 
   async #serve(
     exchange: HttpExchange,
-    { url, connection, lifetime, observed }: Handled & { url: RequestUrl },
+    { url, connection, lifetime, observed, warnings }: Handled & { url: RequestUrl },
   ): Promise<void> {
     const info = requestInfo(exchange.request.method ?? '', url);
     const isLong = isLongRunning(info);
@@ -98,7 +107,8 @@ export class RequestHandler {
       if (isLong) this.#observers.started(observed);
       exchange.bodies = observed.bodies;
       exchange.bodyTurn = (bytes) => this.#largeBodies.turn(bytes);
-      const work = this.#respond(exchange, info, user);
+      const writer = new ResponseWriter(exchange, this.#parts.schema, warnings);
+      const work = this.#respond(writer, info, user);
       await (isLong ? work : raceAbort(work, exchange.signal)); // long-running work ends its response itself
     } finally {
       this.#longRunning.delete(lifetime);
@@ -130,13 +140,13 @@ export class RequestHandler {
     return this.#parts.impersonate(request.rawHeaders, attributesOf(info, user, query));
   }
 
-  #respond(exchange: HttpExchange, info: RequestInfo, user: UserInfo): Promise<void> {
+  #respond(writer: ResponseWriter, info: RequestInfo, user: UserInfo): Promise<void> {
     const parts = this.#parts;
-    const writer = new ResponseWriter(exchange, parts.schema);
-    return respond({ exchange, writer, info, user, parts });
+    return respond({ exchange: writer.exchange, writer, info, user, parts });
   }
 
-  async #fail(exchange: HttpExchange, error: unknown, auditId: string): Promise<void> {
+  async #fail(writer: ResponseWriter, error: unknown, auditId: string): Promise<void> {
+    const { exchange } = writer;
     if (!(error instanceof ApiError))
       this.#parts.logger.error(
         { auditId, method: exchange.request.method, error: errorMessage(error) },
@@ -147,7 +157,7 @@ export class RequestHandler {
       error instanceof ApiError
         ? error
         : internalError(`the server's log has the reason, with the audit ID ${auditId}`);
-    await new ResponseWriter(exchange, this.#parts.schema).error(answer);
+    await writer.error(answer);
   }
 }
 

@@ -3,6 +3,7 @@ import { groupResource, methodNotAllowed, pageNotFound } from '@podwright/api-ma
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
 import type { HttpExchange } from '../wire/http-exchange.ts';
+import { checkAccept } from '../wire/negotiation.ts';
 import { checkPathSegment } from '../wire/path-segment.ts';
 import type { ResponseWriter } from '../wire/response-writer.ts';
 import { deleteCollection, deleteOne } from './delete-requests.ts';
@@ -44,6 +45,7 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
   checkPathSegment(info.name, 'Name');
   checkPathSegment(info.namespace, 'Namespace');
   const handler = handlerOf(info, resource, parts);
+  checkAccept(request.exchange, { isList: COLLECTION_VERBS.slice(1, 3).includes(info.verb) });
   const warning = deprecationWarning(resource);
   if (warning !== undefined) writer.warnings.add(warning);
   return handler({ ...request, resource, served });

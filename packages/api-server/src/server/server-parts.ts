@@ -16,7 +16,7 @@ import type { RequestObserver } from './request-observer.ts';
 /** The registry functions that the server needs for one resource in one version. */
 export type ServedResource = Pick<
   ResourceRegistry,
-  'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'toStored'
+  'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'reach' | 'toStored'
 >;
 
 /** Handles requests for a subresource that is not part of the object itself, such as `pods/log`. */

@@ -135,6 +135,7 @@ const withChanges = (registry: ResourceRegistry, changes: Partial<ServedResource
   patch: (...given) => registry.patch(...given),
   delete: (...given) => registry.delete(...given),
   deleteCollection: (...given) => registry.deleteCollection(...given),
+  reach: (...given) => registry.reach(...given),
   toStored: (...given) => registry.toStored(...given),
   ...changes,
 });

@@ -1,7 +1,15 @@
 /** Assigns pods to nodes: POST of a Binding to `pods/NAME/binding` or to `bindings`. */
 
-import { badRequest, conflict, invalid, type Registries, timestamp } from '@podwright/api-machinery';
-import { type ApiObject, listAt, objectAt, STRATEGIES, textAt, withValue } from '@podwright/kube-kinds';
+import { ApiError, badRequest, conflict, type Registries, timestamp } from '@podwright/api-machinery';
+import {
+  type ApiObject,
+  type FieldError,
+  listAt,
+  objectAt,
+  STRATEGIES,
+  textAt,
+  withValue,
+} from '@podwright/kube-kinds';
 import { contextOf, encodingOf, namespaceOf } from '../server/resource-request.ts';
 import type { SubresourceHandler } from '../server/server-parts.ts';
 import { readObject } from '../server/write-requests.ts';
@@ -19,7 +27,7 @@ export function bindingHandler(registries: Registries): SubresourceHandler {
     const binding = await readObject(request, options.fieldValidation);
     const name = nameOf(binding, info.name);
     const errors = STRATEGIES.bindings!.validate!(binding);
-    if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, name, errors);
+    if (errors.length > 0) throw unknownError(errors);
     const context = { ...contextOf(request, options), fieldManager: undefined, subresource: 'binding' };
     const bind = (pod: ApiObject) => assignedPod(pod, binding, parts.now());
     await registries
@@ -29,10 +37,15 @@ export function bindingHandler(registries: Registries): SubresourceHandler {
   };
 }
 
+/** Upstream does not convert these errors to a Status of its own. */
+function unknownError(errors: readonly FieldError[]): ApiError {
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
+  return new ApiError(500, '', { message: texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]` });
+}
+
 function nameOf({ metadata }: ApiObject, nameInUrl: string): string {
   const { name = '' } = metadata;
-  if (nameInUrl !== '' && name !== '' && name !== nameInUrl)
-    throw badRequest('name in URL does not match name in Binding object');
+  if (nameInUrl !== '' && name !== nameInUrl) throw badRequest('name in URL does not match name in Binding object');
   return nameInUrl || name;
 }
 

@@ -39,8 +39,7 @@ export function evictionHandler(parts: EvictionParts): SubresourceHandler {
     encodingOf(request, negotiateObject(exchange));
     const options = writeOptions('CreateOptions', exchange.query);
     const eviction = await readObject(request, options.fieldValidation);
-    if (eviction.metadata.name !== info.name)
-      throw badRequest(`name in URL does not match name in Eviction object: ${info.name}`);
+    if (eviction.metadata.name !== info.name) throw badRequest('name in URL does not match name in Eviction object');
     const { dryRun, ...deletion } = deletionOf(eviction);
     const { subresource: _, ...context } = { ...contextOf(request, options), dryRun: options.dryRun || dryRun };
     const pod = served.get(placeOf(request)).decode();

@@ -3,7 +3,7 @@
 import {
   APPLY,
   applyPatch,
-  badRequest,
+  checkName,
   invalid,
   type PatchRequest,
   patchObject,
@@ -30,7 +30,9 @@ export function scaleHandler(registries: Registries, scale: ScaleStrategy): Subr
     const { computeScale, context } = await scaleWrite(request);
     const compute = (object: ApiObject) => {
       const written = computeScale(scale.scaleOf(object));
-      checkScale(scale, written, info.name);
+      checkName(written, info.name);
+      const errors = scale.validate(written);
+      if (errors.length > 0) throw invalid({ group: 'autoscaling', kind: 'Scale' }, info.name, errors);
       return scale.withScale(object, written);
     };
     const { object } = await registries.for(request.resource).change(place, compute, context);
@@ -60,13 +62,8 @@ function patchedScale(schema: Schema, object: ApiObject, { mediaType, patch }: P
   try {
     return decodeJson(value, { schema, type }).object as ApiObject;
   } catch (error) {
-    throw error instanceof PodwrightError ? badRequest(errorMessage(error)) : error;
+    if (!(error instanceof PodwrightError)) throw error;
+    const problem = invalidValue('patch', JSON.stringify(value), errorMessage(error));
+    throw invalid({ group: '', kind: '' }, '', [problem]);
   }
-}
-
-function checkScale(scale: ScaleStrategy, object: ApiObject, name: string): void {
-  const { metadata } = object;
-  const errors = [...scale.validate(object)];
-  if (metadata.name !== name) errors.unshift(invalidValue('metadata.name', metadata.name ?? '', `must be ${name}`));
-  if (errors.length > 0) throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, errors);
 }

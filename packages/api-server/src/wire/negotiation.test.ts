@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import type { ApiError } from '@podwright/api-machinery';
 import type { HttpRequest } from './http-exchange.ts';
-import { acceptsGzip, negotiateObject, negotiateStatus, negotiateWatch } from './negotiation.ts';
+import { acceptsGzip, checkAccept, negotiateObject, negotiateStatus, negotiateWatch } from './negotiation.ts';
 
 const exchange = (headers: Record<string, string>, query = '') => ({
   request: Object.assign(Readable.from([]), { headers, rawHeaders: [], httpVersionMajor: 1 }) as HttpRequest,
@@ -47,6 +47,16 @@ test('answers 406 if no media type is acceptable', () => {
   assert.throws(() => negotiateWatch(accepting(YAML)), {
     message: `only the following media types are accepted: ${streams}`,
   });
+});
+
+test('rejects an Accept header without a known media type or a complete wildcard before a request is handled', () => {
+  for (const accept of ['', '*/*', `text/html, ${YAML};q=0.1`, `${JSON_TYPE};as=Wrong`])
+    assert.doesNotThrow(() => checkAccept(accepting(accept), { isList: false }), accept);
+  const message = `406: Not Acceptable\n\nAvailable representations: ${JSON_TYPE}, ${YAML}, ${PROTOBUF}`;
+  for (const accept of ['text/html', 'application/*'])
+    assert.throws(() => checkAccept(accepting(accept), { isList: false }), { message });
+  const streams = `, ${JSON_TYPE};stream=watch, ${PROTOBUF};stream=watch`;
+  assert.throws(() => checkAccept(accepting('text/html'), { isList: true }), { message: message + streams });
 });
 
 test('converts to the kind that the client prefers and the server has', () => {

@@ -1,8 +1,8 @@
 import { type AcceptClause, accepts, parseAccept } from '@podwright/api-documents';
-import { notAcceptable } from '@podwright/api-machinery';
+import { noRepresentation, notAcceptable } from '@podwright/api-machinery';
 import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
 import { type HttpExchange, headerOf } from './http-exchange.ts';
-import { MEDIA_TYPES, type ObjectMediaType } from './media-type.ts';
+import { MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
 
 /** The kind to which an object or list is converted for the response. */
 export type Conversion = {
@@ -24,6 +24,18 @@ const VERSIONS = ['v1', 'v1beta1'];
 
 /** The media types supported for watches. YAML is excluded because it has no framing. */
 const STREAM_MEDIA_TYPES = MEDIA_TYPES.filter((type) => type !== 'application/yaml');
+
+/**
+ * Throws 406 as upstream's URL router does, before a request is handled: the Accept header must contain one of the media types, or a wildcard
+ * for all. Parameters and qualities do not matter.
+ */
+export function checkAccept({ request }: Pick<HttpExchange, 'request'>, { isList }: { isList: boolean }): void {
+  const accept = headerOf(request, 'accept');
+  const sent = accept.split(',').map(mediaTypeOf);
+  if (accept === '' || sent.some((one) => one === '*/*' || MEDIA_TYPES.some((type) => type === one))) return;
+  const streams = STREAM_MEDIA_TYPES.map((type) => `${type};stream=watch`);
+  throw noRepresentation([...MEDIA_TYPES, ...(isList ? streams : [])]);
+}
 
 type Negotiated = Pick<HttpExchange, 'request' | 'query'>;
 

@@ -29,9 +29,7 @@ test('takes the four types of patches, and refuses others', () => {
   for (const type of [JSON_PATCH, MERGE, STRATEGIC, APPLY])
     assert.equal(patchMediaType(`${type}; charset=utf-8`), type);
   for (const type of ['', 'application/json', 'application/apply-patch+cbor'])
-    assert.throws(() => patchMediaType(type), {
-      message: `the body of the request was in an unknown format - accepted media types include: ${JSON_PATCH}, ${MERGE}, ${STRATEGIC}, ${APPLY}`,
-    });
+    assert.throws(() => patchMediaType(type), { message: '415: Unsupported Media Type' });
 });
 
 test('reads patches, with the problems that upstream reports', () => {
@@ -63,5 +61,5 @@ test('refuses malformed patches', () => {
   refuses('{', MERGE, 'error decoding patch: unexpected end of JSON input');
   refuses('x', JSON_PATCH, "error decoding patch: invalid character 'x' looking for beginning of value");
   refuses('', STRATEGIC, 'unexpected end of JSON input');
-  refuses('a: [', APPLY, /^error decoding YAML: yaml: line 1: /);
+  refuses('a: [', APPLY, /^error decoding YAML: error converting YAML to JSON: yaml: line 1: /);
 });

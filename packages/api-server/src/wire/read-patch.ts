@@ -1,4 +1,4 @@
-import { badRequest, unsupportedMediaType } from '@podwright/api-machinery';
+import { badRequest, unroutedMediaType } from '@podwright/api-machinery';
 import type { FieldValidation, Warn } from './field-validation.ts';
 import { mediaTypeOf, PATCH_MEDIA_TYPES, type PatchMediaType } from './media-type.ts';
 import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody, yamlStrictProblem } from './parsed-body.ts';
@@ -19,7 +19,7 @@ export type PatchBody = {
 export function patchMediaType(contentType: string): PatchMediaType {
   const sent = mediaTypeOf(contentType);
   const known = PATCH_MEDIA_TYPES.find((type) => type === sent);
-  if (known === undefined) throw unsupportedMediaType(PATCH_MEDIA_TYPES);
+  if (known === undefined) throw unroutedMediaType();
   return known;
 }
 
@@ -55,7 +55,7 @@ function readApply(
   { fieldValidation, warn }: { fieldValidation: FieldValidation; warn: Warn },
 ): unknown {
   const { value, yamlProblems } = Buffer.isBuffer(body)
-    ? parsedOrBad(() => parseYamlBody(body.toString()), 'error decoding YAML: ')
+    ? parsedOrBad(() => parseYamlBody(body.toString()), 'error decoding YAML: error converting YAML to JSON: ')
     : body;
   const [problem] = yamlStrictProblem(yamlProblems);
   if (problem !== undefined && fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${problem}`);

@@ -20,11 +20,13 @@ const NOT_MODIFIED = 304;
 /** Sends the response to a request. The response carries all warnings added before it is sent. */
 export class ResponseWriter {
   readonly exchange: HttpExchange;
-  readonly warnings = new Warnings();
+  readonly warnings: Warnings;
   readonly #schema: Schema;
 
-  constructor(exchange: HttpExchange, schema: Schema) {
+  /** `warnings`: those that earlier steps of the request have added. */
+  constructor(exchange: HttpExchange, schema: Schema, warnings = new Warnings()) {
     this.exchange = exchange;
+    this.warnings = warnings;
     this.#schema = schema;
   }
 
