@@ -112,8 +112,8 @@ suite('a standalone node with the Kubernetes API', () => {
     bundle = await buildBundle();
     place = new NodePlace(bundle, '10.129.212.0/23');
     const port = await freePort();
-    const lines = [`node_name = "${NODE}"`, '[api]', 'enabled = true', `listen = "0.0.0.0:${port}"`, ''];
-    place.file('config.toml', lines.join('\n'));
+    const api = ['[api]', 'enabled = true', `listen = "0.0.0.0:${port}"`, `audit_log = "${place.path('audit.log')}"`];
+    place.file('config.toml', [`node_name = "${NODE}"`, ...api, ''].join('\n'));
     await startNode();
     await place.loadImage();
     kubeconfig = place.file('kubeconfig', await place.ok('kubeconfig'));
@@ -218,6 +218,21 @@ suite('a standalone node with the Kubernetes API', () => {
     );
     await place.ok('delete', 'pod', 'static');
     await eventually(() => pods().length === 0);
+  });
+
+  test('logs the requests of clients and of the node, without the contents of Secrets', async () => {
+    type Logged = { user: { username: string }; verb: string; objectRef?: { resource: string; name?: string } };
+    const text = () => readFileSync(place.path('audit.log'), 'utf8');
+    const isThere = (username: string, verb: string, resource: string) =>
+      text()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Logged)
+        .some((one) => one.user.username === username && one.verb === verb && one.objectRef?.resource === resource);
+    await eventually(
+      () => isThere('kubernetes-admin', 'delete', 'pods') && isThere(`system:node:${NODE}`, 'patch', 'pods'),
+    );
+    assert.doesNotMatch(text(), /"open"|b3Blbg==/);
   });
 
   test('writes no object to its log', () => {

@@ -24,7 +24,7 @@ export async function runApiServer(config: NodeConfig, settings: ApiServerSettin
   const { directory, socketPath, kubeconfig } = apiServerPaths(config);
   requireSocketPath(socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
-  const audit = auditLog === undefined ? undefined : { path: auditLog, policyPath: auditPolicy };
+  const audit = auditOptions({ auditLog, auditPolicy });
   const server = await startApiServer({ directory, socketPath, listen, names, audit, logger });
   const write = () => writeFileAtomic(kubeconfig, server.kubeconfig(ADMINISTRATOR));
   using _ = await AdminKubeconfig.start({ write, lifeMs: CLIENT_CERTIFICATE_LIFE_MS, logger });
@@ -32,3 +32,6 @@ export async function runApiServer(config: NodeConfig, settings: ApiServerSettin
   await stopped;
   await server.stop();
 }
+
+export const auditOptions = ({ auditLog, auditPolicy }: Pick<ApiServerSettings, 'auditLog' | 'auditPolicy'>) =>
+  auditLog === undefined ? undefined : { path: auditLog, policyPath: auditPolicy };

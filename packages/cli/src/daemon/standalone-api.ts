@@ -6,7 +6,7 @@ import { requireSocketPath, writeFileAtomic } from '@podwright/host';
 import { apiServerPaths } from '../settings/api-server-paths.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
-import { ADMINISTRATOR } from './api-server.ts';
+import { ADMINISTRATOR, auditOptions } from './api-server.ts';
 import type { ClusterConnection } from './cluster.ts';
 
 /** Starts the API server. The kubelet joins it as the node, with the rights of a node. */
@@ -14,11 +14,20 @@ export async function startStandaloneApi(config: NodeConfig): Promise<ClusterCon
   const { directory, socketPath, kubeconfig } = apiServerPaths(config);
   requireSocketPath(socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
-  const { listen } = config.api;
+  const { listen, audit_log: auditLog, audit_policy: auditPolicy } = config.api;
+  const audit = auditOptions({ auditLog, auditPolicy });
   const { node_name: nodeName } = config;
   const own: { kubelet?: LocalKubelet } = {};
   const localKubelet = () => own.kubelet;
-  const server = await startApiServer({ directory, socketPath, listen, assignsPods: true, localKubelet, logger });
+  const server = await startApiServer({
+    directory,
+    socketPath,
+    listen,
+    audit,
+    assignsPods: true,
+    localKubelet,
+    logger,
+  });
   const reachKubelet: ClusterConnection['reachKubelet'] = (serve) => {
     own.kubelet = serve && { nodeName, serve };
   };

@@ -62,10 +62,15 @@ export const FileSchema = z.strictObject({
     .strictObject({
       enabled: z.boolean().default(false),
       listen: z.string().transform(parseListenAddress).optional(),
+      audit_log: path.optional(),
+      audit_policy: path.optional(),
     })
-    .superRefine(({ enabled, listen }, context) => {
-      if (!enabled && listen !== undefined)
-        context.addIssue({ code: 'custom', path: ['listen'], message: 'needs enabled = true in the same table' });
+    .superRefine(({ enabled, ...others }, context) => {
+      const given = Object.entries(others).find(([, one]) => one !== undefined);
+      if (!enabled && given !== undefined)
+        context.addIssue({ code: 'custom', path: [given[0]], message: 'needs enabled = true in the same table' });
+      if (others.audit_log === undefined && others.audit_policy !== undefined)
+        context.addIssue({ code: 'custom', path: ['audit_policy'], message: 'needs audit_log in the same table' });
     })
     .prefault({}),
   runtime: RuntimeSchema.prefault({}),

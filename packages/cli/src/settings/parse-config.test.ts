@@ -110,6 +110,16 @@ const refused: [string, string, RegExp][] = [
     '[api]\nlisten = "6443"',
     /c\.toml:2: api\.listen = "6443": needs enabled = true in the same table$/,
   ],
+  [
+    'an audit log of the API that is off',
+    '[api]\naudit_log = "/x"',
+    /c\.toml:2: api\.audit_log = "\/x": needs enabled = true in the same table$/,
+  ],
+  [
+    'an audit policy without a log',
+    '[api]\nenabled = true\naudit_policy = "/x"',
+    /c\.toml:3: api\.audit_policy = "\/x": needs audit_log in the same table$/,
+  ],
   ['an address of the API that is a name', '[api]\nenabled = true\nlisten = "localhost:6443"', /must be a port/],
   ['an address that is a name', '[runtime]\nstreaming_address = "localhost"', /must be an IPv4 or IPv6 address$/],
   [
