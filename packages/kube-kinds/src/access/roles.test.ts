@@ -133,7 +133,7 @@ test('the role of a binding is immutable', () => {
   const other = changed(BINDING, { roleRef: { kind: 'ClusterRole' } });
   assert.deepEqual(updateErrors(ROLE_BINDING, { ...BINDING, subjects: [{ kind: 'User', name: 'a' }] }, BINDING), []);
   assert.deepEqual(updateErrors(ROLE_BINDING, other, BINDING), [
-    `roleRef: Invalid value: {"apiGroup":"${GROUP}","kind":"ClusterRole","name":"r"}: cannot change roleRef`,
+    `roleRef: Invalid value: {"APIGroup":"${GROUP}","Kind":"ClusterRole","Name":"r"}: cannot change roleRef`,
   ]);
   assert.equal(
     updateErrors(CLUSTER_ROLE_BINDING, changed(CLUSTER_BINDING, { roleRef: { name: 'q' } }), CLUSTER_BINDING).length,
