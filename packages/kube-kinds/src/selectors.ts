@@ -9,7 +9,8 @@ export const isEmptySelector = (selector: unknown): boolean =>
 export const isUsableSelector = (selector: unknown): boolean => validateLabelSelector('', selector).length === 0;
 
 /** Returns labels as Go shows them in errors: sorted by key, or null if there are none. */
-export const shownLabels = (labels: unknown): JsonObject => Object.fromEntries(textEntriesAt(labels));
+export const shownLabels = (labels: unknown): JsonObject | null =>
+  objectAt(labels) === undefined ? null : Object.fromEntries(textEntriesAt(labels));
 
 /** Returns a selector as Go shows it in errors. */
 export function shownSelector(selector: unknown): JsonObject | null {

@@ -28,7 +28,7 @@ export function validateIngress(object: ApiObject, options: IngressOptions): Fie
   const isClassSet = valueAt(object, 'spec', 'ingressClassName') !== undefined;
   const isEmpty = rules.length === 0 && backend === undefined;
   return [
-    ...(isEmpty ? [invalidValue('spec', [], 'either `defaultBackend` or `rules` must be specified')] : []),
+    ...(isEmpty ? [invalidValue('spec', undefined, 'either `defaultBackend` or `rules` must be specified')] : []),
     ...(backend === undefined ? [] : validateBackend('spec.defaultBackend', backend)),
     ...rules.flatMap((rule, index) => validateRule(`spec.rules[${index}]`, rule, options)),
     ...objectsAt(object, 'spec', 'tls').flatMap((tls, index) => validateTls(`spec.tls[${index}]`, tls, options)),

@@ -17,7 +17,7 @@ describe('an ingress', async () => {
 
   it('has a default backend or rules', () => {
     rules.checkCreate({ spec: { defaultBackend: backend } }, []);
-    rules.checkCreate({}, ['spec: Invalid value: []: either `defaultBackend` or `rules` must be specified']);
+    rules.checkCreate({}, ['spec: Invalid value: null: either `defaultBackend` or `rules` must be specified']);
     rules.checkCreate({ spec: { rules: [{ host: '1.2.3.4', http: {} }, { host: '*x' }], ingressClassName: 'A' } }, [
       'spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address',
       'spec.rules[0].http.paths: Required value',

@@ -53,7 +53,7 @@ function validateCapacity(field: string, spec: JsonObject): FieldError[] {
   const isOnlyStorage = entries.length === 1 && entries[0]![0] === 'storage';
   return [
     ...(entries.length === 0 ? [required(field)] : []),
-    ...(isOnlyStorage ? [] : [notSupported(field, objectAt(spec, 'capacity') ?? {}, ['storage'])]),
+    ...(isOnlyStorage ? [] : [notSupported(field, objectAt(spec, 'capacity'), ['storage'])]),
     ...entries.flatMap(([name, quantity]) => validatePositive(`${field}[${name}]`, quantity)),
   ];
 }

@@ -64,7 +64,7 @@ test('specs of volumes have the errors of upstream', () => {
   check(
     { capacity: undefined },
     'spec.capacity: Required value',
-    'spec.capacity: Unsupported value: {}: supported values: "storage"',
+    'spec.capacity: Unsupported value: null: supported values: "storage"',
   );
   check({ capacity: { storage: '0' } }, 'spec.capacity[storage]: Invalid value: "0": must be greater than zero');
   check(

@@ -73,7 +73,7 @@ const TABLE: readonly (readonly [name: string, changes: Record<string, unknown>,
     { 'spec.manualSelector': true },
     [
       'spec.selector: Required value',
-      'spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`',
+      'spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`',
     ],
   ],
   [
