@@ -3,6 +3,14 @@ export { Backoff, type BackoffPolicy } from './backoff.ts';
 export { BoundedBytes, gatherBytes } from './bounded-bytes.ts';
 export { ByteBudget, type ByteShare } from './byte-budget.ts';
 export { CachedReading } from './cached-reading.ts';
+export {
+  type ChainLimits,
+  chainProblem,
+  clientContext,
+  type LimitChains,
+  limitClientChains,
+  setChainLimits,
+} from './chain-limits.ts';
 export { clientCiphers } from './client-ciphers.ts';
 export { CoalescedWork } from './coalesced-work.ts';
 export { pause, raceAbort, sleep, Timer, waitFor, withTimeout } from './deadline.ts';

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
-import { background, errorMessage, type Logger, sleep } from '@podwright/base';
+import { background, errorMessage, type Logger, limitClientChains, sleep } from '@podwright/base';
 import type { CertificatePair } from '@podwright/certificates';
 import type { KubeClient } from '@podwright/kube-client';
 import type { Kubelet } from '@podwright/kubelet';
@@ -91,6 +91,7 @@ export async function secureServer(
     ...settings,
     shouldUpgradeCallback: (request) => api.upgrades(request),
   });
+  limitClientChains(server);
   server.on('tlsClientError', (error) => logger.debug({ error: errorMessage(error) }, 'a TLS handshake failed'));
   server.once('listening', () => {
     const following = followFiles(server, { settings, state, read, waiting, logger });
@@ -146,6 +147,7 @@ async function followFiles(server: SecureServer, { settings, state, read, waitin
       [last, reported] = [now, ''];
       if (isDeepStrictEqual(next, current)) continue;
       server.setSecureContext(next);
+      limitClientChains(server);
       if (next.ca !== current.ca) distrust(server, { clients, waiting });
       current = next;
       logger.info({}, 'reloaded the server certificate or the client CAs');

@@ -3,7 +3,7 @@ import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } f
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { errorMessage, type Logger, PRIVATE_FILE, sleep } from '@podwright/base';
+import { errorMessage, type Logger, limitClientChains, PRIVATE_FILE, sleep } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 import type { HttpResponse } from '../wire/http-exchange.ts';
 import { HTTP1_BOUNDS, HTTP2_BOUNDS, MAX_CONNECTIONS } from './listener-bounds.ts';
@@ -62,6 +62,7 @@ export class ApiListeners {
       requestCert: true,
       rejectUnauthorized: false, // the authenticator refuses such certificates, and tokens may be valid all the same
     });
+    limitClientChains(server);
     const connectionOf = (request: AnyRequest): ClientConnection => {
       const socket = ('stream' in request ? request.stream.session?.socket : request.socket) as TLSSocket;
       return { isLocal: false, tlsSocket: socket, authenticated: () => markAuthenticated(socket) };
@@ -82,7 +83,9 @@ export class ApiListeners {
 
   /** Replaces the certificate used for new connections. */
   replaceCertificate(certificate: ServingCertificate): void {
-    this.#secure?.setSecureContext(tlsOptions(certificate));
+    if (this.#secure === undefined) return;
+    this.#secure.setSecureContext(tlsOptions(certificate));
+    limitClientChains(this.#secure);
   }
 
   /** Refuses new connections, waits up to `maxDrainMs` for in-flight requests to complete, then closes all connections. */

@@ -1,5 +1,6 @@
 import { connect, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { clientContext } from '../chain-limits.ts';
 import { clientCiphers } from '../client-ciphers.ts';
 import { raceAbort } from '../deadline.ts';
 import { VERSION } from '../version.ts';
@@ -84,7 +85,8 @@ const portOf = (url: URL, defaultPort: number) => Number(url.port || defaultPort
 /** Loads `node:tls` lazily, because loading it is slow and most commands fetch nothing. */
 function connectSecurely(url: URL, host: string): Duplex {
   const servername = isIP(host) === 0 ? host : '';
-  const options = { host, port: portOf(url, 443), servername, ciphers: clientCiphers() };
+  const secureContext = clientContext('server', { ciphers: clientCiphers() });
+  const options = { host, port: portOf(url, 443), servername, secureContext };
   return process.getBuiltinModule('node:tls').connect(options);
 }
 

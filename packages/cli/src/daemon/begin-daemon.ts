@@ -1,7 +1,14 @@
-import { createLogger, DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
+import {
+  createLogger,
+  DAEMON_UMASK,
+  errorMessage,
+  type Logger,
+  makePrivateDirectory,
+  setChainLimits,
+} from '@podwright/base';
 import { requireSocketPath } from '@podwright/host';
 import type { StopOptions } from '@podwright/node-api';
-import type { System } from '@podwright/system';
+import { chainLimiter, type System } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { daemonHeap, type Heap } from './heap.ts';
 import { holdProgram } from './held-program.ts';
@@ -39,6 +46,12 @@ export function beginDaemon(
   heap.watch(system && (() => system.trimMemory()));
   const { promise, resolve } = Promise.withResolvers<StopOptions>();
   const logger = createLogger({ name: 'daemon', level });
+  setChainLimits(chainLimiter((error) => warnOfChains(logger, error)));
   onStopSignal(logger, () => resolve({ removeHostState: false, endPods: false }));
   return { stopped: promise, request: resolve, countBuffer: heap.countBuffer };
+}
+
+function warnOfChains(logger: Logger, error: unknown): void {
+  const problem = { error: errorMessage(error) };
+  logger.warn(problem, 'certificate chains of TLS peers are not limited: a hostile peer can stall this process');
 }

@@ -1,5 +1,5 @@
 import { getSystemErrorMessage } from 'node:util';
-import { errorMessage, getDocument, PodwrightError } from '@podwright/base';
+import { chainProblem, errorMessage, getDocument, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 import { MANIFEST_FETCH_TIMEOUT_MS } from '../limits.ts';
 
@@ -70,5 +70,5 @@ function reason(error: unknown): string {
   const inner = error instanceof AggregateError ? error.errors[0] : error;
   const { errno, code } = inner as NodeJS.ErrnoException;
   if (code === 'ENOTFOUND') return 'there is no such host';
-  return errno === undefined ? errorMessage(inner) : getSystemErrorMessage(errno);
+  return chainProblem(inner) ?? (errno === undefined ? errorMessage(inner) : getSystemErrorMessage(errno));
 }

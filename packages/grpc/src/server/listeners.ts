@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Http2Server } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
-import { errorMessage, type Logger, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import { errorMessage, type Logger, limitClientChains, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import { MAX_CONNECTIONS, MAX_WAITING_CONNECTIONS, PREFACE_TIMEOUT_MS } from '../limits.ts';
@@ -145,7 +145,7 @@ async function createHttp2Server(tls: TcpOptions['tls']): Promise<Http2Server> {
   const { createServer, createSecureServer } = await import('node:http2');
   if (tls === undefined) return createServer(NODE_SESSION_BOUNDS);
   const { certificate, key, clientCa } = tls;
-  return createSecureServer({
+  const server = createSecureServer({
     ...NODE_SESSION_BOUNDS,
     cert: certificate,
     key,
@@ -154,4 +154,6 @@ async function createHttp2Server(tls: TcpOptions['tls']): Promise<Http2Server> {
     handshakeTimeout: PREFACE_TIMEOUT_MS,
     unknownProtocolTimeout: PREFACE_TIMEOUT_MS,
   });
+  limitClientChains(server);
+  return server;
 }

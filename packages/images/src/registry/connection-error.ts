@@ -1,4 +1,4 @@
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { chainProblem, errorMessage, PodwrightError } from '@podwright/base';
 
 const MESSAGES: Record<string, string> = {
   ECONNREFUSED: 'connection refused; is the registry running?',
@@ -38,9 +38,13 @@ export function connectionError(error: unknown, url: string): PodwrightError {
       cause: error,
     });
   }
-  return new PodwrightError('unavailable', `connect to ${where}: ${MESSAGES[code] ?? errorMessage(error)}`, {
-    cause: error,
-  });
+  return new PodwrightError(
+    'unavailable',
+    `connect to ${where}: ${chainProblem(error) ?? MESSAGES[code] ?? errorMessage(error)}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Returns a URL without its query, for error messages: the query of a redirect may contain a signature, which is a credential. */
@@ -51,6 +55,7 @@ export function shownUrl(url: string): string {
 
 /** Whether a TLS handshake failed because the server does not speak TLS. */
 export function isTlsMismatch(error: unknown): boolean {
+  if (chainProblem(error) !== undefined) return false;
   const code = systemCode(error);
   return code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG';
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
-import { clientCiphers, PodwrightError, Timer, wrapError } from '@podwright/base';
+import { clientCiphers, clientContext, PodwrightError, Timer, wrapError } from '@podwright/base';
 import {
   ADDRESS_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
@@ -196,7 +196,7 @@ function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
 /** Creates the TLS context once per agent: parsing the hundred or more CA certificates takes longer than a handshake. */
 function secureOptions(settings: RegistryTls, host: string): tls.ConnectionOptions {
   try {
-    const secureContext = tls.createSecureContext({
+    const secureContext = clientContext('server', {
       ciphers: clientCiphers(),
       ca: [...tls.getCACertificates('default'), ...tls.getCACertificates('system'), ...settings.ca],
       cert: settings.clientCertificates.map(({ certificate }) => certificate),

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { errorMessage } from '@podwright/base';
+import { chainProblem, errorMessage } from '@podwright/base';
 
 /** Go's messages for system errors on connections, which users expect to see in events. */
 const WORDS: Record<string, string> = {
@@ -21,5 +21,5 @@ export function connectionProblem(error: unknown, { host, port }: { host: string
   if (WORDS[code] !== undefined) return `dial tcp ${hostAndPort(host, port)}: ${WORDS[code]}`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: no such host`;
   if (code === 'ECONNRESET') return 'read: connection reset by peer';
-  return errorMessage(error);
+  return chainProblem(error) ?? errorMessage(error);
 }

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import {
   clientCiphers,
+  clientContext,
   isDeadlineExceeded,
   PodwrightError,
   type RequestFields,
@@ -128,7 +129,7 @@ async function exchange(connection: BoundedConnection, request: Exchange, call: 
     socket: connection,
     servername: serverName(request.host),
     rejectUnauthorized: false,
-    ciphers: clientCiphers(),
+    secureContext: clientContext('unverifiedServer', { ciphers: clientCiphers() }),
     ALPNProtocols: ['h2', 'http/1.1'],
   });
   secured.on('error', () => undefined); // the handshake or the pending read reports it
