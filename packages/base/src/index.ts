@@ -34,6 +34,7 @@ export { EventLoopBudget } from './event-loop-budget.ts';
 export { Broadcast, follow, Subscription } from './event-stream.ts';
 export { type Failpoint, noFailpoint } from './failpoint.ts';
 export { firstDifference } from './first-difference.ts';
+export { nodeLookups, probeLookups, registryLookups } from './host-lookup.ts';
 export { getDocument } from './http/get-document.ts';
 export { readAnswer } from './http/read-answer.ts';
 export { type RequestFields, requestText } from './http/request-text.ts';

@@ -1,6 +1,6 @@
-import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { badRequest } from '@podwright/api-machinery';
+import { nodeLookups } from '@podwright/base';
 
 /** Addresses that are not global unicast addresses in Go (net.IP.IsGlobalUnicast): private ranges are. */
 const REFUSED = new BlockList();
@@ -39,7 +39,7 @@ export async function proxyableAddress(host: string): Promise<string> {
 
 async function addressesOf(host: string): Promise<string[]> {
   try {
-    return (await lookup(host, { all: true })).map(({ address }) => address);
+    return (await nodeLookups.addresses(host)).map(({ address }) => address);
   } catch {
     throw badRequest(`lookup ${host}: no such host`);
   }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { clientContext } from '../chain-limits.ts';
 import { clientCiphers } from '../client-ciphers.ts';
 import { raceAbort } from '../deadline.ts';
+import { nodeLookups } from '../host-lookup.ts';
 import { VERSION } from '../version.ts';
 import { type HttpAnswer, readAnswer } from './read-answer.ts';
 import { type RequestFields, requestText } from './request-text.ts';
@@ -11,6 +12,7 @@ import { type RequestFields, requestText } from './request-text.ts';
 const MAX_HEAD_BYTES = 1 << 20;
 /** The same limit as in Go's client. */
 const MAX_REDIRECTS = 10;
+const { lookup } = nodeLookups;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 export type DocumentOptions = {
@@ -54,7 +56,7 @@ async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument
   const fields = { ...requestFields(url, options.fields), Connection: 'close' };
   const request = requestText(`${url.pathname}${url.search}`, fields);
   const connection: Duplex =
-    url.protocol === 'https:' ? connectSecurely(url, host) : connect({ host, port: portOf(url, 80) });
+    url.protocol === 'https:' ? connectSecurely(url, host) : connect({ host, port: portOf(url, 80), lookup });
   try {
     const reading = readAnswer(connection, { maxHeadBytes: MAX_HEAD_BYTES, maxBodyBytes: maxBytes });
     connection.write(request, 'latin1');
@@ -86,7 +88,7 @@ const portOf = (url: URL, defaultPort: number) => Number(url.port || defaultPort
 function connectSecurely(url: URL, host: string): Duplex {
   const servername = isIP(host) === 0 ? host : '';
   const secureContext = clientContext('server', { ciphers: clientCiphers() });
-  const options = { host, port: portOf(url, 443), servername, secureContext };
+  const options = { host, port: portOf(url, 443), servername, secureContext, lookup };
   return process.getBuiltinModule('node:tls').connect(options);
 }
 

@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { PodwrightError, type Span } from '@podwright/base';
+import { nodeLookups, PodwrightError, type Span } from '@podwright/base';
 import { MAX_ANSWER_HEAD_BYTES } from '../limits.ts';
 import { otlpRequest, type SpanResource } from './otlp-request.ts';
 
@@ -16,7 +16,7 @@ export async function sendOverHttp(
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   // as lenient as Go's HTTP client: accept bare LFs, folded header fields, and many of them
   const lenient = { insecureHTTPParser: true, maxHeaderSize: MAX_ANSWER_HEAD_BYTES };
-  const call = request(url, { method: 'POST', headers, signal, ...lenient });
+  const call = request(url, { method: 'POST', headers, signal, lookup: nodeLookups.lookup, ...lenient });
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   call.on('response', resolve);
   call.on('error', reject);

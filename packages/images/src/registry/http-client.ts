@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
-import { clientCiphers, clientContext, PodwrightError, Timer, wrapError } from '@podwright/base';
+import { clientCiphers, clientContext, PodwrightError, registryLookups, Timer, wrapError } from '@podwright/base';
 import {
   ADDRESS_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
@@ -165,7 +165,8 @@ export class HttpClient {
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
     const { idleTimeoutMs: timeout = IDLE_CONNECTION_MS } = this.#options;
-    const common = { keepAlive: true, timeout, proxyEnv, autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS };
+    const { lookup } = registryLookups;
+    const common = { keepAlive: true, timeout, proxyEnv, autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS, lookup };
     const agent = secure ? new https.Agent({ ...common, ...secureOptions(settings, host) }) : new http.Agent(common);
     this.#agents.set(key, agent);
     return agent;

@@ -1,6 +1,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as TlsAgent } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
+import { nodeLookups } from '@podwright/base';
 import { CONNECT_TIMEOUT_MS, HTTP1_CONNECTIONS, PING_AFTER_MS } from '../limits.ts';
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest, ServerAddress } from './http-exchange.ts';
@@ -22,7 +23,7 @@ export class Http1Connections {
     this.#address = address;
     this.#origin = `${address.protocol}//${address.host}:${address.port}`;
     const open = (maxSockets: number) => {
-      const options = { keepAlive: true, keepAliveMsecs: PING_AFTER_MS, maxSockets };
+      const options = { lookup: nodeLookups.lookup, keepAlive: true, keepAliveMsecs: PING_AFTER_MS, maxSockets };
       return address.protocol === 'https:' ? new TlsAgent({ ...options, ...tls }) : new Agent(options);
     };
     this.#calls = open(most.calls);

@@ -1,6 +1,6 @@
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import { type BackoffPolicy, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { type BackoffPolicy, nodeLookups, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import { CONNECT_TIMEOUT_MS, MAX_CONNECTIONS, UNANSWERED_BACKOFF } from '../limits.ts';
 import { ConnectPauses } from './connect-pauses.ts';
 import { connectionError } from './connection-error.ts';
@@ -132,7 +132,11 @@ export class Transport {
   #openSocket(options: ConnectionOptions, signal: AbortSignal): Promise<TLSSocket> {
     const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
     const { address } = this.#options;
-    const plain: Socket = connectSocket({ host: unbracketed(address.host), port: address.port });
+    const plain: Socket = connectSocket({
+      host: unbracketed(address.host),
+      port: address.port,
+      lookup: nodeLookups.lookup,
+    });
     plain.setNoDelay(true);
     plain.setKeepAlive(true, CONNECT_TIMEOUT_MS);
     const fail = (error: unknown) => {

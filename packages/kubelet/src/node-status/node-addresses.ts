@@ -1,7 +1,6 @@
-import { lookup } from 'node:dns/promises';
 import { isIP, SocketAddress } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { errorMessage, nodeLookups, PodwrightError } from '@podwright/base';
 import type { NodeAddress } from '@podwright/kube-api';
 import { hostAddresses } from '../node/node-facts.ts';
 
@@ -91,7 +90,7 @@ function canonical(address: string): string {
 const HOST: AddressSources = {
   ofInterfaces: () => Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)),
   ofName: async (name) => {
-    const found = await lookup(name, { all: true }).catch((error: unknown) => errorMessage(error));
+    const found = await nodeLookups.addresses(name).catch((error: unknown) => errorMessage(error));
     return typeof found === 'string' ? [] : found.map(({ address }) => address);
   },
   outward: hostAddresses,

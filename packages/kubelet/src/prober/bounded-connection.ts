@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { probeLookups } from '@podwright/base';
 
 /** Number of bytes passed to the parser at a time. The connection can only be destroyed after the parser has processed them. */
 const SLICE_BYTES = 4 << 10;
@@ -51,7 +52,7 @@ export class BoundedConnection extends Duplex {
   constructor({ host, port }: { host: string; port: number }, budget: AnswerBudget) {
     super();
     this.#budget = budget;
-    this.#socket = connect({ host, port });
+    this.#socket = connect({ host, port, lookup: probeLookups.lookup });
     this.#socket.on('data', (chunk: Buffer) => this.#take(chunk));
     this.#socket.on('end', () => this.push(null));
     this.#socket.on('error', (error) => this.destroy(error));

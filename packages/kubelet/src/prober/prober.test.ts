@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import dns from 'node:dns';
 import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
@@ -209,6 +210,12 @@ test('IPv6 addresses are called', async () => {
 });
 test('probing a pod without an address is an error', async () => {
   assert.equal((await probe({ tcpSocket: { port: 1 } }, { podIps: [] })).verdict, 'error');
+});
+
+test('probes of localhost do not wait for the name service', async (t) => {
+  t.mock.method(dns, 'lookup', () => undefined); // name servers that do not respond
+  await check({ tcpSocket: { host: 'localhost', port: port! }, timeoutSeconds: 20 }, 'success');
+  await check({ httpGet: { host: 'localhost', port: port!, path: '/ok' }, timeoutSeconds: 20 }, 'success', /body/);
 });
 
 test('exit code 0 is success', () => check({ exec: { command: ['exit', '0'] } }, 'success'));

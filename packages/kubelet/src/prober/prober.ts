@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { isDeadlineExceeded, PodwrightError, shownError, withTimeout } from '@podwright/base';
+import { isDeadlineExceeded, PodwrightError, probeLookups, shownError, withTimeout } from '@podwright/base';
 import { asRpcError } from '@podwright/grpc';
 import { type Container, formatDuration, type Probe } from '@podwright/kube-api';
 import { expand } from '../container/expansion.ts';
@@ -97,7 +97,7 @@ async function probeHttp({ probe, container, podIps }: ProbeTarget, signal: Abor
 
 async function probeTcp(address: { host: string; port: number }, signal: AbortSignal): Promise<ProbeAnswer> {
   const { promise, resolve } = Promise.withResolvers<ProbeAnswer>();
-  const socket = connect(address);
+  const socket = connect({ ...address, lookup: probeLookups.lookup });
   const onAbort = () => resolve(failed(`dial tcp ${hostAndPort(address.host, address.port)}: i/o timeout`));
   signal.addEventListener('abort', onAbort, { once: true });
   socket.on('connect', () => resolve({ verdict: 'success', output: '' }));

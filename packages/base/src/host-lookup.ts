@@ -1,0 +1,122 @@
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import { readFileSync, statSync } from 'node:fs';
+import { isIP, type LookupFunction } from 'node:net';
+import { Limiter } from './keyed-lock.ts';
+
+/** Timeout for a lookup to start. Each lookup may take many seconds if the name servers do not respond. */
+const QUEUE_TIMEOUT_MS = 10_000;
+
+const HOSTS = '/etc/hosts';
+const LOOPBACK = ['::1', '127.0.0.1'];
+
+type Resolve = (name: string, options: LookupOptions) => Promise<LookupAddress[]>;
+
+export type HostLookupOptions = {
+  hosts?: string;
+  resolve?: Resolve;
+  queueTimeoutMs?: number;
+};
+
+/**
+ * Resolves host names for connections, for use as their `lookup` option. `localhost` and the names in /etc/hosts are resolved in this
+ * thread. Other names need getaddrinfo(3), which occupies a thread of libuv's pool until the name servers respond. So they are looked up one
+ * at a time, and other lookups wait, or fail after a timeout.
+ */
+export class HostLookup {
+  readonly #resolve: Resolve;
+  readonly #hosts: HostsFile;
+  readonly #queueTimeoutMs: number;
+  readonly #turns = new Limiter(1);
+
+  constructor({ hosts = HOSTS, resolve = getAddresses, queueTimeoutMs = QUEUE_TIMEOUT_MS }: HostLookupOptions = {}) {
+    this.#hosts = new HostsFile(hosts);
+    this.#resolve = resolve;
+    this.#queueTimeoutMs = queueTimeoutMs;
+  }
+
+  /** Has the signature of `dns.lookup`. */
+  readonly lookup: LookupFunction = (name, options, callback) => {
+    this.addresses(name, options).then(
+      (found) => (options.all ? callback(null, found) : callback(null, found[0]!.address, found[0]!.family)),
+      (error) => callback(error, ''),
+    );
+  };
+
+  /** Returns all addresses of the name, at least one. Rejects with an error of getaddrinfo(3). */
+  async addresses(name: string, options: LookupOptions = {}): Promise<LookupAddress[]> {
+    const family = Number(String(options.family ?? 0).replace('IPv', ''));
+    const known = isIP(name) === 0 ? this.#hosts.addressesOf(name) : [name];
+    const fitting = known
+      .map((address) => ({ address, family: isIP(address) }))
+      .filter((one) => family === 0 || one.family === family);
+    if (fitting.length > 0) return fitting;
+    const late = Object.assign(new Error(`getaddrinfo EAI_AGAIN ${name}: lookups of other names take too long`), {
+      code: 'EAI_AGAIN',
+    });
+    const waiting = new AbortController();
+    const timer = setTimeout(() => waiting.abort(late), this.#queueTimeoutMs);
+    return await this.#turns.run(() => {
+      clearTimeout(timer);
+      return this.#resolve(name, options);
+    }, waiting.signal);
+  }
+}
+
+/** Names and addresses in /etc/hosts (hosts(5)), which are read again when the file changes. */
+class HostsFile {
+  readonly #path: string;
+  #version = '';
+  #addresses = new Map<string, string[]>();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  addressesOf(name: string): string[] {
+    this.#update();
+    const key = name.toLowerCase();
+    return this.#addresses.get(key) ?? (key === 'localhost' ? LOOPBACK : []);
+  }
+
+  #update(): void {
+    try {
+      const { ino, mtimeMs, size } = statSync(this.#path);
+      const version = `${ino} ${mtimeMs} ${size}`;
+      if (version === this.#version) return;
+      this.#addresses = parseHosts(readFileSync(this.#path, 'utf8'));
+      this.#version = version;
+    } catch {
+      this.#version = ''; // without a readable file, names are resolved as if it were empty
+      this.#addresses = new Map();
+    }
+  }
+}
+
+function parseHosts(text: string): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (isIP(address) === 0) continue;
+    for (const name of names.map((one) => one.toLowerCase())) found.set(name, [...(found.get(name) ?? []), address]);
+  }
+  return found;
+}
+
+/** Loads `node:dns` lazily, because most commands resolve no names. */
+async function getAddresses(name: string, options: LookupOptions): Promise<LookupAddress[]> {
+  return await process.getBuiltinModule('node:dns/promises').lookup(name, { ...options, all: true });
+}
+
+/*
+ * Each kind of caller has a queue of its own. libuv serves the queues in turn, so a name that cannot be resolved delays the lookups of the
+ * other kinds by one lookup at most.
+ */
+
+/** Lookups for the probes and hooks of pods. */
+export const probeLookups: HostLookup = new HostLookup();
+
+/** Lookups for pulling images. */
+export const registryLookups: HostLookup = new HostLookup();
+
+/** Lookups for the node itself, for example of the API server. */
+export const nodeLookups: HostLookup = new HostLookup();
