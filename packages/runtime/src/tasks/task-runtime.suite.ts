@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rename, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -764,6 +764,42 @@ function logTests(context: () => SuiteContext): void {
     await logged(logPath, 'after');
     assert.ok(!(await readFile(`${logPath}.1`, 'utf8')).includes('after'));
     await tasks.delete('rotated');
+  });
+
+  test('a log whose directory was removed is created again by a reopen, and the task keeps running', async () => {
+    const { tasks, harness, start } = context();
+    const { logPath: unnested } = harness.config('cleaned', forever);
+    const logPath = join(dirname(unnested), 'cleaned-pod/c/0.log');
+    await mkdir(dirname(logPath), { recursive: true });
+    await start('cleaned', ['sh', '-c', 'while :; do echo again; sleep 0.05; done'], { logPath });
+    await rm(dirname(dirname(logPath)), { recursive: true });
+    await tasks.reopenLog('cleaned', logPath);
+    await waitFor(async () => (await readFile(logPath, 'utf8').catch(() => '')).includes('again') || undefined, {
+      intervalMs: 10,
+      signal: bound(),
+    });
+    assert.equal((await tasks.state('cleaned')).status, 'running');
+    await tasks.delete('cleaned');
+  });
+
+  test('a task whose log cannot be reopened continues to write to the old log', async () => {
+    const { tasks, harness, start } = context();
+    const { logPath: unnested } = harness.config('unloggable', forever);
+    const directory = join(dirname(unnested), 'unloggable-pod');
+    const logPath = join(directory, '0.log');
+    await mkdir(directory, { recursive: true });
+    await start('unloggable', ['sh', '-c', 'while :; do echo again; sleep 0.05; done'], { logPath });
+    const old = `${directory}-old`;
+    await rename(directory, old);
+    await writeFile(directory, ''); // a file: no log can be created below it
+    await assert.rejects(tasks.reopenLog('unloggable', logPath));
+    const { size } = await stat(join(old, '0.log'));
+    await waitFor(async () => (await stat(join(old, '0.log'))).size > size + 200 || undefined, {
+      intervalMs: 10,
+      signal: bound(),
+    });
+    assert.equal((await tasks.state('unloggable')).status, 'running');
+    await tasks.delete('unloggable');
   });
 
   test('without a log path nothing is written', async () => {

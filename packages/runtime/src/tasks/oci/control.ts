@@ -1,10 +1,26 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { wrapError } from '@podwright/base';
+import { LOG_FILE, wrapError } from '@podwright/base';
+import { makeLogDirectory } from '../log-directory.ts';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
 /** A task monitored by conmon, with the directory of conmon's control files. */
 type Monitored = Pick<TaskRecord, 'id' | 'bundle'>;
+
+/**
+ * Creates the temporary file that conmon opens and renames to `logPath` when it reopens the log. If conmon cannot create the file, it
+ * exits, and its container is killed.
+ */
+export async function prepareMonitorLog(logPath: string): Promise<void> {
+  await makeLogDirectory(logPath);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+  try {
+    await (await open(`${logPath}.tmp`, flags, LOG_FILE)).close();
+  } catch (error) {
+    throw wrapError(`make log file ${logPath}`, error, 'failed_precondition');
+  }
+}
 
 /** Makes conmon close the task's log file and reopen it by path, as after a rotation. */
 export function reopenMonitorLog(record: Monitored): void {

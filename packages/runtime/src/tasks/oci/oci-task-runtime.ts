@@ -39,7 +39,7 @@ import type {
   TaskState,
 } from '../task-runtime.ts';
 import { TaskAttachments } from './attach.ts';
-import { reopenMonitorLog } from './control.ts';
+import { prepareMonitorLog, reopenMonitorLog } from './control.ts';
 import type { ExecRequest } from './exec-process.ts';
 import { execSync } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
@@ -202,11 +202,13 @@ export class OciTaskRuntime implements TaskRuntime {
 
   /**
    * Makes conmon reopen the log file. Until it has done so, output goes to the old file, so there is no need to wait if that file was
-   * renamed.
+   * renamed. Rejects, and conmon continues to write to the old file, if the new file cannot be created.
    */
   async reopenLog(id: string, logPath: string): Promise<void> {
     const record = this.#files.get(id);
-    if (!(await isLogInPlace(record, logPath))) reopenMonitorLog(record);
+    if (await isLogInPlace(record, logPath)) return;
+    if (logPath !== '') await prepareMonitorLog(logPath);
+    reopenMonitorLog(record);
   }
 
   async update(id: string, resources: OciLinuxResources): Promise<void> {

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorMessage, type Limiter, LOG_FILE, type Logger } from '@podwright/base';
+import { makeLogDirectory } from '../log-directory.ts';
 
 export type LogStream = 'stdout' | 'stderr';
 
@@ -48,6 +49,7 @@ export class CriLog {
 
   /** Reopens the log file by path, as after a rotation. Later chunks are written to the new file. */
   async reopen(): Promise<void> {
+    await makeLogDirectory(this.#path);
     const file = await open(this.#path, 'a', LOG_FILE);
     this.#release(this.#file);
     this.#file = file;
