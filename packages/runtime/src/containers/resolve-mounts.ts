@@ -2,6 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { HOST_PATH_DIRECTORY, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { type MountEntry, mountsBelow, readMounts, resolveInRoot, type System } from '@podwright/system';
+import { serverMounts } from '@podwright/system/server-mounts';
 import { byDepth } from '../oci/spec-mounts.ts';
 import type { ContainerMount, ContainerRecord } from '../records/container-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
@@ -162,6 +163,7 @@ function imagePath({ root, subPath }: MountSources['imageMounts'][number]): Prom
  * path does not allow the requested mount propagation.
  */
 export async function hostPathOf(mount: ContainerMount): Promise<string> {
+  await serverMounts.requireResponse(mount.hostPath);
   const source = await existing(mount.hostPath);
   if (mount.propagation !== 'private') checkPropagation(mount, source, readMounts());
   return source;

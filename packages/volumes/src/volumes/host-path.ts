@@ -3,6 +3,7 @@ import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { HOST_PATH_DIRECTORY, HOST_PATH_FILE, isErrno, PodwrightError } from '@podwright/base';
 import type { HostPathType, Volume } from '@podwright/kube-api';
+import { serverMounts } from '@podwright/system/server-mounts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
 type HostPathSource = NonNullable<Volume['hostPath']>;
@@ -29,6 +30,7 @@ export class HostPathPlugin implements VolumePlugin {
   async setUp({ volume }: VolumeRequest): Promise<string> {
     const { path, type = '' } = volume.hostPath!;
     if (type === '') return path;
+    await serverMounts.requireResponse(path);
     const stats = (await statIfThere(path)) ?? (await create(path, type));
     const { isThat, kind } = checks[type];
     if (stats !== undefined && isThat(stats)) return path;
@@ -42,6 +44,7 @@ export class HostPathPlugin implements VolumePlugin {
  */
 export async function hostPathProblem({ path, type = '' }: HostPathSource): Promise<string | undefined> {
   if (type === '') return undefined;
+  await serverMounts.requireResponse(path);
   const stats = await statIfThere(path);
   if (stats !== undefined) return checks[type].isThat(stats) ? undefined : `${path} is not a ${checks[type].kind}`;
   if (type === 'DirectoryOrCreate') return undefined;

@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, KeyedLock, PodwrightError } from '@podwright/base';
 import { namesIn, removeIfEmpty } from '@podwright/host';
+import { serverMounts } from '@podwright/system/server-mounts';
 import type { DeviceMaps, DevicePaths } from './device-maps.ts';
 import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { PersistentVolumeRequest } from './persistent-volumes.ts';
@@ -80,6 +81,7 @@ export class LocalBlockVolumes {
 }
 
 async function deviceOf(path: string): Promise<string> {
+  await serverMounts.requireResponse(path);
   const device = await realpath(path);
   if ((await stat(device)).isBlockDevice()) return device;
   throw new PodwrightError('failed_precondition', `${path} is not a block device`);

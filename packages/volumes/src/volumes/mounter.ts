@@ -69,15 +69,19 @@ export class ProgramMounter implements Mounter {
   }
 
   async mountsBelow(directory: string): Promise<string[]> {
-    const real = await realpathIfThere(directory);
+    // a mount point that the kernel lists by this path has no symlinks, and resolving them could wait for the server of its file system
+    const listed = parseMountsBelow(directory, readMountinfo());
+    const isListed = listed.some(({ mountPoint }) => mountPoint === directory);
+    const real = isListed ? directory : await realpathIfThere(directory);
     if (real === undefined) return [];
-    const mounts = parseMountsBelow(real, readMountinfo());
+    const mounts = real === directory ? listed : parseMountsBelow(real, readMountinfo());
     return mounts.map(({ mountPoint }) => mountPoint).reverse();
   }
 
   async isMountPoint(path: string): Promise<boolean> {
+    if (parseMountsBelow(path, readMountinfo()).some(({ mountPoint }) => mountPoint === path)) return true;
     const real = await realpathIfThere(path);
-    return real !== undefined && (await this.mountsBelow(real)).includes(real);
+    return real !== undefined && real !== path && (await this.mountsBelow(real)).includes(real);
   }
 
   async isShared(directory: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeyedLock, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { PersistentVolume } from '@podwright/kube-api';
+import { serverMounts } from '@podwright/system/server-mounts';
 import { HostPathPlugin } from './host-path.ts';
 import { LOCAL_PLUGIN, type LocalBlockVolumes } from './local-block-volumes.ts';
 import type { Mounter } from './mounter.ts';
@@ -100,6 +101,7 @@ async function checkDirectory({ metadata, spec }: PersistentVolume): Promise<voi
     throw new PodwrightError('failed_precondition', `LocalVolume volume "${metadata.name}" path is empty`);
   if (path.split('/').includes('..'))
     throw new PodwrightError('failed_precondition', `invalid path: ${path} must not contain '..'`);
+  await serverMounts.requireResponse(path);
   const stats = await stat(path).catch(() => undefined);
   const notMade = `MountVolume.NewMounter initialization failed for volume "${metadata.name}"`;
   if (stats === undefined) throw new VolumeFailure(`${notMade} : path "${path}" does not exist`);

@@ -2,6 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { isErrno, POD_DIRECTORY, POD_FILE, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import { serverMounts } from '@podwright/system/server-mounts';
 import type { Mounter } from './mounter.ts';
 import { O_PATH } from './read-inside.ts';
 
@@ -19,6 +20,7 @@ export type SubPathMount = {
  * path. Symlinks that already exist may point anywhere inside the volume.
  */
 export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal: AbortSignal): Promise<string> {
+  await serverMounts.requireResponse(join(mount.volumePath, mount.subPath));
   await using file = await openInside(mount.volumePath, mount.subPath);
   const stats = await file.stat();
   if (await isMountedAt(mounter, mount.target, stats)) return mount.target;

@@ -1,0 +1,149 @@
+import { lstatSync, readlinkSync } from 'node:fs';
+import { KeyedLock, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { runProgram } from '@podwright/host';
+import { type MountEntry, parseMountinfo, readMountinfo } from './mountinfo.ts';
+
+/** Timeout for a server to respond, including the wait for other requests to the same mount. */
+const RESPONSE_TIMEOUT_MS = 10_000;
+
+/** Time for which the mount table is cached: reading it takes milliseconds on a host with many pods. */
+const TABLE_AGE_MS = 1000;
+
+/** Kernel limit on the number of symbolic links followed in one path (path_resolution(7)). */
+const MAX_LINKS = 40;
+
+/** File systems whose operations wait for a server. `autofs` waits for a program that mounts another file system. */
+const SERVED =
+  /^(nfs4?|cifs|smb3|smbfs|fuse|fuse\..+|fuseblk|ceph|9p|virtiofs|glusterfs|lustre|afs|coda|orangefs|beegfs|gpfs|gfs2|ocfs2|autofs)$/;
+
+/** Whether the mount table may contain such a file system; faster than parsing it. */
+const MAY_SERVE =
+  / - (nfs|cifs|smb|fuse|ceph|9p|virtiofs|gluster|lustre|afs|coda|orangefs|beegfs|gpfs|gfs2|ocfs2|autofs)/;
+
+export type ServerMountsOptions = {
+  mountinfo?: () => Buffer;
+  /** Settles once the server of the path has responded, which may be never. */
+  probe?: (path: string) => Promise<unknown>;
+  timeoutMs?: number;
+  tableAgeMs?: number;
+};
+
+/**
+ * Detects servers of network and FUSE file systems that do not respond, before this process uses a path on such a file system. A system
+ * call on it would block a thread of libuv's pool, which has four, until the server responds, and nothing can interrupt it.
+ */
+export class ServerMounts {
+  readonly #options: Required<ServerMountsOptions>;
+  readonly #probes = new KeyedLock();
+  /** Keys of mounts whose probe has not ended in time. */
+  readonly #silent = new Set<string>();
+  #table: { readAtMs: number; served: Map<string, MountEntry> } | undefined;
+
+  constructor(options: ServerMountsOptions = {}) {
+    this.#options = {
+      mountinfo: readMountinfo,
+      probe: probeByProgram,
+      timeoutMs: RESPONSE_TIMEOUT_MS,
+      tableAgeMs: TABLE_AGE_MS,
+      ...options,
+    };
+  }
+
+  /**
+   * Must be called before an absolute path that a pod or a user has named is used. Rejects with `failed_precondition` if the path is on a
+   * file system whose server does not respond in time. While that server has not responded, later calls reject at once. Paths on other file
+   * systems, and the root file system, are not checked. A path that does not exist is no error.
+   */
+  async requireResponse(path: string): Promise<void> {
+    const mount = this.#mountOf(path);
+    if (mount === undefined) return;
+    const key = `${mount.id} ${mount.mountPoint}`;
+    if (this.#silent.has(key)) throw silence(path, mount);
+    using signal = withTimeout(undefined, this.#options.timeoutMs, `response of the server of ${mount.mountPoint}`);
+    let isProbing = false;
+    const probing = this.#probes.run(
+      key,
+      async () => {
+        isProbing = true;
+        await this.#options.probe(path).finally(() => this.#silent.delete(key));
+      },
+      signal,
+    );
+    try {
+      await raceAbort(probing, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      if (isProbing) this.#silent.add(key);
+      throw silence(path, mount);
+    }
+  }
+
+  /** Returns the mount with a server that contains the path, with symbolic links followed. Makes no system call below such a mount. */
+  #mountOf(path: string): MountEntry | undefined {
+    const served = this.#servedMounts();
+    if (served.size === 0) return undefined;
+    const pending = path.split('/');
+    const done: string[] = [];
+    for (let links = 0; pending.length > 0; ) {
+      const part = pending.shift()!;
+      if (part === '' || part === '.') continue;
+      if (part === '..') {
+        done.pop();
+        continue;
+      }
+      const current = `/${[...done, part].join('/')}`;
+      const found = served.get(current);
+      if (found !== undefined) return found;
+      const target = linkTarget(current);
+      if (target === undefined) {
+        done.push(part);
+        continue;
+      }
+      if (++links > MAX_LINKS) return undefined;
+      if (target.startsWith('/')) done.length = 0;
+      pending.unshift(...target.split('/'));
+    }
+    return undefined;
+  }
+
+  /** Returns the mounts with servers, by mount point. */
+  #servedMounts(): Map<string, MountEntry> {
+    const now = performance.now();
+    if (this.#table === undefined || now - this.#table.readAtMs >= this.#options.tableAgeMs)
+      this.#table = { readAtMs: now, served: servedIn(this.#options.mountinfo()) };
+    return this.#table.served;
+  }
+}
+
+function servedIn(mountinfo: Buffer): Map<string, MountEntry> {
+  if (!MAY_SERVE.test(mountinfo.toString('latin1'))) return new Map();
+  // of several mounts on one mount point, the last one is visible
+  const visible = new Map(parseMountinfo(mountinfo).map((mount) => [mount.mountPoint, mount]));
+  return new Map([...visible].filter(([, { type }]) => SERVED.test(type)));
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch {
+    return undefined; // the caller's own use of the path reports the error
+  }
+}
+
+function silence(path: string, { mountPoint, type, source }: MountEntry): PodwrightError {
+  return new PodwrightError(
+    'failed_precondition',
+    `the server of ${mountPoint} (${type}, ${source}) does not respond, so ${path} cannot be used; restore the server, or run umount --lazy ${mountPoint}`,
+  );
+}
+
+/**
+ * Uses the path in a program of its own. statfs(2) sends a request to the server even if the kernel has cached the file's attributes, as it
+ * does for NFS; stat(2) also requests those.
+ */
+async function probeByProgram(path: string): Promise<void> {
+  await runProgram('sh', ['-c', 'stat -f -- "$1"; stat -L -- "$1"', 'sh', path]);
+}
+
+/** The host's mounts. Shared by all users of the process, so that a silent server blocks one program at most. */
+export const serverMounts: ServerMounts = new ServerMounts();
