@@ -27,6 +27,22 @@ test('nothing is left on the host after the removal of the pods and the network'
   assert.deepEqual(fixture.leftovers(), []);
 });
 
+test("pods have the configured MTU, or that of the host's uplink", async () => {
+  const [, uplink = 'lo'] = /^default .*\bdev (\S+)/m.exec(run('ip', ['route', 'show', 'default'])) ?? [];
+  const uplinkMtu = Math.min(Number(readFileSync(`/sys/class/net/${uplink}/mtu`, 'utf8')), 65_535);
+  for (const [name, given, mtu] of [
+    ['given', { mtu: 1400 }, 1400],
+    ['uplink', {}, uplink === 'lo' ? 1500 : uplinkMtu],
+  ] as const) {
+    await using fixture = new NetworkFixture('pwt-mtu0', '10.241.97.0/24');
+    const network = await fixture.open(undefined, given);
+    const pod = fixture.pod(name);
+    await network.setUp(pod, bounded());
+    assert.match(inside(pod, 'ip', ['link', 'show', 'dev', 'eth0']), new RegExp(` mtu ${mtu} `));
+    assert.match(run('ip', ['link', 'show', 'dev', fixture.bridge]), new RegExp(` mtu ${mtu} `));
+  }
+});
+
 test('two networks side by side do not touch each other', async () => {
   await using first = new NetworkFixture('pwt-side0', '10.241.52.0/24');
   await using second = new NetworkFixture('pwt-side1', '10.241.53.0/24');

@@ -40,11 +40,11 @@ export class NetworkFixture implements AsyncDisposable {
   }
 
   /** Opens the network as a runtime does at its start; a second call simulates a restart. */
-  async open(sockets = new NetlinkSockets()): Promise<ChosenNetwork> {
+  async open(sockets = new NetlinkSockets(), { mtu }: { mtu?: number } = {}): Promise<ChosenNetwork> {
     const { bridge, subnet, confDir, directory } = this;
     const directories = { stateDir: join(directory, 'state'), cacheDir: join(directory, 'cache') };
     const parts = { system: loadSystem(), sockets, logger: silentLogger };
-    const own = await BridgeNetwork.open({ bridge, subnet, ...directories, ...parts });
+    const own = await BridgeNetwork.open({ bridge, subnet, mtu, ...directories, ...parts });
     const network = { confDir, binDirs, bridge, subnet };
     const opened = new ChosenNetwork({ own, network, ...directories, ...parts });
     this.#opened.push(opened);

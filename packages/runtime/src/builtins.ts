@@ -215,9 +215,9 @@ export async function lookAtNetwork(running: RuntimeOptions): Promise<NetworkDes
 }
 
 function bridgeOptions({ state, network, logger, failpoint }: RuntimeOptions, system: System): BridgeNetworkOptions {
-  const { bridge, subnet } = network;
+  const { bridge, subnet, mtu } = network;
   const stateDir = join(state, NETWORK_DIRECTORY);
-  return { bridge, subnet, stateDir, system, sockets: new NetlinkSockets(), logger, failpoint };
+  return { bridge, subnet, mtu, stateDir, system, sockets: new NetlinkSockets(), logger, failpoint };
 }
 
 function chosenNetwork(

@@ -74,6 +74,8 @@ export type RuntimeOptions = {
     bridge: string;
     /** Subnet of the built-in bridge, or one subnet per IP family, separated by a comma. */
     subnet: string;
+    /** MTU of pods' links on the built-in bridge. Default: 0, the MTU of the link of the host's default route. */
+    mtu?: number;
   };
   /** Name or path of the OCI runtime. '' means the first of crun and runc that works on this host. */
   ociRuntime: string;

@@ -70,7 +70,14 @@ export {
   replaceTable,
   rulesetGeneration,
 } from './netlink/nftables.ts';
-export { addDefaultRoute, decodeRoute, listRoutes, type Route } from './netlink/routes.ts';
+export {
+  addDefaultRoute,
+  type DefaultRoute,
+  decodeDefaultRoute,
+  decodeRoute,
+  listRoutes,
+  type Route,
+} from './netlink/routes.ts';
 export { SocketOwners, type TcpEnds } from './netlink/socket-owner.ts';
 export { limitRate, redirectIncoming } from './netlink/traffic-control.ts';
 export { chainLimiter } from './openssl.ts';

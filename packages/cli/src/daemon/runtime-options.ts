@@ -27,6 +27,7 @@ export function runtimeOptions(
       binDirs: config.network.cni_bin_dirs,
       bridge: config.network.bridge,
       subnet: config.network.subnet,
+      mtu: config.network.mtu,
     },
     ociRuntime: runtime.oci_runtime,
     conmon: runtime.conmon,

@@ -23,6 +23,7 @@ export function dockerProblems(content: Table, flags: ConfigFlags): ConfigProble
   const given: [path: string[], isGiven: boolean][] = [
     [['network', 'mode'], network?.mode !== undefined],
     [['network', 'bridge'], network?.bridge !== undefined || flags.bridge !== undefined],
+    [['network', 'mtu'], network?.mtu !== undefined],
     [['network', 'subnet'], network?.subnet !== undefined || flags.subnet !== undefined],
     [['runtime', 'ready_sandboxes'], flags.readySandboxes !== undefined],
   ];

@@ -41,6 +41,11 @@ export const FileSchema = z.strictObject({
     .strictObject({
       bridge: z.string().min(1).max(15).default('podwright0'),
       subnet: z.string().min(1).default('10.83.0.0/16'),
+      mtu: z
+        .int()
+        .max(65_535)
+        .refine((mtu) => mtu === 0 || mtu >= 68, 'must be 0 or at least 68')
+        .default(0),
       mode: z.enum(['auto', 'bridge', 'cni']).default('auto'),
       cni_conf_dir: path.default('/etc/cni/net.d'),
       cni_bin_dirs: z.array(path).min(1).default(['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni']),

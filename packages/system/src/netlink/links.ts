@@ -7,6 +7,7 @@ const RTM_DELLINK = 17;
 const RTM_GETLINK = 18;
 const IFLA_ADDRESS = 1;
 const IFLA_IFNAME = 3;
+const IFLA_MTU = 4;
 const IFLA_LINK = 5;
 const IFLA_MASTER = 10;
 const IFLA_LINKINFO = 18;
@@ -37,6 +38,7 @@ export type Link = {
   /** The kind of a virtual link: `bridge`, `veth`, and so on. */
   kind: string | undefined;
   up: boolean;
+  mtu: number;
   /** Free-form text set by the link's creator (`ip link set … alias`). */
   alias: string | undefined;
   /** Index of the bridge of which this link is a port. */
@@ -70,6 +72,7 @@ export function decodeLink({ body }: NetlinkMessage): Link {
     name: textOf(attributes.get(IFLA_IFNAME)) ?? '',
     kind: textOf(info.get(IFLA_INFO_KIND)),
     up: (body.readUInt32LE(8) & IFF_UP) !== 0,
+    mtu: attributes.get(IFLA_MTU)?.readUInt32LE() ?? 0,
     alias: textOf(attributes.get(IFLA_IFALIAS)),
     master: attributes.get(IFLA_MASTER)?.readUInt32LE(),
     peer: attributes.get(IFLA_LINK)?.readUInt32LE(),
@@ -94,17 +97,19 @@ export function addLink(link: { name: string; kind: string; hardwareAddress?: Bu
 
 /**
  * Creates a veth pair with both ends down: one end in this namespace as a bridge port, its peer in the network namespace that an open file
- * refers to. Neither end has to be moved afterwards. Fails with EEXIST if either name is taken.
+ * refers to. Neither end has to be moved afterwards. The MTU applies to both ends. Fails with EEXIST if either name is taken.
  */
 export function addVethPair(pair: {
   name: string;
   bridgeIndex: number;
+  mtu: number;
   peer: { name: string; hardwareAddress: Buffer; namespace: number };
 }): NetlinkRequest {
-  const { name, bridgeIndex, peer } = pair;
+  const { name, bridgeIndex, mtu, peer } = pair;
   const peerAttributes = encodeAttributes([
     named(peer.name),
     [IFLA_ADDRESS, peer.hardwareAddress],
+    [IFLA_MTU, u32(mtu)],
     [IFLA_NET_NS_FD, u32(peer.namespace)],
   ]);
   const data: Attribute = [IFLA_INFO_DATA, [[VETH_INFO_PEER, Buffer.concat([header(), peerAttributes])]]];
@@ -113,7 +118,12 @@ export function addVethPair(pair: {
     type: RTM_NEWLINK,
     flags: requestFlags.create | requestFlags.excl,
     body: header(),
-    attributes: [named(name), [IFLA_MASTER, u32(bridgeIndex)], [IFLA_LINKINFO, [[IFLA_INFO_KIND, text('veth')], data]]],
+    attributes: [
+      named(name),
+      [IFLA_MTU, u32(mtu)],
+      [IFLA_MASTER, u32(bridgeIndex)],
+      [IFLA_LINKINFO, [[IFLA_INFO_KIND, text('veth')], data]],
+    ],
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Attribute, encodeAttributes, u32 } from './message.ts';
-import { decodeRoute } from './routes.ts';
+import { decodeDefaultRoute, decodeRoute } from './routes.ts';
 
 /** A route to 10.0.0.0/8 in the kernel's format (linux/rtnetlink.h). */
 const routeBy = (...attributes: Attribute[]) => {
@@ -31,4 +31,16 @@ test('a route is via a gateway, of any family, if each of its next hops is', () 
   const multipath = { ...route, linkIndex: undefined };
   assert.deepEqual(routeBy(nextHops([gateway], [gatewayOfIpv6])), { ...multipath, viaGateway: true });
   assert.deepEqual(routeBy(nextHops([gateway], [])), { ...multipath, viaGateway: false });
+});
+
+test('a default route is decoded with its metric and links', () => {
+  const defaultBy = (prefixLength: number, ...attributes: Attribute[]) => {
+    const header = Buffer.from([2, prefixLength, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0]);
+    const body = Buffer.concat([header, encodeAttributes(attributes)]);
+    return decodeDefaultRoute({ type: 24, flags: 0, sequence: 1, body });
+  };
+  const metric: Attribute = [6, u32(100)];
+  assert.deepEqual(defaultBy(0, gateway, link, metric), { family: 4, metric: 100, linkIndexes: [3] });
+  assert.deepEqual(defaultBy(0, nextHops([gateway], [gateway])), { family: 4, metric: 0, linkIndexes: [3, 3] });
+  assert.equal(defaultBy(8, [1, Buffer.from([10, 0, 0, 0])], link), undefined);
 });

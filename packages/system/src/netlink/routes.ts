@@ -8,6 +8,7 @@ const RTM_GETROUTE = 26;
 const RTA_DST = 1;
 const RTA_OIF = 4;
 const RTA_GATEWAY = 5;
+const RTA_PRIORITY = 6;
 const RTA_MULTIPATH = 9;
 const RTA_TABLE = 15;
 /** A gateway of a different address family than the route. */
@@ -23,6 +24,9 @@ const NEXT_HOP_BYTES = 8;
 
 /** A non-default route in the main routing table. A multipath route has no `linkIndex`. */
 export type Route = { destination: string; prefixLength: number; linkIndex: number | undefined; viaGateway: boolean };
+
+/** A default route in the main routing table, with the links of all of its next hops. Lower metrics are preferred. */
+export type DefaultRoute = { family: 4 | 6; metric: number; linkIndexes: number[] };
 
 /** Adds a default route, or replaces the existing one. */
 export function addDefaultRoute(route: { linkIndex: number; gateway: string }): NetlinkRequest {
@@ -59,6 +63,31 @@ export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
     linkIndex: attributes.get(RTA_OIF)?.readUInt32LE(),
     viaGateway: nextHopsOf(attributes).every((hop) => hop.has(RTA_GATEWAY) || hop.has(RTA_VIA)),
   };
+}
+
+/** Decodes a response to `listRoutes`; returns `undefined` for other routes than unicast default routes in the main table. */
+export function decodeDefaultRoute({ body }: NetlinkMessage): DefaultRoute | undefined {
+  const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
+  const table = attributes.get(RTA_TABLE)?.readUInt32LE() ?? body[4];
+  const isDefault = body[1] === 0 && table === RT_TABLE_MAIN && body[7] === RTN_UNICAST;
+  if (!isDefault || (body[0] !== AF_INET && body[0] !== AF_INET6)) return undefined;
+  const link = attributes.get(RTA_OIF)?.readUInt32LE();
+  return {
+    family: body[0] === AF_INET ? 4 : 6,
+    metric: attributes.get(RTA_PRIORITY)?.readUInt32LE() ?? 0,
+    linkIndexes: link === undefined ? nextHopLinks(attributes) : [link],
+  };
+}
+
+/** Returns the links of a multipath route's next hops. */
+function nextHopLinks(route: Map<number, Buffer>): number[] {
+  const multipath = route.get(RTA_MULTIPATH) ?? Buffer.alloc(0);
+  const found: number[] = [];
+  for (let at = 0; at + NEXT_HOP_BYTES <= multipath.length; ) {
+    found.push(multipath.readInt32LE(at + 4));
+    at += Math.max(NEXT_HOP_BYTES, multipath.readUInt16LE(at));
+  }
+  return found;
 }
 
 /**

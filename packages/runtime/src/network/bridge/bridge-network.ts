@@ -29,6 +29,8 @@ export type BridgeNetworkOptions = {
   bridge: string;
   /** One subnet, or one per IP family, separated by a comma. */
   subnet: string;
+  /** MTU of pods' links. Default: 0, the MTU of the host's uplink. */
+  mtu?: number;
   /** A directory used only by this container runtime. A reboot removes it, along with the bridge. */
   stateDir: string;
   sockets: NetlinkSockets;
@@ -53,7 +55,7 @@ export class BridgeNetwork implements Network {
   readonly #connections: Connections;
 
   private constructor(options: BridgeNetworkOptions, subnets: Subnet[]) {
-    const { bridge, stateDir, failpoint = noFailpoint } = options;
+    const { bridge, stateDir, mtu = 0, failpoint = noFailpoint } = options;
     const links = new HostLinks(options.sockets);
     const store = new AddressStore(addressesPath(stateDir), networkName(bridge));
     this.#options = options;
@@ -61,7 +63,7 @@ export class BridgeNetwork implements Network {
     this.#trace = options.trace ?? untraced;
     this.#links = links;
     this.#rules = new HostRules({ ...options, subnets });
-    this.#host = new HostSide({ bridge, subnets, stateDir, links, store, rules: this.#rules });
+    this.#host = new HostSide({ bridge, subnets, mtu, stateDir, links, store, rules: this.#rules });
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 

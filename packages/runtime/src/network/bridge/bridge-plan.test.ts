@@ -15,6 +15,7 @@ const bridge: Link = {
   peer: undefined,
   forwards: false,
   learns: false,
+  mtu: 1500,
 };
 const at = (cidr: string, linkIndex = 7): LinkAddress => {
   const [address = '', length] = cidr.split('/');

@@ -139,11 +139,11 @@ export class Connections {
   }
 
   /** Connects the pod's veth pair. Tries again if the bridge was removed in the meantime. */
-  async #connectLinks(pod: Omit<PodConnection, 'bridgeIndex'>, resume: boolean): Promise<void> {
+  async #connectLinks(pod: Omit<PodConnection, 'bridgeIndex' | 'mtu'>, resume: boolean): Promise<void> {
     const { host, links, bridge } = this.#options;
     const connect = async (bridgeIndex: number) =>
       await retryLostAnswers((attempt) =>
-        this.#pods.connect({ ...pod, bridgeIndex }, { resume: resume || attempt > 1 }),
+        this.#pods.connect({ ...pod, bridgeIndex, mtu: host.mtu }, { resume: resume || attempt > 1 }),
       );
     const index = await host.ensureBridge();
     try {

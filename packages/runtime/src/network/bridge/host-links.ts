@@ -1,6 +1,8 @@
 import { PodwrightError } from '@podwright/base';
 import {
+  type DefaultRoute,
   decodeAddress,
+  decodeDefaultRoute,
   decodeLink,
   decodeRoute,
   deleteLink,
@@ -65,6 +67,10 @@ export class HostLinks {
 
   async routes(): Promise<Route[]> {
     return (await this.#list(listRoutes())).flatMap((message) => decodeRoute(message) ?? []);
+  }
+
+  async defaultRoutes(): Promise<DefaultRoute[]> {
+    return (await this.#list(listRoutes())).flatMap((message) => decodeDefaultRoute(message) ?? []);
   }
 
   close(): void {

@@ -10,7 +10,13 @@ import { parseSubnets } from './subnet.ts';
 function begin({ missing = async () => undefined }: { missing?: () => Promise<undefined> } = {}) {
   const calls: string[] = [];
   const link = { index: 7, name: 'no-such-bridge', kind: 'bridge', up: true };
-  const links = { find: async () => [link], addresses: async () => [], routes: async () => [], links: async () => [] };
+  const links = {
+    find: async () => [link],
+    addresses: async () => [],
+    routes: async () => [],
+    links: async () => [],
+    defaultRoutes: async () => [],
+  };
   const rules = {
     missing: () => {
       calls.push('missing');
@@ -21,7 +27,7 @@ function begin({ missing = async () => undefined }: { missing?: () => Promise<un
     setSubnets: () => undefined,
   };
   const host = new HostSide({
-    ...{ bridge: 'no-such-bridge', subnets: [], stateDir: '/nonexistent', store: {} as AddressStore },
+    ...{ bridge: 'no-such-bridge', subnets: [], mtu: 0, stateDir: '/nonexistent', store: {} as AddressStore },
     links: links as unknown as HostLinks,
     rules: rules as unknown as HostRules,
   });

@@ -9,10 +9,13 @@ import type { HostRules } from './host-rules.ts';
 import { sandboxOfAlias } from './link-names.ts';
 import { POD_PORT } from './pod-links.ts';
 import type { Subnet } from './subnet.ts';
+import { uplinkMtu } from './uplink-mtu.ts';
 
 export type HostSideOptions = {
   bridge: string;
   subnets: Subnet[];
+  /** MTU of pods' links; 0 means that of the host's uplink. */
+  mtu: number;
   stateDir: string;
   links: HostLinks;
   store: AddressStore;
@@ -27,6 +30,7 @@ export class HostSide {
   readonly #options: HostSideOptions;
   readonly #bridge: HostBridge;
   readonly #rules: HostRules;
+  #mtu: number;
   #isActive = false;
   #subnets: Subnet[];
   #ranges: AddressRange[];
@@ -37,12 +41,18 @@ export class HostSide {
     this.#options = options;
     this.#bridge = new HostBridge(options);
     this.#rules = options.rules;
+    this.#mtu = options.mtu;
     this.#subnets = options.subnets;
     this.#ranges = options.subnets.map(rangeOf);
   }
 
   get subnets(): readonly Subnet[] {
     return this.#subnets;
+  }
+
+  /** MTU for the links of new pods. Known once the bridge exists, and updated from time to time. */
+  get mtu(): number {
+    return this.#mtu;
   }
 
   /** Address ranges of the current subnets. Returns the same array until the subnets change. */
@@ -120,6 +130,7 @@ export class HostSide {
     if (this.#ensured === undefined) return void (await this.ensureBridge());
     if (await this.invalidateIfLost(await this.#ensured)) return void (await this.ensureBridge());
     await retryLostAnswers(() => this.#bridge.ensure(this.#ranges));
+    await this.#updateMtu();
     await this.#rules.recheck();
   }
 
@@ -130,9 +141,15 @@ export class HostSide {
 
   async #ensure(): Promise<number> {
     const index = await retryLostAnswers(() => this.#bridge.ensure(this.#ranges));
+    await this.#updateMtu();
     await this.#connectPorts(index);
     await this.#rules.ensure();
     return index;
+  }
+
+  async #updateMtu(): Promise<void> {
+    const { links, mtu } = this.#options;
+    if (mtu === 0) this.#mtu = uplinkMtu(await links.links(), await links.defaultRoutes());
   }
 
   /**

@@ -32,6 +32,7 @@ export type PodConnection = {
   sandboxId: string;
   netnsPath: string;
   bridgeIndex: number;
+  mtu: number;
   /** One address from each range. */
   addresses: string[];
   ranges: AddressRange[];
@@ -66,14 +67,17 @@ export class PodLinks {
     await this.#untilForwarding(name);
   }
 
-  async #makePair({ sandboxId, netnsPath, bridgeIndex, addresses }: PodConnection, resume: boolean): Promise<Link> {
+  async #makePair(
+    { sandboxId, netnsPath, bridgeIndex, mtu, addresses }: PodConnection,
+    resume: boolean,
+  ): Promise<Link> {
     const { bridge, links } = this.#options;
     const name = hostLinkName(bridge, sandboxId);
     const namespace = openSync(netnsPath, 'r');
     try {
       const peer = { name: POD_LINK, hardwareAddress: hardwareAddressOf(addresses[0]!), namespace };
       const answers = await links.request([
-        { ...addVethPair({ name, bridgeIndex, peer }), ignore: resume ? ['EEXIST'] : [] },
+        { ...addVethPair({ name, bridgeIndex, mtu, peer }), ignore: resume ? ['EEXIST'] : [] },
         ...(resume ? [changeLink(name, { bridgeIndex })] : []),
         withoutLinkLocalAddress(name),
         changeLink(name, { up: true, alias: linkAlias(bridge, sandboxId), ...POD_PORT }),
