@@ -8,6 +8,7 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/host/src/files/checkpoint.ts': ['delayMs'],
   'packages/base/src/cached-reading.ts': ['this.#times.refreshMs'],
   'packages/base/src/deadline.ts': ['leftMs'], // the Timer for delays of any length
+  'packages/base/src/host-lookup.ts': ['this.#queueTimeoutMs'],
   'packages/base/src/keyed-lock.ts': ['this.#patienceMs'],
   'packages/base/src/later.ts': ['this.#delayMs'],
   'packages/cli/src/run/start-patience.ts': ['intervalMs'],

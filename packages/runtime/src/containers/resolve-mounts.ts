@@ -2,7 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { HOST_PATH_DIRECTORY, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { type MountEntry, mountsBelow, readMounts, resolveInRoot, type System } from '@podwright/system';
-import { serverMounts } from '@podwright/system/server-mounts';
+import { serverMounts } from '@podwright/system/mountinfo';
 import { byDepth } from '../oci/spec-mounts.ts';
 import type { ContainerMount, ContainerRecord } from '../records/container-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';

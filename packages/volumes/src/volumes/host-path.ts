@@ -3,7 +3,7 @@ import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { HOST_PATH_DIRECTORY, HOST_PATH_FILE, isErrno, PodwrightError } from '@podwright/base';
 import type { HostPathType, Volume } from '@podwright/kube-api';
-import { serverMounts } from '@podwright/system/server-mounts';
+import { serverMounts } from '@podwright/system/mountinfo';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
 type HostPathSource = NonNullable<Volume['hostPath']>;

@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, KeyedLock, PodwrightError } from '@podwright/base';
 import { namesIn, removeIfEmpty } from '@podwright/host';
-import { serverMounts } from '@podwright/system/server-mounts';
+import { serverMounts } from '@podwright/system/mountinfo';
 import type { DeviceMaps, DevicePaths } from './device-maps.ts';
 import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { PersistentVolumeRequest } from './persistent-volumes.ts';

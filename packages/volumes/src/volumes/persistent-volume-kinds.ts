@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeyedLock, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { PersistentVolume } from '@podwright/kube-api';
-import { serverMounts } from '@podwright/system/server-mounts';
+import { serverMounts } from '@podwright/system/mountinfo';
 import { HostPathPlugin } from './host-path.ts';
 import { LOCAL_PLUGIN, type LocalBlockVolumes } from './local-block-volumes.ts';
 import type { Mounter } from './mounter.ts';

@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { isErrno, POD_DIRECTORY, POD_FILE, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
-import { serverMounts } from '@podwright/system/server-mounts';
+import { serverMounts } from '@podwright/system/mountinfo';
 import type { Mounter } from './mounter.ts';
 import { O_PATH } from './read-inside.ts';
 
