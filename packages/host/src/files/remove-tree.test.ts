@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -115,6 +116,27 @@ test('an abort stops the removal half-way, and another call completes it', async
   setTimeout(() => stop.abort(new Error('no more')), 20);
   await assert.rejects(removal, /no more/);
   assert.ok(readdirSync(root).length > 0);
+  await removeTree(root);
+  assert.ok(!existsSync(root));
+});
+
+test('in a tree of many files the large ones are removed first', async (t) => {
+  const root = join(scratch(t), 'root');
+  const parts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => join(root, name, 'deep'));
+  for (const part of parts) {
+    mkdirSync(part, { recursive: true });
+    writeFileSync(join(part, 'large'), Buffer.alloc(1 << 20));
+    linkSync(join(part, 'large'), join(part, 'link'));
+  }
+  execFileSync('sh', ['-c', 'for i in *; do (cd $i; seq 4000 | xargs touch); done'], { cwd: root });
+  const stop = new AbortController();
+  const removal = removeTree(root, stop.signal);
+  const isAnyLarge = () => parts.some((part) => existsSync(join(part, 'large')) || existsSync(join(part, 'link')));
+  await waitFor(() => !isAnyLarge() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(60_000) });
+  // without this, the part that is removed last would be the only one
+  assert.ok(parts.filter((part) => existsSync(part)).length > 1);
+  stop.abort(new Error('no more'));
+  await assert.rejects(removal, /no more/);
   await removeTree(root);
   assert.ok(!existsSync(root));
 });

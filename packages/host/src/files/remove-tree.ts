@@ -4,6 +4,7 @@ import { type FileHandle, open, opendir, rename, rmdir, unlink } from 'node:fs/p
 import { basename, dirname } from 'node:path';
 import { isErrno, isNothingThere, PodwrightError, wrapError } from '@podwright/base';
 import { runProgram } from '../programs/program.ts';
+import { freeLargeFiles } from './free-large-files.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 /**
@@ -12,19 +13,22 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
  */
 const MAX_DEPTH = 16;
 const CLEAR_FLAGS_TIMEOUT_MS = 60_000;
+/** Number of entries to remove before the space of the large files is freed, which takes another walk through the tree in parallel. */
+const MANY_ENTRIES = 10_000;
 
 /**
  * Removes a file, or a directory and its contents, however deep or wide, using little memory and without blocking the event loop. Other
- * processes may modify the directory tree in the meantime, which can delay the removal until the signal aborts. Symbolic links are not
- * followed. A mount in the tree is not removed; the call then rejects with `failed_precondition`. Not an error if `path` does not exist or
- * one of its parents is not a directory. If the signal aborts, the call rejects with the signal's reason, and whatever is left of the tree
- * stays in place.
+ * processes may modify the directory tree in the meantime, which can delay the removal until the signal aborts. In a tree of many entries,
+ * the large files are removed first, because removing all entries may take minutes. Symbolic links are not followed. A mount in the tree
+ * is not removed; the call then rejects with `failed_precondition`. Not an error if `path` does not exist or one of its parents is not a
+ * directory. If the signal aborts, the call rejects with the signal's reason, and whatever is left of the tree stays in place.
  */
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
     await using parent = await open(dirname(path), O_RDONLY | O_DIRECTORY);
     const top = { name: Buffer.from(basename(path)), depth: 0, isDirectory: true };
-    await new TreeRemoval(parent, signal).remove(parent, top);
+    using removal = new TreeRemoval(parent, signal);
+    await removal.remove(parent, top);
   } catch (error) {
     signal?.throwIfAborted();
     if (!isNothingThere(error)) throw wrapError(`remove ${path}`, error);
@@ -66,10 +70,16 @@ class TreeRemoval {
    * The error that persisted after the flags were cleared. The calls for the parent directories rethrow it without clearing flags again.
    */
   #refusal: unknown;
+  #removed = 0;
+  readonly #ended = new AbortController();
 
   constructor(parent: FileHandle, signal: AbortSignal | undefined) {
     this.#mount = mountOf(parent);
     this.#signal = signal;
+  }
+
+  [Symbol.dispose](): void {
+    this.#ended.abort();
   }
 
   /** Removes an entry. Retries for as long as another process keeps changing the entry; only the signal ends the retries. */
@@ -79,7 +89,9 @@ class TreeRemoval {
     for (let { isDirectory } = entry; ; isDirectory = !isDirectory) {
       this.#signal?.throwIfAborted();
       try {
-        return isDirectory ? await this.#removeDirectory(path, entry.depth) : await unlink(path);
+        await (isDirectory ? this.#removeDirectory(path, entry.depth) : unlink(path));
+        this.#countRemoved();
+        return;
       } catch (error) {
         if (isErrno(error, 'ENOENT')) return;
         if (isErrno(error, 'ENOTEMPTY')) isDirectory = !isDirectory;
@@ -94,6 +106,11 @@ class TreeRemoval {
         } else if (!CHANGED_MEANWHILE.some((code) => isErrno(error, code))) throw error;
       }
     }
+  }
+
+  #countRemoved(): void {
+    this.#removed++;
+    if (this.#removed === MANY_ENTRIES && this.#top !== undefined) freeLargeFiles(this.#top, this.#ended.signal);
   }
 
   /**
