@@ -84,12 +84,17 @@ export function conflict(resource: GroupResource, name: string, cause: string): 
 /** The cause given for an optimistic locking conflict. */
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
+/** Maximum number of errors in one response. A hostile object can have tens of thousands. */
+const MAX_CAUSES = 100;
+
 export function invalid(
   { group, kind }: Pick<GroupVersionKind, 'group' | 'kind'>,
   name: string,
-  causes: readonly FieldError[],
+  errors: readonly FieldError[],
 ): ApiError {
+  const causes = errors.slice(0, MAX_CAUSES);
   const texts = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
+  if (errors.length > MAX_CAUSES) texts.push(`and ${errors.length - MAX_CAUSES} more errors`);
   const listed = texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`;
   return new ApiError(422, 'Invalid', {
     message: `${group === '' ? kind : `${kind}.${group}`} ${JSON.stringify(name)} is invalid: ${listed}`,

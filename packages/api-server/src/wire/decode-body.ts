@@ -11,7 +11,7 @@ import {
   type Schema,
 } from '@podwright/kube-schema';
 import { checkedType, DecodeError, namedBy, namedKind } from './body-kind.ts';
-import { checkValueCount } from './count-values.ts';
+import { checkValues } from './check-values.ts';
 import { type FieldValidation, strictError, type Warn } from './field-validation.ts';
 import { MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
 import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody } from './parsed-body.ts';
@@ -99,7 +99,7 @@ function ofProtobuf(body: Buffer, options: DecodeBodyOptions): Decoded {
   if (body.length === 0) throw new DecodeError('empty data');
   const fallback = { apiVersion: apiVersionOf(expected), kind: expected.kind };
   const object = withKind(undefined, () => decodeObject(schema, body, { fallback }));
-  checkValueCount(object);
+  checkValues(object);
   const actual = namedBy({ apiVersion: String(object.apiVersion ?? ''), kind: String(object.kind ?? '') }, expected);
   checkedType(actual, options);
   return { object, actual };

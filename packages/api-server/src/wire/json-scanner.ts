@@ -1,5 +1,6 @@
 /** Finds what `JSON.parse` does not report: duplicate fields, and syntax errors with the wording of Go's encoding/json. */
 import type { JsonPath } from '@podwright/kube-schema';
+import { MAX_VALUES, tooManyValues } from './check-values.ts';
 
 /** Maximum number of duplicate fields to report. */
 const MAX_DUPLICATES = 100;
@@ -22,7 +23,10 @@ type Level = {
   isEmpty: boolean;
 };
 
-/** Returns the paths of duplicate fields, at most 100. Throws `JsonSyntaxError` if the text is not valid JSON. Does not use recursion. */
+/**
+ * Returns the paths of duplicate fields, at most 100. Throws `JsonSyntaxError` if the text is not valid JSON, and 413 at once if it has too
+ * many values. Does not use recursion.
+ */
 export function scanJson(text: string): JsonPath[] {
   return new JsonScanner(text).scan();
 }
@@ -32,6 +36,7 @@ class JsonScanner {
   readonly #levels: Level[] = [];
   readonly #duplicates: JsonPath[] = [];
   #at = 0;
+  #values = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -46,6 +51,8 @@ class JsonScanner {
 
   /** Scans a scalar, or the beginning of a list or object. */
   #value(): void {
+    this.#values += 1;
+    if (this.#values > MAX_VALUES) throw tooManyValues();
     const begin = this.#next();
     if (begin === '{' || begin === '[') {
       this.#at += 1;

@@ -1,6 +1,6 @@
 import { readYamlDocuments } from '@podwright/kube-api';
 import type { JsonPath } from '@podwright/kube-schema';
-import { checkValueCount } from './count-values.ts';
+import { checkValues } from './check-values.ts';
 import { JsonSyntaxError, scanJson } from './json-scanner.ts';
 
 /** A parsed JSON or YAML body. */
@@ -21,7 +21,7 @@ export function parseJsonBody(text: string): ParsedBody {
     // only the scanner finds duplicate fields, and only JSON.parse returns the value
     const duplicates = scanJson(text);
     const value: unknown = JSON.parse(text);
-    checkValueCount(value);
+    checkValues(value);
     return { value, duplicates, yamlProblems: [] };
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof SyntaxError) throw new BodySyntaxError(error.message);
@@ -31,6 +31,8 @@ export function parseJsonBody(text: string): ParsedBody {
 
 /** Parses the first document of a YAML text. Throws like `parseJsonBody`. */
 export function parseYamlBody(text: string): ParsedBody {
+  const json = /^\s*\{/.test(text) ? parsedAsJson(text) : undefined;
+  if (json !== undefined) return json;
   const { documents, problems } = readYamlDocuments(text, 1);
   const [problem] = problems;
   if (problem !== undefined) throw new BodySyntaxError(`yaml: line ${problem.line}: ${problem.message}`);
@@ -38,8 +40,19 @@ export function parseYamlBody(text: string): ParsedBody {
   const yamlProblems = (document?.duplicates ?? []).map(
     ({ line, path }) => `line ${line}: key ${JSON.stringify(path.at(-1))} already set in map`,
   );
-  checkValueCount(document?.value);
+  checkValues(document?.value);
   return { value: document?.value ?? null, duplicates: [], yamlProblems };
+}
+
+/** Returns `undefined` for a text that is not JSON, or has duplicate fields, which are reported as those of YAML. */
+function parsedAsJson(text: string): ParsedBody | undefined {
+  try {
+    const parsed = parseJsonBody(text); // many times faster than the YAML reader, and clients send JSON as YAML
+    return parsed.duplicates.length === 0 ? parsed : undefined;
+  } catch (error) {
+    if (error instanceof BodySyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /**

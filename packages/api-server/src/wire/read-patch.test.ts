@@ -63,3 +63,10 @@ test('refuses malformed patches', () => {
   refuses('', STRATEGIC, 'unexpected end of JSON input');
   refuses('a: [', APPLY, /^error decoding YAML: error converting YAML to JSON: yaml: line 1: /);
 });
+
+test('an apply patch in JSON is not limited like one in YAML', () => {
+  const data = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`k${index}`, '']));
+  assert.deepEqual(read(JSON.stringify({ data }), APPLY).patch, { data });
+  assert.deepEqual(read('{a: 1, b: [x]}', APPLY).patch, { a: 1, b: ['x'] });
+  refuses('{"a":1,"a":2}', APPLY, /line 1: key "a" already set in map/, 'Strict');
+});
