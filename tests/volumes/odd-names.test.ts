@@ -14,9 +14,9 @@ import { unpackInto } from '../../packages/cli/src/copy/unpack.ts';
 import { measureTree as measureDockerLayer } from '../../packages/dockershim/src/statistics/layer-sizes.ts';
 import { found, makeDeepTree, makeOddTree } from '../../packages/host/src/files/odd-names.fixture.ts';
 import { TreeCopier } from '../../packages/images/src/snapshots/copy-tree.ts';
+import { writeLayerDifference } from '../../packages/images/src/snapshots/layer-difference.ts';
 import { readTar } from '../../packages/images/src/tar.ts';
 import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
-import { writeLayerDifference } from '../../packages/runtime/src/containers/layer-difference.ts';
 import { writeAtomically } from '../../packages/volumes/src/volumes/atomic-writer.ts';
 import { changeGroup } from '../../packages/volumes/src/volumes/volume-ownership.ts';
 

@@ -2,10 +2,10 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, PRIVATE_DIRECTORY, withTimeout, wrapError } from '@podwright/base';
 import { findProgram, writeFileAtomic } from '@podwright/host';
+import { writeLayerDifference } from '@podwright/images';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { copyPlainFile, openArchiveTarget } from './checkpoint-archive.ts';
 import type { ContainerContext } from './container-context.ts';
-import { writeLayerDifference } from './layer-difference.ts';
 
 /** Absolute path of the archive to write, and the timeout for writing it. */
 export type CheckpointRequest = { location: string; timeoutMs: number };

@@ -3,8 +3,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EventLoopBudget, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import { runChecked } from '@podwright/host';
-import type { UnpackTarget } from '@podwright/images';
 import { loadSystem } from '@podwright/system';
+import type { UnpackTarget } from './snapshotter.ts';
 
 /**
  * The contents of a writable layer: the entries that are present, the entries deleted from lower layers, and the opaque directories, which
