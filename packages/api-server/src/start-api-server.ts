@@ -13,7 +13,7 @@ import { authorityDirectory } from './issue-kubeconfig.ts';
 import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { openObjects, type ServerObjects } from './open-objects.ts';
 import { servedResources } from './served-resources.ts';
-import { ApiListeners, type SecureAddress } from './server/api-listeners.ts';
+import { ApiListeners, type SecureAddress, type StrangerConnections } from './server/api-listeners.ts';
 import { type CallHandler, RequestHandler } from './server/request-handler.ts';
 import type { RequestObserver } from './server/request-observer.ts';
 import type { ServerParts } from './server/server-parts.ts';
@@ -31,6 +31,8 @@ export type ApiServerOptions = {
   socketPath: string;
   /** Default: only the socket. */
   listen?: SecureAddress;
+  /** Limits the connections of unknown clients over TLS. */
+  strangers?: StrangerConnections;
   /** Further names of the serving certificate. */
   names?: readonly string[];
   /** The IPv4 range of cluster IPs. Default: 10.96.0.0/12. */
@@ -78,7 +80,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 }
 
 async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiServer> {
-  const { directory, socketPath, listen, logger, names = [], now = Date.now } = options;
+  const { directory, socketPath, listen, strangers, logger, names = [], now = Date.now } = options;
   const { decorate = (handler) => handler, assignsPods = false } = options;
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
   const objects = await openObjects({ ...options, now }, undo);
@@ -94,7 +96,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   undo.add('end the clients in this process', () => {
     for (const client of clients) client.close();
   });
-  const listeners = new ApiListeners({ handler: decorate(new RequestHandler(serving)), logger });
+  const listeners = new ApiListeners({ handler: decorate(new RequestHandler(serving)), logger, strangers });
   undo.add('stop the listeners', () => listeners.stop());
   await listeners.listenLocal(socketPath);
   const clientAuthorities = [authority.certificate];

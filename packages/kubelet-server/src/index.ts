@@ -8,4 +8,5 @@ export { endOfLog } from './log-end.ts';
 export { logOptions } from './log-options.ts';
 export { type ServedKubeletApi, type ServeKubeletApiInput, serveKubeletApi } from './serve-kubelet-api.ts';
 export { serveWaiting } from './serve-waiting.ts';
+export { type ConnectionEnds, StrangerLimit } from './stranger-limit.ts';
 export { streamUrl } from './stream-url.ts';

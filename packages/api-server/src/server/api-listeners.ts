@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { errorMessage, type Logger, limitClientChains, PRIVATE_FILE, sleep } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 import type { HttpResponse } from '../wire/http-exchange.ts';
-import { HTTP1_BOUNDS, HTTP2_BOUNDS, MAX_CONNECTIONS } from './listener-bounds.ts';
+import { HTTP1_BOUNDS, HTTP2_BOUNDS, LISTEN_BACKLOG, MAX_CONNECTIONS } from './listener-bounds.ts';
 import { markAuthenticated, OpenConnections } from './open-connections.ts';
 import type { CallHandler } from './request-handler.ts';
 import type { ClientConnection } from './server-parts.ts';
@@ -24,10 +24,19 @@ const OPTIONS: ServerOptions = { ...HTTP1_BOUNDS, shouldUpgradeCallback: isUpgra
 
 type AnyRequest = IncomingMessage | Http2ServerRequest;
 
+/** Functions that limit the connections of unknown clients to the TLS port, before a handshake costs time and memory. */
+export type StrangerConnections = {
+  onListening: (server: NetServer) => void;
+  /** Called for each request of an authenticated user. */
+  onAuthenticated: (connection: Socket) => void;
+};
+
 export type ApiListenersParts = {
   handler: CallHandler;
   logger: Logger;
   maxUnauthenticatedMs?: number;
+  /** Default: unknown clients are limited only by the number of connections. */
+  strangers?: StrangerConnections;
 };
 
 /** Listens for clients on a unix socket that only root can access, and over TLS with HTTP/2 and HTTP/1.1. */
@@ -54,6 +63,7 @@ export class ApiListeners {
 
   /** Listens over TLS. Returns the port; if `port` is 0, the operating system assigns one. */
   async listenSecure({ host, port }: SecureAddress, certificate: ServingCertificate): Promise<number> {
+    const { strangers } = this.#parts;
     const server = createSecureServer({
       ...OPTIONS,
       ...HTTP2_BOUNDS,
@@ -65,7 +75,11 @@ export class ApiListeners {
     limitClientChains(server);
     const connectionOf = (request: AnyRequest): ClientConnection => {
       const socket = ('stream' in request ? request.stream.session?.socket : request.socket) as TLSSocket;
-      return { isLocal: false, tlsSocket: socket, authenticated: () => markAuthenticated(socket) };
+      const authenticated = () => {
+        markAuthenticated(socket);
+        strangers?.onAuthenticated(socket);
+      };
+      return { isLocal: false, tlsSocket: socket, authenticated };
     };
     server.on('session', (session) => this.#connections.addSession(session));
     server.on('sessionError', () => undefined);
@@ -75,8 +89,9 @@ export class ApiListeners {
     );
     this.#accept(server, connectionOf);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.once('listening', resolve).once('error', reject).listen(port, host);
+    server.once('listening', resolve).once('error', reject).listen({ port, host, backlog: LISTEN_BACKLOG });
     await promise;
+    strangers?.onListening(server);
     this.#secure = server;
     return (server.address() as AddressInfo).port;
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connect2 } from 'node:http2';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, type Server as NetServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { waitFor } from '@podwright/base';
@@ -187,4 +187,23 @@ test('stops although requests hang, and removes its socket', async () => {
   await assert.rejects(once(connect(server.socketPath), 'connect'), { code: 'ENOENT' });
   assert.equal((await eventsOf(watch.body).next()).done, true);
   await hanging;
+});
+
+test('reports the TLS port, and the connections of authenticated users only', async () => {
+  const listening: unknown[] = [];
+  const authenticated: (number | undefined)[] = [];
+  const strangers = {
+    onListening: (listener: NetServer) => listening.push((listener.address() as AddressInfo).port),
+    onAuthenticated: ({ remotePort }: Socket) => authenticated.push(remotePort),
+  };
+  await using server = await TestServer.start({ strangers });
+  assert.deepEqual(listening, [server.port]);
+  for (const way of [HTTP1, HTTP2]) {
+    assert.equal((await send(server, way, { path: '/livez', user: '' })).status, 401);
+    assert.deepEqual(authenticated, []);
+    assert.equal((await send(server, way, { path: '/livez', user: 'alice' })).status, 200);
+    assert.ok(authenticated.pop()! > 0);
+  }
+  await send(server, LOCAL, { path: '/livez' });
+  assert.deepEqual(authenticated, []);
 });

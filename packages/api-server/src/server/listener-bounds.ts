@@ -15,6 +15,9 @@ export const MAX_UNAUTHENTICATED_MS = 20_000;
 /** Must allow for many watches, because each watch over HTTP/1.1 needs its own connection. */
 export const MAX_CONNECTIONS = 4000;
 
+/** Maximum number of connections waiting to be accepted. The kernel has the same limit (net.core.somaxconn). */
+export const LISTEN_BACKLOG = 4096;
+
 /** Detects clients that have vanished, such as a suspended laptop. This is needed because nothing is sent on a watch without events. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 30_000, noDelay: true };
 

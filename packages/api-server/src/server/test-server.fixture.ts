@@ -16,7 +16,7 @@ import type { UserInfo } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import type { AuthorizationAttributes, Verdict } from '../authorization/authorizer.ts';
 import { EventEncoder } from '../wire/encode-event.ts';
-import { ApiListeners } from './api-listeners.ts';
+import { ApiListeners, type StrangerConnections } from './api-listeners.ts';
 import type { InFlightLimits } from './in-flight.ts';
 import { RequestHandler } from './request-handler.ts';
 import type { ServedResource, ServerParts } from './server-parts.ts';
@@ -28,6 +28,7 @@ export type TestServerOptions = Partial<Pick<ServerParts, 'documents' | 'anonymo
   subresources?: ServerParts['subresources'] | ((store: ObjectStore) => ServerParts['subresources']);
   limits?: InFlightLimits;
   maxUnauthenticatedMs?: number;
+  strangers?: StrangerConnections;
   /** Default: everything is allowed. */
   decide?: (attributes: AuthorizationAttributes) => Verdict['decision'];
   /** Replaces functions of all resources. */

@@ -5,6 +5,7 @@ import { apiServerPaths } from '../settings/api-server-paths.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
 import { beginDaemon } from './begin-daemon.ts';
+import { limitStrangers } from './stranger-connections.ts';
 
 /** The user of the administrator's kubeconfig. */
 export const ADMINISTRATOR = { username: 'kubernetes-admin', groups: ['system:masters'] };
@@ -25,7 +26,8 @@ export async function runApiServer(config: NodeConfig, settings: ApiServerSettin
   requireSocketPath(socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
   const audit = auditOptions({ auditLog, auditPolicy });
-  const server = await startApiServer({ directory, socketPath, listen, names, audit, logger });
+  const strangers = limitStrangers();
+  const server = await startApiServer({ directory, socketPath, listen, strangers, names, audit, logger });
   const write = () => writeFileAtomic(kubeconfig, server.kubeconfig(ADMINISTRATOR));
   using _ = await AdminKubeconfig.start({ write, lifeMs: CLIENT_CERTIFICATE_LIFE_MS, logger });
   logger.info({ url: server.url, socket: socketPath, kubeconfig }, 'the Kubernetes API is available');

@@ -12,12 +12,7 @@ import { openMetrics } from './metrics.ts';
 import { startNodeParts } from './node-parts.ts';
 import { serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
-
-/**
- * How long the kernel holds back a connection to the kubelet's ports until the client sends data (TCP_DEFER_ACCEPT). It is the same as the
- * timeout for a request.
- */
-const SILENT_CLIENT_SECONDS = 10;
+import { SILENT_CLIENT_SECONDS } from './stranger-connections.ts';
 
 const API_IN_CLUSTER =
   'a node of a cluster has no Kubernetes API of its own: remove enabled from the table api of the configuration file, or leave the cluster';

@@ -8,6 +8,7 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
 import { ADMINISTRATOR, auditOptions } from './api-server.ts';
 import type { ClusterConnection } from './cluster.ts';
+import { limitStrangers } from './stranger-connections.ts';
 
 /** Starts the API server. The kubelet joins it as the node, with the rights of a node. */
 export async function startStandaloneApi(config: NodeConfig): Promise<ClusterConnection> {
@@ -19,14 +20,10 @@ export async function startStandaloneApi(config: NodeConfig): Promise<ClusterCon
   const { node_name: nodeName } = config;
   const own: { kubelet?: LocalKubelet } = {};
   const localKubelet = () => own.kubelet;
+  const strangers = listen && limitStrangers();
   const server = await startApiServer({
-    directory,
-    socketPath,
-    listen,
-    audit,
+    ...{ directory, socketPath, listen, strangers, audit, localKubelet, logger },
     assignsPods: true,
-    localKubelet,
-    logger,
   });
   const reachKubelet: ClusterConnection['reachKubelet'] = (serve) => {
     own.kubelet = serve && { nodeName, serve };
