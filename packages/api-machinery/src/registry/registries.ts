@@ -29,7 +29,7 @@ export class Registries {
     this.#parts = parts;
   }
 
-  /** Returns the registry of a resource in the schema. */
+  /** Returns the registry for a resource that the schema defines. */
   for(resource: Resource): ResourceRegistry {
     const made = this.#registries.get(resource);
     if (made !== undefined) return made;

@@ -7,7 +7,7 @@ export type NodeRestrictionParts = { store: ObjectStore; authorizer: Authorizer 
 export type NodeWrite = NodeRestrictionParts & { node: string; attributes: AdmissionAttributes };
 
 /**
- * Checks a kubelet's write. Returns `undefined` if the write is allowed; otherwise returns the reason for rejecting it, or the complete
- * error.
+ * Checks a kubelet's write. Returns `undefined` if the write is allowed; otherwise the reason, which becomes a Forbidden error, or an error
+ * that is sent as it is.
  */
 export type NodeWriteRule = (write: NodeWrite) => string | ApiError | undefined;

@@ -25,7 +25,7 @@ export class RunningContainers {
     this.#containers = containers;
   }
 
-  /** Returns a container's properties, or `undefined` if it is not running or its processes are not on this host. */
+  /** Returns the process, cgroups and layer of a running container; `undefined` if it is not running, or runs in a virtual machine. */
   async of(id: string, signal?: AbortSignal): Promise<RunningContainer | undefined> {
     const known = this.#known.get(id);
     if (known !== undefined && isInCgroup(known.pid, known.cgroup)) return known;

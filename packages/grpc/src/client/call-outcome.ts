@@ -16,7 +16,7 @@ const HTTP_CODES: Record<number, ErrorCode> = {
   504: 'unavailable',
 };
 
-/** Error codes for streams reset by the server, by HTTP/2 error code ("Errors" in gRPC's PROTOCOL-HTTP2.md). */
+/** Maps the HTTP/2 error code with which the server reset a stream to the error of the call ("Errors" in gRPC's PROTOCOL-HTTP2.md). */
 const RESET_CODES: Record<number, ErrorCode> = {
   [END_CODE.refusedStream]: 'unavailable',
   [END_CODE.cancel]: 'cancelled',

@@ -27,7 +27,7 @@ export type CgroupHierarchy = {
  */
 export type CgroupSources = { mountinfo: string; selfCgroup: string; unifiedControllers: string };
 
-/** Determines the cgroup hierarchies from the contents of these files (cgroups(7), proc_pid_mountinfo(5)). */
+/** Determines the cgroup hierarchies from the contents of files in /proc and /sys (cgroups(7), proc_pid_mountinfo(5)). */
 export function parseCgroupHierarchy(sources: CgroupSources): CgroupHierarchy {
   const known = v1Controllers(sources.selfCgroup);
   const trees: CgroupTree[] = [];

@@ -35,7 +35,7 @@ export function applyDefaults(object: ManifestObject): ManifestObject {
   }
 }
 
-/** Drops `status` from a claim, because only the node writes it. */
+/** Completes a PersistentVolumeClaim of a manifest. Removes its `status`, because only the node sets the status of a claim. */
 function completeClaim({ status: _, ...claim }: PersistentVolumeClaim): PersistentVolumeClaim {
   const { spec } = claim;
   const accessModes = spec.accessModes ?? ['ReadWriteOnce'];

@@ -10,7 +10,7 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
 export const withScope = (rule: JsonObject): JsonObject => ({ ...rule, scope: rule.scope ?? '*' });
 
-/** Validates a rule; rules of policies may also list resource names. */
+/** Validates a rule of an admission policy, which unlike a rule of a webhook may list resource names. */
 export function validateNamedRule(field: string, rule: JsonObject): FieldError[] {
   const names = textsAt(rule, 'resourceNames');
   const at = (index: number) => `${field}.resourceNames[${index}]`;

@@ -1,4 +1,4 @@
-/** PersistentVolumeClaim specs in pods and StatefulSets (ValidatePersistentVolumeClaimSpec). */
+/** Validates the PersistentVolumeClaim specs in pods and StatefulSets, as upstream's ValidatePersistentVolumeClaimSpec. */
 import { compareQuantities, parseQuantity } from '@podwright/kube-api';
 import type { Field } from '../field.ts';
 import { validateLabelSelector, validateLabels } from '../labels.ts';

@@ -25,7 +25,7 @@ export function validateRaw(field: string, value: unknown): FieldError[] {
   return isObject(value) ? [] : [invalidValue(field, '<value omitted>', 'must be a valid JSON object')];
 }
 
-/** Validates parameters that apply to some requests of a claim. */
+/** Validates an entry of the configuration of a ResourceClaim, which applies to the requests that it lists. */
 export const validateConfigFor =
   (names: ReadonlySet<string>) =>
   (field: string, config: JsonObject): FieldError[] => [

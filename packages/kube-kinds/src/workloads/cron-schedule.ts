@@ -91,7 +91,7 @@ function rangeProblem(expression: string, bounds: Bounds): string | undefined {
   return step === 0 ? `step of range should be a positive number: ${expression}` : undefined;
 }
 
-/** Parses a number or a name. If it is invalid, returns the problem as a string. */
+/** Parses a value of a schedule field: a number, or a name such as `mon`. If it is invalid, returns an error message. */
 function parseNumber(text: string, { names = [], firstName = 0 }: Bounds): number | string {
   const index = names.indexOf(text.toLowerCase());
   if (index >= 0) return index + firstName;

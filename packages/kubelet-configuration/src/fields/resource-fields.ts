@@ -18,7 +18,7 @@ import {
 } from './field-types.ts';
 import { convertedKey, kubeletKey, otherKey } from './toml-key.ts';
 
-/** Fields for cgroups, reservations and resource managers. */
+/** The fields of the KubeletConfiguration for cgroups, reservations and resource managers. */
 export const RESOURCE_FIELDS = {
   cgroupRoot: field(string, '', {
     flag: 'cgroup-root',

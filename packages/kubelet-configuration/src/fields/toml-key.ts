@@ -11,7 +11,7 @@ export type TomlKey<T> = {
   toField: (decoded: never) => T;
 };
 
-/** Returns a config key that is decoded elsewhere in the program. */
+/** Returns a key of the configuration file for which this package has no schema: the program that reads the file decodes its value. */
 export const otherKey = (path: string): TomlKey<never> => ({ path, toField: (decoded) => decoded });
 
 /** Returns a config key in the `[kubelet]` table. Without `fallback`, the field is unset if the key is unset. */

@@ -16,7 +16,7 @@ export interface LegacyLogs {
 /** The log of one container, identified by the container runtime's ID. */
 export type LegacyLog = { logs: LegacyLogs; containerId: string };
 
-/** Where to find a container's log. The file at `path` is used if `legacy` has no log. */
+/** Where to find a container's log: in the log driver of a Docker Engine (`legacy`), or in the file at `path` if that driver has none. */
 export type LogSource = { path: string; legacy?: LegacyLog };
 
 /** Reads a container's log as text from `legacy` or from its file. Rejects like `readLog` and `LegacyLogs`. */

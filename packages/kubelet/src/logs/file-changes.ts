@@ -43,8 +43,8 @@ export class FileChanges implements AsyncDisposable {
   }
 
   /**
-   * Resolves at the next change (immediately if there has been one since the last call), when a signal aborts, or after the safety
-   * interval.
+   * Resolves at the next change (immediately if there has been one since the last call), when an `AbortSignal` aborts, or after a maximum
+   * interval, in case the file system reported no event for a change.
    */
   async next(): Promise<void> {
     const tooSoonMs = this.#lastAtMs + MIN_LOG_INTERVAL_MS - performance.now();

@@ -81,7 +81,7 @@ export class Pleg {
   #listingMs = 0;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
-  /** When the last relist of any outcome started (monotonic). */
+  /** When the last relist started, whether it succeeded or failed (monotonic). */
   #relistedAtMs: number | undefined;
   readonly #metrics: PlegMetrics;
   /** Pod reads in progress, by UID. Each pod is read at most once at a time; requests made in the meantime share a single further read. */

@@ -106,7 +106,7 @@ function unreachablePorts(pod: Pod): Finding[] {
 
 const isIpv6Loopback = (ip: string) => isIPv6(ip) && /^[0:]*:0*1$/.test(ip);
 
-/** The pod field that causes a rejection, by the kubelet's rejection reason. */
+/** Maps the kubelet's reason for the rejection of a pod to the field that causes it. */
 const FIELDS: Record<string, string[]> = {
   SysctlForbidden: ['spec', 'securityContext', 'sysctls'],
   PodOSNotSupported: ['spec', 'os'],

@@ -71,9 +71,9 @@ type Probing = {
   container: ProbedContainer;
   counter: ThresholdCounter;
   stop: AbortController;
-  /** The container's first tick; it is served late if an early attempt is still running. */
+  /** When the container's first periodic probe is due; it starts late if an early attempt is still running. */
   firstTickMs: number | undefined;
-  /** The tick served last; `undefined` before the first one. */
+  /** The time of the last periodic probe that was started; `undefined` before the first one. */
   servedMs: number | undefined;
   /** Delay before the next early attempt; `undefined` if there is none. */
   eagerMs: number | undefined;

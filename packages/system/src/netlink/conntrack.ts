@@ -69,7 +69,8 @@ export async function flowsTo(
 }
 
 /**
- * Deletes flows from the kernel's table, so that the next packet of each one starts a new flow. No error for flows that no longer exist.
+ * Deletes entries from the kernel's conntrack table, so that the next packet of each flow creates a new entry. Entries that no longer exist
+ * are not an error.
  */
 export async function deleteFlows(socket: NetlinkSocket, flows: Flow[]): Promise<void> {
   if (flows.length === 0) return;

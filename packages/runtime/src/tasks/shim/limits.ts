@@ -13,7 +13,7 @@ export const SHUTDOWN_TIMEOUT_MS = 5_000;
 /** How many times to search for shims to kill. One search is not enough, because the shim binary may be starting a shim at that moment. */
 export const KILL_ROUNDS = 20;
 
-/** How long an exited process may produce no output before its output is no longer read. */
+/** After a process exits, its output pipes are closed once they have been silent for this time; its children may still hold them open. */
 export const QUIET_MS = 2_000;
 /** Maximum time to spend reading an exited process's output. */
 export const FINISH_TIMEOUT_MS = 30_000;
