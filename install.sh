@@ -35,7 +35,7 @@ step() { [ "${PODWRIGHT_INSTALL_FAILPOINT:-}" != "$1" ] || kill -9 $$; }
 
 has() { command -v "$1" > /dev/null 2>&1; }
 
-# The places of Fedora's and Podman's packages are not in PATH.
+# Fedora's and Podman's packages install it outside PATH; packages/host/src/programs/find-init.ts has the same list.
 has_init() {
   for init in /usr/libexec/catatonit /usr/libexec/podman /usr/lib/podman; do [ ! -x "$init/catatonit" ] || return 0; done
   has catatonit

@@ -202,7 +202,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     authorization: [],
     'authorization/bootstrap': ['authorization'],
     'authorization/node': ['authorization'],
-    backends: ['certificates', 'wire'],
+    backends: ['authorization', 'certificates', 'wire'],
     certificates: [],
     controllers: ['authentication', 'authorization', 'certificates'],
     metrics: ['server', 'wire'],

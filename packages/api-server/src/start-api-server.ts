@@ -64,7 +64,7 @@ export type ApiServer = {
   stop: () => Promise<void>;
 };
 
-/** What clients may read without credentials: how a node that joins with a token verifies the cluster. */
+/** The paths that clients may read without credentials: a node that joins with a token verifies the cluster by them. */
 const ANONYMOUS_PATHS = ['/api/v1/namespaces/kube-public/configmaps/cluster-info'];
 
 /** Starts the server. Rejects with the errors of the store and of the listeners. */
@@ -106,6 +106,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
     replace: (pair) => listeners.replaceCertificate({ ...pair, clientAuthorities }),
   });
   health.certificates = certificates;
+  undo.add('stop the renewal of the serving certificate', () => certificates[Symbol.dispose]());
   const port = listen && (await listeners.listenSecure(listen, { ...certificates.start(), clientAuthorities }));
   const bound = listen && port !== undefined ? { host: listen.host, port } : undefined;
   const url = bound && urlOf(bound);
@@ -120,7 +121,6 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   });
   health.controllersStarted();
   undo.add('stop the controllers', stopControllers);
-  undo.add('stop the renewal of the serving certificate', () => certificates[Symbol.dispose]());
   return {
     url,
     port,

@@ -41,7 +41,7 @@ export function clientContext(peer: 'server' | 'unverifiedServer', options: Secu
 export function limitClientChains(server: Pick<Server, 'setSecureContext'>): void {
   // no public API of node:tls exposes the context
   const { _sharedCreds: context } = server as unknown as { _sharedCreds?: SecureContext };
-  if (context !== undefined) limitChains?.(context, LIMITS.client);
+  limitChains?.(context ?? ({} as SecureContext), LIMITS.client); // without a context, the limiter reports that it has no effect
 }
 
 /** Returns a description of a failed handshake if the server's certificates were too large. The error's code depends on timing. */

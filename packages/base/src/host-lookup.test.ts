@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { HostLookup } from './host-lookup.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'host-lookup-'));
@@ -54,6 +55,21 @@ test('one name at a time is looked up, and a lookup that waits too long fails', 
   service.answer();
   await first;
   await lookups.addresses('b.example');
+  assert.equal(service.calls(), 2);
+});
+
+test('lookups of the same name at the same time are one lookup', async () => {
+  const service = hangingService();
+  const lookups = new HostLookup({ hosts: '/nonexistent', resolve: service.resolve, queueTimeoutMs: 50 });
+  const found = [1, 2, 3].map(() => lookups.addresses('slow.example'));
+  await setTimeout(100);
+  service.answer();
+  assert.deepEqual(
+    await Promise.all(found),
+    [1, 2, 3].map(() => [{ address: '192.0.2.7', family: 4 }]),
+  );
+  assert.equal(service.calls(), 1);
+  await lookups.addresses('slow.example');
   assert.equal(service.calls(), 2);
 });
 

@@ -27,6 +27,8 @@ export class HostLookup {
   readonly #hosts: HostsFile;
   readonly #queueTimeoutMs: number;
   readonly #turns = new Limiter(1);
+  /** Lookups in progress, by name and options: a client that repeats a slow lookup occupies one turn only. */
+  readonly #running = new Map<string, Promise<LookupAddress[]>>();
 
   constructor({ hosts = HOSTS, resolve = getAddresses, queueTimeoutMs = QUEUE_TIMEOUT_MS }: HostLookupOptions = {}) {
     this.#hosts = new HostsFile(hosts);
@@ -50,6 +52,13 @@ export class HostLookup {
       .map((address) => ({ address, family: isIP(address) }))
       .filter((one) => family === 0 || one.family === family);
     if (fitting.length > 0) return fitting;
+    const key = JSON.stringify([name, options]);
+    const running = this.#running.get(key) ?? this.#inTurn(name, options).finally(() => this.#running.delete(key));
+    this.#running.set(key, running);
+    return await running;
+  }
+
+  async #inTurn(name: string, options: LookupOptions): Promise<LookupAddress[]> {
     const late = Object.assign(new Error(`getaddrinfo EAI_AGAIN ${name}: lookups of other names take too long`), {
       code: 'EAI_AGAIN',
     });

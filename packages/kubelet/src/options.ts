@@ -28,9 +28,15 @@ export type ClusterOptions = {
    * their environment variables `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`.
    */
   podAccess?: PodAccess;
+  /** Set if the API server is the node's own: no other control plane manages the node. */
+  isOwnApi?: true;
   /** Used only in tests. The stages are `status/merged`, `status/patched`, `status/deleted`, `mirror/deleted` and `mirror/created`. */
   failpoint?: Failpoint;
 };
+
+/** Whether no control plane manages the node: nothing recreates pods that it rejects or evicts. */
+export const isStandaloneNode = ({ cluster }: { cluster?: Pick<ClusterOptions, 'isOwnApi'> }): boolean =>
+  cluster === undefined || cluster.isOwnApi === true;
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName' | 'logger';
 

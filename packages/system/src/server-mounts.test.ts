@@ -89,3 +89,14 @@ test('a silent server does not delay paths of other servers', async () => {
   await mounts.requireResponse('/fast/x');
   await hanging;
 });
+
+test('a silent server of an automounter does not delay its other servers', async () => {
+  const home = join(directory, 'home');
+  const mounts = [entry(home, 'autofs'), entry(`${home}/a`, 'nfs', 51), entry(`${home}/b`, 'nfs', 52)];
+  const { mounts: served, asked, respond } = mountsOn(mounts);
+  await assert.rejects(served.requireResponse(`${home}/a/file`), /the server of \S+\/home\/a \(nfs/);
+  respond();
+  await served.requireResponse(`${home}/b/./file`);
+  assert.deepEqual(asked, [`${home}/a/file`, `${home}/b/./file`]);
+  await assert.rejects(mountsOn(mounts).mounts.requireResponse(`${home}/a/../b`), /the server of \S+\/home \(autofs/);
+});

@@ -93,7 +93,7 @@ export class ServerMounts {
       }
       const current = `/${[...done, part].join('/')}`;
       const found = served.get(current);
-      if (found !== undefined) return found;
+      if (found !== undefined) return deepest(served, found, pending);
       const target = linkTarget(current);
       if (target === undefined) {
         done.push(part);
@@ -113,6 +113,20 @@ export class ServerMounts {
       this.#table = { readAtMs: now, served: servedIn(this.#options.mountinfo()) };
     return this.#table.served;
   }
+}
+
+/**
+ * Returns the deepest mount with a server on the rest of a path below such a mount. Uses only the text of the path, because system calls
+ * could block. An automounter's map, for example, has a mount for each of its servers.
+ */
+function deepest(served: Map<string, MountEntry>, outer: MountEntry, rest: readonly string[]): MountEntry {
+  if (rest.includes('..')) return outer;
+  let [found, current] = [outer, outer.mountPoint];
+  for (const part of rest.filter((one) => one !== '' && one !== '.')) {
+    current = `${current}/${part}`;
+    found = served.get(current) ?? found;
+  }
+  return found;
 }
 
 function servedIn(mountinfo: Buffer): Map<string, MountEntry> {

@@ -38,6 +38,7 @@ const report = process.env.PODWRIGHT_COMPARE_REPORT;
 if (report !== undefined) writeFileSync(report, '');
 const found: Found[] = [];
 let exchanges = 0;
+let failed = 0;
 for (const one of cases) {
   const [ours, theirs] = (await Promise.all(connections.map((connection) => transcriptOf(connection, one)))) as [
     Transcript,
@@ -46,7 +47,7 @@ for (const one of cases) {
   for (const [index, exchange] of ours.exchanges.entries()) {
     exchanges += 1;
     const other = theirs.exchanges[index];
-    if (other === undefined) break;
+    if (other === undefined) continue;
     const differences = exchangeDifferences(exchange, other);
     if (differences.length === 0) continue;
     const difference = { name: one.name, request: exchange.request, differences };
@@ -57,8 +58,16 @@ for (const one of cases) {
     ...ours.failures.map((text) => `ours: ${text}`),
     ...theirs.failures.map((text) => `theirs: ${text}`),
   ];
-  if (failures.length > 0) console.log(`${one.name}: ${failures.join('; ')}`);
+  if (ours.exchanges.length !== theirs.exchanges.length)
+    failures.push(`ours: ${ours.exchanges.length} exchanges, theirs: ${theirs.exchanges.length}`);
+  if (failures.length === 0) continue;
+  failed += 1;
+  console.log(`${one.name}: ${failures.join('; ')}`);
 }
 for (const connection of connections) connection.close();
 const differing = new Set(found.map(({ name }) => name)).size;
 console.log(`${cases.length} cases, ${differing} differ; ${exchanges} exchanges, ${found.length} differ`);
+if (failed > 0) {
+  console.log(`${failed} cases did not run to their end`);
+  process.exitCode = 1;
+}

@@ -3,7 +3,7 @@
 import { StoredObject } from '@podwright/api-machinery';
 import type { ObservedRequest } from '../server/request-observer.ts';
 import { headerOf } from '../wire/http-exchange.ts';
-import type { AuditDecision, AuditStage } from './audit-policy.ts';
+import { type AuditDecision, type AuditStage, hasSecretBodies } from './audit-policy.ts';
 
 export type AuditMoment = { stage: AuditStage; status?: number; nowMs: number };
 
@@ -46,10 +46,12 @@ function objectReference({ info }: ObservedRequest): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
-function responseStatus({ bodies }: ObservedRequest, code: number): object {
-  const { response } = bodies ?? {};
+/** The message of an error may contain the object of the request. */
+function responseStatus(observed: ObservedRequest, code: number): object {
+  const { response } = observed.bodies ?? {};
   const { kind, status, reason, message } = (response ?? {}) as Record<string, unknown>;
-  return { metadata: {}, ...(kind === 'Status' && { status, message, reason }), code };
+  const shown = hasSecretBodies(observed) ? {} : { message };
+  return { metadata: {}, ...(kind === 'Status' && { status, ...shown, reason }), code };
 }
 
 /** The objects in the bodies. Those of lists and watches are never logged. */

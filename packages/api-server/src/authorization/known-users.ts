@@ -44,3 +44,6 @@ export function nodeOfUserName(username: string): string | undefined {
 
 const isNamespace = (text: string): boolean => text.length <= MAX_NAMESPACE && NAMESPACE.test(text);
 const isSubdomain = (text: string): boolean => text.length <= MAX_SUBDOMAIN && SUBDOMAIN.test(text);
+
+/** The group of this server as a client of kubelets. */
+export const KUBELET_CLIENTS = 'podwright:kubelet-clients';

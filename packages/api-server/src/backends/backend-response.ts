@@ -62,8 +62,8 @@ async function passBody({ request, response, signal }: HttpExchange, incoming: I
   return true;
 }
 
-/** Reads the start of a response's body as text. */
-export async function readText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
+/** Reads the start of a response's body as text. Rejects if the signal aborts. */
+export async function readText(incoming: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   incoming.on('data', (chunk: Buffer) => {
@@ -71,7 +71,7 @@ export async function readText(incoming: IncomingMessage, maxBytes: number): Pro
     bytes += chunk.length;
     if (bytes >= maxBytes) incoming.destroy();
   });
-  incoming.on('error', () => undefined); // what was received is of use
-  await once(incoming, 'close');
+  incoming.on('error', () => undefined); // the text that was received is returned
+  await once(incoming, 'close', { signal }).finally(() => incoming.destroy());
   return Buffer.concat(chunks).subarray(0, maxBytes).toString();
 }

@@ -1,6 +1,6 @@
 import type { ClientRequest, OutgoingHttpHeaders } from 'node:http';
 
-/** What is sent to a backend. `path` includes the query. */
+/** A request to a backend. `path` includes the query. */
 export type BackendCall = { method: string; path: string; headers: OutgoingHttpHeaders };
 
 /** A server to which the API server forwards requests: a node's kubelet, or a server in a pod. */

@@ -16,5 +16,8 @@ test('is issued on first use, and again before it expires', () => {
   assert.equal(own.pair().certificate, '1, 30 days');
   days += 1;
   assert.equal(own.pair().certificate, '2, 30 days');
-  assert.equal(issued[0], '{"commonName":"kube-apiserver-kubelet-client","organizations":["system:masters"]}');
+  assert.equal(
+    issued[0],
+    '{"commonName":"kube-apiserver-kubelet-client","organizations":["podwright:kubelet-clients"]}',
+  );
 });

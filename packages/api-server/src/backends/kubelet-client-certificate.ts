@@ -1,7 +1,11 @@
+import { KUBELET_CLIENTS } from '../authorization/known-users.ts';
 import type { CertificateAuthority, KeyPair } from '../certificates/certificate-authority.ts';
 
-/** As kubeadm names this client. Kubelets that ask this server for authorization allow `system:masters` everything. */
-const CLIENT = { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] };
+/**
+ * The name of this client as kubeadm gives it. Kubelets that request authorization from this server allow the group everything that concerns
+ * kubelets. It is not `system:masters`, because a node could publish the address of this server as that of its kubelet.
+ */
+const CLIENT = { commonName: 'kube-apiserver-kubelet-client', organizations: [KUBELET_CLIENTS] };
 const DAY_MS = 86_400_000;
 const LIFE_MS = 30 * DAY_MS;
 const RENEWED_BEFORE_MS = 10 * DAY_MS;

@@ -1,6 +1,7 @@
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, isIPv6, type Socket } from 'node:net';
+import { clientCiphers, clientContext } from '@podwright/base';
 import type { Backend, BackendCall } from './backend.ts';
 
 /** As in Go's default transport. */
@@ -24,14 +25,18 @@ export type NetworkAddress = {
 export function networkBackend(target: NetworkAddress): Backend {
   const { scheme, host, port, address = host, tls = {} } = target;
   const options: RequestOptions = { host: address, port, agent: false };
-  const secure = {
-    ...tls,
+  const isVerified = tls.ca !== undefined;
+  const secure = () => ({
     servername: isIP(host) === 0 ? host : '', // by default, node:https takes the `Host` header, which is the client's
-    rejectUnauthorized: tls.ca !== undefined,
-    minVersion: 'TLSv1.2' as const,
-  };
+    rejectUnauthorized: isVerified,
+    secureContext: clientContext(isVerified ? 'server' : 'unverifiedServer', {
+      ...tls,
+      ciphers: clientCiphers(),
+      minVersion: 'TLSv1.2',
+    }),
+  });
   const open = (call: BackendCall): ClientRequest =>
-    scheme === 'https' ? httpsRequest({ ...options, ...secure, ...call }) : httpRequest({ ...options, ...call });
+    scheme === 'https' ? httpsRequest({ ...options, ...secure(), ...call }) : httpRequest({ ...options, ...call });
   return {
     scheme,
     authority: `${isIPv6(host) ? `[${host}]` : host}:${port}`,

@@ -1,6 +1,7 @@
 /** Binds pods to the only node that can run them, as long as the server has no scheduler. */
 import type { StoredObject } from '@podwright/api-machinery';
-import { type ApiObject, listAt, textAt } from '@podwright/kube-kinds';
+import { errorMessage } from '@podwright/base';
+import { type ApiObject, listAt, textAt, valueAt } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
 import { followResource } from './follow-resource.ts';
 import { ignoreOvertaken } from './ignore-overtaken.ts';
@@ -20,9 +21,12 @@ export async function bindPods(parts: BinderParts): Promise<void> {
   const bindWaiting = async () => {
     const node = waiting.size > 0 && usableNode(store.list('nodes').objects);
     if (!node) return;
-    for (const key of waiting) {
+    for (const key of [...waiting]) {
       waiting.delete(key);
-      await bindOne(parts, key, node);
+      await bindOne(parts, key, node).catch((error: unknown) => {
+        waiting.add(key); // tried again after the next change of a pod or node
+        parts.logger.warn({ pod: key, error: errorMessage(error) }, 'bind a pod failed, trying again');
+      });
     }
   };
   const noted = (pod: StoredObject) => {
@@ -64,10 +68,14 @@ function needsNode(pod: ApiObject): boolean {
   );
 }
 
-/** The first node that is ready and not cordoned. */
+/** The first node that is ready, not cordoned and not short of a resource: in a cluster, taints would keep pods from such nodes. */
 function usableNode(nodes: readonly StoredObject[]): string | undefined {
-  const usable = nodes
-    .map((node) => node.decode())
-    .find((node) => isReady(node) && (node.spec as { unschedulable?: boolean } | undefined)?.unschedulable !== true);
-  return usable?.metadata.name;
+  const isUsable = (node: ApiObject) =>
+    isReady(node) && !isUnderPressure(node) && valueAt(node, 'spec', 'unschedulable') !== true;
+  return nodes.map((node) => node.decode()).find(isUsable)?.metadata.name;
 }
+
+const isUnderPressure = (node: ApiObject): boolean =>
+  listAt(node, 'status', 'conditions').some(
+    (condition) => textAt(condition, 'type').endsWith('Pressure') && textAt(condition, 'status') === 'True',
+  );

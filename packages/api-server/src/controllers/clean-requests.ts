@@ -43,6 +43,11 @@ function isOld(object: ApiObject, nowMs: number): boolean {
 
 const updateTime = (condition: JsonObject): string => textAt(condition, 'lastUpdateTime');
 
-/** Whether a certificate is no longer valid. The field was validated when it was written. */
-const isExpired = (certificate: string, nowMs: number): boolean =>
-  new X509Certificate(Buffer.from(certificate, 'base64')).validToDate.getTime() < nowMs;
+/** Whether a certificate is no longer valid. One that OpenSSL cannot parse counts as valid. */
+function isExpired(certificate: string, nowMs: number): boolean {
+  try {
+    return new X509Certificate(Buffer.from(certificate, 'base64')).validToDate.getTime() < nowMs;
+  } catch {
+    return false;
+  }
+}

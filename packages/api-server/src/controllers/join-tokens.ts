@@ -1,5 +1,5 @@
 /**
- * What nodes need to join with bootstrap tokens: deletes expired tokens (upstream's tokencleaner), and keeps the ConfigMap `cluster-info`,
+ * Maintains the objects that nodes need to join with bootstrap tokens: deletes expired tokens (upstream's tokencleaner), and keeps the ConfigMap `cluster-info`,
  * which is signed with each token that permits it (upstream's bootstrapsigner; kubeadm creates the ConfigMap).
  */
 
@@ -85,7 +85,7 @@ async function updateClusterInfo(
   }
 }
 
-/** The data of `cluster-info` with the signatures of these tokens and no others. Without a kubeconfig of ours, that of the object is signed. */
+/** The data of `cluster-info` with the signatures of these tokens and no others. Without a kubeconfig of this server, the one in the object is signed. */
 function signedData(object: ApiObject, clusterInfo: string | undefined, tokens: readonly TokenSecret[]) {
   const others = Object.entries(objectAt(object, 'data') ?? {}).filter(([name]) => !name.startsWith(SIGNATURE));
   const data: Record<string, unknown> = Object.fromEntries(others);

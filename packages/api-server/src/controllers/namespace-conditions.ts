@@ -3,7 +3,7 @@
 import { timestamp } from '@podwright/api-machinery';
 import { type ApiObject, type JsonObject, objectsAt, withValue } from '@podwright/kube-kinds';
 
-/** What a namespace contains after an attempt to delete its objects. */
+/** The objects that a namespace contains after an attempt to delete its objects. */
 export type NamespaceContent = {
   /** The number of objects by the name of their resource in the store. Resources without objects are absent. */
   objects: ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-/** What uses claims, volumes and volume attributes classes, by the rules of upstream's protection controllers. */
+/** Finds the users of claims, volumes and volume attributes classes, by the rules of upstream's protection controllers. */
 
 import type { ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, type JsonObject, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';

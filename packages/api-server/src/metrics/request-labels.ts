@@ -1,4 +1,5 @@
 import type { Schema } from '@podwright/kube-schema';
+import { CONNECTING } from '../server/request-info.ts';
 import type { ObservedRequest } from '../server/request-observer.ts';
 import { headerOf } from '../wire/http-exchange.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
@@ -26,7 +27,6 @@ const VERBS: Readonly<Record<string, string>> = {
   deletecollection: 'DELETECOLLECTION',
 };
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const CONNECTING = ['attach', 'exec', 'portforward', 'proxy'];
 const APPLY = 'application/apply-patch+yaml';
 
 const OTHER = { group: '', version: '', resource: '', subresource: '', scope: '' };

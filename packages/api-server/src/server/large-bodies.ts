@@ -15,8 +15,8 @@ export class LargeBodies {
   #waitingBytes = 0;
   #last: Promise<void> = Promise.resolve();
 
-  /** Waits until a body of this size may be processed. Throws 429 if too many bodies wait already. */
-  async turn(bytes: number): Promise<void> {
+  /** Waits until a body of this size may be processed. Throws 429 if too many bodies wait already, or the signal's reason in its turn. */
+  async turn(bytes: number, signal?: AbortSignal): Promise<void> {
     if (bytes <= LARGE_BYTES) return;
     if (this.#waitingBytes + bytes > MAX_WAITING_BYTES)
       throw tooManyRequests('Too many large requests, please try again later.', 1);
@@ -26,7 +26,9 @@ export class LargeBodies {
     this.#last = promise;
     await before;
     this.#waitingBytes -= bytes;
-    pauseAfterWork().then(resolve, resolve);
+    if (signal?.aborted) resolve();
+    else pauseAfterWork().then(resolve, resolve);
+    signal?.throwIfAborted();
   }
 }
 

@@ -91,8 +91,11 @@ function collectionVerb({ verb, name }: Pick<RequestInfo, 'verb' | 'name'>, quer
   return { verb: isWatch ? 'watch' : 'list', name: exactName(query.get('fieldSelector') ?? '') };
 }
 
+/** Subresources that connect the client to a backend: requests may be upgraded, and responses are the backend's. */
+export const CONNECTING: readonly string[] = ['attach', 'exec', 'portforward', 'proxy'];
+
 /** Subresources whose requests may run for as long as the client wants. */
-const LONG_RUNNING = ['attach', 'exec', 'proxy', 'log', 'portforward'];
+const LONG_RUNNING = [...CONNECTING, 'log'];
 
 /** Whether a request is long-running, so that it has no timeout. */
 export const isLongRunning = ({ verb, subresource }: RequestInfo): boolean =>

@@ -9,7 +9,7 @@ import type { ResponseWriter } from '../wire/response-writer.ts';
 import { deleteCollection, deleteOne } from './delete-requests.ts';
 import { sendPath } from './path-request.ts';
 import { getOne, listMany, watchMany } from './read-requests.ts';
-import type { RequestInfo } from './request-info.ts';
+import { CONNECTING, type RequestInfo } from './request-info.ts';
 import type { ServerParts, SubresourceHandler } from './server-parts.ts';
 import { createOne, patchOne, updateOne } from './write-requests.ts';
 
@@ -45,7 +45,8 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
   checkPathSegment(info.name, 'Name');
   checkPathSegment(info.namespace, 'Namespace');
   const handler = handlerOf(info, resource, parts);
-  checkAccept(request.exchange, { isList: COLLECTION_VERBS.slice(1, 3).includes(info.verb) });
+  if (!CONNECTING.includes(info.subresource))
+    checkAccept(request.exchange, { isList: ['list', 'watch'].includes(info.verb) });
   const warning = deprecationWarning(resource);
   if (warning !== undefined) writer.warnings.add(warning);
   return handler({ ...request, resource, served });

@@ -2,16 +2,13 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HttpCall } from './request-handler.ts';
-import { requestInfo } from './request-info.ts';
+import { CONNECTING, requestInfo } from './request-info.ts';
 import { parseRequestUrl } from './request-url.ts';
-
-/** Subresources that are served over protocols other than plain HTTP. */
-const UPGRADABLE = ['attach', 'exec', 'portforward', 'proxy'];
 
 /** Whether a request may be upgraded to another protocol. For all other paths, the server ignores the `Upgrade` header. */
 export function isUpgradable({ method = '', url = '' }: IncomingMessage): boolean {
   try {
-    return UPGRADABLE.includes(requestInfo(method, parseRequestUrl(url)).subresource);
+    return CONNECTING.includes(requestInfo(method, parseRequestUrl(url)).subresource);
   } catch {
     return false; // the handler responds with the error
   }

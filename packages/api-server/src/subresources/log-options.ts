@@ -65,7 +65,7 @@ export function validateLogOptions(options: PodLogOptions): FieldError[] {
 /** The query of the kubelet's path for logs. Kubelets do not all accept `stream`; it is sent only if it selects one. */
 export function kubeletLogQuery(options: PodLogOptions): string {
   const { sinceTimeMs, stream } = options;
-  const sinceTime = sinceTimeMs && new Date(sinceTimeMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  const sinceTime = sinceTimeMs === undefined ? undefined : new Date(sinceTimeMs).toISOString().replace(/\.\d+Z$/, 'Z');
   const given: Record<string, string | number | boolean | undefined> = {
     follow: options.follow || undefined,
     limitBytes: options.limitBytes,

@@ -41,13 +41,15 @@ async function sendLog(exchange: HttpExchange, { kubelet, path, name }: KubeletL
     const url = `${kubelet.scheme}://${kubelet.authority}${path}`;
     return new ApiError(500, '', { message: `Get "${url}": ${why}` });
   };
-  const { response } = await answerTo(outgoing, exchange.signal).catch((error: unknown) => {
+  const { response, upgraded } = await answerTo(outgoing, exchange.signal).catch((error: unknown) => {
     throw exchange.signal.reason instanceof ApiError
       ? exchange.signal.reason
       : failed(dialError(error, kubelet.authority));
   });
+  upgraded?.socket.destroy();
   const code = response.statusCode!;
+  if (upgraded !== undefined) throw failed('the kubelet switched to another protocol');
   if (code >= 200 && code <= 206) return passResponse(exchange, response, { 'content-type': 'text/plain' });
-  const text = await readText(response, MAX_ERROR_BYTES);
+  const text = await readText(response, MAX_ERROR_BYTES, exchange.signal);
   throw code < 400 ? failed('redirects forbidden') : backendError(code, text, { resource: 'pods/log', name });
 }

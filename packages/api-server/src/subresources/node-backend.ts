@@ -6,7 +6,7 @@ import { type ProxyTarget, portNumber } from './proxy-target.ts';
 
 /**
  * Returns the kubelet of a node, or a server on another port of it. Only the kubelet receives this server's client certificate. The address,
- * which the node itself has published, must not be one of this host or of its link-local network.
+ * which the node itself has published, must not be a loopback or link-local address.
  */
 export async function nodeBackend(connector: NodeConnector, { scheme, name, port }: ProxyTarget): Promise<Backend> {
   const kubelet = connector.kubelet(name);

@@ -14,7 +14,7 @@ export type StreamParts = { connector: NodeConnector; admission: Admission; auth
 
 type StreamKind = 'exec' | 'attach' | 'portforward';
 
-/** What a client requests: the options as in the API, and the path and query of the kubelet without the pod. */
+/** A client's request for a stream: the options as in the API, and the path and query of the kubelet without the pod. */
 type RequestedStream = { options: { container?: string }; kubeletPath: string; kubeletQuery: URLSearchParams };
 
 /** Returns the handlers of all three kinds of streams by subresource. */

@@ -18,8 +18,8 @@ const FOREIGN_VERBS: Record<string, string> = {
   'api-resources':
     "'podwright get --help' names them: pods, configmaps, secrets, persistentvolumeclaims, runtimeclasses, events, nodes, images",
   config: "the node is configured by /etc/podwright/config.toml; 'podwright doctor' checks it",
-  cordon: 'a standalone node takes no pods from elsewhere',
-  uncordon: 'a standalone node takes no pods from elsewhere',
+  cordon: 'without [api], a standalone node runs only pods that are applied to it; with [api], use kubectl cordon',
+  uncordon: 'without [api], a standalone node cannot be cordoned; with [api], use kubectl uncordon',
   drain: "'podwright delete pods --all' ends the pods of a namespace",
   rm: "'podwright delete POD' ends and removes a pod",
   kill: "'podwright delete POD --force' ends a pod at once",

@@ -40,6 +40,11 @@ export async function join({ settings }: CommandContext, endpoint: string, optio
       'failed_precondition',
       `${config.file} already names a cluster in [cluster]; remove the table`,
     );
+  if (config.api.enabled)
+    throw new PodwrightError(
+      'failed_precondition',
+      `${config.file} gives the node a Kubernetes API of its own; remove enabled from [api]`,
+    );
   const files = joinedFiles(config.root);
   const timeoutMs = timeoutOf(options.timeout);
   const cluster = await discoverCluster({ endpoint: hostAndPort(endpoint), token, hashes, timeoutMs });

@@ -52,7 +52,7 @@ function connectionTo(server: ApiServer, nodeName: string, renewal: Disposable |
   });
   const podAccess = { endpoint: server.podEndpoint };
   return {
-    options: { client, heartbeatClient: client, eventClient: client, podAccess },
+    options: { client, heartbeatClient: client, eventClient: client, podAccess, isOwnApi: true },
     signServer: async () => () => undefined,
     close: async () => {
       renewal?.[Symbol.dispose]();

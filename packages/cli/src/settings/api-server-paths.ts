@@ -5,6 +5,6 @@ import type { NodePaths } from './node-paths.ts';
 export const apiServerPaths = ({ root, state }: Pick<NodePaths, 'root' | 'state'>) => ({
   directory: join(root, 'api-server'),
   socketPath: join(state, 'apiserver.sock'),
-  /** The administrator's kubeconfig, which the server writes at its start. */
+  /** The administrator's kubeconfig, which the server writes and renews if it listens over TLS. */
   kubeconfig: join(state, 'admin.kubeconfig'),
 });

@@ -14,15 +14,21 @@ const SMALL_BLOCKS = 128;
  */
 export function freeLargeFiles({ fd }: FileHandle, signal: AbortSignal): void {
   const top = `/proc/${process.pid}/fd/${fd}`;
-  if (hasMountBelow(readlinkSync(top))) return;
+  if (mayHaveMountBelow(top)) return;
   const large = ['-type', 'f', '-size', `+${SMALL_BLOCKS}`];
   const find = runProgram('find', ['.', '-xdev', ...large, '-delete'], { cwd: top, signal, stderr: false });
   ignoreFailure(find, 'the removal of the tree fails with an error that names the file');
 }
 
-function hasMountBelow(directory: string): boolean {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-  return mounts.some((line) => unescaped(line.split(' ')[4] ?? '').startsWith(`${directory}/`));
+/** Whether a file system is mounted below the directory to which the link refers, or that cannot be determined. */
+function mayHaveMountBelow(link: string): boolean {
+  try {
+    const directory = readlinkSync(link);
+    const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    return mounts.some((line) => unescaped(line.split(' ')[4] ?? '').startsWith(`${directory}/`));
+  } catch {
+    return true;
+  }
 }
 
 /** Decodes the octal escapes of proc_pid_mountinfo(5). */

@@ -90,8 +90,7 @@ class TreeRemoval {
       this.#signal?.throwIfAborted();
       try {
         await (isDirectory ? this.#removeDirectory(path, entry.depth) : unlink(path));
-        this.#countRemoved();
-        return;
+        break;
       } catch (error) {
         if (isErrno(error, 'ENOENT')) return;
         if (isErrno(error, 'ENOTEMPTY')) isDirectory = !isDirectory;
@@ -106,6 +105,7 @@ class TreeRemoval {
         } else if (!CHANGED_MEANWHILE.some((code) => isErrno(error, code))) throw error;
       }
     }
+    this.#countRemoved();
   }
 
   #countRemoved(): void {

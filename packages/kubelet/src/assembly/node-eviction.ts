@@ -15,7 +15,7 @@ import type { NodeReclaim } from '../eviction/reclaim-steps.ts';
 import { collectUnusedContainers } from '../gc/container-gc.ts';
 import { ImageGarbageCollector } from '../gc/image-gc.ts';
 import { pressureEvents } from '../node-status/node-conditions.ts';
-import type { KubeletOptions } from '../options.ts';
+import { isStandaloneNode, type KubeletOptions } from '../options.ts';
 import type { SummaryProvider } from '../stats/summary-provider.ts';
 import type { KnownHost } from './known-host.ts';
 import type { PodSync } from './pod-sync.ts';
@@ -34,14 +34,14 @@ export type NodeEvictionInput = {
 };
 
 /**
- * Creates the eviction manager, which is idle until `run` is called. On a standalone node, it also emits the events for pressure
- * conditions; in a cluster, the node status reporter emits them.
+ * Creates the eviction manager, which is idle until `run` is called. Without an API server, it also emits the events for pressure
+ * conditions; otherwise the node status reporter emits them.
  */
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
   const { options, cri, cgroups, known, sync, summary, events, pressure, volumes } = input;
   const { eviction, nodeName, logger, rootDir, enforceNodeAllocatable } = options;
-  const isStandalone = options.cluster === undefined;
-  if (isStandalone)
+  const isStandalone = isStandaloneNode(options);
+  if (options.cluster === undefined)
     pressure.onChange((changed) => {
       for (const { type, reason, message } of pressureEvents(nodeName, changed, pressure))
         events.event(nodeSubject(nodeName), type, reason, message);

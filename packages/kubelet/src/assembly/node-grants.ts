@@ -20,7 +20,7 @@ import {
 } from '@podwright/placement';
 import type { ContainerGrants, ContainerMount } from '../container/prepared-container.ts';
 import { isOwnAnnotation } from '../kuberuntime/labels.ts';
-import type { KubeletOptions } from '../options.ts';
+import { isStandaloneNode, type KubeletOptions } from '../options.ts';
 import type { GrantAnswer, PodGrants } from '../pod/pod-grants.ts';
 import { openPlacement, type Placement } from './placement.ts';
 
@@ -56,7 +56,7 @@ type NodeGrantsInput = {
  */
 export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): Promise<NodeGrants> {
   const { devicePluginDir, logger, rootDir } = options;
-  const isStandalone = options.cluster === undefined;
+  const isStandalone = isStandaloneNode(options);
   let read: Promise<Machine> | undefined;
   const placement = await openPlacement(options, () => (read ??= readMachine()));
   const directory = devicePluginDir || join(rootDir, 'device-plugins');

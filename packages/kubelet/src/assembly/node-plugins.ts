@@ -57,7 +57,7 @@ export type NodePlugins = {
   close(): Promise<void>;
 };
 
-/** A standalone node has no API server to report its CSI drivers to. */
+/** Without an API server there is no CSINode object to report CSI drivers in. */
 const NO_NODES: DriverNodes = { install: async () => undefined, uninstall: async () => undefined };
 
 /** As in upstream, plugins register in `<rootDir>/plugins_registry` and serve on their own sockets in `<rootDir>/plugins`. */

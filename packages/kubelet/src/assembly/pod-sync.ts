@@ -28,7 +28,7 @@ import type { ContainerHost } from '../node/container-host.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 import { hostResolvConf, searchProblem } from '../node/resolv-conf.ts';
 import { podIdRange } from '../node/subordinate-ids.ts';
-import { type KubeletOptions, seccompRoot } from '../options.ts';
+import { isStandaloneNode, type KubeletOptions, seccompRoot } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import type { PodStatusCache } from '../pleg/pod-status-cache.ts';
 import { PodAdmission } from '../pod/admission.ts';
@@ -237,7 +237,7 @@ function nodeOffer({ options, parts, resources, strictGroups, host, grants }: Po
 
 function podAdmission(input: PodSyncInput, offer: PodSync['offer']): PodAdmission {
   const { options, pressure, statuses, shutdown } = input;
-  const isStandalone = options.cluster === undefined;
+  const isStandalone = isStandaloneNode(options);
   // on a standalone node, no controller would recreate a pod that is rejected after a reboot
   const isBack = (pod: Pod) => isStandalone && statuses.lastKnown(pod) !== undefined;
   const first = (pod: Pod) =>

@@ -1,9 +1,7 @@
 import { isCriticalPod, isStaticPod, type Pod, qosClass, type Toleration } from '@podwright/kube-api';
 import type { PressureCondition } from '@podwright/kubelet-configuration';
 
-/**
- * `isStandalone`: this is a standalone node (without an API server), so all of its pods are static and only their priority makes them critical.
- */
+/** `isStandalone`: no cluster manages the node. Its static pods are ordinary workloads, and only their priority makes them critical. */
 export type NodeKind = { isStandalone: boolean };
 
 /** Whether the pod is always admitted and never evicted: a pod with critical priority or, in a cluster, any static pod. */

@@ -39,16 +39,17 @@ export class DeviceAllocator {
     const { assignments, reusable } = known;
     const { uid } = pod.metadata;
     const before = assignments.ofContainer(uid, container.name);
-    let isChanged = false;
-    for (const [resource, count] of containerRequests(known, pod, container)) {
-      const request = { podUid: uid, container: container.name, resource, count, nodes: hint.nodes, isRunning };
-      isChanged = (await this.#allocateResource(request, signal)) || isChanged;
+    try {
+      let isChanged = false;
+      for (const [resource, count] of containerRequests(known, pod, container)) {
+        const request = { podUid: uid, container: container.name, resource, count, nodes: hint.nodes, isRunning };
+        isChanged = (await this.#allocateResource(request, signal)) || isChanged;
+      }
+      if (isChanged) await saved.save();
+    } catch (error) {
+      assignments.restore(uid, container.name, before);
+      throw error;
     }
-    if (isChanged)
-      await saved.save().catch((error: unknown) => {
-        assignments.restore(uid, container.name, before);
-        throw error;
-      });
     reusable.note(pod, container, assignments.ofContainer(uid, container.name));
   }
 

@@ -90,7 +90,7 @@ export class DeviceManager implements HintProvider {
     return this.#saved.isNew;
   }
 
-  /** Returns the device counts for the node status; 0 for a resource whose plugin is gone. */
+  /** Returns the device counts for the node status; 0 for a resource whose plugin has disconnected. */
   amounts(): DeviceAmounts {
     return this.#known.inventory.amounts();
   }

@@ -1,10 +1,8 @@
-import { chown, mkdir, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chown, stat } from 'node:fs/promises';
 import {
   describeUndoFailures,
   isErrno,
   isNotFound,
-  LOG_DIRECTORY,
   PodwrightError,
   shownError,
   Undo,
@@ -15,6 +13,7 @@ import { hostIdOf } from '@podwright/system';
 import type { OciSpec } from '../oci/spec.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { isReady, type SandboxRecord } from '../records/sandbox-record.ts';
+import { makeLogDirectory } from '../tasks/log-directory.ts';
 import type { ContainerContext } from './container-context.ts';
 import { endOfFailedStart } from './container-end.ts';
 import { checkNestedMounts } from './nested-mounts.ts';
@@ -74,7 +73,7 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   using signal = withTimeout(stopped, START_TIMEOUT_MS, `start container ${id}`);
   const spec = requireSpec(files, id);
   checkPidTarget(record, spec, table);
-  if (logPath !== '') await mkdir(dirname(logPath), { recursive: true, mode: LOG_DIRECTORY });
+  if (logPath !== '') await makeLogDirectory(logPath);
   if (sandbox.config.userNamespace !== undefined) files.grantTraversal(id, sandbox.config.userNamespace);
   undo.add('delete the task', () => tasks.delete(id));
   const task = {

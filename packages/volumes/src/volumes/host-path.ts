@@ -29,8 +29,8 @@ export class HostPathPlugin implements VolumePlugin {
 
   async setUp({ volume }: VolumeRequest): Promise<string> {
     const { path, type = '' } = volume.hostPath!;
-    if (type === '') return path;
     await serverMounts.requireResponse(path);
+    if (type === '') return path;
     const stats = (await statIfThere(path)) ?? (await create(path, type));
     const { isThat, kind } = checks[type];
     if (stats !== undefined && isThat(stats)) return path;

@@ -1,5 +1,5 @@
-/** The bindings with which nodes join by bootstrap tokens and renew their certificates. In other clusters, kubeadm creates them. */
-import { ANONYMOUS, NODES } from '../known-users.ts';
+/** The bindings with which nodes join by bootstrap tokens and renew their certificates, and with which this server uses kubelets. In other clusters, kubeadm creates them. */
+import { ANONYMOUS, KUBELET_CLIENTS, NODES } from '../known-users.ts';
 import { RBAC_GROUP, type Role, type RoleBinding, type Subject } from '../rbac-objects.ts';
 import { AUTO_UPDATE, type BootstrapPolicy } from './bootstrap-policy.ts';
 
@@ -22,6 +22,7 @@ export function joiningPolicy(): BootstrapPolicy {
       clusterBinding('podwright:node-bootstrapper', 'system:node-bootstrapper', BOOTSTRAPPERS),
       clusterBinding('podwright:node-client-approval', `${REQUESTS}:nodeclient`, BOOTSTRAPPERS),
       clusterBinding('podwright:node-client-renewal', `${REQUESTS}:selfnodeclient`, NODES),
+      clusterBinding(KUBELET_CLIENTS, 'system:kubelet-api-admin', KUBELET_CLIENTS),
     ],
     roles: [clusterInfoRole()],
     roleBindings: [clusterInfoBinding()],

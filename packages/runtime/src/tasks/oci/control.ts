@@ -14,7 +14,8 @@ type Monitored = Pick<TaskRecord, 'id' | 'bundle'>;
  */
 export async function prepareMonitorLog(logPath: string): Promise<void> {
   await makeLogDirectory(logPath);
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK; // a FIFO of a pod with a hostPath must not block the open
   try {
     await (await open(`${logPath}.tmp`, flags, LOG_FILE)).close();
   } catch (error) {
