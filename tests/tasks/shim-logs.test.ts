@@ -125,7 +125,6 @@ describe('logs of tasks of shims', () => {
     execFileSync('rm', ['-r', directory]);
     tasks = await openShims(scratch);
     assert.equal((await tasks.state('gone')).status, 'running');
-    execFileSync('mkdir', [directory]);
     await tasks.reopenLog('gone', logPath);
     await tasks.execSync('gone', ['sh', '-c', '> /tmp/more'], { signal: bound() });
     await waitFor(() => / stdout F more\n/.test(readFileSync(logPath, 'utf8')) || undefined, {
