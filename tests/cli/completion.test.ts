@@ -121,7 +121,8 @@ test('bash completes commands, names and files', async () => {
 });
 
 test('bash completes typed words', () => {
-  const typed = `source <(podwright completion bash)\npodwright ima\t --dig\t; echo ended\nexit\n`;
+  // without `false`, the command would start a node with the host's default directories
+  const typed = `source <(podwright completion bash)\nfalse && podwright ima\t --dig\t; echo ended\nexit\n`;
   const { stdout } = spawnSync('script', ['-qfec', 'stty cols 1000; bash --norc --noprofile -i', '/dev/null'], {
     ...{
       input: typed,
