@@ -7,7 +7,9 @@ import { DAEMON_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
 
 test('SIGUSR1 opens no inspector in a process with the flags', async () => {
   // the handler of SIGTERM runs after SIGUSR1, and exits when an inspector would already have printed its address
-  const script = "process.on('SIGTERM', () => setTimeout(process.exit, 200, 0)); console.log('ready')";
+  const handler = "process.on('SIGTERM', () => setTimeout(process.exit, 200, 0))";
+  // without the timer, nothing would keep the process running until the signals arrive
+  const script = `${handler}; setTimeout(() => {}, 60_000); console.log('ready')`;
   const child = spawn(process.execPath, [...PROCESS_FLAGS, ...DAEMON_FLAGS, '-e', script]);
   const err = text(child.stderr);
   await once(child.stdout, 'data');
