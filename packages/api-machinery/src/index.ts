@@ -40,4 +40,4 @@ export type { Durability } from './store/sqlite-file.ts';
 export { openSqliteStore, type SqliteStore } from './store/sqlite-store.ts';
 export { ExpiredRevision, SlowWatcher } from './store/store-errors.ts';
 export { itemParts, StoredObject } from './store/stored-object.ts';
-export { timestamp } from './timestamp.ts';
+export { parseTime, timestamp } from './timestamp.ts';

@@ -1,7 +1,7 @@
 export { PortForwarder } from './client/port-forward.ts';
 export { type CommandIo, runRemoteCommand } from './client/remote-command.ts';
 export { connectSpdy, type UpgradeTarget } from './client/upgrade.ts';
-export { joinConnections, proxyUpgrade } from './proxy-upgrade.ts';
+export { answerHead, joinConnections, proxyUpgrade } from './proxy-upgrade.ts';
 export { type CountBuffer, collectBuffers } from './read-buffers.ts';
 export type { RemoteProcess, StreamChoice, TerminalSize } from './remote-process.ts';
 export type { PortDialer } from './server/port-forward.ts';

@@ -94,7 +94,8 @@ function passAnswer(response: IncomingMessage, socket: Duplex): void {
   response.pipe(socket, { end: false });
 }
 
-function answerHead(response: IncomingMessage, without: string[] = [], extra: string[] = []): string {
+/** Returns the head of a response as it was received, except for the headers `without` (in lower case), and after the headers `extra`. */
+export function answerHead(response: IncomingMessage, without: string[] = [], extra: string[] = []): string {
   const lines = [`HTTP/1.1 ${response.statusCode} ${response.statusMessage}`, ...extra];
   for (let index = 0; index < response.rawHeaders.length; index += 2) {
     const name = response.rawHeaders[index]!;

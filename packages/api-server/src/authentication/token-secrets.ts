@@ -1,4 +1,5 @@
 /** Secrets of type `bootstrap.kubernetes.io/token` (upstream's cluster-bootstrap/token/api). */
+import { parseTime } from '@podwright/api-machinery';
 import { isRecord } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 
@@ -20,9 +21,6 @@ export const TOKEN_NAMESPACE = 'kube-system';
 export const TOKEN_PREFIX = 'bootstrap-token-';
 const TYPE = 'bootstrap.kubernetes.io/token';
 
-/** RFC 3339, as parsed by Go. */
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
-
 /** Returns the token in a Secret; undefined if the Secret is of another type. */
 export function readTokenSecret(object: ApiObject): TokenSecret | undefined {
   if (object.type !== TYPE) return undefined;
@@ -40,8 +38,7 @@ export function readTokenSecret(object: ApiObject): TokenSecret | undefined {
 /** Whether a token has expired. An expiration that is not a time has passed. */
 export function isExpired({ expiration }: TokenSecret, nowMs: number): boolean {
   if (expiration === '') return false;
-  const atMs = TIME.test(expiration) ? Date.parse(expiration) : Number.NaN;
-  return !(atMs > nowMs);
+  return !(parseTime(expiration) > nowMs);
 }
 
 function dataOf({ data }: ApiObject, name: string): string {

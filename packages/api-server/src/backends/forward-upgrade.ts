@@ -24,13 +24,13 @@ export async function forwardUpgrade(
   exchange: HttpExchange,
   { backend, path }: { backend: Backend; path: string },
 ): Promise<void> {
-  const { joinConnections } = await import('@podwright/streaming');
+  const { answerHead, joinConnections } = await import('@podwright/streaming');
   const { response, upgraded } = await requestUpgrade(exchange, backend, path);
   if (upgraded === undefined) return passRefusal(exchange, response);
   if (exchange.signal.aborted) return void upgraded.socket.destroy();
   const client = exchange.upgrade!();
   client.socket.on('error', () => client.socket.destroy());
-  client.socket.write(headOf(response));
+  client.socket.write(answerHead(response));
   if (upgraded.head.length > 0) client.socket.write(upgraded.head);
   if (client.head.length > 0) upgraded.socket.write(client.head);
   boundIdleness(client.socket as Socket);
@@ -58,13 +58,6 @@ async function requestUpgrade(exchange: HttpExchange, backend: Backend, path: st
 
 /** As in upstream, these errors have no reason. */
 const failed = (message: string): ApiError => new ApiError(500, '', { message });
-
-function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
-  return `${lines.join('\r\n')}\r\n\r\n`;
-}
 
 function boundIdleness(socket: Socket): void {
   socket.setTimeout?.(MAX_IDLE_MS, () => socket.destroy());

@@ -1,4 +1,4 @@
-import { badRequest } from '@podwright/api-machinery';
+import { badRequest, parseTime } from '@podwright/api-machinery';
 import { type FieldError, forbiddenField, invalidValue, notSupported } from '@podwright/kube-kinds';
 import { QueryValues } from '../wire/query-values.ts';
 
@@ -18,7 +18,6 @@ export type PodLogOptions = {
 };
 
 const STREAMS = ['All', 'Stderr', 'Stdout'];
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 const LAYOUT = '2006-01-02T15:04:05Z07:00';
 
 /** Decodes the query. Throws 400 for a number or time that is none. */
@@ -41,7 +40,7 @@ export function podLogOptions(query: URLSearchParams): PodLogOptions {
 function timeOf(text: string | null): number | undefined {
   if (text === null || text === 'null') return undefined;
   if (text === '') return Date.parse('0001-01-01T00:00:00Z'); // Go's zero time
-  const time = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  const time = parseTime(text);
   if (!Number.isNaN(time)) return time;
   const shown = JSON.stringify(text.slice(0, 100));
   throw badRequest(`parsing time ${shown} as ${JSON.stringify(LAYOUT)}: cannot parse ${shown} as "2006"`);

@@ -9,23 +9,16 @@ import { printNotes } from '../manifests/findings.ts';
 import { type ManifestOptions, type Manifests, manifestNames, readManifests } from '../manifests/read-manifests.ts';
 import { canRedraw } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
-import { Interrupted, type Interrupts, listenForInterrupts } from '../run/interrupt.ts';
+import { Interrupted, listenForInterrupts } from '../run/interrupt.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { applyWithConsent, reportAdopted, reportExisting } from '../run/replacing.ts';
+import type { Course as AppliedCourse, WatchOptions } from '../run/run-ending.ts';
 import { adoptLeftovers, dropAdopted, leftoverRecords, recordRun, uidsOfRuns } from '../run/run-records.ts';
 import { RunSession } from '../run/run-session.ts';
 import { watchRun } from '../run/watch-run.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-/** `timeout`, in ms, limits the time until the pods are ready or, with `once`, until they have terminated. */
-export type RunOptions = ManifestOptions & {
-  once?: boolean;
-  detach?: boolean;
-  timeout?: number;
-  force?: boolean;
-  quiet?: boolean;
-  dryRun?: boolean;
-};
+export type RunOptions = ManifestOptions & Partial<WatchOptions> & { force?: boolean; dryRun?: boolean };
 
 /** `podwright run FILE…`: returns the exit code. */
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
@@ -88,15 +81,12 @@ function reportLeft({ node, program }: Course): void {
   printError(`pods of this run may still be there: '${program} ps' lists them${stop}`);
 }
 
-type Course = {
+/** A run from its start; the session begins once the manifests have been applied. */
+type Course = Omit<AppliedCourse, 'node' | 'options' | 'session'> & {
   node: EnsuredNode;
-  program: string;
   options: RunOptions & { detach: boolean };
-  names: string[];
-  /** Whether log lines are prefixed with the names of the pod and container. */
-  prefixed: boolean;
-  interrupts: Interrupts;
 };
+
 const podsIn = ({ decoded }: Manifests): Pod[] =>
   decoded.objects.flatMap(({ object }) => (object.kind === 'Pod' ? [object] : []));
 

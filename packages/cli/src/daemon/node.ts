@@ -1,7 +1,6 @@
-import type { Server } from 'node:http';
 import { createLogger, PodwrightError } from '@podwright/base';
 import type { StopOptions } from '@podwright/node-api';
-import { deferAccept, filterConnections, loadSystem, SocketOwners, type TcpEnds } from '@podwright/system';
+import { loadSystem, SocketOwners, type TcpEnds } from '@podwright/system';
 import { markStarting } from '../client/starting-node.ts';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -12,7 +11,7 @@ import { openMetrics } from './metrics.ts';
 import { startNodeParts } from './node-parts.ts';
 import { serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
-import { SILENT_CLIENT_SECONDS } from './stranger-connections.ts';
+import { guardPort } from './stranger-connections.ts';
 
 const API_IN_CLUSTER =
   'a node of a cluster has no Kubernetes API of its own: remove enabled from the table api of the configuration file, or leave the cluster';
@@ -40,10 +39,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
     configure: settings?.configure,
     standaloneApi,
     peerUser: (ends: TcpEnds) => owners.userOf(ends),
-    onListening: (server: Server, allows?: (ends: TcpEnds) => boolean) => {
-      deferAccept(server, SILENT_CLIENT_SECONDS);
-      if (allows) filterConnections(server, allows);
-    },
+    onListening: guardPort,
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
     await standaloneApi?.close();

@@ -1,11 +1,17 @@
 import type { Server } from 'node:net';
 import { type ConnectionEnds, StrangerLimit } from '@podwright/kubelet-server';
-import { deferAccept, filterConnections, SocketOwners } from '@podwright/system';
+import { deferAccept, filterConnections, SocketOwners, type TcpEnds } from '@podwright/system';
 
 /**
  * How long the kernel holds back a connection until the client sends data (TCP_DEFER_ACCEPT). It is the same as the timeout for a request.
  */
-export const SILENT_CLIENT_SECONDS = 10;
+const SILENT_CLIENT_SECONDS = 10;
+
+/** Makes a server accept only connections whose clients have sent data and which `allows` does not refuse. */
+export function guardPort(server: Server, allows?: (ends: TcpEnds) => boolean): void {
+  deferAccept(server, SILENT_CLIENT_SECONDS);
+  if (allows) filterConnections(server, allows);
+}
 
 /** Limits the connections of unknown clients to a port of the API server as those to the kubelet's port are limited. */
 export function limitStrangers(): {
@@ -15,10 +21,7 @@ export function limitStrangers(): {
   const owners = new SocketOwners();
   const limit = new StrangerLimit({ peerUser: (ends) => owners.userOf(ends) });
   return {
-    onListening: (server) => {
-      deferAccept(server, SILENT_CLIENT_SECONDS);
-      filterConnections(server, (ends) => limit.allows(ends));
-    },
+    onListening: (server) => guardPort(server, (ends) => limit.allows(ends)),
     onAuthenticated: (connection) => limit.markAuthenticated(connection),
   };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
+import { unescapeMountPath } from '../files/mount-path.ts';
 
 /** Larger than most cgroup files, and small enough to be allocated from Node.js's buffer pool. */
 const SMALL_FILE_BYTES = 2048;
@@ -119,8 +120,8 @@ function cgroupMounts(mountinfo: string): CgroupMount[] {
     const mountPoint = left?.split(' ')[4];
     const [type, , options] = right?.split(' ') ?? [];
     if (mountPoint === undefined || (type !== 'cgroup' && type !== 'cgroup2')) continue;
-    const unescaped = mountPoint.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
-    mounts.push({ version: type === 'cgroup' ? 1 : 2, mountPoint: unescaped, options: options?.split(',') ?? [] });
+    const version = type === 'cgroup' ? 1 : 2;
+    mounts.push({ version, mountPoint: unescapeMountPath(mountPoint), options: options?.split(',') ?? [] });
   }
   return mounts;
 }

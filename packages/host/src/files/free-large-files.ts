@@ -3,6 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { ignoreFailure } from '@podwright/base';
 import { runProgram } from '../programs/program.ts';
+import { unescapeMountPath } from './mount-path.ts';
 
 /** Size of the files that are not large, in units of 512 bytes: up to 64 KiB. */
 const SMALL_BLOCKS = 128;
@@ -25,12 +26,8 @@ function mayHaveMountBelow(link: string): boolean {
   try {
     const directory = readlinkSync(link);
     const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-    return mounts.some((line) => unescaped(line.split(' ')[4] ?? '').startsWith(`${directory}/`));
+    return mounts.some((line) => unescapeMountPath(line.split(' ')[4] ?? '').startsWith(`${directory}/`));
   } catch {
     return true;
   }
 }
-
-/** Decodes the octal escapes of proc_pid_mountinfo(5). */
-const unescaped = (text: string) =>
-  text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));

@@ -52,55 +52,46 @@ export function listRoutes(): NetlinkRequest {
 /** Decodes a response to `listRoutes`; returns `undefined` for routes in other tables, default routes, and routes that are not unicast. */
 export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
-  const table = attributes.get(RTA_TABLE)?.readUInt32LE() ?? body[4];
   const destination = attributes.get(RTA_DST);
-  const isRelevant =
-    (body[0] === AF_INET || body[0] === AF_INET6) && table === RT_TABLE_MAIN && body[7] === RTN_UNICAST;
-  if (!isRelevant || destination === undefined) return undefined;
+  if (!isUnicastInMain(body, attributes) || destination === undefined) return undefined;
   return {
     destination: addressText(destination),
     prefixLength: body[1]!,
     linkIndex: attributes.get(RTA_OIF)?.readUInt32LE(),
-    viaGateway: nextHopsOf(attributes).every((hop) => hop.has(RTA_GATEWAY) || hop.has(RTA_VIA)),
+    viaGateway: nextHopsOf(attributes).every((hop) => hop.attributes.has(RTA_GATEWAY) || hop.attributes.has(RTA_VIA)),
   };
 }
 
 /** Decodes a response to `listRoutes`; returns `undefined` for other routes than unicast default routes in the main table. */
 export function decodeDefaultRoute({ body }: NetlinkMessage): DefaultRoute | undefined {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
-  const table = attributes.get(RTA_TABLE)?.readUInt32LE() ?? body[4];
-  const isDefault = body[1] === 0 && table === RT_TABLE_MAIN && body[7] === RTN_UNICAST;
-  if (!isDefault || (body[0] !== AF_INET && body[0] !== AF_INET6)) return undefined;
-  const link = attributes.get(RTA_OIF)?.readUInt32LE();
+  if (!isUnicastInMain(body, attributes) || body[1] !== 0) return undefined;
   return {
     family: body[0] === AF_INET ? 4 : 6,
     metric: attributes.get(RTA_PRIORITY)?.readUInt32LE() ?? 0,
-    linkIndexes: link === undefined ? nextHopLinks(attributes) : [link],
+    linkIndexes: nextHopsOf(attributes).flatMap(({ linkIndex }) => linkIndex ?? []),
   };
 }
 
-/** Returns the links of a multipath route's next hops. */
-function nextHopLinks(route: Map<number, Buffer>): number[] {
-  const multipath = route.get(RTA_MULTIPATH) ?? Buffer.alloc(0);
-  const found: number[] = [];
-  for (let at = 0; at + NEXT_HOP_BYTES <= multipath.length; ) {
-    found.push(multipath.readInt32LE(at + 4));
-    at += Math.max(NEXT_HOP_BYTES, multipath.readUInt16LE(at));
-  }
-  return found;
+function isUnicastInMain(body: Buffer, attributes: Map<number, Buffer>): boolean {
+  const table = attributes.get(RTA_TABLE)?.readUInt32LE() ?? body[4];
+  return (body[0] === AF_INET || body[0] === AF_INET6) && table === RT_TABLE_MAIN && body[7] === RTN_UNICAST;
 }
 
+type NextHop = { linkIndex: number | undefined; attributes: Map<number, Buffer> };
+
 /**
- * Returns the attributes of each next hop: the route's own attributes or, for a multipath route, those in each struct rtnexthop (8 bytes,
- * starting with a u16 length).
+ * Returns each next hop: of the route's own attributes or, for a multipath route, those in each struct rtnexthop (8 bytes: a u16 length, two
+ * bytes, and the index of the link).
  */
-function nextHopsOf(route: Map<number, Buffer>): Map<number, Buffer>[] {
+function nextHopsOf(route: Map<number, Buffer>): NextHop[] {
   const multipath = route.get(RTA_MULTIPATH);
-  if (multipath === undefined) return [route];
-  const nextHops: Map<number, Buffer>[] = [];
+  if (multipath === undefined) return [{ linkIndex: route.get(RTA_OIF)?.readUInt32LE(), attributes: route }];
+  const nextHops: NextHop[] = [];
   for (let at = 0; at + NEXT_HOP_BYTES <= multipath.length; ) {
     const length = Math.max(NEXT_HOP_BYTES, multipath.readUInt16LE(at));
-    nextHops.push(decodeAttributes(multipath.subarray(at + NEXT_HOP_BYTES, at + length)));
+    const attributes = decodeAttributes(multipath.subarray(at + NEXT_HOP_BYTES, at + length));
+    nextHops.push({ linkIndex: multipath.readInt32LE(at + 4), attributes });
     at += length;
   }
   return nextHops;
