@@ -34,7 +34,7 @@ test('another device is not opened, even if it replaces the terminal during the 
   using directory = mkdtempDisposableSync(join(tmpdir(), 'pw-size-'));
   const device = join(directory.path, 'device');
   execFileSync('mknod', [device, 'c', '200', '1']); // no driver: opening it fails with ENXIO
-  const command = `perl -e '${SWAP}' ${device}`;
+  const command = `exec perl -e '${SWAP}' ${device}`;
   const child = spawn('script', ['--quiet', '--command', command, '/dev/null'], { stdio: 'pipe' });
   const inside = () => childOf(child.pid!);
   t.after(() => process.kill(inside(), 'SIGKILL'));
