@@ -1,16 +1,18 @@
-/** Peers that send many certificates whose signatures take long to verify do not stall this process. */
+/** Peers whose certificates take long to decode, or whose signatures take long to verify, do not stall this process. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempDisposableSync, readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { connect } from 'node:tls';
+import { connect, createServer, type SecureVersion } from 'node:tls';
 import { answerTo } from '../../packages/api-server/src/backends/backend-response.ts';
 import { dialError } from '../../packages/api-server/src/backends/dial-error.ts';
 import { networkBackend } from '../../packages/api-server/src/backends/network-backend.ts';
 import { TestServer } from '../../packages/api-server/src/server/test-server.fixture.ts';
-import { clientContext, errorMessage, setChainLimits } from '../../packages/base/src/index.ts';
+import { clientContext, errorMessage, limitClientChains, setChainLimits } from '../../packages/base/src/index.ts';
 import { fetchManifest } from '../../packages/cli/src/manifests/manifest-url.ts';
 import { openServer } from '../../packages/grpc/src/server/bare-client.fixture.ts';
 import { HttpClient } from '../../packages/images/src/registry/http-client.ts';
@@ -69,10 +71,14 @@ for (const [client, call] of Object.entries(clients))
     assert.match(JSON.stringify(answer), /certificates are larger than 16 KiB/);
   });
 
-function certificateFiles(): { certificateFile: string; key: Buffer; certificate: Buffer } & Disposable {
+type Files = { certificateFile: string; key: Buffer; certificate: Buffer };
+
+const serverPair = ({ key, certificate }: Files) => ({ key, cert: certificate });
+
+function certificateFiles(newKey = ['-newkey', 'rsa:2048']): Files & Disposable {
   const directory = mkdtempDisposableSync(join(tmpdir(), 'pw-slow-chain-'));
   const [key, certificate] = [join(directory.path, 'key.pem'), join(directory.path, 'certificate.pem')];
-  const options = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost'];
+  const options = ['-x509', ...newKey, '-nodes', '-subj', '/CN=localhost'];
   execFileSync('openssl', ['req', ...options, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
   return {
     certificateFile: certificate,
@@ -99,6 +105,50 @@ test('servers refuse a large chain of a client before they verify a signature', 
   });
   assert.equal((await sendChain(api.port, LARGE_CHAIN)).toString('hex'), REFUSAL, 'with another certificate');
 });
+
+const EXPLICIT_CURVE = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-pkeyopt', 'ec_param_enc:explicit'];
+
+test('clients refuse a key on an explicit curve, and say so', async (t) => {
+  using files = certificateFiles(EXPLICIT_CURVE);
+  const server = createServer(serverPair(files)).listen(0, '127.0.0.1');
+  server.on('tlsClientError', () => undefined);
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (const [client, call] of Object.entries(clients)) {
+    const answer = await call(port).catch(errorMessage);
+    assert.match(JSON.stringify(answer), /an elliptic curve that has no name/, client);
+  }
+});
+
+for (const version of ['TLSv1.2', 'TLSv1.3'] satisfies SecureVersion[])
+  test(`a server refuses a client's key on an explicit curve, and accepts one on a named curve, with ${version}`, async (t) => {
+    using explicit = certificateFiles(EXPLICIT_CURVE);
+    using named = certificateFiles(EXPLICIT_CURVE.slice(0, 4));
+    const server = createServer({ ...serverPair(named), requestCert: true, rejectUnauthorized: false });
+    limitClientChains(server);
+    const subjects: string[] = [];
+    server.on('secureConnection', (socket) => {
+      subjects.push(socket.getPeerX509Certificate()!.subject);
+      socket.end();
+    });
+    t.after(() => server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const dial = async (files: Files) => {
+      const secureContext = clientContext('server', { ...serverPair(files), maxVersion: version });
+      const socket = connect({ host: '127.0.0.1', port, secureContext, rejectUnauthorized: false });
+      socket.on('error', () => undefined).resume();
+      await new Promise((resolve) => socket.once('close', resolve));
+    };
+    const errors: string[] = [];
+    server.on('tlsClientError', (error) => errors.push(error.message));
+    await dial(explicit);
+    assert.match(errors.join(), /length mismatch|invalid context/);
+    assert.deepEqual(subjects, []);
+    await dial(named);
+    assert.deepEqual(subjects, ['CN=localhost']);
+  });
 
 /** Returns the least CPU time, in ms, of some handshakes with a server. */
 async function handshakeCost(t: TestContext): Promise<number> {

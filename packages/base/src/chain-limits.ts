@@ -21,7 +21,11 @@ const LIMITS = {
   client: { maxBytes: 8 << 10, maxIntermediates: 2 },
 } satisfies Record<string, ChainLimits>;
 
+/** The arc of the object identifiers of a curve's field (ANSI X9.62), which only explicit curve parameters contain. */
+const FIELD_TYPE = Buffer.from('2a8648ce3d01', 'hex');
+
 const TOO_LARGE = `its certificates are larger than ${LIMITS.server.maxBytes >> 10} KiB`;
+const INVALID = 'its certificates are malformed, or have a key on an elliptic curve that has no name';
 
 let limitChains: LimitChains | undefined;
 
@@ -44,7 +48,17 @@ export function limitClientChains(server: Pick<Server, 'setSecureContext'>): voi
   limitChains?.(context ?? ({} as SecureContext), LIMITS.client); // without a context, the limiter reports that it has no effect
 }
 
-/** Returns a description of a failed handshake if the server's certificates were too large. The error's code depends on timing. */
+/**
+ * Whether DER-encoded certificates or keys contain a key on a curve that is given by its parameters rather than by its name. OpenSSL
+ * takes up to seconds to decode such a key. Certificates must not contain one (RFC 5480, section 2.1.1).
+ */
+export function hasExplicitCurve(der: Uint8Array): boolean {
+  return Buffer.from(der.buffer, der.byteOffset, der.byteLength).includes(FIELD_TYPE);
+}
+
+/** Returns a description of a failed handshake if the server's certificates were refused. The error's code depends on timing. */
 export function chainProblem(error: unknown): string | undefined {
-  return error instanceof Error && error.message.includes('excessive message size') ? TOO_LARGE : undefined;
+  if (!(error instanceof Error)) return undefined;
+  if (error.message.includes('excessive message size')) return TOO_LARGE;
+  return error.message.includes('tls_process_server_certificate:length mismatch') ? INVALID : undefined;
 }

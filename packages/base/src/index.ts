@@ -7,6 +7,7 @@ export {
   type ChainLimits,
   chainProblem,
   clientContext,
+  hasExplicitCurve,
   type LimitChains,
   limitClientChains,
   setChainLimits,

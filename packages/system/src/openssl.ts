@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { type ChainLimits, type LimitChains, PodwrightError } from '@podwright/base';
+import { type ChainLimits, hasExplicitCurve, type LimitChains, PodwrightError } from '@podwright/base';
 import koffi from 'koffi';
 
 type Address = bigint;
@@ -9,12 +9,21 @@ type OpenSsl = {
   control(context: Address, command: number, value: number, pointer: null): number | bigint;
   setVerifyDepth(context: Address, depth: number): void;
   getVerifyDepth(context: Address): number;
+  /** Makes connections of a context call `refuseExplicitCurves` with each message. */
+  setMessageCallback(context: Address): void;
 };
 
 // From openssl/ssl.h.
 const SSL_CTRL_GET_MAX_CERT_LIST = 50;
 const SSL_CTRL_SET_MAX_CERT_LIST = 51;
 const DEFAULT_MAX_CERT_LIST = 102_400;
+
+type MessageArguments = [isSent: number, version: number, contentType: number, message: unknown, bytes: number];
+
+// From openssl/ssl3.h and RFC 8446, section 4.
+const SSL3_RT_HANDSHAKE = 22;
+const CERTIFICATE_MESSAGE = 11;
+const MESSAGE_HEADER_BYTES = 4;
 
 /**
  * Returns a function that limits the certificate chains of the connections of a TLS context. If this Node.js does not give access to OpenSSL,
@@ -41,13 +50,34 @@ function loadOpenSsl(): OpenSsl {
     control: library.func('long SSL_CTX_ctrl(uintptr_t context, int command, long value, void *pointer)'),
     setVerifyDepth: library.func('void SSL_CTX_set_verify_depth(uintptr_t context, int depth)'),
     getVerifyDepth: library.func('int SSL_CTX_get_verify_depth(uintptr_t context)'),
+    setMessageCallback: messageCallbackSetter(library),
   };
+}
+
+function messageCallbackSetter(library: ReturnType<typeof koffi.load>): OpenSsl['setMessageCallback'] {
+  const parameters = 'int isSent, int version, int contentType, void *message, size_t bytes, void *ssl, void *argument';
+  const type = koffi.pointer(koffi.proto(`void tlsMessageCallback(${parameters})`));
+  const callback = koffi.register(refuseExplicitCurves, type); // never unregistered: contexts live as long as the process
+  const set = library.func('void SSL_CTX_set_msg_callback(uintptr_t context, void *callback)');
+  return (context) => set(context, callback);
+}
+
+/**
+ * Makes a Certificate message that contains a key on an explicit curve invalid. OpenSSL calls this with each handshake message before it
+ * decodes the message in the same buffer, and then ends the handshake with a decode error. Decoding such a key takes up to seconds.
+ */
+function refuseExplicitCurves(...[isSent, , contentType, message, bytes]: MessageArguments): void {
+  if (isSent !== 0 || contentType !== SSL3_RT_HANDSHAKE || bytes <= MESSAGE_HEADER_BYTES) return;
+  const view = new Uint8Array(koffi.view(message, Number(bytes)));
+  if (view[0] !== CERTIFICATE_MESSAGE || !hasExplicitCurve(view)) return;
+  view[MESSAGE_HEADER_BYTES] = 0xff; // the length of the request context (TLS 1.3) or of the certificates (TLS 1.2)
 }
 
 function limitChains(openssl: OpenSsl, context: Address, { maxBytes, maxIntermediates }: ChainLimits): void {
   const previous = Number(openssl.control(context, SSL_CTRL_GET_MAX_CERT_LIST, 0, null));
   if (previous !== DEFAULT_MAX_CERT_LIST && previous !== maxBytes) throw unavailable(`its maximum is ${previous}`);
   openssl.control(context, SSL_CTRL_SET_MAX_CERT_LIST, maxBytes, null);
+  openssl.setMessageCallback(context);
   openssl.setVerifyDepth(context, maxIntermediates);
   const depth = openssl.getVerifyDepth(context);
   if (depth !== maxIntermediates) throw unavailable(`its depth is ${depth}`);

@@ -27,6 +27,14 @@ const RSA = [
   'ZCSIedXhJC4pH3eDjleC3v47U7mEjCZq2D1rk+yRk9sGAce4vaHGP/96XpcyJQlH6E939BlIitmP8VFjqPBuFFD+I6bh6+d3mQIx',
   'KQ7WViAUCcNdgGSXUnVz7HqfzUpLRr1Vk1RGr/AIVB55mrc=',
 ].join('');
+const EXPLICIT_CURVE = [
+  'MIIBvDCCAWICAQAwDDEKMAgGA1UEAwwBeDCCAUswggEDBgcqhkjOPQIBMIH3AgEBMCwGByqGSM49AQECIQD/////AAAAAQAAAAAAAA',
+  'AAAAAAAP///////////////zBbBCD/////AAAAAQAAAAAAAAAAAAAAAP///////////////AQgWsY12Ko6k+ez671VdpiGvGUdBrDM',
+  'U7D2O848PifSYEsDFQDEnTYIhucEk2pmeOETnSa3gZ9+kARBBGsX0fLhLEJH+Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT+NC4v4af5',
+  'uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfUCIQD/////AAAAAP//////////vOb6racXnoTzucrC/GMlUQIBAQNCAAQRB7oOeRG14JyL',
+  'z/+DpP4iWqYwhppjj+DAHBd98EJx3VIMiPO5wiEm2CeimzJfLpJ1JuyJYhmDNcQEzQoWbMPnoAAwCgYIKoZIzj0EAwIDSAAwRQIhAJ',
+  'Hroau7vkMMPv6zcfRvMPBwqVXAhc3p6AWm/3je3qFwAiBAi3a+BVQRzerIqGGDm39WSq6E54/TI6RXnyrdTbZQdw==',
+].join('');
 const CERTIFICATE = [
   'MIIBcDCCARWgAwIBAgIUDtVqPJXz8jeePUefcPbAIXJ59bswCgYIKoZIzj0EAwIwDDEKMAgGA1UEAwwBYTAgFw0yNjExMjkyMjEz',
   'NThaGA8yMTI2MTEwNTIyMTM1OFowDDEKMAgGA1UEAwwBYTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABFszqiZholgBi7MMK2pl',
@@ -78,6 +86,7 @@ test('the signature of a request is checked', () => {
   assert.equal(problem(tampered(EC)), 'x509: ECDSA verification failure');
   assert.equal(problem(tampered(ED25519)), 'x509: Ed25519 verification failure');
   assert.equal(problem(tampered(RSA)), 'crypto/rsa: verification error');
+  assert.equal(problem(encoded(EXPLICIT_CURVE)), 'x509: unsupported elliptic curve');
   assert.equal(problem(CHAIN), 'PEM block type must be CERTIFICATE REQUEST');
   assert.equal(problem(''), 'PEM block type must be CERTIFICATE REQUEST');
   const bytes = Buffer.from(EC, 'base64');

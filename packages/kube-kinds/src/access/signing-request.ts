@@ -1,5 +1,6 @@
 /** Parses certificate signing requests (PKCS#10, RFC 2986), as far as is needed to verify their signatures. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { hasExplicitCurve } from '@podwright/base';
 import { pemBlocks } from './pem-blocks.ts';
 
 /** The hash functions of the signature algorithms, by OID. Ed25519 has none. */
@@ -36,6 +37,7 @@ function signatureProblem(bytes: Buffer): string | undefined {
   const key = children(info!)[2]!;
   const hash = HASHES.get(identifierOf(children(algorithm!)[0]!));
   if (hash === undefined) return 'x509: cannot verify signature: algorithm unimplemented';
+  if (hasExplicitCurve(key.whole)) return 'x509: unsupported elliptic curve';
   const publicKey = createPublicKey({ key: key.whole, format: 'der', type: 'spki' });
   // the first byte of a DER bit string is the number of unused bits
   const isValid = verify(hash, info!.whole, publicKey, signature!.content.subarray(1));

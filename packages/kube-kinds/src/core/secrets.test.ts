@@ -66,8 +66,21 @@ describe('a Secret', () => {
   });
 });
 
+// made with openssl; its key was not retained
+const EXPLICIT_CURVE = [
+  'MIICcTCCAhegAwIBAgIURfn3Ye0KK293cFauT9LdNUvQXd0wCgYIKoZIzj0EAwIwFDESMBAGA1UEAwwJbG9jYWxob3N0MB4XDTI2',
+  'MTEzMDA2MTQxNloXDTI5MDUxODA2MTQxNlowFDESMBAGA1UEAwwJbG9jYWxob3N0MIIBSzCCAQMGByqGSM49AgEwgfcCAQEwLAYH',
+  'KoZIzj0BAQIhAP////8AAAABAAAAAAAAAAAAAAAA////////////////MFsEIP////8AAAABAAAAAAAAAAAAAAAA////////////',
+  '///8BCBaxjXYqjqT57PrvVV2mIa8ZR0GsMxTsPY7zjw+J9JgSwMVAMSdNgiG5wSTamZ44ROdJreBn36QBEEEaxfR8uEsQkf4vObl',
+  'Y6RA8ncDfYEt6zOg9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9QIhAP////8AAAAA//////////+85vqt',
+  'pxeehPO5ysL8YyVRAgEBA0IABBEHug55EbXgnIvP/4Ok/iJapjCGmmOP4MAcF33wQnHdUgyI87nCISbYJ6KbMl8uknUm7IliGYM1',
+  'xATNChZsw+ejUzBRMB0GA1UdDgQWBBQp1XnvR4V9UVa1UhHm1W4JBMU+BjAfBgNVHSMEGDAWgBQp1XnvR4V9UVa1UhHm1W4JBMU+',
+  'BjAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gAMEUCIQCMSWllIziBGzatOEbQK1f5LSQDFA6o2ELuiYy3lESy9AIgKgYG',
+  'DhStGXQxqq7rVPRmg8ZEK+XNo7WHcJdh/bxSWP4=',
+].join('');
+
 describe('a TLS secret', () => {
-  const pem = (type: string) => `-----BEGIN ${type}-----\nAAAA\n-----END ${type}-----\n`;
+  const pem = (type: string, body = 'AAAA') => `-----BEGIN ${type}-----\n${body}\n-----END ${type}-----\n`;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 
@@ -81,6 +94,8 @@ describe('a TLS secret', () => {
     assert.match(problem(pem('CERTIFICATE'), pem('CERTIFICATE')), /^tls: found a certificate rather than a key/);
     assert.match(problem(pem('CERTIFICATE'), pem('A')), /ending in "PRIVATE KEY" in key input .* types: \[A\]$/);
     assert.equal(problem(pem('CERTIFICATE'), key), 'x509: malformed certificate');
+    for (const headers of ['', 'a: b\n\n'])
+      assert.equal(problem(pem('CERTIFICATE', headers + EXPLICIT_CURVE), key), 'x509: malformed certificate');
     rules.checkWarnings(typed('kubernetes.io/tls', { 'tls.crt': '', 'tls.key': '' }), [
       'tls: failed to find any PEM data in certificate input',
     ]);

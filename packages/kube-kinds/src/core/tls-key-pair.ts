@@ -1,5 +1,6 @@
 /** Checks a certificate and its private key, with the messages of Go's tls.X509KeyPair. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { hasExplicitCurve } from '@podwright/base';
 
 type Block = { type: string; text: string };
 
@@ -36,19 +37,27 @@ function noKey(blocks: readonly Block[]): string {
 }
 
 function mismatch(certificate: string, key: string): string | undefined {
-  const leaf = parsed(() => new X509Certificate(certificate));
+  const leaf = parsed(certificate, () => new X509Certificate(certificate));
   if (leaf === undefined) return 'x509: malformed certificate';
-  const privateKey = parsed<KeyObject>(() => createPrivateKey(key));
+  const privateKey = parsed<KeyObject>(key, () => createPrivateKey(key));
   if (privateKey === undefined) return 'tls: failed to parse private key';
   if (leaf.publicKey.asymmetricKeyType !== privateKey.asymmetricKeyType)
     return 'tls: private key type does not match public key type';
   return leaf.checkPrivateKey(privateKey) ? undefined : 'tls: private key does not match public key';
 }
 
-function parsed<T>(parse: () => T): T | undefined {
+/** Parses a PEM block. Returns undefined if it is malformed or has a key on an explicit curve, which Go refuses, too. */
+function parsed<T>(block: string, parse: () => T): T | undefined {
+  if (hasExplicitCurve(contentsOf(block))) return undefined;
   try {
     return parse();
   } catch {
     return undefined;
   }
+}
+
+/** Decodes a PEM block, whose headers, if any, end at an empty line (RFC 1421, section 4.4). */
+function contentsOf(block: string): Buffer {
+  const body = block.split('-----')[2]!;
+  return Buffer.from(body.includes(':') ? body.slice(body.search(/\n\s*\n/)) : body, 'base64');
 }
