@@ -26,7 +26,7 @@ import { TaskRuntimes } from './tasks/task-runtimes.ts';
 /** Subdirectory of the state directory to which the directories of exited containers are moved, to be deleted in the background. */
 const STATE_TRASH = 'trash';
 
-/** What the parts of a container runtime depend on, other than plugins. */
+/** Dependencies of a container runtime's parts, other than plugins. */
 export type PartsEnvironment = {
   options: RuntimeOptions;
   records: RuntimeRecords;

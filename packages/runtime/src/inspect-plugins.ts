@@ -34,7 +34,7 @@ export async function inspectPlugins(options: RuntimeOptions): Promise<PluginSta
   }
 }
 
-/** Returns the path itself, or its nearest parent that exists. */
+/** Returns the path if it exists, otherwise its nearest existing parent. */
 function nearestDirectory(path: string): string {
   return existsSync(path) ? path : nearestDirectory(dirname(path));
 }

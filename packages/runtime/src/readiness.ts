@@ -12,7 +12,8 @@ export type Readiness =
 
 export type ReadinessDependencies = {
   /**
-   * Paths of the programs that each of these pods needs: the OCI runtime and conmon, or the shim. They have already been tried at startup.
+   * Paths of the programs that every pod with the default runtime handler needs: the OCI runtime and conmon, or the shim. They have already
+   * been tried at startup.
    */
   programs: string[];
   database: MetadataDatabase;

@@ -16,7 +16,7 @@ import type { TaskRuntime } from './tasks/task-runtime.ts';
 /** The records that the container runtime's parts may read. */
 export type RuntimeRecords = PodTables & { database: MetadataDatabase };
 
-/** What is given to the code that opens the other parts. */
+/** Input for the code that opens the other parts of the container runtime. */
 export type GivenParts = { records: RuntimeRecords; trace: TraceWork; fastPaths: FastPaths };
 
 /** The components of a container runtime. Each may be any implementation of its interface. */

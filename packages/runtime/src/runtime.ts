@@ -99,7 +99,7 @@ export async function startRuntimeOf(
     });
     const parts = await openParts(options, { records, trace: tracer.span, fastPaths });
     undo.add('close the parts', () => parts.close());
-    revokeTraversal(options.state); // the trials of OCI runtimes have opened it
+    revokeTraversal(options.state); // the trials of OCI runtimes made it traversable
     const services = compose(options, { records, parts, trace: tracer.span, fastPaths });
     await recover({ records, parts, ...services, logger: options.logger });
     const streaming = await openStreaming(options);
@@ -237,7 +237,10 @@ function handleOf(
   };
 }
 
-/** Removes the container runtime's state from the host. Returns a description, for users, of what is left; `undefined` if nothing is. */
+/**
+ * Removes the container runtime's state from the host. Returns a description, for users, of the state that could not be removed;
+ * `undefined` if all of it was removed.
+ */
 async function removeHostStateOf(of: { records: RuntimeRecords; parts: RuntimeParts }): Promise<string | undefined> {
   const pods = of.records.sandboxes.list();
   if (pods.length > 0) return `there are pods (${counted(pods.length, 'sandbox', 'sandboxes')}); remove them first`;

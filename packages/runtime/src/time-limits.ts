@@ -2,7 +2,7 @@
 
 /** Timeout for starting or stopping a sandbox as a whole: the kubelet's deadline for RunPodSandbox (4 minutes). */
 export const SANDBOX_WORK_TIMEOUT_MS = 240_000;
-/** A sandbox start that takes longer than this is not waiting for CPU time, so it no longer holds up the next start. */
+/** How long a sandbox start delays the next one. A start that takes longer than this is not waiting for CPU time. */
 export const SANDBOX_START_PATIENCE_MS = 250;
 /** How long the runtime must have been idle before it creates sandboxes in advance. */
 export const SANDBOX_REFILL_PAUSE_MS = 200;
@@ -43,7 +43,7 @@ export const PORT_FORWARDS_TIMEOUT_MS = 500;
  * each check.
  */
 export const LINK_END_POLL_MS = 10;
-/** How long another process may keep the network namespace alive before the runtime removes the link itself. */
+/** How long another process may keep the network namespace alive before the runtime removes the pod's link by name. */
 export const LINK_END_TIMEOUT_MS = 10_000;
-/** How long closing the network waits for such links to go away. */
+/** How long closing the network waits for the kernel to remove the links of released pods. */
 export const LINKS_END_GRACE_MS = 1000;

@@ -82,7 +82,7 @@ async function loadDirectories(directories: string[], problems: string[]): Promi
       try {
         loaded.push({ file, rank, spec: decodeCdiSpec(await readSpec(file), file) });
       } catch (error) {
-        if (!isErrno(error, 'ENOENT')) problems.push(errorMessage(error)); // ENOENT: a driver has removed it since readdir
+        if (!isErrno(error, 'ENOENT')) problems.push(errorMessage(error)); // ENOENT: a driver removed the file after readdir
       }
     }
   }

@@ -57,7 +57,7 @@ class ArchiveTarget implements AsyncDisposable {
   async write(directory: string, signal: AbortSignal): Promise<void> {
     const partial = this.#path(`.${randomUUID()}.partial`);
     try {
-      await using archive = await open(partial, 'wx', PRIVATE_FILE); // the container's memory is private
+      await using archive = await open(partial, 'wx', PRIVATE_FILE); // the archive contains the container's memory
       const file = `/proc/${process.pid}/fd/${archive.fd}`;
       await runChecked('tar', ['--create', '--file', file, '--directory', directory, ...(await readdir(directory))], {
         signal,

@@ -44,7 +44,7 @@ export type ContainerFilesDependencies = {
 /** A directory in an image to mount. `subPath`: '' means the image's root. `users`: if set, the mount is ID-mapped. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
 
-/** The volumes that an image declares at `paths`. `users`: if set, they own the volumes. `signal` aborts the copy. */
+/** The volumes that an image declares at `paths`. `users`: if set, the root of its mappings owns the volumes. `signal` aborts the copy. */
 export type ImageVolumes = { paths: string[]; users?: MappedUsers; signal: AbortSignal };
 
 /** A host path to be mounted with its ids mapped for `users`. */

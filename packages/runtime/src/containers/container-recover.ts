@@ -16,7 +16,7 @@ export async function recoverContainer(context: RecoverContext, record: Containe
       return recoverStarting(context, record);
     case 'running':
       return recoverRunning(context, record, record.state.startedAtMs).catch((error: unknown) => {
-        context.exits.watch(record.id); // so that its exit is still recorded, and it can be stopped
+        context.exits.watch(record.id); // so that the container's exit is recorded, and `stop` works
         throw error;
       });
     case 'exited':

@@ -174,7 +174,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     this.#later.beginAll();
   }
 
-  /** Stops watching; the containers keep running. */
+  /** Stops watching for containers' exits; the containers keep running. */
   close(): void {
     this.#closed.abort();
     this.#later.close();

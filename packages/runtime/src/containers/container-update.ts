@@ -27,7 +27,7 @@ export async function updateContainer(
   if (phase === 'running') await tasks.update(id, limits);
   await failpoint('container-update/applied');
   const spec = files.spec(id);
-  if (spec !== undefined) files.commitSpec(id, specs.withLimits(spec, changed)); // an earlier version saved none
+  if (spec !== undefined) files.commitSpec(id, specs.withLimits(spec, changed)); // earlier versions of Podwright saved no OCI spec
   await failpoint('container-update/committed');
   table.update(id, (current) => ({ ...current, config: changed.config }));
 }

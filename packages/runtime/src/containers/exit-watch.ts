@@ -54,7 +54,7 @@ export class ExitWatch {
     await this.#clearings.run(id, async () => undefined);
   }
 
-  /** Stops watching. The containers keep running. */
+  /** Stops watching for containers' exits. The containers keep running. */
   close(): void {
     for (const { watch } of this.#watches.values()) watch?.[Symbol.dispose]();
     this.#watches.clear();

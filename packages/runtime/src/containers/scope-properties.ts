@@ -1,6 +1,6 @@
 import { parseSystemdCgroup } from '@podwright/host';
 
-/** What the systemd properties of a container's scope are derived from. Limits are not included, because the OCI runtime sets them. */
+/** Input for the systemd properties of a container's scope. Excludes resource limits, because the OCI runtime sets them. */
 export type ScopeNeeds = {
   cgroupsPath: string;
   /** The cgroup v2 files that the container sets, with their values. */

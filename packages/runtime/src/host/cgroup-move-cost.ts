@@ -34,6 +34,6 @@ function readSwitch(): string {
   try {
     return readFileSync(RCU_SWITCH, 'utf8').trim();
   } catch {
-    return '0'; // a kernel without it
+    return '0'; // this kernel has no such switch
   }
 }

@@ -57,7 +57,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
   const selinux = await readSelinuxContexts(kernel.selinux);
-  const pathsOf = (names: string[]) => names.flatMap((name) => findProgram(name) ?? []); // '' is never found
+  const pathsOf = (names: string[]) => names.flatMap((name) => findProgram(name) ?? []); // '' names no program
   const general = pathsOf([options.ociRuntime, ...KNOWN_OCI_RUNTIMES]);
   const programs = new Set([...general, ...pathsOf(options.handlerPrograms ?? [])]); // two names may share one path
   const probe = {
@@ -74,7 +74,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     findConmon(options.conmon),
     ...[...programs].map((path) => probeOciRuntime(path, probe)),
   ]);
-  revokeTraversal(options.state); // the trials have opened it
+  revokeTraversal(options.state); // the trials made it traversable
   return {
     kernel,
     cgroups,

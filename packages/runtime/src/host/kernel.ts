@@ -7,7 +7,7 @@ import type { SpecHost } from '../oci/spec-input.ts';
 
 /** Kernel features that this process can use. */
 export type KernelAbilities = SpecHost & {
-  /** `uname -r` */
+  /** Kernel release, as printed by `uname -r`. */
   release: string;
   bootId: string;
   /** This process's effective capabilities. `capabilities` is its bounding set. */
@@ -45,7 +45,7 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
     swapLimit: await canLimitSwap(cgroups),
     // on a hybrid host, OCI runtimes set no limits in the v2 hierarchy
     hugetlb: treeOf(cgroups, 'hugetlb')?.version === (cgroups.mode === 'v2' ? 2 : 1),
-    openFiles: Number(/^Max open files +\d+ +(\d+)/m.exec(limits)![1]), // never unlimited: fs.nr_open
+    openFiles: Number(/^Max open files +\d+ +(\d+)/m.exec(limits)![1]), // never unlimited, because fs.nr_open is its maximum
     minimumOomScoreAdj: minimumOomScoreAdj(effectiveCapabilities, Number(ownOomScoreAdj)),
     architecture: process.arch,
   };

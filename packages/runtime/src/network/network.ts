@@ -9,7 +9,7 @@ export type NetworkRequest = {
   podUid: string;
   netnsPath: string;
   portMappings: PortMapping[];
-  /** In bits per second, from the pod's bandwidth annotations. */
+  /** Bandwidth limits in bits per second, from the pod's annotations. */
   bandwidth?: { ingressRate?: number; egressRate?: number };
   /** The pod's cgroup parent, which some plugins take as a capability argument. */
   cgroupParent?: string;

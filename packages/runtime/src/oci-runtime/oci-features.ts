@@ -55,7 +55,7 @@ async function queryFeatures(path: string): Promise<FeaturesReport | undefined> 
   }
 }
 
-/** Where the trial's container mounts a host directory. */
+/** Path at which the trial's container mounts a host directory. */
 const MOUNT_POINT = '/mnt';
 
 /** Mounts a directory that has mounts below it, and checks that all of them are read-only in the container. */

@@ -21,7 +21,7 @@ export type OciRuntimeFinding = {
   | {
       works: true;
       program: OciProgram;
-      /** Whether it works only if it does not see the cgroup v2 hierarchy of a hybrid host. */
+      /** Whether the OCI runtime works only if the cgroup v2 hierarchy of a hybrid host is hidden from it. */
       wrapped: boolean;
     }
   | { works: false; reason: string }
@@ -60,7 +60,7 @@ export async function probeOciRuntime(
   if (cached?.key === key) return cached.finding;
   const shortages: unknown[] = [];
   const finding = await probe(path, { ...options, onShortage: (error) => shortages.push(error) });
-  // The trials were inconclusive. An earlier finding is better, and the next start tries again.
+  // The trials were inconclusive: an earlier finding is used if there is one, and the next start repeats the trials.
   if (shortages.length > 0) return cached?.key.startsWith(`${program} `) ? cached.finding : finding;
   await writeCache(cache, { key, finding });
   return finding;

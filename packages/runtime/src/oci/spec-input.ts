@@ -49,7 +49,7 @@ export type SpecResources = {
   cpuShares: number;
   /** CPU time per period, in microseconds. -1 means unlimited. */
   cpuQuota: number;
-  /** In microseconds. */
+  /** CPU period in microseconds. */
   cpuPeriod: number;
   cpusetCpus: string;
   cpusetMems: string;

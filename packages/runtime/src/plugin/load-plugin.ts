@@ -49,7 +49,7 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
   );
 }
 
-/** Limits how long to wait for third-party code, although nothing can stop the code itself. */
+/** Limits how long to wait for third-party code. The code itself cannot be stopped and may keep running. */
 async function bounded<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   using deadline = withTimeout(undefined, timeoutMs, what);
   return await raceAbort(work, deadline);
@@ -119,7 +119,7 @@ function graphPlugin<Type extends ThirdPartyType>(
   };
 }
 
-/** The methods that instances of each type must have. Used to check plugins that are not type-checked. */
+/** The methods that instances of each plugin type must have, to check plugins written in plain JavaScript. */
 const METHODS: { [Type in ThirdPartyType]: (keyof RuntimePluginTypes[Type])[] } = {
   snapshotter: [
     ...(['prepare', 'view', 'commit', 'mounts', 'stat', 'usage', 'remove', 'list'] as const),

@@ -117,7 +117,7 @@ export class PluginGraph<Types> {
   }
 }
 
-/** The plugin fields that ordering needs. */
+/** The fields by which plugins are ordered. */
 export type Requiring = { readonly type: string; readonly id: string; readonly requires: readonly string[] };
 
 /** Sorts plugins so that each one comes after all plugins that it requires. Throws the errors of `orderGraph`. */

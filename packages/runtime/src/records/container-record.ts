@@ -49,9 +49,9 @@ export type ContainerSecurity = {
   dropCapabilities: string[];
   addAmbientCapabilities: string[];
   pid: ContainerPidMode;
-  /** The same as the sandbox's. If absent, the host's user namespace is used. */
+  /** The sandbox's ID mappings. If absent, the host's user namespace is used. */
   userNamespace?: IdMappings;
-  /** If absent, the image's user is used. */
+  /** UID of the process. If absent, the image's user is used. */
   runAsUser?: number;
   runAsUsername: string;
   runAsGroup?: number;
@@ -64,7 +64,7 @@ export type ContainerSecurity = {
   readonlyPaths: string[];
   seccomp: SecurityProfile;
   apparmor?: SecurityProfile;
-  /** If absent, the sandbox's options are used. */
+  /** SELinux options. If absent, the sandbox's are used. */
   selinux?: SelinuxOptions;
 };
 
@@ -83,7 +83,7 @@ export type ContainerConfig = {
   cdiDevices?: string[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** Relative to the sandbox's log directory; '' if there is no log. */
+  /** Log file's path relative to the sandbox's log directory; '' if there is no log. */
   logPath: string;
   stdin: boolean;
   stdinOnce: boolean;
@@ -96,7 +96,7 @@ export type ContainerConfig = {
 
 /** How a container exited. `reason` is one of those used by containerd: Completed, Error, OOMKilled, StartError, Unknown. */
 export type ContainerEnd = {
-  /** 0 if the container never started. */
+  /** When the container started; 0 if it never did. */
   startedAtMs: number;
   finishedAtMs: number;
   exitCode: number;
@@ -126,7 +126,7 @@ export const HIDDEN_PHASES: readonly ContainerState['phase'][] = ['creating', 'r
 
 export type ContainerRecord = {
   id: string;
-  /** Unique. Consists of the sandbox ID, the container name and the attempt. */
+  /** Unique name, which consists of the sandbox ID, the container name and the attempt. */
   name: string;
   sandboxId: string;
   config: ContainerConfig;

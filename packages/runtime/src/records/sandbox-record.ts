@@ -16,14 +16,14 @@ export type SandboxConfig = {
   podNamespace: string;
   attempt: number;
   hostname: string;
-  /** Absolute path; '' if containers have no logs. */
+  /** Absolute path of the log directory; '' if containers have no logs. */
   logDirectory: string;
-  /** If absent, the host's resolv.conf is used. */
+  /** DNS configuration. If absent, the host's resolv.conf is used. */
   dns?: { servers: string[]; searches: string[]; options: string[] };
   portMappings: PortMapping[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** '' means the container runtime's own cgroup parent. */
+  /** Parent cgroup of the pod's containers; '' means the container runtime's own cgroup parent. */
   cgroupParent: string;
   network: SandboxNamespaceMode;
   ipc: SandboxNamespaceMode;
@@ -64,7 +64,7 @@ export type SandboxResources = { overhead: ContainerResources; containers: Conta
 
 export type SandboxRecord = {
   id: string;
-  /** Unique. Consists of the pod's name, namespace, UID and attempt. */
+  /** Unique name, which consists of the pod's name, namespace, UID and attempt. */
   name: string;
   config: SandboxConfig;
   /** Name of the sandbox controller that manages the sandbox. Absent in records from earlier versions. */
@@ -73,7 +73,7 @@ export type SandboxRecord = {
   createdAtMs: number;
   /** IP addresses, primary address first; empty for host networking. */
   ips: string[];
-  /** From the last UpdatePodSandboxResources call; absent before the first one. */
+  /** Resources from the last UpdatePodSandboxResources call; absent before the first one. */
   resources?: SandboxResources;
 };
 

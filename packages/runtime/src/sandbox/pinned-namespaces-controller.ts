@@ -3,7 +3,7 @@ import type { SandboxEnvironment } from './sandbox-controller.ts';
 import type { SandboxDirectories } from './sandbox-directories.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
-/** What the built-in sandbox controllers have in common: namespaces pinned by bind mounts, and the pod's directories. */
+/** Base class of the built-in sandbox controllers: manages namespaces pinned by bind mounts, and the pod's directories. */
 export abstract class PinnedNamespacesController {
   readonly takesReadySandboxes = true;
   readonly #namespaces: SandboxNamespaces;

@@ -49,7 +49,7 @@ export class ReadySandboxes {
   readonly #requests: Counter<'result'> | undefined;
   /** Ready sandboxes that can be taken for pods, oldest first. */
   #ready: ReadySandbox[] = [];
-  /** Sandboxes that are being prepared, or that must be removed before another one is prepared. */
+  /** Sandboxes that are being prepared, or that must be removed before others are prepared. */
   readonly #pending = new Set<ReadySandbox>();
   /** Times of the most recent pod starts, as many as the maximum number of ready sandboxes. */
   #starts: number[] = [];
@@ -249,7 +249,7 @@ export class ReadySandboxes {
   async #attach(sandbox: ReadySandbox): Promise<void> {
     const others = this.#ready;
     const attached = this.#attaches && (await this.#prepareNetwork(sandbox));
-    if (this.#ready !== others) return; // all were dropped meanwhile
+    if (this.#ready !== others) return; // all ready sandboxes were dropped in the meantime
     if (others.some((other) => other.attached !== attached)) this.dropAll(); // these are attached to the old network
     if (sandbox.attached !== attached) return; // this one is still attached to the old network
     this.#pending.delete(sandbox);

@@ -104,7 +104,7 @@ export class SandboxDirectories {
 
   /** Removes the sandbox's directories and their contents. No error if they do not exist. */
   remove(sandboxId: string): void {
-    unmountTree(this.#system, this.path(sandboxId)); // at any depth, or the removal would delete files of the mounted file system
+    unmountTree(this.#system, this.path(sandboxId)); // or `rmSync` would delete the files in the mounts
     try {
       for (const directory of [this.#state, this.#files])
         rmSync(join(directory, sandboxId), { recursive: true, force: true });

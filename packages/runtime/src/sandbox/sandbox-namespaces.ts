@@ -110,7 +110,7 @@ export class SandboxNamespaces {
     return undefined;
   }
 
-  /** Unpins all of the sandbox's namespaces. Each one then ends with its last process. No error if there are none. */
+  /** Unpins all of the sandbox's namespaces. The kernel then removes each one when its last process exits. No error if there are none. */
   release(sandboxId: string): void {
     this.#prepared.delete(sandboxId);
     const directory = join(this.#root, sandboxId);
@@ -127,7 +127,10 @@ export class SandboxNamespaces {
     return readdir(this.#root);
   }
 
-  /** Applies the settings that `prepare` could not know. Also sets the host name again, because the host's own may have changed since. */
+  /**
+   * Applies the settings from the sandbox's configuration, which `prepare` did not have. Also sets the host name again, because the host's
+   * own may have changed since.
+   */
   #finish({ id, config }: SandboxRecord): void {
     const hostname = config.hostname === '' ? hostnameOfHost() : config.hostname;
     setUpNamespaces(this.#dependencies, { ...this.#ownPins(id), hostname, sysctls: config.sysctls });

@@ -36,7 +36,7 @@ import type { SandboxControllers } from './sandbox-controllers.ts';
  */
 const STARTS_AT_ONCE = Math.max(2, availableParallelism());
 
-/** Which phases of an existing sandbox a RunPodSandbox request of the same name accepts. */
+/** Phases in which RunPodSandbox accepts an existing sandbox with the same name. */
 const PHASES: ExistingPhases<SandboxRecord> = { unfinished: ['creating', 'broken'], finished: 'ready' };
 
 /** Operations on a pod's containers, implemented by `ContainerService`. */

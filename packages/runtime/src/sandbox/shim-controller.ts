@@ -222,7 +222,7 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     if (this.#watched.has(sandboxId)) return;
     this.#watched.add(sandboxId);
     untilEnded(shim, sandboxId).then((reason) => {
-      if (!this.#watched.delete(sandboxId)) return; // stopped, or closed
+      if (!this.#watched.delete(sandboxId)) return; // the sandbox was stopped, or the controller closed
       for (const listener of this.#listeners) listener(sandboxId, reason);
     });
   }

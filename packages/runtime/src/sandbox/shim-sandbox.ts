@@ -8,7 +8,7 @@ const START_TIMEOUT_MS = 120_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
 
-/** What the shim needs to create the sandbox. `options` describe the pod. */
+/** Input for a shim to create a sandbox. `options` describes the pod. */
 export type ShimSandboxRequest = {
   sandboxId: string;
   bundlePath: string;
@@ -63,7 +63,7 @@ export async function untilEnded(shim: Shim, sandboxId: string): Promise<string>
   await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined); // `whyNotAlive` determines the reason
   const reason = await whyNotAlive(shim.isOpen ? shim : undefined, sandboxId);
   if (reason !== undefined) return reason;
-  await shim.closed; // some shims answer immediately: the sandbox then lives as long as the shim
+  await shim.closed; // some shims respond immediately; their sandboxes exist as long as the shim
   return SHIM_ENDED;
 }
 
@@ -83,7 +83,7 @@ export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
     logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'cannot find the shim of a sandbox');
     return undefined; // its processes are found by their command lines
   });
-  if (shim !== undefined && (await shutDown(shim, end))) return await shims.removeSocket(call.bundle); // some shims leave it
+  if (shim !== undefined && (await shutDown(shim, end))) return await shims.removeSocket(call.bundle); // some leave a socket
   await killShimProcesses(shims, call.id);
   await shims.cleanUp(call).catch((error) => {
     logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'cannot clean up after a dead shim with its binary');

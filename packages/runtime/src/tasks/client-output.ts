@@ -12,7 +12,7 @@ export class ClientOutput {
   #wanted = false;
   #ended = false;
 
-  /** `onRead` is called after the client has taken output. */
+  /** `onRead` is called after the client has read output. */
   constructor(onRead: () => void) {
     this.stream = new Readable({
       highWaterMark: 1, // one block, which may contain a single byte
@@ -25,12 +25,12 @@ export class ClientOutput {
     this.stream.on('error', () => undefined); // the output that a client does not request has no other listener
   }
 
-  /** Memory of the output that the client has not taken yet. */
+  /** Bytes of memory held by output that the client has not read yet. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
 
-  /** Copies the output. */
+  /** Queues a copy of the packet for the client. */
   write(packet: Buffer): void {
     if (this.#ended) return;
     if (this.#wanted && this.#waiting.length === 0) this.#wanted = this.stream.push(Buffer.from(packet));
@@ -75,9 +75,9 @@ export class ClientOutput {
 }
 
 export type SlowClientLimits = {
-  /** How much output waits for a client. Then no more is read until half of it has been taken. */
+  /** Maximum output (bytes) that waits for a client. At this size, reading pauses until the client has read half of it. */
   bufferBytes: number;
-  /** How long that may last before the client is disconnected; `undefined`: forever. */
+  /** How long reading may pause before the client is disconnected; `undefined` means forever. */
   patienceMs: number | undefined;
 };
 
@@ -86,7 +86,7 @@ export class ClientPace {
   readonly #outputs: ClientOutput[];
   readonly #limits: SlowClientLimits;
   #heldSinceMs: number | undefined;
-  /** Additional room, once nothing may wait for the client. */
+  /** Additional buffer size, set once the process must no longer wait for the client. */
   #extraBytes: number | undefined;
 
   constructor(outputs: ClientOutput[], limits: SlowClientLimits) {

@@ -12,7 +12,7 @@ export type RunningExec = {
   exited: Promise<number>;
   /** Returns the PID of the process in the task; `undefined` before it is running. */
   pid(): Promise<number | undefined>;
-  /** Kills the whole process tree. */
+  /** Kills the command and all of its descendants. */
   kill(): Promise<void>;
   logger: Logger;
 };

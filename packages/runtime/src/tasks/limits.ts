@@ -15,9 +15,9 @@ export const EXEC_POLL_MS = 100;
 export const ATTACHABLE_TIMEOUT_MS = 10_000;
 /** Polling interval for an attach socket, in case SIGIO does not arrive. */
 export const ATTACH_POLL_MS = 500;
-/** How much output waits for a client of `attach`. A full buffer makes the container wait. */
+/** Maximum output that waits for an `attach` client. While this buffer is full, the container waits. */
 export const ATTACH_BUFFER_BYTES = 4 * 1024 * 1024;
-/** How long the container waits before such a client is disconnected. The client has to take half of the buffer in this time. */
+/** How long the container waits before a slow `attach` client is disconnected. In this time, the client has to read half of the buffer. */
 export const ATTACH_PATIENCE_MS = 2_000;
 /** How much more output is read for a slow client once its process has ended: what pipes, a terminal and a socket may still contain. */
 export const LAST_OUTPUT_BYTES = 4 * 1024 * 1024;
@@ -28,7 +28,7 @@ export const START_TIMEOUT_MS = 10_000;
 export const MONITOR_REPORT_BYTES = 64 * 1024;
 /** Polling interval for the conmon processes that monitor watched tasks. A monitor may die without an event. */
 export const MONITOR_POLL_MS = 1_000;
-/** Number of these polls between full checks of a task. Full checks are needed because PIDs are reused and events may be lost. */
+/** Number of monitor polls between full checks of a task. Full checks are needed because PIDs are reused and events may be lost. */
 export const FULL_CHECK_EVERY = 30;
 /** How long conmon may take to notice that the task it monitors has exited. */
 export const MONITOR_END_MS = 2_000;

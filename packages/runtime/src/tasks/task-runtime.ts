@@ -7,8 +7,8 @@ import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 export type TaskConfig = {
   id: string;
   /**
-   * The caller's directory with the committed `config.json` (`commitSpec`). The task runtime reads it when it creates the task and for each
-   * exec. It never writes or removes anything there, because its own files are in other directories.
+   * The caller's directory with the committed `config.json` (`commitSpec`). The task runtime reads that file when it creates the task and
+   * for each exec. It never writes or removes anything there, because its own files are in other directories.
    */
   bundle: string;
   /** The content of `config.json`. */
@@ -133,6 +133,6 @@ export interface TaskRuntime {
   list(): Promise<string[]>;
   /** Whether `list` includes the id, without the cost of listing all tasks. Optional. */
   has?(id: string): Promise<boolean>;
-  /** Stops watching and listening; tasks keep running. */
+  /** Stops watching tasks and listening for connections; tasks keep running. */
   close(): void;
 }

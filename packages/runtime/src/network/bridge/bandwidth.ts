@@ -3,7 +3,9 @@ import type { NetworkRequest } from '../network.ts';
 import { type HostLinks, vanished } from './host-links.ts';
 import { hostLinkName, linkAlias, shaperLinkName } from './link-names.ts';
 
-/** Burst size, as the time that its bytes take at the configured rate. A burst is never smaller than the kernel's largest packet. */
+/**
+ * Burst size, as the time that its bytes take to send at the configured rate. A burst is never smaller than the kernel's largest packet.
+ */
 const BURST_SECONDS = 0.1;
 const MIN_BURST_BYTES = 128 << 10;
 /** Maximum queueing delay of a packet (as in the CNI plugin `bandwidth`). */

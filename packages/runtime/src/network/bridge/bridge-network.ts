@@ -29,7 +29,7 @@ export type BridgeNetworkOptions = {
   bridge: string;
   /** One subnet, or one per IP family, separated by a comma. */
   subnet: string;
-  /** MTU of pods' links. Default: 0, the MTU of the host's uplink. */
+  /** MTU of pods' links. Default: 0, which means the MTU of the host's uplink. */
   mtu?: number;
   /** A directory used only by this container runtime. A reboot removes it, along with the bridge. */
   stateDir: string;

@@ -10,7 +10,7 @@ export type BridgePlan =
   | { kind: 'repair'; index: number; up: boolean; add: LinkAddress[]; remove: LinkAddress[] }
   | { kind: 'refuse'; message: string };
 
-/** The plan's input. `isOwn`: this node created the bridge, or was about to create it. */
+/** Input for planning the bridge. `isOwn`: this node created the bridge, or was about to create it. */
 export type BridgeFacts = { bridge: string; isOwn: boolean; ranges: AddressRange[]; state: HostState };
 
 /**
@@ -77,8 +77,9 @@ function collision({ ranges, state }: BridgeFacts): string | undefined {
 }
 
 /**
- * Whether a route rules out a pod subnet. The subnet must not overlap a network to which the host is directly connected, and must not
- * contain the destination of a route via a gateway. A wider route via a gateway merely loses the part that the pods use.
+ * Whether a host route prevents a pod subnet from being used. The subnet must not overlap a network to which the host is directly
+ * connected, and must not contain the destination of a route via a gateway. A wider route via a gateway merely loses the part that the pods
+ * use.
  */
 function collides(route: Route, range: AddressRange): boolean {
   const block = blockOfRoute(route);

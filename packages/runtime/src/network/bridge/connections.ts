@@ -106,7 +106,7 @@ export class Connections {
     return this.#released.removeAllNow();
   }
 
-  /** Waits briefly for veth pairs that are being released. The next start handles the rest. */
+  /** Waits briefly for veth pairs that are being released. The next start removes the remaining ones. */
   close(): Promise<void> {
     return this.#released.close();
   }

@@ -114,7 +114,7 @@ export class ForwardRules {
     });
   }
 
-  /** Calls `work` with the netfilter socket. Returns `undefined` if nf_tables cannot be read. */
+  /** Calls `work` with the netfilter socket and returns its result; `undefined` if nf_tables cannot be read. */
   async #use<T>(work: (socket: NetlinkSocket) => Promise<T>): Promise<T | undefined> {
     try {
       return await work(this.#socket());

@@ -47,7 +47,7 @@ export class HostLinks {
     return findOn(this.#quick, names);
   }
 
-  /** Like `find`, but runs after pending removals. */
+  /** Like `find`, but runs after the removals that are in progress. */
   findLater<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
     return findOn(this.#slow, names);
   }
@@ -108,7 +108,7 @@ export async function retryLostAnswers<T>(work: (attempt: number) => Promise<T>)
   }
 }
 
-/** Builds the `not_found` error for an object that existed a moment ago. */
+/** Builds the `not_found` error for a kernel object that was removed while in use. */
 export function vanished(what: string): PodwrightError {
   return new PodwrightError('not_found', `${what} has vanished`);
 }

@@ -40,7 +40,7 @@ export class HostRules {
   /** A marker file, which exists if this node has set `route_localnet` on the bridge. */
   readonly #allowedLocalhost: string;
   /**
-   * The packet filter in use and the published ports that its rules are for. Undefined until this process has created the rules, and after
+   * The packet filter in use, and the published ports for which it has rules. Undefined until this process has created the rules, and after
    * a failure.
    */
   #made: { filter: PacketFilter; ports: PortRule[] } | undefined;
@@ -59,7 +59,7 @@ export class HostRules {
   }
 
   /**
-   * Replaces all rules, whatever state they are in. Must be called before a process's first sandbox, after the bridge was created, and at
+   * Replaces all rules, whatever state they are in. Must be called before this process's first sandbox, after the bridge is created, and at
    * startup if there are sandboxes from an earlier process.
    */
   ensure(): Promise<void> {

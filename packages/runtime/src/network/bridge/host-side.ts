@@ -50,7 +50,7 @@ export class HostSide {
     return this.#subnets;
   }
 
-  /** MTU for the links of new pods. Known once the bridge exists, and updated from time to time. */
+  /** MTU for the links of new pods. Determined once the bridge exists, and updated from time to time. */
   get mtu(): number {
     return this.#mtu;
   }
@@ -74,7 +74,7 @@ export class HostSide {
     const ensured = this.#ensure();
     this.#ensured = ensured;
     ensured.catch(() => {
-      if (this.#ensured === ensured) this.#ensured = undefined; // the next pod tries again
+      if (this.#ensured === ensured) this.#ensured = undefined; // the next pod sets up the bridge again
     });
     return ensured;
   }
@@ -104,7 +104,7 @@ export class HostSide {
       const problem = (await this.#bridge.problem(ranges)) ?? (await this.#rules.missing());
       if (problem !== undefined) return problem;
       if (this.#isActive) await this.#repair();
-      if (ranges === this.#ranges) this.#checkedAtMs = performance.now(); // else `setSubnets` was called during the check
+      if (ranges === this.#ranges) this.#checkedAtMs = performance.now(); // if not, `setSubnets` was called during the check
       return undefined;
     } catch (error) {
       return errorMessage(error);

@@ -6,7 +6,7 @@ import { hostLinkName, shaperLinkName } from './link-names.ts';
 export type ReleasedLinksOptions = {
   bridge: string;
   links: HostLinks;
-  /** Called once the sandbox's links are gone. */
+  /** Called once the sandbox's links have been removed. */
   onEnd(sandboxId: string): void;
   logger: Logger;
 };
@@ -32,7 +32,7 @@ export class ReleasedLinks {
     return this.#releases.has(sandboxId);
   }
 
-  /** Starts waiting for the sandbox's link to go away. No error if it has none. */
+  /** Starts waiting for the kernel to remove the sandbox's link. No error if there is no link. */
   begin(sandboxId: string): void {
     if (!this.#releases.has(sandboxId)) this.#start(sandboxId);
   }
@@ -49,7 +49,7 @@ export class ReleasedLinks {
     await Promise.all([...this.#releases.keys()].map((id) => this.removeNow(id)));
   }
 
-  /** Waits until one of the links being released is gone. Returns false if no links are being released. */
+  /** Waits until one of the links being released has been removed. Returns false if no links are being released. */
   async waitForOne(signal: AbortSignal): Promise<boolean> {
     if (this.#releases.size === 0) return false;
     const ends = [...this.#releases.values()].map(({ ended }) => ended.catch(() => undefined));

@@ -159,7 +159,7 @@ export class ChosenNetwork implements Network {
   }
 }
 
-/** Reason in the network status, and also in the node's event. */
+/** Reason, in the network status and the node's event, that a CNI configuration is not used. */
 const NOT_USED = 'NetworkConfigurationNotUsed';
 
 const describeRejected = ({ rejected }: NetworkChoice): string[] =>

@@ -64,7 +64,7 @@ export class NetworkSource {
       await mkdir(dirname(record), { recursive: true, mode: PRIVATE_DIRECTORY });
       await writeFileDurable(record, JSON.stringify(choice));
     } catch (error) {
-      if (errorCode(error) !== 'resource_exhausted') throw error; // on a full disk the next start chooses
+      if (errorCode(error) !== 'resource_exhausted') throw error; // on a full disk, the next start saves its choice
       this.#options.logger.warn({ record, error: errorMessage(error) }, 'cannot save the choice of the network');
     }
   }

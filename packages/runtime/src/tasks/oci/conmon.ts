@@ -7,7 +7,7 @@ import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { MONITOR_REPORT_BYTES } from '../limits.ts';
 import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
-/** What is needed to start conmon, which makes the OCI runtime create the task and keeps running as the task's monitor. */
+/** Input for starting conmon, which makes the OCI runtime create the task and keeps running as the task's monitor. */
 export type MonitorRequest = {
   start: ProgramStarter;
   conmon: string;

@@ -34,7 +34,7 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
       () => error,
       (notStarted: unknown) => notStarted,
     );
-    for (const stream of exec.child.stdio) stream?.destroy(); // no session will read them
+    for (const stream of exec.child.stdio) stream?.destroy(); // the start failed, so no session will read the streams
     signal.throwIfAborted();
     throw failure;
   }

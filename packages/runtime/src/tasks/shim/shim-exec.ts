@@ -78,7 +78,7 @@ export class ShimExec {
     } catch (error) {
       exec.#pid.reject(error);
       exec.close();
-      await removeExec(request.shim, request.record, id).catch(() => undefined); // then the next start of the runtime removes it
+      await removeExec(request.shim, request.record, id).catch(() => undefined); // retried at the next start
       throw error;
     }
     exec.#removeAtEnd();
@@ -90,9 +90,7 @@ export class ShimExec {
     await shim.tasks.resizePty({ id: record.id, execId: this.#id, width: columns, height: rows });
   }
 
-  /**
-   * Returns the process in the form that `collectExec` and `killExec` expect. On a terminal there is no stderr, so stdout stands in for it.
-   */
+  /** Returns the process in the form that `collectExec` and `killExec` expect. On a terminal there is no stderr, so `stderr` is stdout. */
   running(logger: Logger): RunningExec {
     const { what, stdout, exited } = this;
     const pid = () => this.#pid.promise;
@@ -198,7 +196,7 @@ export async function killExec(
 /** Deletes an exec from the shim. If that fails, the exec's directory is kept so that the exec can be found again. */
 async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
   await shim.tasks.delete({ id: record.id, execId: id }).catch((error) => {
-    if (!isNotFound(error)) throw error; // it was never created
+    if (!isNotFound(error)) throw error; // the exec was never created
   });
   await rm(execDirectory(record, id), { recursive: true, force: true });
 }

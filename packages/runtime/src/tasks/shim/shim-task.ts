@@ -108,7 +108,7 @@ export class ShimTask {
     });
     if (answer?.status === Status.CREATED) return { status: 'created', pid: pid! };
     if (answer !== undefined && answer.status !== Status.STOPPED) return { status: 'running', pid: pid! };
-    if (answer !== undefined) this.end(endingOf(answer)); // `watch` may get it later
+    if (answer !== undefined) this.end(endingOf(answer)); // if the call fails, `watch` may get the exit later
     return { status: 'exited', exit: await raceAbort(this.ended, AbortSignal.timeout(END_TIMEOUT_MS)) };
   }
 
@@ -209,7 +209,7 @@ export async function adoptTask(
   const shim = await dependencies.shims.load(record.bundle).catch((error) => {
     if (errorCode(error) !== 'data_loss') throw error;
     dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'cannot find the shim of a task');
-    return undefined; // its task is lost
+    return undefined; // the task then counts as lost
   });
   if (shim !== undefined)
     await endEarlierExecs(shim, record).catch((error) =>
