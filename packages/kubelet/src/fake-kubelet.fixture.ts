@@ -30,7 +30,7 @@ export type FakeKubelet = {
   /** Resolves with the pod of this name once `holds` returns true for it. */
   pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   until: (what: string, holds: () => boolean) => Promise<void>;
-  /** The reasons of the pod's events, in order. */
+  /** Returns the reasons of the pod's events, in order. */
   reasons: (name: string) => string[];
   /** Stops the kubelet and starts another one on the same runtime. `manifest` replaces the applied manifest in between. */
   restart: (manifest?: string) => Promise<void>;

@@ -76,7 +76,7 @@ export type KubeletDependencies = {
   summary: SummaryProvider;
   pressure: Pick<NodePressure, 'conditions' | 'reasons'>;
   runtimeState: Pick<RuntimeState, 'sinceCheckMs' | 'networkNote'>;
-  /** Why the node is not ready for pods. */
+  /** Returns the reasons why the node is not ready for pods. */
   problems: () => string[];
   manifestErrors: () => ManifestError[];
   crashBackoff: CrashBackoff;
@@ -91,10 +91,7 @@ export type KubeletDependencies = {
   close: () => Promise<void>;
 };
 
-/**
- * Which pods to stop: those from manifests and, with `ofApi`, also those from an API server. Without a grace period, each pod's own
- * applies.
- */
+/** Which pods to stop: those from manifests and, with `ofApi`, also those from an API server. Default grace period: each pod's own. */
 export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
 
 /** Node-level defaults for pods that do not set their own: the default seccomp profile of containers, and the limits. */
@@ -136,7 +133,7 @@ export class Kubelet {
     this.podDefaults = { seccomp, netRaw: parts.options.netRawDefault, ...parts.cgroups.enforced };
   }
 
-  /** Why the node is not ready, in upstream's wording: errors of the container runtime and its network, or a node shutdown. */
+  /** The reasons why the node is not ready, in upstream's wording: errors of the container runtime and its network, or a node shutdown. */
   get problems(): string[] {
     return this.#parts.problems();
   }
@@ -155,7 +152,7 @@ export class Kubelet {
     return { conditions, reasons };
   }
 
-  /** Why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` if it is healthy. */
+  /** The reason why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` if it is healthy. */
   get unhealthyReason(): string | undefined {
     const sinceMs = this.#parts.runtimeState.sinceCheckMs();
     return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
@@ -189,7 +186,7 @@ export class Kubelet {
     return this.#parts.cri;
   }
 
-  /** Every pod with its status. Pods that have finished are included while their manifests exist. */
+  /** Returns every pod with its status. Pods that have finished are included while their manifests exist. */
   pods(): Pod[] {
     return this.#parts.statuses.pods();
   }
@@ -359,7 +356,7 @@ export class Kubelet {
     if (phase === 'Succeeded' || phase === 'Failed')
       throw new PodwrightError('failed_precondition', `debug pod ${namespacedName(pod)}: it has ended (${phase})`);
     const containers = await ephemeral.change(pod, change, () => manager.get(pod.metadata.uid)?.pod);
-    const known = manager.get(pod.metadata.uid); // the manifest may have changed while the file was written
+    const known = manager.get(pod.metadata.uid); // the manifest may have changed during the write
     if (known !== undefined) update({ operation: 'UPDATE', source: known.source, pods: [known.pod] });
     return containers;
   }

@@ -24,8 +24,8 @@ export type ClusterOptions = {
   heartbeatClient: KubeClient;
   eventClient: KubeClient;
   /**
-   * How pods reach the API server, if it is not by the address of the Service `kubernetes`: at this address, or not at all. It determines
-   * their environment variables `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`.
+   * How pods reach the API server, if not by the address of the Service `kubernetes`: at this address, or not at all. Determines the pods'
+   * environment variables `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`.
    */
   podAccess?: PodAccess;
   /** Set if the API server is the node's own: no other control plane manages the node. */
@@ -40,12 +40,12 @@ export const isStandaloneNode = ({ cluster }: { cluster?: Pick<ClusterOptions, '
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName' | 'logger';
 
-/** The given options, with defaults for all others. */
+/** Returns the given options, with defaults for all others. */
 export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<KubeletOptions>): KubeletOptions {
   return { ...configurableOptions(given), ...given };
 }
 
-/** The directory of `Localhost` seccomp profiles, the same as in upstream. */
+/** Returns the directory of `Localhost` seccomp profiles, the same as in upstream. */
 export function seccompRoot({ rootDir }: Pick<KubeletOptions, 'rootDir'>): string {
   return join(rootDir, 'seccomp');
 }

@@ -7,7 +7,7 @@ const MERGED_BY: Record<string, string> = { conditions: 'type', podIPs: 'ip', ho
 
 type Json = Record<string, unknown>;
 
-/** A fake API server with one node. It gives the answers in `first`, then merges status patches like a real API server. */
+/** A fake API server with one node. It sends the responses in `first`, then merges status patches like a real API server. */
 export function fakeApi(...first: FakeAnswer[]): FakeKubeClient {
   const api = new FakeKubeClient();
   api.put(NODES, { metadata: { name: 'node', uid: 'uid-of-node' } });

@@ -104,7 +104,7 @@ export class MirrorPods implements MirrorListener {
     else if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => this.reconcile(), this.#backoff.next(''));
   }
 
-  /** Returns whether the mirror pod of this name is settled: it is up to date, or cannot be fixed by a retry until something changes. */
+  /** Returns true if the mirror pod of this name needs no retry: it is up to date, or can only be fixed after something changes. */
   async #settled(fullName: string): Promise<boolean> {
     try {
       return await this.#step(fullName);

@@ -21,8 +21,8 @@ export type GrantServicesInput = {
 };
 
 /**
- * Starts both services. If the pod resources API cannot be served, for example because another kubelet holds its socket, the error is
- * logged and pods run without the API.
+ * Starts the pod resources API and the CPU check. If the API cannot be served, for example because another kubelet holds its socket, the
+ * error is logged and pods run without the API.
  */
 export async function startGrantServices(input: GrantServicesInput): Promise<{ close: () => Promise<void> }> {
   const { options, sync, grants } = input;

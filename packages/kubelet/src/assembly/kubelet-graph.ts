@@ -60,11 +60,11 @@ export type KubeletGraph = {
   /** Pod statuses, including those recorded by an earlier kubelet. */
   statuses: StatusManager;
   events: PodEvents;
-  /** Empty until `runningSync` has started. */
+  /** The pods' statuses in the container runtime; empty until `runningSync` has started. */
   cache: PodStatusCache;
   /** Resources that the node allocates exclusively to pods. Without an API server, the same as `grants`. */
   nodeGrants: NodeGrants;
-  /** Absent without an API server. */
+  /** The parts that need an API server; `undefined` without one. */
   cluster: Cluster | undefined;
   grants: NodeGrants;
   cgroups: PodCgroups;

@@ -64,7 +64,7 @@ export type KubeletParts = {
   objects: LocalObjects;
   /** The objects that pods refer to, from manifests or from the API server. */
   podObjects: PodObjects;
-  /** Absent without an API server. */
+  /** The API server's objects and services; absent without an API server. */
   api?: ApiParts;
   volumes: PodVolumes;
   claims: ClaimVolumes;

@@ -43,7 +43,7 @@ export type NodePluginsInput = {
   directories: PodDirectories;
   maps: DeviceMaps;
   storageMetrics?: StorageMetrics;
-  /** Absent without an API server. */
+  /** The plugins' access to the API server; absent without one. */
   cluster?: PluginCluster;
   devices?: PluginHandlers['DevicePlugin'];
 };

@@ -16,7 +16,7 @@ export class NodeVolumes {
     this.#inUse = inUse;
   }
 
-  /** The volumes in use; `undefined` until an earlier kubelet's record of them has been read. */
+  /** Returns the volumes in use; `undefined` until an earlier kubelet's record of them has been read. */
   inUse(): string[] | undefined {
     return this.#inUse.isLoaded ? this.#inUse.names() : undefined;
   }

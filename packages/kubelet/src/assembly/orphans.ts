@@ -38,7 +38,7 @@ export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<strin
 async function removeLeftFiles({ sync, volumes, podLogsDir, logger }: OrphanInput): Promise<void> {
   const isKnown = (uid: string) => isKnownPod(sync, uid);
   const withVolumes = await volumes.removeOrphans(isKnown).catch((error: unknown) => {
-    sync.metrics?.swept({ pods: 1, failures: 1 }); // the actual number is unknown, but at least one
+    sync.metrics?.swept({ pods: 1, failures: 1 }); // the number is unknown, but at least one
     throw error;
   });
   sync.metrics?.swept({ pods: withVolumes.length, failures: 0 });

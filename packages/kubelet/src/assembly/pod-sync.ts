@@ -58,7 +58,7 @@ import { tracedSteps } from './traced-steps.ts';
  */
 const RESTART_PATIENCE_MS = 500;
 
-/** Backoff after a failed sync step. It is cut short if an event reports that the cause is gone. */
+/** Backoff after a failed sync step. It ends early if an event reports that the cause has been removed. */
 const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 
 export type PodSyncInput = {
@@ -69,7 +69,7 @@ export type PodSyncInput = {
   cgroups: PodCgroups;
   statuses: StatusManager;
   checkpoints: ResourceCheckpoints;
-  /** Empty until the PLEG is started. */
+  /** The pods' statuses in the container runtime; empty until the PLEG is started. */
   cache: PodStatusCache;
   /** The resources that all pods together may request. */
   resources: NodeResources;
@@ -97,7 +97,7 @@ export type PodSync = {
   statuses: StatusManager;
   cache: PodStatusCache;
   tracer: PodTracer;
-  /** Absent without `KubeletOptions.metrics`. */
+  /** The kubelet's metrics; `undefined` without `KubeletOptions.metrics`. */
   metrics: KubeletMetrics | undefined;
   pleg: Pleg;
   workers: PodWorkers;
@@ -323,7 +323,7 @@ function hasRecursiveReadOnly({ obstacles, parts }: PodSyncInput, pod: Pod): boo
     const name = runtimeHandler({ objects: parts.podObjects }, pod);
     return handlers.find((one) => one.name === name)?.features?.recursiveReadOnlyMounts === true;
   } catch {
-    return false; // the step that creates the sandbox reports the missing RuntimeClass
+    return false; // creating the sandbox reports a missing RuntimeClass
   }
 }
 

@@ -14,7 +14,7 @@ type RunInput = Omit<NodeHousekeepingInput, 'removeOrphans'> & {
   parts: KubeletParts;
   grants: OrphanInput['grants'];
   records: StatusRecords;
-  /** Absent without an API server. */
+  /** The started cluster parts; `undefined` without an API server. */
   runningCluster: RunningCluster | undefined;
 };
 

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { errorCode, makePrivateDirectory, PRIVATE_FILE } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 
-/** Owned by root, so only root can claim cgroups. All kubelets on a host use it, whatever their root directories. */
+/**
+ * Directory of the claim sockets. Owned by root, so only root can claim cgroups. All kubelets on a host use it, whatever their root
+ * directories.
+ */
 const CLAIMS_DIRECTORY = '/run/podwright-cgroups';
 
 /**

@@ -46,7 +46,7 @@ export class KubeletCgroups implements PodCgroups {
   readonly allPods: string;
   readonly #input: KubeletCgroupsInput;
   readonly #claim: CgroupClaim;
-  /** Pods whose cgroups have been set up by this process. `wanted` encodes the cgroup and its limits. */
+  /** Pods whose cgroups this process has set up. `wanted` is a string that encodes the cgroup and its limits. */
   readonly #made = new Map<string, { wanted: string; class: QosClass; requests: ClassRequests }>();
   /** The limits last written to the QoS classes' cgroups; `undefined` forces another write. */
   #weighed: string | undefined;
@@ -199,8 +199,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Rejects a limit below the current usage, which pods started under other settings may exceed. cgroup v1 rejects such a limit by itself
-   * (EBUSY), but cgroup v2 would OOM-kill some of the pods.
+   * Rejects a limit below the current usage, which can occur if pods were started under other settings. cgroup v1 rejects such a limit by
+   * itself (EBUSY), but cgroup v2 would OOM-kill some of the pods.
    */
   async #refuseBelowUse(limitBytes: number | undefined): Promise<void> {
     const { driver, hierarchy } = this.#input;

@@ -11,7 +11,7 @@ export type PodCgroupsInput = {
   /** The parent cgroup of `kubepods`; '' leaves cgroups to the container runtime. */
   root: string;
   driver: 'cgroupfs' | 'systemd';
-  /** `undefined` on a host without cgroups. */
+  /** The host's cgroup hierarchy; `undefined` on a host without cgroups. */
   hierarchy: CgroupHierarchy | undefined;
   settings: KubeletCgroupsSettings;
   logger: Logger;

@@ -34,7 +34,7 @@ export interface PodCgroups {
   close(): Promise<void>;
 }
 
-/** Leaves cgroups to the container runtime. */
+/** An implementation that leaves cgroups to the container runtime. */
 export const noPodCgroups: PodCgroups = {
   enforced: {},
   allPods: '',

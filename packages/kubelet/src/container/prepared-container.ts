@@ -57,7 +57,7 @@ export type PreparedContainer = {
   mounts: ContainerMount[];
   /** Block volumes; absent if the container has none. */
   devices?: GrantedDevice[];
-  /** Absent if no resources are assigned to the container. */
+  /** Resources assigned by the kubelet's managers; absent if there are none. */
   grants?: ContainerGrants;
 };
 

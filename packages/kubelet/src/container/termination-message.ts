@@ -66,7 +66,7 @@ async function legacyLogEnd({ legacyLog }: EndedContainer): Promise<string | und
 
 async function readLogEnd(path: string): Promise<string> {
   const { text, lines, isWhole } = await logEnd(followLink(path), MAX_LOG_MESSAGE_LINES);
-  const rotated = isWhole ? (await rotatedLogs(path)).at(-1) : undefined; // the newest is not compressed
+  const rotated = isWhole ? (await rotatedLogs(path)).at(-1) : undefined; // the newest rotated log is not compressed
   const linesBefore = MAX_LOG_MESSAGE_LINES - lines;
   const before = rotated === undefined || linesBefore <= 0 ? undefined : await logEnd(rotated.path, linesBefore);
   return wholeCharacters(Buffer.concat([before?.text ?? NOTHING, text]).subarray(-MAX_LOG_MESSAGE_BYTES));

@@ -24,7 +24,7 @@ export function collectContainers(input: CollectInput, pods: RuntimePodStatus[])
   return removeGarbage(input, findGarbage(pods, input.policy));
 }
 
-/** Like `collectContainers`, but also removes all containers and sandboxes of finished pods: upstream's DeleteAllUnusedContainers. */
+/** Like `collectContainers`, but also removes all containers and sandboxes of finished pods: upstream's `DeleteAllUnusedContainers`. */
 export async function collectUnusedContainers(
   input: CollectInput,
   pods: RuntimePodStatus[],

@@ -90,9 +90,9 @@ export class ContainerLogLinks {
   async #link(name: string, target: string): Promise<boolean> {
     if (!(await pathExists(target))) return false;
     const path = join(this.#input.directory, name);
-    if ((await leadsTo(path)) === target) return true; // from an earlier kubelet
+    if ((await leadsTo(path)) === target) return true; // created by an earlier kubelet
     await mkdir(this.#input.directory, { recursive: true, mode: LOG_DIRECTORY });
-    await this.#unlink(name); // the link is another container's, whose truncated name is the same
+    await this.#unlink(name); // another container's link, with the same truncated name
     await symlink(target, path);
     return true;
   }

@@ -31,7 +31,7 @@ export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, now
   return { containers: garbage.toSorted(oldestFirst), sandboxIds: deadSandboxes(pods, new Set(garbage)) };
 }
 
-/** All dead containers of finished pods, and their sandboxes. Pure. */
+/** Selects all dead containers of finished pods, and their sandboxes. Pure. */
 export function garbageOfEnded(pods: RuntimePodStatus[], { minAgeMs }: GarbagePolicy, nowMs = Date.now()): Garbage {
   const isOld = ({ createdAtMs }: RuntimeContainer) => nowMs - createdAtMs >= minAgeMs;
   const containers = pods.flatMap((pod) => pod.containers.filter((one) => isDead(one) && isOld(one)));

@@ -23,7 +23,10 @@ export type HousekeepingInput = {
   /** The directory for symlinks to container logs ('' for none), and the directory that contains the logs. */
   logLinks: { directory: string; podLogsDir: string };
   runtimePods: () => RuntimePodStatus[];
-  /** Kills pods that are no longer in any source, and removes leftovers of deleted pods and expired back-offs (HandlePodCleanups). */
+  /**
+   * Kills pods that are no longer in any source, and removes leftovers of deleted pods and expired back-offs (upstream's
+   * `HandlePodCleanups`).
+   */
   cleanUpPods: () => Promise<void>;
   orphanPeriodMs: number;
   /** Calls the listener with each pod whose state in the container runtime has changed. The returned function unsubscribes. */
@@ -60,7 +63,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
     every(IMAGE_GC_PERIOD_MS, () => input.images.run()),
     every(policies.logs.monitorPeriodMs, async () => {
       await links?.updateAll(runtimePods());
-      if (policies.logs.maxSizeBytes < 0) return; // as upstream: no rotation
+      if (policies.logs.maxSizeBytes < 0) return; // as in upstream, a negative size disables rotation
       logs.followAll(runtimePods());
       await logs.checkAll();
     }),

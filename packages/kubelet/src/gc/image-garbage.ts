@@ -45,7 +45,7 @@ export function imagesToRemove(
   return chosen;
 }
 
-/** Images that have been neither used nor pulled within the maximum age, except pinned images and images in use. Pure. */
+/** Selects images that were last pulled or used longer ago than the maximum age, except pinned images and images in use. Pure. */
 export function imagesTooOld(
   images: ImageRecord[],
   { inUse, maxAgeMs, nowMs }: { inUse: ReadonlySet<string>; maxAgeMs: number; nowMs: number },
@@ -56,7 +56,7 @@ export function imagesTooOld(
   return images.filter(isOld).map(({ id }) => id);
 }
 
-/** Upstream's error message for an image garbage collection that did not free enough. */
+/** Returns upstream's error message for an image garbage collection that freed too little disk space. */
 export function tooLittleFreed({ capacityBytes, availableBytes }: DiskUsage, freed: bigint): string {
   const usedPercent = 100 - Number((availableBytes * 100n) / capacityBytes);
   return (

@@ -155,7 +155,7 @@ export class ImageGarbageCollector {
     return inUse;
   }
 
-  /** IDs of the images that containers have mounted as volumes. */
+  /** Returns the IDs of the images that containers have mounted as volumes. */
   async #mountedImages(): Promise<string[]> {
     const { containers } = await this.#cri.runtime.listContainers({});
     const statuses = await Promise.all(

@@ -26,7 +26,7 @@ export class LogGrowth {
   #seen: { sizeBytes: number; atMs: number } | undefined;
   #bytesAMs = 0;
   #dueAtMs: number | undefined;
-  /** The longest time by which a check has been late since the last rotation. */
+  /** Maximum delay of a check since the last rotation. */
   #lateMs = 0;
   /** Measured time from when a check is due until the new log file is open. */
   #reactionMs = LOG_REOPEN_MS;
@@ -35,7 +35,7 @@ export class LogGrowth {
     this.#maxSizeBytes = maxSizeBytes;
   }
 
-  /** Sets when the next check is due. */
+  /** Sets the time at which the next check is due. */
   due(atMs: number): void {
     this.#dueAtMs = atMs;
   }

@@ -116,7 +116,7 @@ class FollowedLog {
   /** Size at the last check; `undefined` if the log did not exist. */
   #sizeBytes: number | undefined;
   readonly #growth: LogGrowth;
-  /** The `order` of the newest rotated log, if known. */
+  /** The newest rotated log's `order` (see `RotatedLog`); '' if there is none, `undefined` until the directory is read. */
   #newest: string | undefined;
   /** False if no rotated log is left to compress. */
   #hasUncompressed = true;
@@ -202,7 +202,7 @@ class FollowedLog {
     this.#timer.unref();
   }
 
-  /** Has the container runtime open the new log file first, and does the slow work afterwards. */
+  /** Makes the container runtime open the new log file first, and does the slow work afterwards. */
   async #rotate(): Promise<void> {
     const { cri, id, logPath, policy } = this.#input;
     this.#newest ??= (await rotatedLogs(logPath)).at(-1)?.order ?? '';
@@ -216,7 +216,7 @@ class FollowedLog {
     });
     this.#isNew();
     this.#checkMs = MIN_LOG_CHECK_MS;
-    this.#timer?.[Symbol.dispose](); // set for a late check if the old file was written during the rotation
+    this.#timer?.[Symbol.dispose](); // a write to the old file may have set it
     this.#timer = undefined;
     this.#written();
     await removeOldest(logPath, policy.maxFiles - 1);

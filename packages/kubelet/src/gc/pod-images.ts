@@ -2,7 +2,7 @@ import { errorCode } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type Pod, parseImageReference, withDefaultTag } from '@podwright/kube-api';
 
-/** Names of the images of a pod's containers of all kinds and of its image volumes, as the kubelet requests them from the runtime. */
+/** Returns the image names of all of a pod's containers and image volumes, as the kubelet requests them from the runtime. */
 export function podImages({ spec }: Pod): string[] {
   const containers = [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
   const volumes = (spec.volumes ?? []).flatMap(({ image }) =>
@@ -22,7 +22,7 @@ export async function imagesOfPods(pods: Pod[], { image }: Pick<CriClient, 'imag
       try {
         return (await image.imageStatus({ image: { image: name } })).image;
       } catch (error) {
-        // A name that the runtime refuses, such as an ambiguous prefix of IDs, must not stop the collection.
+        // A name that the runtime refuses, such as an ambiguous ID prefix, must not make the collection fail.
         if (['not_found', 'invalid_argument'].includes(errorCode(error))) return undefined;
         throw error;
       }

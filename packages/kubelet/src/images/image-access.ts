@@ -31,8 +31,8 @@ export class ImageAccess {
   }
 
   /**
-   * Whether a pod with the given Secrets must pull an image that is already present on the node under this name. True if the pull records
-   * or the Secrets cannot be read.
+   * Returns true if a pod with the given Secrets must pull an image that is already present on the node under this name. True if the pull
+   * records or the Secrets cannot be read.
    */
   async mustPull(image: string, imageRef: string, podSecrets: () => Promise<PullSecret[]>): Promise<boolean> {
     const result = await this.#check(image, imageRef, podSecrets);

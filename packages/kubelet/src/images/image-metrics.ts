@@ -19,13 +19,13 @@ const SIZE_LABELS: [bigint, string][] = [
 ];
 const PULL_SECONDS = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
 
-/** The value of the size label for an image of this size; `N/A` if the size is unknown. */
+/** Returns the size label's value for an image of this size; `N/A` if the size is unknown. */
 export function sizeLabel(bytes: bigint): string {
   return SIZE_LABELS.find(([least]) => bytes > least)?.[1] ?? 'N/A';
 }
 
 export type ImageMetrics = {
-  /** Counts an image request; `undefined` means that the fact is unknown. */
+  /** Counts an image request. `undefined` for `present` or `pulls` means unknown. */
   asked(policy: string, present: boolean | undefined, pulls: boolean | undefined): void;
   pulled(seconds: number, sizeBytes: bigint): void;
 };

@@ -69,8 +69,8 @@ function credentialsOf(record: PulledRecord | undefined, image: string): PullCre
 }
 
 /**
- * Whether both are the same Secret. A Secret without a UID, as on a standalone node, never counts as the same, because another Secret may
- * get its name; only the hash is then compared.
+ * Whether both are the same Secret. A Secret without a UID, as on a standalone node, never counts as the same, because a later Secret may
+ * have the same name; access then depends on the hash alone.
  */
 function isSameSecret(a: PullSecret, b: PullSecret): boolean {
   return a.uid !== '' && a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;

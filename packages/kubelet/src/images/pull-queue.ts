@@ -24,7 +24,7 @@ export class PullQueue {
     this.#filledAtMs = now();
   }
 
-  /** Runs `pull` when it is its turn. Rejects with the signal's reason if the signal aborts first. */
+  /** Runs `pull` once the limits on parallelism and rate permit it. Rejects with the signal's reason if the signal aborts first. */
   run<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return this.#limiter.run(async () => {
       const waitMs = this.#takeToken();
@@ -33,7 +33,7 @@ export class PullQueue {
     }, signal);
   }
 
-  /** Takes one token from the bucket. Returns the number of milliseconds until that token is available. */
+  /** Takes one token from the rate limit's token bucket. Returns the number of milliseconds until the token is available. */
   #takeToken(): number {
     const { qps, burst } = this.#options;
     if (qps === 0) return 0;

@@ -26,7 +26,7 @@ export type RuntimeContainer = {
   logPath: string;
   /** User and groups of the container's first process; absent if the container runtime does not report them. */
   user?: { uid: number; gid: number; supplementalGroups: number[] };
-  /** Absent if the container runtime does not report it. */
+  /** Signal that stops the container; absent if the container runtime does not report it. */
   stopSignal?: string;
   /** The preStop hook that the container had when it was created. */
   preStop: LifecycleHandler | undefined;
@@ -123,7 +123,7 @@ export function otherOwner({ sandboxes }: RuntimePodStatus, pod: PodIdentity): E
   return sandboxes.find(({ owner }) => owner.namespace !== pod.namespace || owner.name !== pod.name)?.owner;
 }
 
-/** True if none of the pod's containers are running. Its sandbox may still be ready. */
+/** Returns true if none of the pod's containers are running. The pod's sandbox may still be ready. */
 export function isStopped(status: RuntimePodStatus): boolean {
   return runningContainers(status).length === 0;
 }

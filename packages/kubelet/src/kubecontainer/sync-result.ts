@@ -9,12 +9,12 @@ export type SyncAction =
   | 'ResizePodInPlace'
   | 'StartContainer';
 
-/** Why a container is waiting, as shown in its status. The reasons are upstream's. */
+/** The reason why a container is waiting, as in its status. Values of `reason` are upstream's. */
 export type WaitingReason = { reason: string; message: string };
 
 /**
- * Why a pod fails. `disruption`: message of the DisruptionTarget condition, set for pods that are evicted, preempted or terminated by a
- * node shutdown.
+ * The reason why a pod fails. `disruption`: message of the DisruptionTarget condition, set for pods that are evicted, preempted or
+ * terminated by a node shutdown.
  */
 export type PodVerdict = WaitingReason & { disruption?: string };
 
@@ -48,7 +48,7 @@ export type StepResult = {
   error?: WaitingReason;
   /** Earliest time of the next attempt (Unix milliseconds); absent if it need not wait. */
   retryAtMs?: number;
-  /** True if the step stopped before it changed anything in the container runtime. */
+  /** Set if the step stopped before it changed anything in the container runtime. */
   held?: true;
 };
 

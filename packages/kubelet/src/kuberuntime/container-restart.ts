@@ -5,7 +5,7 @@ import { containerHash } from './labels.ts';
 import type { ContainerToKill, KillReason, PodActionsInput } from './pod-actions.ts';
 import { type ContainerToUpdate, decideResize } from './resize-actions.ts';
 
-/** Why a running container must be killed; `undefined` if it can keep running. */
+/** Returns the reason why a running container must be killed; `undefined` if it can keep running. */
 export function reasonToKill(
   container: Container,
   current: RuntimeContainer,

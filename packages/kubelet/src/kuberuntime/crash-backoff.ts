@@ -85,8 +85,8 @@ export class CrashBackoff {
   }
 
   /**
-   * The time of the container's last exit (monotonic), even if the container has since been removed. A container that is still being killed
-   * has not exited yet.
+   * Returns the monotonic time of the container's last exit, even if the container has since been removed. A container that is still being
+   * killed has not exited yet.
    */
   #endOf({ pod, container, status }: Restart): number | undefined {
     const ended = status.containers.find(({ name, state }) => name === container.name && state === 'exited');
@@ -104,8 +104,8 @@ export class CrashBackoff {
 }
 
 /**
- * The key under which a container's back-off is stored. As in upstream, changing the image or the resources starts a new back-off, because
- * that may fix the crash; reverting the change resumes the old one.
+ * Returns the key under which a container's back-off is stored. As in upstream, changing the image or the resources starts a new back-off,
+ * because that may fix the crash; reverting the change resumes the old one.
  */
 function crashKey(pod: Pod, container: Container): string {
   return [pod.metadata.uid, container.name, container.image, resourcesKey(container.resources)].join('\0');

@@ -14,7 +14,7 @@ import type { RuntimeFeatures } from './runtime-features.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 import type { SandboxTurns } from './sandbox-turns.ts';
 
-/** What the sync steps need from the rest of the kubelet. Each step has its own type that picks the parts it uses. */
+/** Dependencies of the sync steps on the rest of the kubelet. Each step has its own type that picks the parts it uses. */
 export type KuberuntimeDependencies = {
   cri: CriClient;
   networks: SandboxNetworks;

@@ -24,8 +24,8 @@ export type DnsSettings = {
 export type PodDns = { config: DNSConfig; warnings: WaitingReason[] };
 
 /**
- * The pod's DNS configuration according to its `dnsPolicy`. Without a cluster DNS server, `ClusterFirst` falls back to the host's DNS
- * settings.
+ * Returns the pod's DNS configuration according to its `dnsPolicy`. Without a cluster DNS server, `ClusterFirst` falls back to the host's
+ * DNS settings.
  */
 export function podDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
   const base = byPolicy(pod, settings);

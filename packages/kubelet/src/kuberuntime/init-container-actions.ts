@@ -37,8 +37,8 @@ export function planInitContainers(input: PodActionsInput, sandboxId: string): I
 }
 
 /**
- * Index of the last init container that has been created. All earlier ones are done, even if they have been removed from the container
- * runtime.
+ * Returns the index of the last init container that has been created. All earlier ones are done, even if they have been removed from the
+ * container runtime.
  */
 function lastReached(all: Container[], own: RuntimePodStatus): number {
   return all.findLastIndex(({ name }) => latestContainer(own, name) !== undefined);

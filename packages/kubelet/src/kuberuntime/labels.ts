@@ -75,12 +75,12 @@ export function isOfKubelet(labels: StringMap, kubeletId: string): boolean {
   return labels[KUBELET_LABEL] === kubeletId;
 }
 
-/** The label value of the kubelet with this root directory. */
+/** Returns the label value of the kubelet with this root directory. */
 export function kubeletIdOf(rootDir: string): string {
   return createHash('sha256').update(rootDir).digest('hex').slice(0, 16);
 }
 
-/** The pod's own labels plus the identity labels, which take precedence. */
+/** Returns the pod's own labels plus the identity labels, which take precedence. */
 export function sandboxLabels(pod: Pod, kubeletId: string): StringMap {
   return { ...pod.metadata.labels, ...podLabels(pod, kubeletId) };
 }
@@ -128,7 +128,7 @@ function listedIn({ spec }: Pod, { name, restartPolicy }: Container): ListedCont
   }
 }
 
-/** Hash of the container's name and image, as in upstream since 1.31. If it changes, the container must be replaced. */
+/** Returns a hash of the container's name and image, as in upstream since 1.31. If it changes, the container must be replaced. */
 export function containerHash(container: Container): string {
   const text = JSON.stringify({ name: container.name, image: container.image });
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
@@ -141,13 +141,16 @@ export function decodePodIdentity(labels: StringMap): PodIdentity | undefined {
   return { uid, name: labels[POD_NAME_LABEL] ?? '', namespace: labels[POD_NAMESPACE_LABEL] ?? '' };
 }
 
-/** The pod for which a sandbox was created. */
+/** Returns the pod for which a sandbox was created. */
 export function decodeSandboxOwner(labels: StringMap, annotations: StringMap): ExistingPod {
   const { uid, namespace, name } = decodePodIdentity(labels) ?? { uid: '', namespace: '', name: '' };
   return { uid, namespace, name, file: annotations[CONFIG_FILE_ANNOTATION] ?? '' };
 }
 
-/** Decodes what `containerLabels` and `containerAnnotations` encoded. Values that cannot be parsed are treated as absent. */
+/**
+ * Decodes a container's labels and annotations, as encoded by `containerLabels` and `containerAnnotations`. Values that cannot be parsed
+ * are treated as absent.
+ */
 export function decodeContainerInfo(labels: StringMap, annotations: StringMap): ContainerInfo | undefined {
   const pod = decodePodIdentity(labels);
   const containerName = labels[CONTAINER_NAME_LABEL];

@@ -25,7 +25,7 @@ export type HookRequest = {
 export type LifecycleHooksOptions = {
   commands: CommandRunner;
   events: EventRecorder;
-  /** Counts fallbacks to plain HTTP, and sleep hooks that were cut short. */
+  /** Counts fallbacks to plain HTTP, and sleep hooks that ended early. */
   metrics?: Registry;
 };
 

@@ -3,7 +3,7 @@ import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kube
 import type { ProbeResult } from '../prober/probe-results.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
-/** Why a container is killed. This determines the grace period and the event. */
+/** The reason why a container is killed, which determines the grace period and the event. */
 export type KillReason =
   | 'livenessProbe'
   | 'startupProbe'
@@ -29,7 +29,7 @@ export type PodActions = {
   /** Every container of the pod, if all of them restart in the same sandbox. Running ones are killed, then all are removed. */
   containersToReset: ContainerToReset[];
   ephemeralContainersToStart: string[];
-  /** Names, in spec order. */
+  /** Names of the init containers to start, in spec order. */
   initContainersToStart: string[];
   /** Running containers whose CPU or memory changes. */
   containersToUpdate: ContainerToUpdate[];
@@ -77,7 +77,7 @@ const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan:
   containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
 };
 
-/** A plan without steps. */
+/** Returns a plan without steps. */
 export function emptyPlan(): PodActions {
   return {
     ...{ killPod: false, createSandbox: false, sandboxId: undefined, attempt: 0 },
@@ -92,7 +92,7 @@ export function describePodActions(plan: PodActions): string {
   return steps.length === 0 ? 'nothing to do' : steps.join(', ');
 }
 
-/** True if the plan has no steps. */
+/** Returns true if the plan has no steps. */
 export function isEmptyPlan({ sandboxId: _sandbox, attempt: _attempt, ...steps }: PodActions): boolean {
   return Object.values(steps).every((step) => step === false || (Array.isArray(step) && step.length === 0));
 }

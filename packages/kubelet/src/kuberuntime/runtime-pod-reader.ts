@@ -65,7 +65,7 @@ export type RuntimePodReaderOptions = {
   networks: SandboxNetworks;
   /** Only this kubelet's sandboxes and containers are read. */
   kubeletId: string;
-  /** The scheme of the container IDs in pod statuses. */
+  /** The scheme of the container IDs in pod statuses, such as `containerd`. */
   runtimeName: string;
   legacyLogs?: LegacyLogs;
 };
@@ -305,7 +305,7 @@ function limitsOf({ resources }: ContainerStatus): Pick<RuntimeContainer, 'limit
   return { limits: { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } };
 }
 
-/** The container's user and stop signal as resolved by the container runtime. */
+/** Returns the container's user and stop signal as resolved by the container runtime. */
 function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer, 'user' | 'stopSignal'> {
   const { linux } = user ?? {};
   const ids = linux && {

@@ -2,10 +2,7 @@ import { cpus } from 'node:os';
 import { Limiter, RUNTIME_NAME } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/**
- * How long a sandbox creation counts towards the concurrency limit; after that, it no longer does, so that slow ones do not stall the
- * queue.
- */
+/** How long a sandbox creation counts towards the concurrency limit. A slower one no longer counts, so that it does not stall the queue. */
 export const SANDBOX_PATIENCE_MS = 2000;
 
 /** Minimum share of idle CPU time at which the concurrency limit is raised. */
@@ -61,7 +58,7 @@ export class SandboxTurns {
     this.#startSampling = startSampling;
   }
 
-  /** Runs `create` when it is the pod's turn. Rejects with the signal's reason if the signal aborts first. */
+  /** Runs `create` once the concurrency limit permits it. Rejects with the signal's reason if the signal aborts first. */
   run(pod: Pod, create: () => Promise<string>, signal: AbortSignal): Promise<string> {
     if (pod.spec.hostNetwork === true) return create();
     const created = this.#limiter.run(create, signal);

@@ -59,7 +59,7 @@ export type SecurityInput = {
   seccompRoot: string;
 };
 
-/** The container's security context; defaults come from the pod's security context. */
+/** Returns the container's security context, with defaults from the pod's security context. */
 export function containerSecurityContext(input: SecurityInput): LinuxContainerSecurityContext {
   const { pod, container, imageUser } = input;
   const own: SecurityContext = container.securityContext ?? {};
@@ -146,7 +146,7 @@ function invalidUser(uid: bigint): string {
   return `container has runAsNonRoot and image has an invalid user id (${uid}). (Must be 1-(${MAX_USER_ID})): ${why}`;
 }
 
-/** Why the container may not run if its user violates `runAsNonRoot`. */
+/** Returns the reason why the container may not run if its user violates `runAsNonRoot`; otherwise `undefined`. */
 export function nonRootViolation(pod: Pod, container: Container, image: ImageUser): WaitingReason | undefined {
   const own = container.securityContext;
   const shared = pod.spec.securityContext;

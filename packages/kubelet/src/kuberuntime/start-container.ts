@@ -119,7 +119,7 @@ async function createAndStart(
   return { id };
 }
 
-/** ID of the container whose PID namespace an ephemeral container joins; `undefined` for other containers. */
+/** Returns the ID of the container whose PID namespace an ephemeral container joins; `undefined` for other containers. */
 function targetOf({ container, status }: StartRequest): { id: string | undefined } | WaitingReason {
   const { targetContainerName: name }: EphemeralContainer = container;
   if (!name) return { id: undefined };

@@ -9,7 +9,7 @@ type SwapResources = {
   files: Record<string, string>;
 };
 
-/** The container's swap limit (KEP-2400); none if the kernel does not account for swap. */
+/** Returns the container's swap limit (KEP-2400); no limit if the kernel does not account for swap. */
 export function swapResources(
   pod: Pod,
   container: Container,
@@ -45,7 +45,7 @@ function maySwap(pod: Pod, container: Container, { host, policy }: ContainerEnfo
   return request > 0n && request !== limitOf(container, 'memory');
 }
 
-/** The container's share of the node's swap, in proportion to its memory request. */
+/** Returns the container's share of the node's swap, in proportion to the container's memory request. */
 function swapShare(container: Container, { host }: ContainerEnforcement): bigint {
   const request = requestOf(container, 'memory');
   if (request > host.memoryCapacity) return 0n;

@@ -142,7 +142,9 @@ function isRequested(plan: PodActions, container: Container): boolean {
   return plan.containersToKill.some(({ name, reason }) => name === container.name && reason === 'restartRequested');
 }
 
-/** The pod's containers in start order. Ephemeral containers come first, because they must start even if an init container fails. */
+/**
+ * Returns the pod's containers in start order. Ephemeral containers come first, because they must start even if an init container fails.
+ */
 function startOrder({ spec }: Pod): Container[] {
   return [...(spec.ephemeralContainers ?? []), ...(spec.initContainers ?? []), ...spec.containers];
 }
@@ -244,7 +246,7 @@ type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImage
 
 /**
  * Starts containers one at a time, in spec order. If an init container cannot be started, the following containers are not started.
- * Creations do not overlap either, because containerd 1.6 loses the sandbox's process under such a load.
+ * Creations never overlap, because containerd 1.6 may lose the sandbox's process if they do.
  */
 async function startContainers(
   sync: Sync,

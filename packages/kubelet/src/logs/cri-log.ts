@@ -28,7 +28,9 @@ export function entryParts(data: Buffer, start: number, end: number): EntryParts
   return { timeEnd, stream, partial, textStart: Math.min(tagsEnd + 1, end) };
 }
 
-/** The offset of the first space at or after `start`; `end` if there is none. Faster than `indexOf`, because the parts are short. */
+/**
+ * Returns the offset of the first space at or after `start`; `end` if there is none. Faster than `indexOf`, because the parts are short.
+ */
 function spaceAfter(data: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && data[at] !== SPACE) at++;

@@ -4,7 +4,7 @@ import type { LogEntry } from './log-entry.ts';
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
-/** Follows the text in a Docker log line. The text itself cannot contain it, because quotes in the text are escaped. */
+/** The bytes that follow the text in a Docker log line. The text itself cannot contain them, because quotes in the text are escaped. */
 const AFTER_TEXT = Buffer.from('","stream":"');
 const NEWLINE_ESCAPE = Buffer.from('\\n');
 

@@ -53,7 +53,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
       if (signal.aborted) return;
       next = query.follow && file?.isComplete() ? await nextLog(path, file.position, query) : undefined;
       if (file !== undefined && next !== undefined) {
-        yield* joined.of(file.log.text(signal)); // written since the last read; much, if the consumer is slow
+        yield* joined.of(file.log.text(signal)); // output since the last read
         yield* joined.end(file.log, { isCut: next.isAfterGap });
         file.log.close();
         [file, next] = [next, undefined];

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, isPartialDockerLine } from './docker-log.ts';
 
-/** How far to search back for the beginning of a line that was written in several pieces. */
+/** Maximum distance to search back for the beginning of a line that was written in several pieces. */
 const MAX_TAIL_LINE_BYTES = 16 << 20;
 
 const BLOCK_BYTES = 64 << 10;
@@ -89,13 +89,13 @@ function tailAt(offset: number, { from, bytes }: Block, size: number): Tail {
   return from + bytes.length < size || offset < from ? { offset } : { offset, bytes: bytes.subarray(offset - from) };
 }
 
-/** Offsets of the entries that begin in the block or right after it, from last to first. */
+/** Yields the offsets of the entries that begin in the block or right after it, from last to first. */
 function* startsBackwards(bytes: Buffer, { from, before }: { from: number; before: number }): Generator<number> {
   for (let at = lineEndBefore(bytes, before); at >= 0; at = lineEndBefore(bytes, at)) yield from + at + 1;
   if (from === 0) yield 0;
 }
 
-/** The offset of the last newline before `before`; -1 if there is none. */
+/** Returns the offset of the last newline before `before`; -1 if there is none. */
 function lineEndBefore(buffer: Buffer, before: number): number {
   return before === 0 ? -1 : buffer.lastIndexOf(NEWLINE, before - 1);
 }

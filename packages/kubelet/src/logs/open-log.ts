@@ -95,7 +95,7 @@ export class PlainLog implements LogFile {
 
 export type OpenedFile = { file: number; stats: Stats };
 
-/** Stats of the regular file that `openRegular` would open; `undefined` if there is none. */
+/** Returns the stats of the regular file that `openRegular` would open; `undefined` if there is none. */
 function namedFile(path: string): Stats | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const named = stats?.isSymbolicLink() ? lstatSync(followLink(path), { throwIfNoEntry: false }) : stats;

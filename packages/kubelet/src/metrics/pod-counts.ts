@@ -102,7 +102,7 @@ function tally(label: string, values: string[]): Samples {
   }));
 }
 
-/** The source of a pod; `undefined` for a pod that exists only in the container runtime. */
+/** Returns the source of a pod; `undefined` for a pod that exists only in the container runtime. */
 const sourceOf = ({ metadata }: Pod) => metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
 const isStatic = (pod: Pod) => sourceOf(pod) !== 'api';
 

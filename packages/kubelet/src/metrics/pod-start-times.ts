@@ -97,8 +97,8 @@ export class PodStartTimes {
 }
 
 /**
- * The pod's creation time. Because creationTimestamp only has a resolution of one second, a pod first seen within that second is assumed to
- * have been created at that moment.
+ * Returns the pod's creation time. Because creationTimestamp only has a resolution of one second, a pod first seen within that second is
+ * assumed to have been created at that moment.
  */
 function creationMs(timestamp: string | undefined, seenAtMs: number): number {
   const created = Date.parse(timestamp ?? '');
@@ -112,7 +112,7 @@ function initIntervals(status: Pod['status']): Interval[] {
   });
 }
 
-/** The total length of the intervals, counting overlaps once. Pure. */
+/** Returns the total length of the intervals, counting overlaps once. Pure. */
 export function coveredMs(intervals: Interval[]): number {
   let covered = 0;
   let end = Number.NEGATIVE_INFINITY;

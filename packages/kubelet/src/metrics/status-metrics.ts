@@ -1,7 +1,7 @@
 import { Counter, type Registry } from '@podwright/base';
 import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
 
-/** What a pod's last status showed: the terminated containers, and the reason why a resize is pending. */
+/** Facts from a pod's last status: the terminated containers, and the reason why a resize is pending. */
 type Shown = { ended: ReadonlySet<string>; pending?: string | undefined };
 
 const NOTHING: Shown = { ended: new Set() };

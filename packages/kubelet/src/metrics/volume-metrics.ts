@@ -11,7 +11,7 @@ const GAUGES: [name: string, value: keyof Omit<FsStats, 'time'>, help: string][]
   ['inodes_used', 'inodesUsed', 'Number of used inodes in the volume'],
 ];
 
-/** The `kubelet_volume_stats_*` metrics, with one sample per PVC (upstream's collectors/volume_stats.go). Pure. */
+/** Returns the `kubelet_volume_stats_*` metrics, with one sample per PVC (upstream's collectors/volume_stats.go). Pure. */
 export function volumeMetrics(volumes: VolumeStats[]): MetricFamily[] {
   const byClaim = new Map<string, { labels: Record<string, string>; stats: VolumeStats }>();
   for (const stats of volumes) {
@@ -31,7 +31,7 @@ export function volumeMetrics(volumes: VolumeStats[]): MetricFamily[] {
   }));
 }
 
-/** Disk usage of container logs (upstream's collectors/log_metrics.go). Pure. */
+/** Returns metrics of the disk usage of container logs (upstream's collectors/log_metrics.go). Pure. */
 export function logMetrics(logs: Awaited<ReturnType<SummaryProvider['containerLogs']>>): MetricFamily {
   return {
     name: 'kubelet_container_log_filesystem_used_bytes',

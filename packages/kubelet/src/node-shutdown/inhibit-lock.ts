@@ -45,7 +45,7 @@ export async function takeInhibitLock(signal: AbortSignal): Promise<InhibitLock>
     held.reject(limit.reason);
     child.kill('SIGKILL');
   });
-  input.write('\n'); // cat echoes it once it runs, so the lock is held
+  input.write('\n'); // `cat` echoes the newline once systemd-inhibit holds the lock
   try {
     await held.promise;
   } catch (error) {

@@ -47,7 +47,7 @@ export async function connectLogind(onShutdown: (begins: boolean) => void, signa
     await bus.listen(
       `type='signal',sender='${NAME}',interface='${MANAGER}',member='PrepareForShutdown',path='${PATH}'`,
     );
-    owner = await bus.owner(NAME); // after the match rule, so that a restart is noticed
+    owner = await bus.owner(NAME); // after the match rule, so that no restart is missed
   } catch (error) {
     bus.close();
     throw error;
@@ -65,7 +65,7 @@ export async function connectLogind(onShutdown: (begins: boolean) => void, signa
   };
 }
 
-/** Why shutdowns of this host cannot be delayed; `undefined` if they can be. */
+/** Returns the reason why shutdowns of this host cannot be delayed; `undefined` if they can be. */
 export async function logindProblem(): Promise<string | undefined> {
   const controller = new AbortController();
   try {

@@ -17,7 +17,7 @@ export type NodeShutdownOptions = {
   events: EventRecorder;
   logger: Logger;
   record: ShutdownRecord;
-  /** Overridden in tests. */
+  /** Connects to logind; overridden in tests. */
   connect?: typeof connectLogind;
 };
 
@@ -40,12 +40,12 @@ export class NodeShutdown {
     this.#options = options;
   }
 
-  /** Why the node is not ready; `undefined` unless the host is shutting down. */
+  /** Returns the reason why the node is not ready; `undefined` unless the host is shutting down. */
   problem(): string | undefined {
     return this.#isShuttingDown ? 'node is shutting down' : undefined;
   }
 
-  /** Why new pods are rejected; `undefined` unless the host is shutting down. */
+  /** Returns the reason why new pods are rejected; `undefined` unless the host is shutting down. */
   refusal(): WaitingReason | undefined {
     return this.#isShuttingDown ? REFUSED_AT_SHUTDOWN : undefined;
   }
@@ -123,7 +123,7 @@ export class NodeShutdown {
       await this.#ensureDelay(logind, wholePeriodMs(periods));
       const isShuttingDown = await logind.isShuttingDown();
       if (!isShuttingDown) await this.#take(logind);
-      if (!wasAnnounced) this.#announce(isShuttingDown, ender); // it may have begun before the connection
+      if (!wasAnnounced) this.#announce(isShuttingDown, ender); // the shutdown may have begun before the connection
     } catch (error) {
       logind.close();
       throw error;
@@ -152,7 +152,7 @@ export class NodeShutdown {
     await this.#release();
     this.#lock = lock;
     const reconnecting = lock.ended.then(() => {
-      if (this.#lock === lock) logind.close(); // reconnects and takes a new lock
+      if (this.#lock === lock) logind.close(); // makes `#reconnect` connect again and take a new lock
     });
     background(this.#options.logger, 'the lock against a shutdown of the host is no longer watched', reconnecting);
   }

@@ -22,7 +22,7 @@ export function groupPods(periods: ShutdownPeriod[], pods: Pod[]): { period: Shu
     .filter((group) => group.pods.length > 0);
 }
 
-/** The pod's own grace period, capped at that of its shutdown period. */
+/** Returns the pod's own grace period, capped at that of its shutdown period. */
 export function shutdownGraceSeconds({ spec }: Pod, { gracePeriodSeconds }: ShutdownPeriod): number {
   const own = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
   return Math.max(LEAST_GRACE_SECONDS, Math.min(own, gracePeriodSeconds));

@@ -37,12 +37,12 @@ export class CsiNodeStart {
     this.#options = options;
   }
 
-  /** Why the node is not ready yet; `undefined` once the CSINode exists. */
+  /** Returns the reason why the node is not ready yet; `undefined` once the CSINode exists. */
   problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Retries until it succeeds or the signal aborts, with increasing pauses of up to two minutes. */
+  /** Ensures that the CSINode exists. Retries until that succeeds or the signal aborts, with increasing pauses of up to two minutes. */
   async run(signal: AbortSignal): Promise<void> {
     if (!(await this.#isThere(signal))) await this.#options.registered;
     const lastMs = CSI_NODE_RETRIES_MS.at(-1)!;
@@ -74,7 +74,9 @@ export class CsiNodeStart {
     return false;
   }
 
-  /** Makes several attempts in quick succession. Returns upstream's error message if all of them fail; otherwise `undefined`. */
+  /**
+   * Makes several attempts to ensure the CSINode in quick succession. Returns upstream's error message if all fail; otherwise `undefined`.
+   */
   async #tryQuickly(signal: AbortSignal): Promise<string | undefined> {
     for (const delayMs of [...CSI_NODE_QUICK_RETRIES_MS, undefined]) {
       try {

@@ -4,7 +4,10 @@ import { amountOf, thresholdValue } from '@podwright/kubelet-configuration';
 /** Eviction signals whose hard thresholds reduce allocatable, and the resources that they reduce. */
 const RESERVED = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' } as const;
 
-/** Returns the bytes of memory and disk by which allocatable is reduced, by resource, so that eviction begins before they run out. */
+/**
+ * Returns the bytes of memory and disk by which allocatable is reduced, by resource name, so that eviction begins before memory and disk
+ * run out.
+ */
 export function hardEvictionReserve(
   thresholds: Readonly<Record<string, string>>,
   capacity: Record<string, string>,
@@ -12,7 +15,7 @@ export function hardEvictionReserve(
   const reserves = Object.entries(RESERVED).flatMap(([signal, resource]) => {
     const threshold = thresholds[signal];
     const has = capacity[resource];
-    const isNone = threshold === undefined || threshold === '100%'; // as upstream, where 100% means none
+    const isNone = threshold === undefined || threshold === '100%'; // as in upstream, where 100% means no threshold
     return isNone || has === undefined
       ? []
       : [[resource, String(amountOf(thresholdValue(threshold), quantityValue(has)))]];

@@ -38,7 +38,7 @@ export async function hostFacts(): Promise<HostFacts> {
   };
 }
 
-/** The architecture in Go's notation. */
+/** Returns the host's architecture in Go's notation. */
 export function nodeArchitecture(): string {
   return { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' }[process.arch as string] ?? process.arch;
 }

@@ -28,7 +28,7 @@ const isServed = ({ type, address }: NodeAddress) =>
 const IPS = ['InternalIP', 'ExternalIP'];
 const DNS_NAMES = ['InternalDNS', 'ExternalDNS'];
 
-/** Tolerates an invalid Node object, which must not take the node down. */
+/** Returns the Node object's addresses, skipping invalid ones: an invalid Node object must not make the kubelet fail. */
 function addressesOf(node: Node | undefined): NodeAddress[] {
   const { addresses } = node?.status ?? {};
   return Array.isArray(addresses) ? addresses.filter((one) => typeof one?.address === 'string') : [];

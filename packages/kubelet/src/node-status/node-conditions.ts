@@ -49,7 +49,7 @@ const PRESSURES: { type: PressureCondition; of: keyof Pressure; short: PressureW
   },
 ];
 
-/** The events for pressure conditions that have changed. */
+/** Returns the events for pressure conditions that have changed. */
 export function pressureEvents(node: string, changed: readonly PressureCondition[], now: NodePressure) {
   const words = changed.map((type) => ({ ...PRESSURES.find((one) => one.type === type)!, isShort: now.has(type) }));
   return words.map(({ short, fine, isShort }) => nodeStatusEvent(node, isShort ? short.event : fine.event));
@@ -67,7 +67,7 @@ export function pressureConditions(now: NodePressure, startedAtMs: number): Node
   });
 }
 
-/** Upstream's event for a change of the node's status. */
+/** Returns upstream's event for a change of the node's status. */
 export function nodeStatusEvent(name: string, reason: string): NodeEvent {
   return { type: 'Normal', reason, message: `Node ${name} status is now: ${reason}` };
 }

@@ -18,8 +18,9 @@ export type NodeLeaseOptions = {
 };
 
 /**
- * Renews the node's lease, which serves as its heartbeat, until the signal aborts. A renewal starts from the last known version or, if that
- * fails, from the version on the API server. Creates the lease once its owner, the Node object, exists, and again if the lease is deleted.
+ * Renews the node's lease, which serves as its heartbeat, until the signal aborts. A renewal patches the last known version of the lease
+ * or, if that fails, the API server's version. Creates the lease once its owner, the Node object, exists, and again if the lease is
+ * deleted.
  */
 export class NodeLease {
   readonly #options: NodeLeaseOptions;
@@ -71,7 +72,7 @@ export class NodeLease {
         problem = errorMessage(error);
         if (isApiStatus(error, 'Conflict')) {
           base = (await this.#ensure(signal)).lease;
-          this.#take(base); // detects a backup: its version of the lease is older
+          this.#take(base); // detects a restored backup, whose lease is older
         } else if (attempt > 0) heartbeatClient.reconnect();
       }
     }

@@ -20,11 +20,11 @@ type RuntimeAbilities = {
 
 /** Sources for parts of the node status. Each returns the current state. */
 export type NodeStatusSources = {
-  /** `undefined` until the container runtime has been ready once. */
+  /** Returns the runtime handlers and features; `undefined` until the container runtime has been ready once. */
   abilities: () => RuntimeAbilities | undefined;
   pressure: () => Pressure;
   devices: () => DeviceResources;
-  /** Why the node is not ready. */
+  /** Returns the reasons why the node is not ready. */
   problems: () => string[];
   /** Volumes that the attach-detach controller must not detach (`volumesInUse`); `undefined` while unknown. */
   volumesInUse: () => string[] | undefined;
@@ -63,7 +63,7 @@ export class NodeObserver {
     this.#options = options;
   }
 
-  /** Never rejects: parts that are unknown are omitted or set to upstream's placeholders. */
+  /** Takes a snapshot of the node. Never rejects: unknown parts are omitted or set to upstream's placeholders. */
   async observe(signal: AbortSignal): Promise<ObservedNode> {
     const { wanted, settings, host, sources, declaredFeatures, port } = this.#options;
     const [facts, addresses, runtimeVersion, images] = await Promise.all([

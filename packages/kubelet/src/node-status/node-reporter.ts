@@ -78,7 +78,7 @@ export class NodeReporter {
     this.prompt();
   }
 
-  /** The last known node object; `undefined` if none is known yet or if the object was deleted. */
+  /** Returns the last known Node object; `undefined` if none is known yet or if the object was deleted. */
   node(): Node | undefined {
     const known = this.#informed();
     if (known === undefined) return this.#wasInformed ? undefined : this.#latest;
@@ -174,7 +174,7 @@ export class NodeReporter {
     this.#emit(nodeStatusEvent(this.#options.name, unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable'));
   }
 
-  /** Emits an event, but Rebooted only once, because the host cannot reboot while the kubelet runs. */
+  /** Emits an event. Rebooted is emitted at most once, because the host cannot reboot while the kubelet runs. */
   #emit({ type, reason, message }: NodeEvent): void {
     if (reason === 'Rebooted' && this.#isRebootEmitted) return;
     this.#isRebootEmitted ||= reason === 'Rebooted';

@@ -15,7 +15,7 @@ export type ObservedNode = {
   atMs: number;
   /** The node's addresses; `undefined` if they are currently unknown. */
   addresses: NodeAddress[] | undefined;
-  /** Whether a cloud controller sets the addresses. Once it has done so, they are left alone. */
+  /** Whether a cloud controller sets the addresses. Once it has set them, the kubelet leaves them unchanged. */
   externalCloudProvider: boolean;
   /** The value of the provided-node-ip annotation for the cloud controller; `undefined` if the annotation must not be set. */
   providedIps: string | undefined;
@@ -32,7 +32,7 @@ export type ObservedNode = {
   features?: NodeStatus['features'];
   declaredFeatures: string[];
   pressure: Pressure;
-  /** Why the node is not ready, apart from missing capacity. */
+  /** The reasons why the node is not ready, apart from missing capacity. */
   problems: string[];
   /** The volumes in use; `undefined` while unknown. */
   volumesInUse: string[] | undefined;

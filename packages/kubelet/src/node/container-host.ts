@@ -99,7 +99,7 @@ function cpuNumber(path: string): number {
   return Number(/\d+/.exec(path)![0]);
 }
 
-/** This process's oom_score_adj, the lowest value that it may set without CAP_SYS_RESOURCE (proc_pid_oom_score_adj(5)). */
+/** Returns this process's oom_score_adj, the lowest value that the process may set without CAP_SYS_RESOURCE (proc_pid_oom_score_adj(5)). */
 async function readLeastOomScoreAdj(proc: string): Promise<bigint | undefined> {
   const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(await readFile(join(proc, 'self/status'), 'utf8'))?.[1] ?? '0';
   if ((BigInt(`0x${capabilities}`) & SYS_RESOURCE) !== 0n) return undefined;

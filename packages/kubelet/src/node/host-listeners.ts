@@ -12,7 +12,7 @@ export type SocketOwner = { pid: number; name: string; cgroup: string };
 /** Values of the socket state in /proc: listening for TCP, unconnected for UDP (include/net/tcp_states.h). */
 const STATES = { TCP: '0A', UDP: '07' } as const;
 
-/** The listening sockets in this process's network namespace. */
+/** Returns the listening sockets in this process's network namespace. */
 export async function hostListeners(proc = '/proc'): Promise<HostListener[]> {
   const files = [
     ['TCP', 'tcp'],

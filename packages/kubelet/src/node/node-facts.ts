@@ -7,7 +7,8 @@ import { isErrno } from '@podwright/base';
 const ANY_ADDRESS: Record<string, 'IPv4' | 'IPv6'> = { '': 'IPv4', '0.0.0.0': 'IPv4', '::': 'IPv6' };
 
 /**
- * The node's addresses: those in `wanted`; otherwise those of the interface with the default route; otherwise any that are not loopback.
+ * Returns the node's addresses: those in `wanted`; otherwise those of the interface with the default route; otherwise any that are not
+ * loopback.
  */
 export async function hostAddresses(wanted: string): Promise<string[]> {
   const first = ANY_ADDRESS[wanted];
@@ -28,7 +29,7 @@ export async function hostAddresses(wanted: string): Promise<string[]> {
   return found.length > 0 ? found : ['127.0.0.1'];
 }
 
-/** The kernel's IPv4 routing table; '' on a host without IPv4. */
+/** Returns the kernel's IPv4 routing table; '' on a host without IPv4. */
 async function ipv4Routes(): Promise<string> {
   try {
     return await readFile('/proc/net/route', 'utf8');
@@ -38,7 +39,7 @@ async function ipv4Routes(): Promise<string> {
   }
 }
 
-/** Labels that every node has. */
+/** Returns the labels that every node has. */
 export function standardLabels(nodeName: string): Record<string, string> {
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch;
   return {

@@ -102,7 +102,7 @@ export function aggregate(errors: string[]): string {
   return unique.length === 1 ? unique[0]! : `[${unique.join(', ')}]`;
 }
 
-/** The host's machine ID or boot ID; '' if it has none. */
+/** Returns the host's machine ID or boot ID; '' if the host has none. */
 function bootText(id: 'machine-id' | 'boot-id'): string {
   return readIfThere(id === 'machine-id' ? '/etc/machine-id' : '/proc/sys/kernel/random/boot_id').trim();
 }

@@ -65,7 +65,7 @@ const written = (name: string, amount: bigint) =>
     ? formatQuantity(amount * 1_000_000n, '')
     : formatQuantity(amount * 1_000_000_000n, name.includes('/') ? '' : 'Ki');
 
-/** The size of the directory's file system. The directory need not exist yet. */
+/** Returns the size in bytes of the directory's file system. The directory need not exist yet. */
 async function fileSystemBytes(directory: string): Promise<bigint> {
   try {
     const { blocks, bsize } = await statfs(directory, { bigint: true });

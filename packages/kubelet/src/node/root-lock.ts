@@ -57,7 +57,7 @@ async function lockOnHost(rootDir: string): Promise<Unlock> {
   const { dev, ino } = await stat(rootDir, { bigint: true }); // a directory may have several paths
   makePrivateDirectory(LOCKS_DIRECTORY);
   const release = await holdSocket(join(LOCKS_DIRECTORY, `${dev}-${ino}${SUFFIX}`));
-  void sweepLocks().catch(() => undefined); // the next kubelet repeats it
+  void sweepLocks().catch(() => undefined); // the next kubelet tries again
   return release;
 }
 

@@ -95,9 +95,7 @@ export class Pleg {
     this.#metrics = plegMetrics(options.metrics);
   }
 
-  /**
-   * Reads all pods once, then watches them until `stop` is called. Waits at most `PLEG_START_PATIENCE_MS` for pods that are slow to read.
-   */
+  /** Reads all pods once, then watches them until `stop` is called. Waits for the reads for at most `PLEG_START_PATIENCE_MS`. */
   async start(): Promise<void> {
     const updates = await this.#list();
     using patience = withTimeout(this.#controller.signal, PLEG_START_PATIENCE_MS, 'read the pods');
@@ -313,7 +311,7 @@ export class Pleg {
       try {
         await this.#followEvents(signal);
       } catch (error) {
-        if (isUnimplemented(error)) return; // without events, rely on listings
+        if (isUnimplemented(error)) return; // without events, the PLEG relies on relists
         if (!isCancelled(error) && !signal.aborted) {
           this.#metrics.connectionFailed();
           this.#options.logger.warn({ error: errorMessage(error) }, 'the event stream of the runtime failed');
@@ -359,7 +357,7 @@ export class Pleg {
     return hasChanged(this.#records.get(pod.uid), listedFrom(status)) ? pod : undefined;
   }
 
-  /** The pod's cached status, or an empty one if the last relist did not find the pod. */
+  /** Returns the pod's cached status, or an empty one if the last relist did not find the pod. */
   #known(pod: PodIdentity): CachedStatus | undefined {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined || this.#listed.has(pod.uid)) return cached;

@@ -39,7 +39,7 @@ function statesOf(pod: ListedPod | undefined): Map<string, string> {
   return new Map([...sandboxes, ...containers].map(({ id, state }) => [id, state]));
 }
 
-/** The pod as a relist would find it; `undefined` if it has neither sandboxes nor containers. */
+/** Returns the pod as a relist would find it; `undefined` if it has neither sandboxes nor containers. */
 export function listedFrom(status: RuntimePodStatus): ListedPod | undefined {
   const { pod, sandboxes, containers } = status;
   if (sandboxes.length === 0 && containers.length === 0) return undefined;

@@ -8,7 +8,7 @@ export class ActiveDeadlines {
   /** When each pod became active (monotonic). */
   readonly #beganAtMs = new Map<string, number>();
 
-  /** Remaining active time in milliseconds; `undefined` for a pod without a deadline or without a start time. */
+  /** Returns the remaining active time in milliseconds; `undefined` for a pod without a deadline or without a start time. */
   leftMs({ metadata: { uid }, spec }: Pod, { startTime }: Pick<PodStatus, 'startTime'>): number | undefined {
     if (startTime === undefined) return undefined;
     const nowMs = performance.now();

@@ -20,13 +20,13 @@ function ownGrace({ spec }: Pod): number {
   return spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
 }
 
-/** The deletion fields in a pod's metadata, which pods from files and HTTP do not have. */
+/** Returns the deletion fields in a pod's metadata, which pods from files and HTTP do not have. */
 export function deletionMarks({ metadata }: Pod): Partial<Pod['metadata']> {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return deletionTimestamp === undefined ? {} : { deletionTimestamp, deletionGracePeriodSeconds };
 }
 
-/** The pod with `deletionTimestamp` and `deletionGracePeriodSeconds`, so that clients see it terminating. */
+/** Returns the pod with `deletionTimestamp` and `deletionGracePeriodSeconds`, so that clients see it terminating. */
 export function marked(pod: Pod, end: Ending): Pod {
   const deletionGracePeriodSeconds = end.gracePeriodSeconds ?? ownGrace(pod);
   const seconds = Math.min(deletionGracePeriodSeconds, MAX_GRACE_SECONDS);

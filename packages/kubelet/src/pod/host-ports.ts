@@ -10,7 +10,7 @@ export const ANY = '0.0.0.0';
  */
 export type HostPort = { ip: string; port: number; protocol: string; path: FieldPath };
 
-/** The host ports of the containers that run at the same time: sidecars and ordinary containers. */
+/** Returns the host ports of the containers that run at the same time: sidecars and ordinary containers. */
 export function hostPorts({ spec }: Pod): HostPort[] {
   return (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).flatMap((container, index) => {

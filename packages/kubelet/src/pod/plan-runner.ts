@@ -76,7 +76,7 @@ export class PlanRunner {
     probes.update(pod, after, podAddresses(runtime, pod, after));
     const { status } = this.#reports.report(pod, after, {});
     if (steps.some(({ action, error }) => action === 'RemoveContainer' && error === undefined))
-      return { ended: false, retryAtMs: Date.now() }; // all containers of the pod are created again
+      return { ended: false, retryAtMs: Date.now() }; // the next sync recreates all containers of the pod
     return { ended: false, ...this.#whenToRetry(pod, steps, status) };
   }
 

@@ -33,7 +33,7 @@ export type NodeFacts = SelectableNode & {
 /** A resource that the node is short of; amounts are in the resource's unit. */
 export type Shortage = { resource: string; requested: bigint; used: bigint; capacity: bigint };
 
-/** Why a pod must not run on the node. */
+/** The reason why a pod must not run on the node. */
 export type Refusal = WaitingReason & {
   /** The missing resources, if they are the reason for the refusal. */
   shortages?: Shortage[];
@@ -102,7 +102,7 @@ function withoutClaimed(pod: Pod): Pod {
   return { ...pod, spec: { ...pod.spec, containers: containers.map(left), initContainers: initContainers?.map(left) } };
 }
 
-/** The names of all requested resources in upstream's order, which begins with the three that every node has. */
+/** Returns the names of all requested resources in upstream's order, which begins with the three that every node has. */
 function requestedNames({ spec }: Pod): string[] {
   const all = [...allContainers(spec), spec].flatMap(({ resources }) => [resources?.requests, resources?.limits]);
   const requested = [...all, spec.overhead].flatMap((list) => Object.keys(list ?? {}));

@@ -95,7 +95,7 @@ export class PodAllocations {
     return withResources(desired, allocation.resources);
   }
 
-  /** The pod with the resources last allocated to it. */
+  /** Returns the pod with the resources last allocated to it. */
   current(pod: Pod): Pod {
     const { uid } = pod.metadata;
     const status = this.#options.runtimeStatus?.(uid);
@@ -103,13 +103,13 @@ export class PodAllocations {
     return resources === undefined ? pod : withResources(pod, resources);
   }
 
-  /** The pod with the resources that its source requests. */
+  /** Returns the pod with the resources that its source requests. */
   desired(pod: Pod): Pod {
     const known = this.#pods.get(pod.metadata.uid);
     return known === undefined ? pod : { ...pod, spec: known.desired.spec };
   }
 
-  /** True while a resize is deferred because the node lacks resources. */
+  /** Returns true while a resize is deferred because the node lacks resources. */
   isDeferred(podUid: string): boolean {
     return this.#pods.get(podUid)?.pending?.reason === 'Deferred';
   }

@@ -81,7 +81,7 @@ function missingLog(
 }
 
 /**
- * The running container with this name. Throws `not_found` if the pod has no such container, and `failed_precondition` if it is not
+ * Returns the running container with this name. Throws `not_found` if the pod has no such container, and `failed_precondition` if it is not
  * running.
  */
 export function runningContainer(pod: Pod, { containers }: RuntimePodStatus, wanted: string): RuntimeContainer {
@@ -93,7 +93,7 @@ export function runningContainer(pod: Pod, { containers }: RuntimePodStatus, wan
   throw new PodwrightError('failed_precondition', message);
 }
 
-/** The pod's ready sandbox. Throws `failed_precondition` if there is none. */
+/** Returns the pod's ready sandbox. Throws `failed_precondition` if there is none. */
 export function readySandbox(pod: Pod, { sandboxes }: RuntimePodStatus): RuntimeSandbox {
   const found = sandboxes.find(({ ready }) => ready);
   if (found !== undefined) return found;
@@ -118,7 +118,7 @@ function statusOf({ status }: Pod, name: string): ContainerStatus | undefined {
   return statuses.find((one) => one.name === name);
 }
 
-/** Why a container is not running; '' if that is unknown. */
+/** Returns the reason why a container is not running; '' if the reason is unknown. */
 function waitingReason(pod: Pod, name: string): string {
   const { waiting, terminated } = statusOf(pod, name)?.state ?? {};
   if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;

@@ -12,7 +12,10 @@ import type { StatusManager } from '../status/status-manager.ts';
 import { HELD_RETRY_MS } from './limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
-/** Why a pod was not granted its resources: either it is rejected for good, or it must wait until a device plugin registers. */
+/**
+ * The reason why a pod did not get its exclusive resources: either it is rejected for good, or it must wait until a device plugin
+ * registers.
+ */
 export type GrantAnswer = { kind: 'refused'; refusal: WaitingReason } | { kind: 'waits'; message: string };
 
 /** Allocates exclusive resources to pods: devices, CPUs and NUMA memory. */
@@ -23,7 +26,7 @@ export type PodGrants = {
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
   /** Unprepares the pod's ResourceClaims after its containers have stopped but before its status shows that. Rejects on failure. */
   unprepare(podUid: string, signal: AbortSignal): Promise<void>;
-  /** Health of the devices allocated to a container. */
+  /** Returns the health of the devices allocated to a container. */
   healthOf(pod: Pod, container: string): AllocatedResourceStatus[];
   /** Releases the pod's exclusive resources after it has terminated. */
   release(podUid: string): Promise<void>;

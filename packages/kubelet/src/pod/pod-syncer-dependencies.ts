@@ -19,7 +19,7 @@ import type { WaitingReasons } from './waiting-reasons.ts';
  * Fetches the API objects that a pod refers to before its volumes and containers are created, and caches them until `release` is called.
  */
 export type PodNeeds = {
-  /** May be called repeatedly for a pod. Rejects only with the signal's reason. */
+  /** Resolves once the pod's API objects are cached. May be called repeatedly. Rejects only with the signal's reason. */
   ready(pod: Pod, signal: AbortSignal): Promise<void>;
   release(podUid: string): void;
 };
@@ -36,7 +36,7 @@ export type PodSyncerDependencies = {
   allocations: PodAllocations;
   cgroups: PodCgroups;
   obstacles: Obstacles;
-  /** Absent without an API server. */
+  /** Fetches the API objects that pods refer to; absent without an API server. */
   needs?: PodNeeds;
   logger: Logger;
   /** Returns why the pod was rejected; `undefined` if it was not. */

@@ -83,7 +83,7 @@ type Worker = {
   removed: PromiseWithResolvers<void>;
 };
 
-/** Minimum delay between a failed step and the next one, unless `retry` is called. */
+/** Minimum delay between a failed step and the next step, unless `retry` is called. */
 const MIN_RETRY_MS = 1000;
 
 export class PodWorkers {
@@ -170,7 +170,7 @@ export class PodWorkers {
     return this.#workers.has(podUid);
   }
 
-  /** The pod with this UID, until it has been removed. */
+  /** Returns the pod with this UID, until it has been removed. */
   podOf(podUid: string): Pod | undefined {
     return this.#workers.get(podUid)?.pod;
   }
@@ -183,14 +183,14 @@ export class PodWorkers {
     return [...this.#workers.values()].map(({ pod, phase }) => ({ pod, phase }));
   }
 
-  /** Pods whose containers are running or may still be started. */
+  /** Returns the pods whose containers are running or may still be started. */
   activePods(): Pod[] {
     return [...this.#workers.values()]
       .filter(({ phase }) => phase === 'syncing' || phase === 'terminating')
       .map(({ pod }) => pod);
   }
 
-  /** Active pods, and pods that are waiting for another one with the same name to be removed. */
+  /** Returns the active pods, and the pods that are waiting for another one with the same name to be removed. */
   unendedPods(): Pod[] {
     return [...this.#workers.values()].flatMap(({ pod, phase }) => (UNENDED.has(phase) ? [pod] : []));
   }
@@ -249,7 +249,7 @@ export class PodWorkers {
     return worker;
   }
 
-  /** The worker of the static pod that holds the name. A waiting pod does not hold its name. */
+  /** Returns the worker of the static pod that holds the name. A waiting pod does not hold its name. */
   #holderOf(fullName: string): Worker | undefined {
     return [...this.#workers.values()].find(
       ({ pod, phase }) => phase !== 'waiting' && namespacedName(pod) === fullName && isStaticPod(pod),

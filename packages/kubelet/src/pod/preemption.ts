@@ -101,7 +101,7 @@ function isNearer(pod: Pod, than: Pod, requirements: Requirement[]): boolean {
   return difference === 0 ? isSmaller(pod, than) : difference < 0;
 }
 
-/** Sum of the squares of the fractions that would still be missing after the pod has terminated. */
+/** Returns the sum of the squares of the fractions of the requirements that would still be missing after the pod has terminated. */
 function distance(pod: Pod, requirements: Requirement[]): number {
   return requirements.reduce((sum, { resource, amount }) => {
     const missing = Number(amount - requestOf(pod, resource));

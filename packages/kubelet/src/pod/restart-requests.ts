@@ -1,6 +1,6 @@
 /**
- * Records the running containers for which a client has requested a restart, until they have exited. The requests are kept only in memory,
- * so they are lost if the kubelet restarts.
+ * Records the running containers for which a client has requested a restart, until they have exited. The requests are only in memory, so
+ * they are lost if the kubelet restarts.
  */
 export class RestartRequests {
   readonly #byPod = new Map<string, Set<string>>();

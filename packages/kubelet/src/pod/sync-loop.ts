@@ -184,7 +184,7 @@ export class SyncLoop {
       logger.warn({ error: errorMessage(error) }, 'could not read the node, using the cached one');
       return undefined;
     });
-    if (!this.#undecided.delete(uid)) return; // the pod was deleted meanwhile
+    if (!this.#undecided.delete(uid)) return; // the pod was deleted in the meantime
     const { pod } = manager.get(uid)!;
     if (this.#hasEnded(pod)) return workers.update(pod);
     this.#begin(pod, admission.decide(pod, this.#admitted(), node));
@@ -209,7 +209,7 @@ export class SyncLoop {
     return isTerminal(this.#deps.statuses.lastKnown(pod)?.phase) && !this.#deps.workers.has(pod.metadata.uid);
   }
 
-  /** Admitted pods that may still run, with their allocated resources. */
+  /** Returns the admitted pods that may still run, with their allocated resources. */
   #admitted(): Pod[] {
     const { manager, admission, workers, allocated } = this.#deps;
     const admitted = manager.list().filter(({ metadata: { uid } }) => admission.isAdmitted(uid) && workers.mayRun(uid));
@@ -302,7 +302,7 @@ export class SyncLoop {
   }
 }
 
-/** The file or URL from which a pod in the container runtime was created. */
+/** Returns the file or URL from which a pod in the container runtime was created. */
 function ownFile({ sandboxes }: RuntimePodStatus): string {
   return sandboxes[0]?.owner.file ?? '';
 }

@@ -3,7 +3,7 @@ import type { StepResult, WaitingReason } from '../kubecontainer/sync-result.ts'
 /** Maximum length of a message from a registry, a hook or the container runtime in a pod's status; the same as for termination messages. */
 const MAX_WAITING_MESSAGE_LENGTH = 4096;
 
-/** Records why the last attempt to start each container failed; an entry is cleared once an attempt succeeds. */
+/** Records the reason why the last attempt to start each container failed. A successful start deletes the container's entry. */
 export class WaitingReasons {
   readonly #pods = new Map<string, Map<string, WaitingReason>>();
 

@@ -152,7 +152,7 @@ function seccompProfiles({ spec }: Pod): NamedProfile[] {
   return [...of(spec.securityContext?.seccompProfile, ['spec']), ...ofContainers];
 }
 
-/** The pod's Localhost AppArmor profiles, from the containers' fields, the deprecated annotations or the pod-level field. */
+/** Returns the pod's Localhost AppArmor profiles, from the containers' fields, the deprecated annotations or the pod-level field. */
 function appArmorProfiles(pod: Pod): NamedProfile[] {
   const { spec } = pod;
   return (['initContainers', 'containers'] as const).flatMap((field) =>

@@ -23,7 +23,7 @@ export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined):
 
 type NamedImage = { path: FieldPath; image: string; policy: PullPolicy | undefined };
 
-/** The images of a pod's containers and image volumes. */
+/** Returns the images of a pod's containers and image volumes. */
 function imagesOf({ spec }: Pod): NamedImage[] {
   const ofContainers = (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).map(({ image, imagePullPolicy: policy }, index) => {

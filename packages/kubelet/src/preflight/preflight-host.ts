@@ -17,8 +17,8 @@ export function hostOf(options: KubeletOptions, facts: NodeFacts): PreflightHost
 }
 
 /**
- * Reads what preflight checks need to know about this host when no node is running. `unseen`: notes about paths that this user may not
- * access. Rejects with `invalid_argument` if the reservations in the options leave nothing for pods.
+ * Reads the facts about this host for preflight checks when no node is running. `unseen`: notes about paths that this user may not access.
+ * Rejects with `invalid_argument` if the reservations in the options leave nothing for pods.
  */
 export async function thisHost(options: KubeletOptions): Promise<{ host: PreflightHost; unseen: string[] }> {
   const capacity = await readNodeCapacity(await hostCgroups(options.logger));

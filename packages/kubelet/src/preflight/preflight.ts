@@ -137,8 +137,8 @@ function blamed(pod: Pod, running: Pod[], { refusal: { reason, shortages }, fact
 }
 
 /**
- * Path of the `resources` field of the container with the largest request for a resource, or of the pod-level field if the request is set
- * there.
+ * Returns the path of the `resources` field of the container with the largest request for a resource, or of the pod-level field if the
+ * request is set there.
  */
 function mostOf({ spec }: Pod, name: string): FieldPath {
   if (podLevelAmount(spec, 'requests', name) !== undefined) return ['spec', 'resources'];

@@ -48,7 +48,7 @@ export function redirectUrl(location: ByteText, from: CallUrl): { url: CallUrl; 
   return { url: { ...from, path: resolvePath(from.path, path), ...rest }, isAbsolute };
 }
 
-/** The request target, as sent in the request line. */
+/** Returns the request target, as sent in the request line. */
 export function requestTarget({ path, query }: CallUrl): string {
   return `${path || '/'}${query}`;
 }
@@ -103,7 +103,7 @@ function escapeBytes(text: ByteText, wrong: RegExp): string {
   return text.replace(wrong, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-/** Go's resolvePath (RFC 3986, 5.2): removes `.` and `..` segments from redirect targets. Handler paths are not normalized. */
+/** Removes `.` and `..` segments from a redirect target, as Go's resolvePath does (RFC 3986, 5.2). Handler paths are not normalized. */
 function resolvePath(base: string, reference: string): string {
   const below = reference.startsWith('/') ? '' : base.slice(0, base.lastIndexOf('/') + 1);
   const full = reference === '' ? base : below + reference;

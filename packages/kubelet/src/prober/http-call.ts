@@ -93,7 +93,7 @@ function redirected(location: string, { url: from, host }: Request): Request {
   return { url, referer, host: isAbsolute ? undefined : host };
 }
 
-/** An error worded like those of Go's client. */
+/** Builds an error worded like those of Go's client. */
 function failure(url: CallUrl | string, what: string, cause?: unknown): PodwrightError {
   const shown = typeof url === 'string' ? url : urlText(url);
   return new PodwrightError('unavailable', `Get ${JSON.stringify(shown)}: ${what}`, { cause });
@@ -132,7 +132,7 @@ async function exchange(connection: BoundedConnection, request: Exchange, call: 
     secureContext: clientContext('unverifiedServer', { ciphers: clientCiphers() }),
     ALPNProtocols: ['h2', 'http/1.1'],
   });
-  secured.on('error', () => undefined); // the handshake or the pending read reports it
+  secured.on('error', () => undefined); // the handshake or the pending read reports the error
   await once(secured, 'secureConnect');
   const over = secured.alpnProtocol === 'h2' ? requestOverHttp2 : requestOverHttp1;
   return over(secured, request, call);
@@ -156,7 +156,7 @@ async function requestOverHttp1(
   return { status, location, body: body.bytes.toString('utf8'), ...bodyError };
 }
 
-/** The timeout error, which says whether the response was missing or incomplete. */
+/** Builds the timeout error, which says whether the response was missing or incomplete. */
 function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   const what = answered
     ? 'Client.Timeout or context cancellation while reading body'
@@ -164,7 +164,7 @@ function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   return failure(url, `context deadline exceeded (${what})`);
 }
 
-/** The server name for SNI: the one in the Host header, unless that is an IP address. */
+/** Returns the server name for SNI: the one in the Host header, unless that is an IP address. */
 function serverName(host: string): string {
   const name = hostnameOf(host) ?? '';
   return isIP(name) === 0 ? name : '';

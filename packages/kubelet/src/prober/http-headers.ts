@@ -26,7 +26,7 @@ export class ProbeHeaders {
     else if (this.#first('Accept') === '') this.#fields.delete('Accept');
   }
 
-  /** The handler's first `Host` header, if it has one. */
+  /** Returns the handler's first `Host` header, if it has one. */
   get host(): string | undefined {
     return this.#first('Host') || undefined;
   }

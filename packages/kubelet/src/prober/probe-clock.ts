@@ -8,7 +8,7 @@ export type Alarm = { readonly dueMs: number; readonly ring: () => void };
  * with separate timers of distinct durations would cost several times as much.
  */
 export class ProbeClock {
-  /** Sorted by time, the earliest first. */
+  /** Pending alarms, sorted by time, the earliest first. */
   readonly #alarms: Alarm[] = [];
   #timer: Timer | undefined;
   /** When the timer will fire. */
@@ -27,10 +27,10 @@ export class ProbeClock {
     if (this.#alarms.length === 0) this.#wait();
   }
 
-  /** Index at which to insert an alarm: after all alarms due earlier or at the same time. */
+  /** Returns the index at which to insert an alarm: after all alarms due earlier or at the same time. */
   #indexFor(dueMs: number): number {
     let [low, high] = [0, this.#alarms.length];
-    if (high > 0 && this.#alarms[high - 1]!.dueMs <= dueMs) return high; // the common case
+    if (high > 0 && this.#alarms[high - 1]!.dueMs <= dueMs) return high; // common case: the alarm is the last one due
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.#alarms[middle]!.dueMs <= dueMs) low = middle + 1;

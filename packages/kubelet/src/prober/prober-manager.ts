@@ -150,7 +150,7 @@ export class ProberManager implements PodProbes {
     };
   }
 
-  /** The probe in the latest pod spec, so that changes to it take effect. */
+  /** Returns the probe from the latest pod spec, so that changes to the probe take effect. */
   #probeOf(uid: string, container: Container, kind: ProbeKind): Probe {
     const spec = this.#pods.get(uid)?.pod.spec;
     const newest = spec && allContainers(spec).find(({ name }) => name === container.name);
@@ -216,7 +216,7 @@ function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
   return container[PROBE_FIELDS[kind]];
 }
 
-/** The probe's timing with the API defaults, which also replace 0. */
+/** Returns the probe's timing with the API defaults, which also replace 0. */
 function timing({ periodSeconds, successThreshold, failureThreshold }: Probe) {
   return {
     periodSeconds: periodSeconds || 10,

@@ -4,19 +4,19 @@ import type { Alarm, ProbeClock } from './probe-clock.ts';
 import type { ProbeKind, ProbeResult } from './probe-results.ts';
 
 /**
- * The schedule of a probe: it is due at `anchorMs` and once every period after that, regardless of how long each run takes. Times are
- * monotonic.
+ * The schedule of a probe: a run (tick) is due at `anchorMs` and once every period after that, regardless of how long each run takes. Times
+ * are monotonic.
  */
 export type ProbeTicks = { anchorMs: number; periodMs: number };
 
-/** The first tick at or after `fromMs`. */
+/** Returns the time of the first tick at or after `fromMs`. */
 export function tickFrom({ anchorMs, periodMs }: ProbeTicks, fromMs: number): number {
   return anchorMs + Math.max(0, Math.ceil((fromMs - anchorMs) / periodMs)) * periodMs;
 }
 
 /**
- * Returns the time of the tick that follows the one at `servedMs`. If several ticks have passed in the meantime, only the last one is
- * served: a probe that takes longer than its period is repeated immediately, but missed ticks are not made up for.
+ * Returns the time of the next tick, given the time of the last executed one (`servedMs`). If several ticks have passed since, only the
+ * last one is executed: a probe that takes longer than its period is repeated immediately, but missed ticks are not made up for.
  */
 export function tickAfter({ periodMs }: ProbeTicks, servedMs: number, nowMs: number): number {
   return servedMs + Math.max(1, Math.floor((nowMs - servedMs) / periodMs)) * periodMs;
@@ -49,7 +49,7 @@ export type ProbedContainer = {
   probedFromMs: number;
 };
 
-/** What a worker needs to know, and its callbacks into the prober manager. */
+/** Input for a worker, and its callbacks into the prober manager. */
 export type WorkerOptions = {
   kind: ProbeKind;
   /** Returns the current probe from the pod's spec, with defaults applied. */

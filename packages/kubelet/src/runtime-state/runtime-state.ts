@@ -78,7 +78,7 @@ export class RuntimeState {
     else this.#hadProblem = true;
   }
 
-  /** The problems that currently prevent pods from being synced; empty if there are none. */
+  /** Returns the problems that currently prevent pods from being synced; empty if there are none. */
   runtimeErrors(): string[] {
     const sinceMs = this.#readyAtMs === undefined ? undefined : performance.now() - this.#readyAtMs;
     const checks = (this.#callbacks.healthChecks ?? []).map((check) => check());
@@ -90,17 +90,17 @@ export class RuntimeState {
     ].filter((error) => error !== undefined);
   }
 
-  /** Why pods currently cannot get a network; `undefined` if they can. */
+  /** Returns the reason why pods currently cannot get a network; `undefined` if they can. */
   networkError(): string | undefined {
     return this.#networkNotReady;
   }
 
-  /** The network error or, if there is none, the message that the container runtime attaches to a ready network. */
+  /** Returns the network error or, if there is none, the message that the container runtime attaches to a ready network. */
   networkNote(): string | undefined {
     return this.#networkNotReady ?? (this.#networkNote === '' ? undefined : this.#networkNote);
   }
 
-  /** The runtime handlers and features reported when the container runtime was last ready; `undefined` if it never was. */
+  /** Returns the runtime handlers and features reported when the container runtime was last ready; `undefined` if it never was. */
   abilities(): RuntimeAbilities | undefined {
     return this.#abilities;
   }
@@ -111,7 +111,7 @@ export class RuntimeState {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Time since the last status call completed or failed. Keeps growing while the kubelet hangs. */
+  /** Returns the time since the last status call completed or failed. The time keeps growing while the kubelet hangs. */
   sinceCheckMs(): number {
     return this.#checkedAtMs === undefined ? 0 : performance.now() - this.#checkedAtMs;
   }

@@ -5,7 +5,7 @@ import type { FaultyRuntime } from './faulty-runtime.fixture.ts';
 import { uidOf } from './invariants.fixture.ts';
 import type { NodeState } from './kubelet-core.fixture.ts';
 
-/** What is wrong with a desired pod, given its phase and its running containers. Pure. */
+/** Returns the problem with a desired pod, given its phase and its running containers. Pure. */
 export function unrestOf(pod: Pod, phase: string | undefined, running: ReadonlySet<string>): string[] {
   const { name } = pod.metadata;
   if (phase === 'Succeeded' || phase === 'Failed') {
@@ -21,7 +21,7 @@ export function unrestOf(pod: Pod, phase: string | undefined, running: ReadonlyS
 
 type Place = { runtime: FaultyRuntime; node: NodeState; directory: string; statuses: string[] };
 
-/** What is left of pods that are not in `wanted`. */
+/** Returns the leftovers of pods that are not in `wanted`. */
 export function leftovers({ runtime, node, directory, statuses }: Place, wanted: ReadonlySet<string>): string[] {
   const logs = existsSync(directory) ? readdirSync(directory).map((path) => path.split('_')[2] ?? path) : [];
   const kinds = {

@@ -41,7 +41,7 @@ export class Stages {
   readonly #time: VirtualTime;
   readonly #effects: StageEffects;
   #armed: ArmedFault[] = [];
-  /** Fails a call that does not return, for each such call. */
+  /** For each call that does not return, a function that fails it. */
   readonly #silent = new Set<() => void>();
   /** The stages of all calls, in order. */
   readonly seen: string[] = [];
@@ -117,7 +117,7 @@ export class Stages {
   ): Promise<T> {
     if (done === 'last') {
       await this.#time.sleep(ms);
-      // the caller is gone
+      // the caller has exited or aborted
       if (call.life.dead || call.signal?.aborted) return never();
       return work();
     }

@@ -29,7 +29,7 @@ export class VirtualTime {
   #nowMs = MONOTONIC_START_MS;
   #wallMs = WALL_START_MS - MONOTONIC_START_MS;
   #order = 0;
-  /** Sorted by time, the earliest last. */
+  /** Pending timers, sorted by time, the earliest last. */
   #timers: Timer[] = [];
 
   get nowMs(): number {

@@ -288,7 +288,7 @@ export class World {
     return this.#leftoversExcept(new Set());
   }
 
-  /** Everything that is left of pods other than `uids`. */
+  /** Returns all leftovers of pods other than `uids`. */
   #leftoversExcept(uids: ReadonlySet<string>): string[] {
     const statuses = this.#core?.sync.statuses.pods().map(({ metadata }) => metadata.uid) ?? [];
     const place = { runtime: this.#runtime, node: this.#node, directory: this.#directory };

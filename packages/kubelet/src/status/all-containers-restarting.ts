@@ -41,7 +41,7 @@ export function restartingCondition({
   return { type: CONDITION, status: 'True', reason: 'RestartAllContainersStarted', message };
 }
 
-/** Whether the restart has started or must start. */
+/** Returns true if the restart of all containers has started or must start. */
 export function isRestartingAll(pod: Pod, runtime: RuntimePodStatus, previous: PodCondition[]): boolean {
   if (isMarked(previous)) return true;
   return allContainers(pod.spec).some((container) => {
@@ -55,7 +55,7 @@ export function isMarked(conditions: PodCondition[] | undefined): boolean {
   return conditions?.some(({ type, status }) => type === CONDITION && status === 'True') ?? false;
 }
 
-/** The status of a container that was removed for the restart. */
+/** Returns the status of a container that was removed for the restart of all containers. */
 export function removedStatus(old: ContainerStatus, blank: ContainerStatus): ContainerStatus {
   const why = {
     reason: RESTARTING_ALL_CONTAINERS,

@@ -14,7 +14,7 @@ import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { removedStatus } from './all-containers-restarting.ts';
 
-/** What container statuses are computed from. */
+/** Input for computing container statuses. */
 export type StatusSources = {
   pod: Pod;
   runtime: RuntimePodStatus;
@@ -51,7 +51,9 @@ function containerStatus(container: Container, sources: StatusSources): Containe
   return status;
 }
 
-/** The status of a container that does not exist in the container runtime, because it has not been created yet or has been removed. */
+/**
+ * Returns the status of a container that does not exist in the container runtime, because it has not been created yet or has been removed.
+ */
 function neverSeen(
   container: Container,
   { pod, runtime, previous, terminal, restarting, recursiveReadOnly }: StatusSources,
@@ -71,7 +73,7 @@ function neverSeen(
   const runsOnce = isInit(pod, container) && !isSidecar(container);
   if (restarting && old !== undefined && !isEphemeral(pod, container) && old.state.waiting === undefined)
     return removedStatus(old, blank);
-  // it has exited and was garbage collected
+  // the container exited and was garbage-collected
   if (old?.state.terminated !== undefined)
     return { ...old, ready: runsOnce && old.state.terminated.exitCode === 0, started: false };
   if (runsOnce && pod.spec.containers.some(({ name }) => runtime.containers.some((one) => one.name === name)))
@@ -148,8 +150,8 @@ function seen(
 }
 
 /**
- * The container's resources and allocated requests. If a running container has limits, missing ones are filled in from the pod-level
- * limits, as in upstream.
+ * Returns the container's resources and allocated requests. If a running container has limits, missing ones are filled in from the
+ * pod-level limits, as in upstream.
  */
 function allocated(
   container: Container,
@@ -193,8 +195,8 @@ function containerState(pod: Pod, container: RuntimeContainer, { old, maxMessage
 }
 
 /**
- * The state to report for a container in the unknown state. A container that ran before is reported as terminated, so that the pod does not
- * look as if it had never started.
+ * Returns the state to report for a container in the unknown state. A container that ran before is reported as terminated, so that the pod
+ * does not look as if it had never started.
  */
 function unknownState(pod: Pod, container: RuntimeContainer, old: ContainerStatus | undefined): ContainerState {
   const same = old?.containerID === container.containerId ? old.state : {};

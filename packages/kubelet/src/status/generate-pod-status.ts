@@ -34,7 +34,7 @@ export type PodStatusInput = {
   waitingReason: (containerName: string) => WaitingReason | undefined;
   readiness: (containerId: string) => ProbeResult | undefined;
   startup: (containerId: string) => ProbeResult | undefined;
-  /** Why the kubelet is terminating the pod (`DeadlineExceeded`, for example). */
+  /** The reason why the kubelet is terminating the pod (`DeadlineExceeded`, for example). */
   verdict?: PodVerdict;
   /** The conditions of a pending or in-progress resize. */
   resize?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[];

@@ -5,7 +5,10 @@ const MAX_SPAN_DETAIL_LENGTH = 300;
 
 const MAX_SPANS_PER_POD = 500;
 
-/** Maximum number of traced pods; the pod traced longest is dropped first. `MAX_SPANS_PER_POD` likewise limits each pod's spans. */
+/**
+ * Maximum number of traced pods; the pod that has been traced the longest is dropped first. `MAX_SPANS_PER_POD` likewise limits each pod's
+ * spans.
+ */
 const MAX_TRACED_PODS = 500;
 
 /** A span in the life of a pod. Times are in Unix milliseconds, with fractions. */
@@ -107,7 +110,7 @@ export function underWay(step: TraceSpan): TraceSpan {
   return { ...step, endMs: nowMs(), open: true };
 }
 
-/** The span detail of a failed step; empty if there was no error. */
+/** Returns the span detail of a failed step; empty if there was no error. */
 export function failure(error: string | undefined): Pick<TraceSpan, 'detail'> {
   return error === undefined || error === '' ? {} : { detail: `failed: ${error}`.slice(0, MAX_SPAN_DETAIL_LENGTH) };
 }

@@ -27,7 +27,7 @@ export class ContainerUsage {
     this.#cri = cri;
   }
 
-  /** Takes at least `LEAST_USAGE_WINDOW_MS` unless another call was made recently. */
+  /** Returns the containers' current usage. Takes at least `LEAST_USAGE_WINDOW_MS` unless another call was made recently. */
   async report(signal: AbortSignal): Promise<UsageReport> {
     const fresh = this.#last !== undefined && performance.now() - this.#last.monotonicMs < USAGE_SAMPLE_CACHED_MS;
     const before = fresh ? this.#last! : await this.#sample(signal);
