@@ -1,6 +1,6 @@
 import { DEFAULT_CALL_TIMEOUT_MS } from '../limits.ts';
 
-/** Some requests have a `timeout` in seconds, which limits how long the container runtime may spend on the operation itself. */
+/** The `timeout` field of some requests: the time in seconds that the container runtime may spend on the operation itself. */
 type RequestTimeout = { timeout?: bigint };
 
 /**

@@ -1,4 +1,4 @@
-/** Maximum number of remembered messages. Beyond that, the oldest is forgotten, so it may be logged again before its interval ends. */
+/** Maximum number of remembered messages. Beyond that, the oldest is dropped, and may then be logged again before its interval ends. */
 const MAX_REMEMBERED = 1000;
 
 /** Limits each distinct message to one log line per interval. */
@@ -12,7 +12,7 @@ export class LogReduction {
     this.#now = now;
   }
 
-  /** Whether `message` should be logged now. If so, it counts as logged. */
+  /** Returns true if `message` should be logged now, and then counts the message as logged. */
   shouldLog(message: string): boolean {
     const now = this.#now();
     const last = this.#lastAtMs.get(message);

@@ -73,6 +73,6 @@ function notServed({ endpoint, service, apiVersion }: Negotiation, cause: unknow
 
 function notReached({ endpoint, connectTimeoutMs }: Negotiation, cause: unknown): PodwrightError {
   const attempt = `connect to the container runtime at ${endpoint}`;
-  const { message } = wrapError(attempt, (cause as Error).cause ?? cause); // the message already names the endpoint
+  const { message } = wrapError(attempt, (cause as Error).cause ?? cause); // the cause's message already names the endpoint
   return new PodwrightError('unavailable', `${message} (tried for ${connectTimeoutMs} ms); is it running?`, { cause });
 }

@@ -3,7 +3,7 @@ import { Counter, Histogram, type Registry } from '@podwright/base';
 /** Records CRI calls under the kubelet's metric names. */
 export type OperationMetrics = { record(operation: string, seconds: number, failed: boolean): void };
 
-/** 5 ms to about 12 min, as in the kubelet. */
+/** Histogram buckets from 5 ms to about 12 min, as in the kubelet. */
 const BUCKETS_SECONDS = Array.from({ length: 14 }, (_, index) => 0.005 * 2.5 ** index);
 
 /** Returns the operation metrics of a registry. Clients that share a registry share the metrics. */

@@ -17,7 +17,7 @@ export async function measureEach<R extends { id: string }, T>(
   const one = (record: R) =>
     limiter
       .run(async () => {
-        await setImmediate(); // a measurement reads some forty files synchronously: yield to other work after each record
+        await setImmediate(); // a measurement reads about forty files synchronously: yield to other work after each record
         return [await measure(record)];
       })
       .catch((error: unknown) => {

@@ -1,5 +1,6 @@
 /**
- * Builds the `info` map of a verbose response, which has one JSON entry, as shown by `crictl inspect`. Empty if the request is not verbose.
+ * Builds the `info` map of a verbose response, which has one JSON entry, as shown by `crictl inspect`. The map is empty if the request is
+ * not verbose.
  */
 export function verboseInfo(verbose: boolean, details: () => object, name = 'info'): Record<string, string> {
   return verbose ? { [name]: JSON.stringify(details()) } : {};

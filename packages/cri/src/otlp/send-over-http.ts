@@ -14,7 +14,7 @@ export async function sendOverHttp(
   const body = JSON.stringify(otlpRequest(spans, resource, (hex) => hex));
   const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest;
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  // as lenient as Go's HTTP client: accept bare LFs, folded header fields, and many of them
+  // as lenient as Go's HTTP client: accept bare LFs, folded header fields, and a large number of fields
   const lenient = { insecureHTTPParser: true, maxHeaderSize: MAX_ANSWER_HEAD_BYTES };
   const call = request(url, { method: 'POST', headers, signal, lookup: nodeLookups.lookup, ...lenient });
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
