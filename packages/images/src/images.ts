@@ -134,7 +134,7 @@ export class Images implements ImageService {
       this.beginSync();
       return [...loaded].map(([id, names]) => ({ ...this.#require(id), names }));
     } finally {
-      await this.#tidyUp('a loaded archive'); // it may contain blobs that no image needs
+      await this.#tidyUp('a loaded archive'); // the archive may contain blobs that no image needs
     }
   }
 
@@ -203,7 +203,7 @@ export class Images implements ImageService {
   /** Aborts running pulls (with `cancelled`) and closes all connections to registries. */
   async close(): Promise<void> {
     await this.#puller.close();
-    await this.#collector.close().catch(() => undefined); // the caller of the collection gets the error
+    await this.#collector.close().catch(() => undefined); // the caller of `collect` gets the error
     this.#sync.close();
     this.#http.close();
   }

@@ -5,27 +5,28 @@
 
 /** Limits on the contents of registries and archives. */
 export const manifestLimits = {
-  /** The same limit as in containerd and registries. */
+  /** Maximum size of a manifest or index, the same as in containerd and registries. */
   manifestBytes: 4 << 20,
   configBytes: 8 << 20,
   /** Maximum nesting depth of image indexes. */
   indexDepth: 3,
-  /** Number of index entries without a platform to try. The config of each must be fetched to determine its platform. */
+  /** Maximum number of index entries without a platform that are tried. The config of each must be fetched to determine its platform. */
   unnamedPlatforms: 10,
-  /** Number of entries in an index; indexes for many platforms have a few hundred. */
+  /** Maximum number of entries in an index; indexes for many platforms have a few hundred. */
   indexEntries: 10_000,
   annotations: 1000,
   /**
-   * Number of manifests, indexes and configs to fetch while resolving one image, because indexes may refer to each other (GO-2026-6597).
+   * Maximum number of manifests, indexes and configs to fetch while resolving one image, because indexes may refer to each other
+   * (GO-2026-6597).
    */
   documents: 32,
-  /** overlayfs supports at most 500 lower directories. */
+  /** Maximum number of layers: overlayfs supports at most 500 lower directories. */
   layers: 500,
   /** Size of the part of a config that is stored, as JSON. */
   storedConfigBytes: 1 << 20,
   /** Number of entries in each list of a config: environment variables, command arguments, labels. */
   configEntries: 10_000,
-  /** Each volume costs every container a directory and a mount. */
+  /** Maximum number of volumes, each of which costs every container a directory and a mount. */
   volumes: 1000,
   /** Number of images in one archive, and of names of one image. */
   archiveImages: 1000,
@@ -48,10 +49,10 @@ export const MAX_ARCHIVE_LINK_DEPTH = 10;
 
 // Limits for unpacking layers, and for the worker threads that do so.
 
-/** Larger than any real layer; the effective limit is free disk space. */
+/** Maximum size of an unpacked layer: more than any real layer; the effective limit is free disk space. */
 export const MAX_LAYER_BYTES = 2 ** 40;
 
-/** The largest known images have fewer than a million entries. */
+/** Maximum number of entries in a layer. The largest known images have fewer than a million. */
 export const MAX_LAYER_ENTRIES = 2_000_000;
 
 /**
@@ -98,7 +99,7 @@ export const LINK_STEPS_A_NAME = 4 * LINK_STEPS;
 
 export const LINK_STEPS_A_LAYER = 100_000 * LINK_STEPS;
 
-/** A worker takes at least 20 MB; two are enough to keep the disk busy. */
+/** Maximum number of worker threads. Each takes at least 20 MB; two are enough to keep the disk busy. */
 export const MAX_WORKERS = 2;
 
 /** An idle worker exits after this time, which frees its memory. The layers of one image follow each other more quickly. */

@@ -28,8 +28,8 @@ export type ImageLoaderOptions = {
 type Load = { path: string; lease: Lease; tracker: TransferTracker; signal: AbortSignal };
 
 /**
- * The images in a file, and the source of their blobs. `hasManifests`: the file contains the original manifests, so their digests are the
- * same as in the registry.
+ * The images in a file, and the source of their blobs. `hasManifests`: the file contains the original manifests, so the images' digests are
+ * the same as in the registry.
  */
 type Opened = { images: NamedImage[]; source: BlobSource; hasManifests: boolean };
 

@@ -30,8 +30,7 @@ export function groupByName(descriptors: Descriptor[]): NamedImage[] {
 
 /**
  * Returns the full name of each image in a file; `undefined` for an unnamed image. `given` is the name that the user requested: either the
- * name of the only image, or the repository to which the tags of several images are added. Throws `invalid_argument` if `given` fits
- * neither case.
+ * name of the only image, or the repository to which the tags of several images are added. Throws `invalid_argument` if `given` is neither.
  */
 export function chooseNames(
   images: Pick<NamedImage, 'name' | 'tag'>[],

@@ -46,7 +46,7 @@ export function contentSource(content: ContentStore): BlobSource {
   const missingBlob = ({ digest }: Descriptor) => missing(`blob ${digest}`);
   return {
     readManifest: async (descriptor) => {
-      throw missingBlob(descriptor); // called only if the content store does not have it
+      throw missingBlob(descriptor); // called only if the content store lacks the blob
     },
     fetchBlob: async (descriptor, { onProgress }) => {
       if (!(await content.has(descriptor))) throw missingBlob(descriptor);

@@ -131,7 +131,7 @@ export class ContentStore {
    */
   async deletePartialsIf(isUnneeded: (digest: string) => boolean): Promise<void> {
     for (const digest of this.#begun) {
-      if (!isUnneeded(digest)) continue; // without waiting for its writer
+      if (!isUnneeded(digest)) continue; // without waiting for the blob's writer
       await this.#locks.run(digest, async () => {
         if (!isUnneeded(digest)) return;
         await rm(this.#partialPath(digest), { force: true });

@@ -144,7 +144,7 @@ export class ContentWriter {
     this.#batchSize = 0;
     this.#batchLimit = Math.min(BATCH_BYTES, 2 * this.#batchLimit);
     this.#writing = this.#append(batch);
-    this.#writing.catch(() => undefined); // the next flush or finish throws it
+    this.#writing.catch(() => undefined); // the next flush or finish throws the error
   }
 
   /** Keeps a reserve of free disk space, because other programs would fail on a full disk before this pull does. */

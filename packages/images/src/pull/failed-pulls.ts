@@ -4,7 +4,7 @@ import type { Lease } from '../store/leases.ts';
 export type FailedPullsOptions = {
   /** How long to retain fetched content for the next attempt, in ms. */
   retentionMs: number;
-  /** Must not reject. */
+  /** Removes content that is not needed. Must not reject. */
   collectGarbage: () => Promise<void>;
 };
 
@@ -24,8 +24,8 @@ export class FailedPulls {
   }
 
   /**
-   * Adopts the lease of a pull of `name` that failed or, if `isCancelled` is set, was cancelled by all its callers. Unless the content is
-   * retained, it has been removed when this resolves.
+   * Adopts the lease of a pull of `name` that failed or, if `isCancelled` is set, was cancelled by all its callers. If the content is not
+   * retained, resolves once the content has been removed.
    */
   async takeOver(
     lease: Lease,

@@ -42,7 +42,7 @@ export class SharedTasks {
         this.#unfinished.delete(task);
         if (this.#running.get(key) === task) this.#running.delete(key);
       })
-      .catch(() => undefined); // the callers of the task get the error
+      .catch(() => undefined); // the task's callers get the error
     this.#running.set(key, task);
     this.#unfinished.add(task);
     return task;

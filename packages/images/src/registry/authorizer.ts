@@ -35,7 +35,7 @@ export class Authorizer {
     this.#scope = `repository:${options.repositoryPath}:pull`;
   }
 
-  /** False for anonymous pulls. */
+  /** Whether the pull has credentials; false for anonymous pulls. */
   get hasCredentials(): boolean {
     return Object.values(this.#credentials).some((value) => value !== '');
   }
@@ -66,7 +66,7 @@ export class Authorizer {
   async answer(host: RegistryHost, response: HttpResponse, sent: string | undefined): Promise<boolean> {
     if (!isFrom(host, response.url)) return false;
     const current = await this.headerFor(host);
-    if (current !== undefined && current !== sent) return true; // another request has answered the challenge meanwhile
+    if (current !== undefined && current !== sent) return true; // another request has answered the challenge in the meantime
     const known = this.#states.get(host.baseUrl);
     if (known !== undefined && known.kind !== 'token') return false;
     const state = this.#stateFor(response, host);

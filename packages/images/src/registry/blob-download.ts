@@ -12,7 +12,7 @@ export type BlobDownload = {
   descriptor: Descriptor;
   retryPolicy: RetryPolicy;
   signal: AbortSignal;
-  /** Called with the number of bytes fetched so far, which initially is the number from an earlier attempt. */
+  /** Called with the number of bytes fetched so far, which includes those of earlier attempts. */
   onProgress: (bytes: number) => void;
   /** Called at the start of each attempt with the blob being downloaded. */
   onArriving?: ((blob: ArrivingBlob) => void) | undefined;

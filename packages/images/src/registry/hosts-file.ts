@@ -44,7 +44,7 @@ const fileSchema = entrySchema.extend({
 
 /** One host in a `hosts.toml`. Its certificate files have not been read yet. */
 export type HostEntry = {
-  /** `undefined` for the registry itself, which is the last entry if the file has no `server`. */
+  /** Base URL of the host's API; `undefined` for the registry itself, which is the last entry if the file has no `server`. */
   baseUrl: string | undefined;
   capabilities: RegistryCapability[];
   caFiles: string[];

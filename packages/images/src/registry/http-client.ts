@@ -32,7 +32,9 @@ export type HttpResponse = {
   headers: http.IncomingHttpHeaders;
   /** The final URL, after redirects. */
   url: string;
-  /** Can be read only once, though not necessarily to its end. Callers that do not read it must `discard` the response. */
+  /**
+   * The response body. Can be read only once, though not necessarily to its end. Callers that do not read it must `discard` the response.
+   */
   body: AsyncIterable<Buffer>;
   /** Reads a small body in bounded time. `what` is the prefix of the error message if the body is too large or takes too long. */
   document(maxBytes: number, what: string): Promise<Buffer>;
@@ -132,7 +134,7 @@ export class HttpClient {
     boundInterimResponses(outgoing, `${request.method} ${shownUrl(url)}`);
     outgoing.on('response', (message) => {
       settle();
-      message.on('error', () => undefined); // the reader of the body throws it
+      message.on('error', () => undefined); // the reader of the body throws the error
       resolve({
         status: message.statusCode ?? 0,
         headers: message.headers,

@@ -2,7 +2,7 @@
 export type RegistryAuth = {
   username?: string;
   password?: string;
-  /** base64 of `username:password`; used if both are absent. */
+  /** base64 of `username:password`; used if `username` and `password` are absent. */
   auth?: string;
   identityToken?: string;
   registryToken?: string;

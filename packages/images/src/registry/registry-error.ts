@@ -27,12 +27,12 @@ function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
   return Math.max(ms || 0, 0);
 }
 
-/** How a request referred to a manifest: by the name that the user gave for the image, or by digest, as indexes do. */
+/** How a request identified a manifest: by the name that the user gave for the image, or by digest, as indexes do. */
 export type ManifestName = 'name' | 'digest';
 
 /** Facts about a rejected request, used to choose the advice at the end of its error message. */
 export type RefusedRequest = {
-  /** `undefined` if the request was not for a manifest. */
+  /** How the request identified the manifest; `undefined` if the request was not for a manifest. */
   named?: ManifestName;
   hasCredentials?: boolean;
 };

@@ -1,4 +1,4 @@
-/** What a host may be used for: `resolve` turns a tag into a digest, `pull` serves content by digest. */
+/** A permitted use of a host: `resolve` turns a tag into a digest, `pull` serves content by digest. */
 export type RegistryCapability = 'pull' | 'resolve' | 'push' | 'referrers';
 
 /** TLS settings for one host, in PEM. The CAs are trusted in addition to the node's own. */

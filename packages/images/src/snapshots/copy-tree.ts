@@ -61,7 +61,7 @@ export class TreeCopier {
 
   async #copyAttributes(from: Buffer, to: Buffer, stat: Stats): Promise<void> {
     await lchown(to, stat.uid, stat.gid);
-    this.#copyXattrs(from, to); // after chown, which clears capabilities
+    this.#copyXattrs(from, to); // after chown, because chown clears capabilities
     if (!stat.isSymbolicLink()) await chmod(to, stat.mode & 0o7777);
     await lutimes(to, fileTime(stat.atimeMs / 1000), fileTime(stat.mtimeMs / 1000));
   }

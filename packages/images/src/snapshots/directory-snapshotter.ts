@@ -84,7 +84,7 @@ export class DirectorySnapshotter implements Snapshotter {
     const { usage } = await measureTree(filesIn(this.#directory(record.id)), { signal }).catch((error: unknown) => {
       throw wrapFileError(`measure snapshot ${key}`, error);
     });
-    if (record.kind === 'committed') this.#records.setUsage(record.id, usage); // cached, as committed snapshots never change
+    if (record.kind === 'committed') this.#records.setUsage(record.id, usage); // cached, because committed snapshots never change
     return usage;
   }
 

@@ -9,7 +9,7 @@ export type SnapshotInfo = { key: string; kind: SnapshotKind; parent: string; cr
 /** Disk usage of a snapshot, not including its parents. */
 export type SnapshotUsage = { sizeBytes: number; inodes: number };
 
-/** Where to unpack the layer of an active snapshot; the fields are options of `unpackLayer`. */
+/** The location at which to unpack the layer of an active snapshot; the fields are options of `unpackLayer`. */
 export type UnpackTarget = {
   directory: string;
   /**

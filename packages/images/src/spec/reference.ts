@@ -66,7 +66,9 @@ function splitSuffixes(text: string): { name: string; tag?: string; digest?: str
   return { name: rest.slice(0, colon), tag: rest.slice(colon + 1), digest };
 }
 
-/** The first component is a host if it contains a dot, a port or an upper-case letter, or is `localhost`. */
+/**
+ * Splits a name into host and path. The first component is a host if it contains a dot, a port or an upper-case letter, or is `localhost`.
+ */
 function splitDomain(name: string): { domain: string; path: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));

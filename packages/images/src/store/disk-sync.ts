@@ -59,7 +59,7 @@ export class DiskSync {
         if (signal.aborted) return; // the records may be closed by now
         const removed = !records.list().some(({ id }) => id === images[0]!.id);
         if (removed)
-          this.#again = true; // its directory was removed meanwhile; the other images still have to be synced
+          this.#again = true; // a directory was removed in the meantime; sync the others
         else logger.warn({ error: errorMessage(error) }, 'could not sync images to the disk');
       }
     }

@@ -36,7 +36,7 @@ export class GarbageCollector {
     this.#next ??= this.#lock.run('collect', async () => {
       this.#next = undefined;
       if (this.#closed) return;
-      await this.#sweepContent(); // first, because deleting content writes no records and so works on a full disk
+      await this.#sweepContent(); // first, because deleting content writes no records, so it works on a full disk
       await this.#sweepSnapshots();
     });
     return this.#next;

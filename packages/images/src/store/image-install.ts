@@ -75,9 +75,9 @@ type Found = {
 type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
 
 /**
- * Installs an image's content and snapshots, from a manifest or index down to unpacked layers. Up to a limit, layers are downloaded
- * concurrently with each other and with the config; each layer is unpacked while it is being downloaded, once those below it have been
- * unpacked. The installation's lease holds everything that is used; the caller must record the image before releasing the lease.
+ * Installs an image's content and snapshots, from a manifest or index down to unpacked layers. Layers are downloaded concurrently, up to a
+ * limit, while the config is fetched; each layer is unpacked while it is being downloaded, once those below it have been unpacked. The
+ * installation's lease holds everything that is used; the caller must record the image before releasing the lease.
  */
 export class ImageInstaller {
   readonly #options: ImageInstallerOptions;
@@ -151,8 +151,8 @@ export class ImageInstaller {
     const visited = [...path.above, { digest: descriptor.digest, size: data.length }];
     if (parsed.kind === 'index') return this.#findInIndex(installation, parsed.manifests, { ...path, above: visited });
     const config = this.#fetchConfig(installation, parsed, path);
-    if (!path.certain) await config; // rejects if the manifest is not for this host
-    config.catch(() => undefined); // `install` awaits it later
+    if (!path.certain) await config; // rejects if the manifest's platform is wrong
+    config.catch(() => undefined); // `install` awaits the config later
     return { manifest: parsed, config, manifestDigest: descriptor.digest, visited };
   }
 
@@ -169,7 +169,7 @@ export class ImageInstaller {
     const offered = entries.flatMap((entry) => (entry.platform === undefined ? [] : [formatPlatform(entry.platform)]));
     const unnamed = entries.filter((entry) => entry.platform === undefined).slice(0, manifestLimits.unnamedPlatforms);
     for (const entry of unnamed) {
-      if (seen.has(entry.digest)) continue; // an earlier check has shown that it does not match
+      if (seen.has(entry.digest)) continue; // an earlier check has shown that the entry does not match
       try {
         return await this.#find(installation, entry, { ...path, certain: false });
       } catch (error) {
@@ -269,7 +269,7 @@ function countDocument(seen: Set<string>, digest: string, what: string): void {
   throw new PodwrightError('resource_exhausted', `${what}: ${why}`);
 }
 
-/** The image has no manifest for this host's platform. */
+/** The error for an image that has no manifest for this host's platform. */
 class NoPlatformError extends PodwrightError {
   readonly offered: string[];
 

@@ -5,7 +5,7 @@ import type { ImageRecord } from './image-service.ts';
 
 type NamedRecord = Pick<ImageRecord, 'id' | 'repoTags' | 'repoDigests' | 'manifestDigest'>;
 
-/** Shorter ID prefixes are treated as names. */
+/** Minimum length of an ID prefix. Shorter ones are treated as names. */
 const MIN_PREFIX_LENGTH = 8;
 
 /**

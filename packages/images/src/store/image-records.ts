@@ -79,7 +79,7 @@ const versionSchema = z.object({ recordVersion: z.number().int().default(RECORD_
 export class ImageRecords {
   readonly #database: MetadataDatabase;
   readonly #bootId: string;
-  /** All records in creation order; invalidated by every change. */
+  /** Cache of all records in creation order; invalidated by every change. */
   #cache: Records | undefined;
 
   constructor(database: MetadataDatabase, bootId: string) {
@@ -188,7 +188,7 @@ export class ImageRecords {
       )
       .run(name, kind, id);
     database.prepare('DELETE FROM loaded_image_names WHERE name = ?').run(name);
-    // The digest of a tagged image remains when its tag moves to another image, and must not retain the old image.
+    // A `repo@digest` name stays when the image's tag moves to another image. Such a name alone must not retain the old image.
     if (isLoaded && (kind === 'tag' || tags.length === 0))
       database.prepare('INSERT INTO loaded_image_names (name, image_id) VALUES (?, ?)').run(name, id);
   }

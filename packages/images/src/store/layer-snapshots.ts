@@ -132,7 +132,7 @@ export class LayerSnapshots {
       return true;
     } catch (error) {
       signal.throwIfAborted();
-      await fetched; // if the bytes were wrong, the error of the transfer takes precedence
+      await fetched; // if the bytes were wrong, the transfer's error takes precedence
       if (!blob.failed.aborted) throw error;
       return false;
     }

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The kernel's path length limit (PATH_MAX). */
+/** Maximum length of a path, the same as the kernel's (PATH_MAX). */
 const MAX_NAME_BYTES = 4096;
 
 /**

@@ -7,7 +7,7 @@ import { splitFrames } from './zstd-frames.ts';
 /** A blob's compression format. */
 export type Compression = 'none' | 'gzip' | 'zstd';
 
-/** Large, so that each megabyte takes fewer turns of the event loop. */
+/** Size of the chunks that are read. Large, so that a layer takes fewer turns of the event loop. */
 const CHUNK_BYTES = 1 << 20;
 
 /** Number of bytes needed to detect the compression. */

@@ -128,7 +128,7 @@ export class LayerApplier {
     try {
       await this.#write(descriptor, header, body);
       fchownSync(descriptor, header.uid, header.gid);
-      fchmodSync(descriptor, header.mode); // after chown, which clears setuid
+      fchmodSync(descriptor, header.mode); // after chown, because chown clears setuid
       futimesSync(descriptor, fileTime(header.mtimeSeconds), fileTime(header.mtimeSeconds));
     } finally {
       closeSync(descriptor);

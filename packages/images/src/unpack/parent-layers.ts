@@ -38,8 +38,8 @@ export class ParentLayers {
   }
 
   /**
-   * Looks up a path in one layer without following symbolic links. Returns `absent` if the layer says nothing about the path, and
-   * `undefined` if the layer hides the path in the layers below it.
+   * Looks up a path in one layer without following symbolic links. Returns `absent` if the layer neither contains nor deletes the path, and
+   * `undefined` if the layer hides the path in the layers below.
    */
   #findIn(directory: BytePath, components: string[]): { path: BytePath; stat: Stats } | 'absent' | undefined {
     let path = directory;

@@ -3,7 +3,7 @@ import { PodwrightError } from '@podwright/base';
 import { bytesForImages, bytesUntilNextCheck, filesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
 import { MAX_LAYER_ENTRIES, MAX_OVERHEAD_BYTES } from '../limits.ts';
 
-/** Disk space is also checked after this many entries, because even empty files take up space. */
+/** Number of entries after which disk space is checked as well, because even empty files take up space. */
 const CHECK_EVERY_ENTRIES = 100;
 
 /** Enforces the limits for an unpacked layer: bytes of the uncompressed stream, number of entries, and free disk space. */

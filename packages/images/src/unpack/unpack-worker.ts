@@ -16,7 +16,7 @@ import {
 /** Maximum number of deferred system calls, each of which may contain an extended attribute of up to 64 KiB. */
 const MAX_PENDING_CALLS = 256;
 
-/** Has the main thread make system calls, and blocks until they have been made. */
+/** Sends system calls to the main thread, and blocks until the main thread has made them. */
 class RemoteSystem implements LayerSystem {
   readonly #port: MessagePort;
   readonly #signal: Int32Array<SharedArrayBuffer>;
@@ -68,7 +68,7 @@ class Arrival {
     this.#wake();
   }
 
-  /** Stops the stream; pending reads end. */
+  /** Ends the wait for further bytes; pending reads end. */
   end(): void {
     this.#isOver = true;
     this.#wake();

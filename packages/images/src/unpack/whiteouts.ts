@@ -55,7 +55,7 @@ export class Whiteouts {
   /** Applies the whiteout entry `name` in the directory `components`. */
   apply(components: string[], name: string, onMissing: MissingDirectory): void {
     const parent = this.#tree.resolve(components, this.#overlay ? onMissing : () => undefined);
-    if (parent === undefined) return; // there is nothing to delete
+    if (parent === undefined) return; // the directory does not exist, so there is nothing to delete
     if (name === OPAQUE_NAME) this.hideLower(parent);
     else this.#delete(parent, deletedName(name));
   }
