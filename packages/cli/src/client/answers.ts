@@ -87,7 +87,7 @@ export const decodeApplyResult = decoder<ApplyResult>(
         action: string(),
       }),
     ),
-    findings: array(finding).optional(), // older nodes omit it
+    findings: array(finding).optional(), // older nodes omit the findings
     warnings: array(string()).optional(),
   }),
 );

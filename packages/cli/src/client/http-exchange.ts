@@ -123,7 +123,7 @@ class ByteReader {
     return part;
   }
 
-  /** Exactly `count` bytes; throws if the connection ends first. */
+  /** Yields exactly `count` bytes; throws if the connection ends first. */
   async *bytes(count: number): AsyncGenerator<Buffer> {
     for (let left = count; left > 0; ) {
       const part = (await this.some(left)) ?? refuseEnd();

@@ -1,6 +1,6 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 
-/** A kind of object that a node can list, and its names on the command line. */
+/** A kind of object that a node can list, and the names of that kind on the command line. */
 export type ObjectKind = {
   kind: 'Pod' | 'ConfigMap' | 'Secret' | 'PersistentVolumeClaim' | 'RuntimeClass' | 'Event' | 'Node' | 'Image';
   singular: string;

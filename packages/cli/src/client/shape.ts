@@ -36,14 +36,14 @@ export const string = () => kind('string');
 export const number = () => kind('number');
 export const boolean = () => kind('boolean');
 
-/** An integer. */
+/** Returns the check for an integer. */
 export const int = () =>
   new Shape((value) => {
     if (typeof value !== 'number') return expected('number', value);
     return Number.isSafeInteger(value) ? undefined : expected('int', value);
   });
 
-/** An integer greater than 0. */
+/** Returns the check for an integer greater than 0. */
 export const positiveInt = () =>
   new Shape((value) => {
     const positive = typeof value !== 'number' || value > 0;
@@ -68,7 +68,7 @@ export const array = (items: Shape) =>
     return undefined;
   });
 
-/** An object that has at least these fields. */
+/** Returns the check for an object that has at least these fields. */
 export const object = (fields: Record<string, Shape>) =>
   new Shape((value) => {
     if (kindOf(value) !== 'object') return expected('object', value);

@@ -17,7 +17,7 @@ export function markStarting(stateDirectory: string): Disposable {
   for (const name of namesInSync(stateDirectory))
     if (FILE.test(name) && !isOfProcess(name)) rmSync(join(stateDirectory, name), { force: true });
   writeFileSync(path, '', { mode: PRIVATE_FILE });
-  let isMarked = true; // removed once: the same process may be marked again before a restart
+  let isMarked = true; // remove the file only once: this process may be marked again before a restart
   const remove = () => {
     if (isMarked) rmSync(path, { force: true });
     isMarked = false;

@@ -154,7 +154,7 @@ function statusMessage(body: string): string {
     if (typeof status === 'object' && status !== null && 'message' in status && typeof status.message === 'string')
       return status.message;
   } catch {
-    // not JSON
+    // the body is not JSON
   }
   return body;
 }

@@ -4,7 +4,7 @@ import type { Action } from './action.ts';
 
 type ApiServerOptions = { listen: string; name?: string[]; auditLog?: string; auditPolicy?: string };
 
-/** The Kubernetes API of the node. `apiserver`, which serves it without a node, is for tests and not in the help. */
+/** Adds the commands for the node's Kubernetes API. `apiserver`, which serves the API without a node, is for tests and not in the help. */
 export function addApiServerCommands(program: Command, action: Action): void {
   program
     .command('apiserver', { hidden: true })

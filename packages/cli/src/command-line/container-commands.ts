@@ -4,7 +4,7 @@ import type { Action } from './action.ts';
 import { count, environmentVariables, joined, namespaceOption, pointInTime, positiveSeconds } from './options.ts';
 import { separateCommand } from './plain-command.ts';
 
-/** Commands for the containers of a pod. */
+/** Adds the commands for the containers of a pod. */
 export function addContainerCommands(program: Command, action: Action): void {
   addLogs(program, action);
   const parseOptions = program.parseOptions.bind(program);

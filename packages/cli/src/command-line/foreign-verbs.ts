@@ -1,7 +1,7 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 import type { Command } from 'commander';
 
-/** Verbs of kubectl, podman and docker that Podwright lacks, and what to use instead. */
+/** Verbs of kubectl, podman and docker that Podwright lacks, each with the command to use instead. */
 const FOREIGN_VERBS: Record<string, string> = {
   create: "'podwright apply FILE' creates objects, 'podwright run FILE' runs pods in the foreground",
   replace: "'podwright apply FILE' changes what differs",

@@ -91,10 +91,10 @@ export function eventTypes(value: string, before: ('Normal' | 'Warning')[] = [])
   return [...before, ...added];
 }
 
-/** For an option that may be repeated: joins its values with commas. */
+/** Parser of an option that may be repeated: joins its values with commas. */
 export const joined = (value: string, before?: string): string => (before === undefined ? value : `${before},${value}`);
 
-/** For an option that may be repeated: collects its values. */
+/** Parser of an option that may be repeated: collects its values. */
 export const gathered = (value: string, before: string[] = []): string[] => [...before, value];
 
 /** Declares kubectl's `-f` option, which may be repeated and accepts a comma-separated list. */

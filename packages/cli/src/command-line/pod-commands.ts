@@ -25,7 +25,7 @@ function addListOptions(command: Command): Command {
     .option('--sort-by <path>', 'sort by a field, such as .metadata.name');
 }
 
-/** For an option that may be repeated and accepts a comma-separated list. */
+/** Parser of an option that may be repeated and accepts a comma-separated list of label names. */
 const labelNames = (value: string, before: string[] = []) => [...before, ...value.split(',')];
 
 /** Adds the commands wait, label, annotate, patch and top. */

@@ -68,7 +68,7 @@ function lineOf(finding: PlacedFinding): string {
   return escapeTerminal(`${finding.severity}: ${findingLine(finding)}`);
 }
 
-/** A summary such as `checked 2 Pods and 1 Secret: 1 problem, 2 notes`. */
+/** Returns a summary such as `checked 2 Pods and 1 Secret: 1 problem, 2 notes`. */
 function summary({ findings, counts }: Checked, problems: number): string {
   const objects = Object.entries(counts).map(([kind, count]) =>
     counted(count, kind, /(s|x|ch)$/.test(kind) ? `${kind}es` : undefined),

@@ -14,7 +14,7 @@ import { chooseContainer, findPod } from './pod-arguments.ts';
 export type CpOptions = { namespace: string; container?: string; preserve: boolean };
 
 const MAX_MESSAGE_BYTES = 4 << 10;
-/** How many skipped files are reported by name; a container may have any number of links. */
+/** Maximum number of skipped files reported by name; a container may have any number of links. */
 const MAX_SKIPPED_SHOWN = 20;
 /** Exit code if a program is not found, as in shells. */
 const NOT_FOUND_EXIT_CODE = 127;

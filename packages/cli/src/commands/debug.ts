@@ -16,7 +16,7 @@ export type DebugOptions = {
   target?: string;
   stdin?: boolean;
   tty?: boolean;
-  /** Defaults to the value of `stdin`. */
+  /** Whether to attach to the debug container. Default: the value of `stdin`. */
   attach?: boolean;
   argumentsOnly?: boolean;
   env: EnvVar[];

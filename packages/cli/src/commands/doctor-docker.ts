@@ -6,7 +6,7 @@ import { dockershimOptions } from '../daemon/dockershim-options.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** The findings about the Docker Engine and the network of a node with `runtime = "docker"`. */
+/** Returns the findings about the Docker Engine and the network of a node with `runtime = "docker"`. */
 export async function dockerFindings(config: NodeConfig): Promise<Finding[]> {
   const options = dockershimOptions(config);
   return [...(await engineFindings(options)), await networkFinding(options)];

@@ -52,7 +52,7 @@ export async function runFix({ commands, optional, others }: FixPlan, { yes }: {
   try {
     for (const words of optional) await runCommand(words);
   } catch (error) {
-    printError(`${errorMessage(error)}; only few pods need it`); // the report names it
+    printError(`${errorMessage(error)}; only few pods need it`); // the report lists the program as missing
   }
   return true;
 }

@@ -105,7 +105,7 @@ async function nodeFindings(socket: string): Promise<Finding[]> {
     const { name, pid, runtime, podDefaults } = await new NodeClient(socket).node();
     return [
       { what: 'node', level: 'ok', message: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` },
-      ...(podDefaults === undefined ? [] : podFindings(podDefaults)), // older nodes do not report them
+      ...(podDefaults === undefined ? [] : podFindings(podDefaults)), // older nodes do not report pod defaults
     ];
   } catch (error) {
     if (errorCode(error) === 'permission_denied')

@@ -17,7 +17,7 @@ export type GetOptions = PrintOptions & {
   ignoreNotFound?: boolean;
 };
 
-/** What to print, and how. `nothing` is printed instead of an empty table. */
+/** The objects to print, and the format. `nothing` is the message printed instead of an empty table. */
 export type Shown = {
   selection: ObjectSelection;
   columns: (kind: ObjectKind) => Column[];

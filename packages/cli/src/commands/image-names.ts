@@ -1,6 +1,6 @@
 import type { Container, Image } from '@podwright/cri';
 
-/** How many digits of a digest are shown. This many suffice to identify an image. */
+/** Number of digits of a digest that are shown, enough to identify an image. */
 const SHOWN_DIGITS = 13;
 
 /** Returns the short form of an image ID `sha256:…`. */

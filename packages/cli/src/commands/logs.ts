@@ -19,7 +19,7 @@ export type LogsOptions = {
   follow?: boolean;
   previous?: boolean;
   tail?: number;
-  /** In milliseconds. */
+  /** Shows only log lines of the last `since` milliseconds. */
   since?: number;
   sinceTime?: string;
   limitBytes?: number;

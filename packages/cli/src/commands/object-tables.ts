@@ -119,11 +119,11 @@ export const LABELS = column('LABELS', ({ metadata: { labels = {} } }) => {
   return pairs.length === 0 ? '<none>' : pairs.join(',');
 });
 
-/** A column for kubectl's `-L`, which shows the value of a label. */
+/** Returns a column for kubectl's `-L`, which shows the value of a label. */
 export const labelColumn = (label: string): Column =>
   column(label.split('/').at(-1)!.toUpperCase(), ({ metadata: { labels = {} } }) => labels[label] ?? '');
 
-/** A column for `-o custom-columns`. */
+/** Returns a column for `-o custom-columns`. */
 export const pathColumn = ({ title, path }: { title: string; path: PathStep[] }): Column =>
   column(title, (object) => valuesAt(path, object).map(valueText).join(',') || '<none>');
 

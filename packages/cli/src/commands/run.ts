@@ -75,7 +75,10 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
   }
 }
 
-/** Reports what may remain of a run that exited without waiting for its pods. The next run of these manifests takes them over. */
+/**
+ * Reports the pods and the node that a run may leave behind if it exits without waiting for its pods. The next run of these manifests takes
+ * them over.
+ */
 function reportLeft({ node, program }: Course): void {
   const stop = node.started ? `, '${program} stop' ends them and the node` : '';
   printError(`pods of this run may still be there: '${program} ps' lists them${stop}`);
@@ -124,7 +127,7 @@ async function leaveNode({ node, options, program, interrupts }: Course): Promis
   if (!node.started || interrupts.last.aborted) return;
   using signal = withTimeout(undefined, NODE_ANSWER_TIMEOUT_MS, 'list the pods of the node');
   const others = await raceAbort(node.client.pods(), signal).catch((error: unknown) => {
-    if (errorCode(error) === 'unavailable') return undefined; // the node has ended
+    if (errorCode(error) === 'unavailable') return undefined; // the node has stopped
     throw error;
   });
   if (others === undefined) return;

@@ -28,9 +28,9 @@ type NodeStatus =
       pods: Record<string, number>;
       /** Pods left behind by foreground runs that were killed. */
       left: { namespace: string; name: string }[];
-      /** Why the node has to poll, if it cannot watch directories. */
+      /** The reason why the node has to poll directories; `undefined` if it can watch them. */
       polls: string | undefined;
-      /** How the versions differ, if the node does not run the same version as this command. */
+      /** How the node's version differs from this command's; `undefined` if they are the same. */
       skew: string | undefined;
     } & Pick<
       NodeInfo,

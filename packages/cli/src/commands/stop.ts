@@ -70,7 +70,7 @@ function interruptedMessage({ deleted, left }: Course, again: string): string {
 
 /** Returns a note on the pods that will be started again when the node is next started. */
 function comeBack(pods: Pod[]): string[] {
-  const names = [...new Set(pods.filter((pod) => !isEnded(pod)).map(podLabel))]; // a pod and its successor have one name
+  const names = [...new Set(pods.filter((pod) => !isEnded(pod)).map(podLabel))]; // a pod and its successor have the same name
   return names.length === 0 ? [] : [`its next start also starts ${names.join(', ')}`];
 }
 

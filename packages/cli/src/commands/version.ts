@@ -12,7 +12,7 @@ import { loadLibraries } from './load-libraries.ts';
 /** `trial`: also load the native libraries, for installers that try out a program before installing it. */
 export type VersionOptions = { output: OutputFormat; trial?: boolean };
 
-/** How many digits of the commit hash are shown. This many suffice to find the commit. */
+/** Number of digits of the commit hash that are shown, enough to find the commit. */
 const COMMIT_DIGITS = 12;
 
 /** `podwright version`. Succeeds even if no node is running. */

@@ -10,7 +10,7 @@ export type AdminKubeconfigParts = {
   checkEveryMs?: number;
 };
 
-/** The clock of the machine may be set and the machine may be suspended, so a single timer is not enough. */
+/** Interval between checks of the certificate's expiry. One timer is not enough: the clock may be set, and the machine suspended. */
 const CHECK_EVERY_MS = 3_600_000;
 const RENEWAL_SHARE = 2 / 3;
 

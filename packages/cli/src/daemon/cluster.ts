@@ -14,7 +14,7 @@ export type ClusterConnection = {
    * the current certificate.
    */
   signServer(kubelet: Kubelet): Promise<() => CertificatePair | undefined>;
-  /** Reports how the API server reaches the kubelet's API if both are in this process; undefined once that is closed. */
+  /** Reports how the API server reaches the kubelet's API if both are in this process; `undefined` once that API is closed. */
   reachKubelet?(serve: ServedKubeletApi['serveConnection'] | undefined): void;
   close(): Promise<void>;
 };
@@ -48,7 +48,7 @@ export async function connectCluster(input: ClusterConnectionInput): Promise<Clu
     options: { client, heartbeatClient: identity.connect(), eventClient },
     signServer: async (kubelet) => {
       if (!configuration.serverTLSBootstrap) return () => undefined;
-      const names = () => kubelet.servingNames; // none before the node has registered, which needs an identity
+      const names = () => kubelet.servingNames; // none before the node has registered
       const signed = await startServingCertificate({ nodeName, certDirectory, client, names, metrics, logger });
       stopSigning = signed.stop;
       return signed.current;

@@ -2,8 +2,8 @@ import { getHeapStatistics } from 'node:v8';
 import { HEAP_LOOK_MS } from '../limits.ts';
 
 /**
- * A daemon that uses less than this share of a CPU core is considered quiet. A hundred running pods use 1 % of a core, or up to 8 % with
- * ten probes per second on a busy host.
+ * Maximum share of a CPU core that a quiet daemon uses. A hundred running pods use 1 % of a core, or up to 8 % with ten probes per second
+ * on a busy host.
  */
 const QUIET_CPU_SHARE = 0.1;
 /** The minimum heap growth that justifies a garbage collection, which blocks the event loop for 50 to 120 ms. */

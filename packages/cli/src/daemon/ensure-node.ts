@@ -63,7 +63,7 @@ export async function ensureNode(
     NODE_START_TIMEOUT_MS,
     `start the node (it continues to start; its log is ${logFile})`,
   );
-  const giveUp = () => interrupts?.first.aborted && daemon.kill(); // after an interrupt no one would stop it
+  const giveUp = () => interrupts?.first.aborted && daemon.kill(); // after an interrupt, no process would stop the daemon
   deadline.addEventListener('abort', giveUp, { once: true });
   const isUp = async () => {
     if (ended !== undefined) throw startFailure(ended, { logFile, logOffset });

@@ -10,7 +10,7 @@ export function holdProgram(directory: URL): void {
   const files = new Map(
     chunksIn(directory).map((name) => [new URL(name, directory).href, openSync(new URL(name, directory), 'r')]),
   );
-  if (files.size === 0) return; // the sources run without a bundle
+  if (files.size === 0) return; // a node started from its sources has no bundle
   registerHooks({
     resolve: (specifier, context, next) => {
       const url = URL.parse(specifier, context.parentURL)?.href;

@@ -47,7 +47,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
     serveStream: dockershim?.serveStream,
   };
   const stopping = new AbortController();
-  void stopped.then(() => stopping.abort(new Error('the kubelet was stopped'))); // never rejects
+  void stopped.then(() => stopping.abort(new Error('the kubelet was stopped'))); // `stopped` never rejects
   const onWait = async () => {
     await manager.ready('container runtime is down');
     manager.watch(() => undefined); // notify the watchdog: the kubelet itself is healthy

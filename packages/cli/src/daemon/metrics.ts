@@ -14,7 +14,7 @@ import { METRICS_KEPT_MS, SCRAPER_TIMEOUT_MS } from '../limits.ts';
 import type { ListenAddress } from '../settings/listen-address.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 
-/** A scraper needs only one connection. */
+/** Maximum number of connections; a scraper needs only one. */
 const MAX_CONNECTIONS = 64;
 const MAX_HEADER_BYTES = 8 << 10;
 

@@ -10,11 +10,11 @@ import type { SharedParts } from './shared-parts.ts';
 
 export type NodeParts = {
   runtime: NodeRuntime;
-  /** The connection to the node's own Kubernetes API; undefined without. */
+  /** The connection to the node's own Kubernetes API; `undefined` if the node has none. */
   standaloneApi: ClusterConnection | undefined;
 };
 
-/** Starts the container runtime and the Kubernetes API side by side. If one cannot be started, the other is closed. */
+/** Starts the container runtime and the Kubernetes API concurrently. If one cannot be started, the other is closed. */
 export async function startNodeParts(config: NodeConfig, shared: SharedParts): Promise<NodeParts> {
   const startRuntimeOf = config.container_runtime === 'docker' ? dockerRuntime : ownRuntime;
   const [runtime, api] = await Promise.allSettled([startRuntimeOf(config, shared), openStandaloneApi(config)]);
@@ -36,7 +36,7 @@ async function openStandaloneApi(config: NodeConfig): Promise<ClusterConnection 
 type NodeRuntime = {
   place: Pick<KubeletPlace, 'runtimeEndpoint' | 'cgroupDriver' | 'cgroupRoot' | 'legacyLogs'>;
   serveStream: RuntimeHandle['serveStream'];
-  /** Whether it has no pods from any client, which means that its host state can be removed. */
+  /** Returns true if the runtime has no pods from any client, which means that its host state can be removed. */
   isEmpty: () => boolean;
   close: (options: { removeHostState: boolean }) => Promise<void>;
 };

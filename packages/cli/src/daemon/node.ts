@@ -50,7 +50,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
-  if (stop.restart) markStarting(config.state); // commands wait until it answers again, also after execve(2)
+  if (stop.restart) markStarting(config.state); // commands wait until the node responds again, also after execve(2)
   // start terminating the pods now, so that another stop request can shorten their grace period
   const [isEmpty] = await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop(stop)]);
   const hasPodsLeft = stop.endPods && !isEmpty;

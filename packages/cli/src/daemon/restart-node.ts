@@ -28,7 +28,7 @@ export async function restartNode(config: NodePaths, node: RunningNode): Promise
 /** Starts the node again after it failed to start with another program. */
 export async function startAgain(config: NodePaths, node: RunningNode): Promise<void> {
   if (node.unit !== undefined) {
-    await runProgram('systemctl', ['reset-failed', node.unit]); // its failed starts count against the limit of starts
+    await runProgram('systemctl', ['reset-failed', node.unit]); // failed starts count towards systemd's start limit
     await restartUnit(node.unit);
   } else {
     await endProcess(node); // in case the node hangs

@@ -7,13 +7,13 @@ import { deferAccept, filterConnections, SocketOwners, type TcpEnds } from '@pod
  */
 const SILENT_CLIENT_SECONDS = 10;
 
-/** Makes a server accept only connections whose clients have sent data and which `allows` does not refuse. */
+/** Makes a server accept only connections whose clients have sent data and which `allows` accepts. */
 export function guardPort(server: Server, allows?: (ends: TcpEnds) => boolean): void {
   deferAccept(server, SILENT_CLIENT_SECONDS);
   if (allows) filterConnections(server, allows);
 }
 
-/** Limits the connections of unknown clients to a port of the API server as those to the kubelet's port are limited. */
+/** Limits unknown clients' connections to a port of the API server in the same way as those to the kubelet's port. */
 export function limitStrangers(): {
   onListening: (server: Server) => void;
   onAuthenticated: (connection: ConnectionEnds) => void;

@@ -6,8 +6,8 @@ import { errorMessage, isErrno, type Logger } from '@podwright/base';
 /** The kernel's per-user limits, which are shared by all processes of a user, including those in containers and user namespaces. */
 const SYSCTLS = ['fs.inotify.max_user_instances', 'fs.inotify.max_user_watches', 'fs.epoll.max_user_watches'];
 /**
- * How much memory the kernel charges to the cgroup for the smallest of these objects, an inotify watch (Linux 6.18). If a limit is the
- * total memory divided by this size, a pod's share of it is bounded by the pod's memory limit.
+ * Memory that the kernel charges to the cgroup for the smallest limited object, an inotify watch (Linux 6.18). If a limit is the total
+ * memory divided by this size, a pod's share of it is bounded by the pod's memory limit.
  */
 const LEAST_BYTES = 64;
 /** The maximum value of an inotify limit, which the kernel stores as a 32-bit integer. */
@@ -47,10 +47,7 @@ export function raiseUserLimits(logger: Logger, root?: string, memoryBytes?: num
   }
 }
 
-/**
- * Returns why this process cannot watch directories, or `undefined` if it can. The node runs as the same user, so the limits apply to it as
- * well.
- */
+/** Returns why this process cannot watch directories, or `undefined` if it can. The node runs as the same user, with the same limits. */
 export function watchProblem(): string | undefined {
   try {
     watch('/').close();

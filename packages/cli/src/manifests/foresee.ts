@@ -8,7 +8,7 @@ import { textOf } from './read-manifests.ts';
 /** An image used in manifests. `onNode` is absent if no node responded. */
 export type NamedImage = { name: string; onNode?: boolean };
 
-/** Problems that the pods would have. `unseen` lists what could not be checked. */
+/** Problems that the pods would have. `unseen` lists the checks that could not be made. */
 export type Foresight = { findings: Finding[]; images: NamedImage[]; unseen: string[] };
 
 type Host = Awaited<ReturnType<typeof thisHost>>;

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { terminalJson } from './terminal-text.ts';
 
 export type OutputFormat = 'text' | ValueFormatName;
-/** Formats that print the complete value. */
+/** Names of the formats that print the complete value. */
 export type ValueFormatName = (typeof VALUE_FORMATS)[number];
 const VALUE_FORMATS = ['json', 'yaml', 'kyaml'] as const;
 

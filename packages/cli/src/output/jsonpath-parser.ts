@@ -117,7 +117,7 @@ class TemplateParser {
   }
 
   #step(): PathStep[] {
-    // as in kubectl, `$` and `@` both mean the current value, even inside a range
+    // as in kubectl, both `$` and `@` mean the current value, even inside a range
     if (this.#take(/\s+|[@$]/y) !== undefined) return [];
     if (this.#peek(/\[/y)) return [this.#subscript()];
     this.#expect(/\./y, '.');

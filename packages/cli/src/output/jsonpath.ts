@@ -108,7 +108,7 @@ function childrenOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : Object.values(value);
 }
 
-/** The value and all its descendants, in pre-order. */
+/** Returns the value and all its descendants, in pre-order. */
 function descendantsOf(value: unknown, scope: Scope): unknown[] {
   const found: unknown[] = [];
   const rest = [value];

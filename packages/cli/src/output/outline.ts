@@ -24,7 +24,7 @@ export function section(label: string, below: OutlineEntry[]): OutlineEntry {
   return below.length === 0 ? { label, text: ['<none>'] } : { label, below };
 }
 
-/** An entry with `key=value` lines, such as labels. */
+/** Returns an entry with `key=value` lines, such as labels. */
 export function pairs(label: string, map: Record<string, string> | undefined, separator = '='): OutlineEntry {
   return lines(
     label,

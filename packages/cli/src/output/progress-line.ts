@@ -12,7 +12,7 @@ export class ProgressLine {
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
     this.#inPlace = canRedraw(out);
-    if (!this.#inPlace) this.#lastAtMs = Date.now(); // no line for short operations
+    if (!this.#inPlace) this.#lastAtMs = Date.now(); // short operations print no line
   }
 
   show(text: string): void {

@@ -51,7 +51,7 @@ export function renderTable(header: Column[], rows: string[][], width?: number):
   return [line(({ title }) => title), ...cells.map((row) => line(({ index }) => row[index] ?? ''))].join('\n');
 }
 
-/** The titles of the columns that `renderTable` omits at this width. */
+/** Returns the titles of the columns that `renderTable` omits at this width. */
 export function leftOut(header: Column[], rows: string[][], width: number | undefined): string[] {
   if (!width) return [];
   const cells = rows.map((row) => row.map(escapeLine));

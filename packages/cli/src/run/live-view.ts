@@ -10,7 +10,7 @@ import { type ContainerRow, containerRows, firstLine, podLabel } from './pod-row
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
-/** No yellow: it is unreadable on a white background. */
+/** Colours of a container's state. Yellow is not used, because it is unreadable on a white background. */
 const TONES = { waiting: 'cyan', good: 'green', bad: 'red', done: 'dim' } as const;
 
 /** Minimum time between two redraws. */

@@ -8,7 +8,7 @@ import { logLine } from './log-text.ts';
 import { containerStatuses } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
 
-/** Longer lines are split, because a container may write a line that never ends. */
+/** Maximum length of a log line. Longer ones are split, because a container may write a line that never ends. */
 const MAX_LINE_BYTES = 64 << 10;
 /** Number of log lines shown for a container that was already running before this command. */
 const OLD_LINES = 10;
@@ -17,7 +17,7 @@ const OLD_LINES = 10;
 const RESTART_MS = 10_000;
 const RESTART_PAUSE_MS = 100;
 
-/** No blue or yellow: they are unreadable on a black or a white background. */
+/** Colours of log prefixes. Blue and yellow are not used: they are unreadable on a black or a white background. */
 const COLOURS = ['cyan', 'magenta', 'green'] as const;
 
 export type LogFollowerOptions = {
@@ -112,7 +112,7 @@ export class LogFollower {
           const why = lost !== undefined && isNoNode(error) ? lost : error;
           return write(`${log.prefix}the log cannot be read: ${escapeLine(errorMessage(why))}`);
         }
-        // the node may be restarting, in which case it still has the rest of the log
+        // a node that is restarting still has the rest of the log
         lost = error;
         restartedAtMs = performance.now();
         from = isOld ? { sinceTime: new Date().toISOString() } : { skippedLines: progress.lines };

@@ -41,7 +41,7 @@ export async function showEvents(feed: EventFeed): Promise<void> {
       await showConnection(feed, { known, sinceMs: Date.now(), transfers });
       break;
     } catch (error) {
-      if (signal.aborted || isNoNode(error)) break; // the watch of the pods reports it
+      if (signal.aborted || isNoNode(error)) break; // the watch of the pods reports the stopped node
       if (!isLostConnection(error)) {
         printError(`podwright: events cannot be read: ${errorMessage(error)}`);
         break;

@@ -17,7 +17,7 @@ const MAX_LINE_BYTES = 4 << 10;
 /** The attempt whose log shows the failure. `previous` is set if it is not the container's latest attempt. */
 export type FailureLog = { container: string; containerId: string; previous: boolean };
 
-/** Why a pod is not ready. `containers` lists its containers that are not ready. */
+/** The reason why a pod is not ready. `containers` lists its containers that are not ready. */
 export type Trouble = { reason: string; containers: { name: string; state: string }[]; log: FailureLog | undefined };
 
 /** Whether something in the pod has failed. False for a pod that is still starting. */

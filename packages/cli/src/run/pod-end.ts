@@ -1,6 +1,6 @@
 import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 
-/** Waiting reasons that no retry can fix. */
+/** Waiting reasons of image failures that no retry can fix. */
 const NEVER_PULLED = new Set(['ErrImageNeverPull', 'InvalidImageName']);
 /** Waiting reasons after a failed pull. The message contains the gRPC code of each attempt. */
 export const PULL_FAILURES = new Set(['ErrImagePull', 'ImagePullBackOff']);

@@ -87,7 +87,7 @@ const RPC_ERROR = /\brpc error: code = \w+ desc = /;
 /** A full container, sandbox or image ID. Its first 12 digits are enough to identify the object. */
 const LONG_ID = /\b([0-9a-f]{12})[0-9a-f]{52}\b/g;
 
-/** How the kubelet's messages refer to a pod: `pod=name_namespace(uid)`. */
+/** Matches a reference to a pod in the kubelet's messages: `pod=name_namespace(uid)`. */
 const POD_ID = / (?:in pod |pod=)[a-z\d.-]+_[a-z\d-]+\([\da-f-]{32,36}\)/g;
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);

@@ -49,7 +49,7 @@ function reportRunning(pods: Pod[], program: string): void {
   const staying = pods.filter((pod) => !isEnded(pod));
   if (staying.length === 0) return;
   const [run, stay] = staying.length === 1 ? ['keeps running', 'stays'] : ['keep running', 'stay'];
-  const what = staying.every(isWell) ? run : stay; // a pod that was never ready may not have started
+  const what = staying.every(isWell) ? run : stay; // a pod that was never ready may still be starting
   printProse(`${counted(staying.length, 'pod')} ${what}; see '${program} ps', also logs, exec, describe, delete, stop`);
 }
 

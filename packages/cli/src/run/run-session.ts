@@ -27,7 +27,7 @@ export class RunSession {
   readonly #objects: AppliedObject[];
   readonly #startedAtMs = Date.now();
   readonly #listeners = new Set<(pod: Pod) => void>();
-  /** By UID: when the pod settled, in ms since the epoch. */
+  /** Time at which each pod settled, by UID, in ms since the epoch. */
   readonly #settledAtMs = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
   readonly #removed = new Set<string>();
@@ -41,7 +41,7 @@ export class RunSession {
     this.old = new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged' || action === 'resized')));
   }
 
-  /** The time in which each pod started, completed or failed for good, by UID; only of pods that have done so. */
+  /** Time that each pod took to start, complete or fail for good, by UID. Omits pods that have done none of these. */
   get tookMs(): Map<string, number> {
     return new Map([...this.#settledAtMs].map(([uid, atMs]) => [uid, atMs - this.#startedAtMs]));
   }
@@ -106,7 +106,7 @@ export class RunSession {
         else if (mine.has(change.object.metadata.uid)) this.#take(change.object, change.type === 'DELETED');
       }
     } catch (error) {
-      if (!isLostConnection(error)) throw error; // that of a killed node may also end without an error
+      if (!isLostConnection(error)) throw error; // the connection of a killed node may also end without an error
     }
   }
 

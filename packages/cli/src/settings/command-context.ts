@@ -41,7 +41,7 @@ async function givenPaths(config: string | undefined): Promise<Record<string, un
   }
 }
 
-/** The flags that select the node, as arguments for another podwright process. */
+/** Returns the flags that select the node, as arguments for another podwright process. */
 function configArguments(flags: ConfigFlags): string[] {
   return Object.entries(flags).flatMap(([name, value]) => [flagName(name), value]);
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_FILE } from './node-paths.ts';
 
 /**
- * Whether a command with these arguments may use fast paths when it starts. This is decided by the flag or, without one, by `fast_paths` in
+ * Returns true if a command with these arguments may use fast paths when it starts, as set by the flag or, without one, by `fast_paths` in
  * the configuration file. The function runs before the code that parses the command line and the configuration is loaded, so it only scans
  * the arguments and the lines before the file's first table. A wrong result affects only how long the start takes. Invalid values are
  * reported later.
@@ -26,6 +26,6 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // reported when the settings are read
+    return ''; // the missing value is reported when the settings are read
   }
 }

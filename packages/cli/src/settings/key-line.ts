@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml';
 
-/** Longer files are not searched, because the search parses the file once for every line. */
+/** Maximum number of lines of a file that is searched, because the search parses the file once for every line. */
 const MAX_LINES = 500;
 
 /**

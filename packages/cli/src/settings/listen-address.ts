@@ -18,7 +18,7 @@ export function parseListenAddress(text: string, context: z.RefinementCtx): List
   return address;
 }
 
-/** The address in a command's option. Throws `invalid_argument`. */
+/** Parses the address in a command's option. Throws `invalid_argument` if the address is invalid. */
 export function addressOf(text: string): ListenAddress {
   const { address, isValid } = readAddress(text);
   if (!isValid) throw new PodwrightError('invalid_argument', `the address ${JSON.stringify(text)} ${PROBLEM}`);

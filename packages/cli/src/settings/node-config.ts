@@ -19,9 +19,7 @@ export type NodeConfig = FileSettings &
     file: string;
   };
 
-/**
- * What every command receives: the node's paths, its settings, and the flags with which another podwright process selects the same node.
- */
+/** Input of every command: the node's paths and settings, and the flags with which another podwright process selects the same node. */
 export type CommandContext = { config: NodePaths; settings: () => Promise<NodeConfig>; configArgs: string[] };
 
 /**

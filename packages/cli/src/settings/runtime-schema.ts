@@ -38,7 +38,7 @@ const TcpSchema = z.strictObject({
   insecure: z.boolean().default(false),
 });
 
-/** No burst of pods needs more than this, and a larger number would cost the kernel more than it saves. */
+/** Maximum number of ready sandboxes. No burst of pods needs more, and more would cost the kernel more time than they save. */
 const MAX_READY_SANDBOXES = 64;
 
 /**
