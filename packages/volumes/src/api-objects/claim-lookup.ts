@@ -29,7 +29,7 @@ export type ClaimLookupOptions = {
 };
 
 /**
- * Finds the PersistentVolumes that the API server's claims are bound to. Results are cached per pod, because a bound claim stays bound.
+ * Finds the PersistentVolumes to which the API server's claims are bound. Results are cached per pod, because a bound claim stays bound.
  * Only the sizes of CSI volumes change; each sync of the pod rereads them in the background.
  */
 export class ClaimLookup {

@@ -1,6 +1,6 @@
 /** Timeouts and limits for the API objects that pods refer to. They are not configurable; each one names its source. */
 
-/** How long the first use of an object waits for the first read (upstream's watch_based_manager). */
+/** Timeout of a pod's first use of an object, which waits until the object has been read (upstream's watch_based_manager). */
 export const OBJECT_READ_WAIT_MS = 1000;
 /** Timeout for reading the Node object when a pod's node affinity does not match the cached one. */
 export const NODE_READ_TIMEOUT_MS = 10_000;

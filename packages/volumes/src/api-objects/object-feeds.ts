@@ -10,9 +10,9 @@ export type ObjectReference = { resource: Resource; namespace: string; name: str
 export type OnRead = (object: KubeObject | undefined) => void;
 
 export type ObjectFeed = {
-  /** Rereads the object if it is too old, unless it is being watched. Resolves after the read; never rejects. */
+  /** Rereads the object if its last read is too old, unless the object is being watched. Resolves after the read; never rejects. */
   refresh(): Promise<void>;
-  /** Returns why the last read failed, if it did. */
+  /** Returns the reason why the last read failed; `undefined` if it succeeded. */
   problem(): string | undefined;
   stop(): void;
 };
@@ -40,7 +40,7 @@ export function watchObjects(startInformer: StartInformer): FeedObject {
     });
     const synced = informer.synced.then(
       () => read(informer.get({ namespace, name })),
-      () => undefined, // stopped before the first list
+      () => undefined, // the informer was stopped before its first list
     );
     return {
       // after the timeout, the pods that were waiting are notified through `onRead`

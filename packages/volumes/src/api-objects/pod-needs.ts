@@ -31,7 +31,7 @@ export type PodNeedsOptions = {
   node: () => Node | undefined;
   /** The value of `configMapAndSecretChangeDetectionStrategy`. */
   changeDetection: 'Watch' | 'Cache' | 'Get';
-  /** How pods reach the API server, if it is not by its Service. */
+  /** How pods reach the API server, if not by the Service `kubernetes`. */
   podAccess?: PodAccess;
   logger: Logger;
 };
@@ -45,7 +45,7 @@ export type NodeInformers = {
   stop(): void;
 };
 
-/** Notified when pods must be synced. */
+/** Callbacks that are called when pods must be synced. */
 export type PodNeedsListener = {
   onObject: (change: LocalObjectChange) => void;
   /** Called when one of the pod's tokens has been replaced, or when the size of one of its volumes has changed. */
@@ -198,6 +198,6 @@ function startNodeInformers(startInformer: StartInformer): NodeInformers {
     runtimeClasses: startInformer<RuntimeClass>({ resource: RUNTIME_CLASSES }),
   };
   const all: Informer<KubeObject>[] = Object.values(informers);
-  for (const { synced } of all) synced.catch(() => undefined); // stopped before the first list
+  for (const { synced } of all) synced.catch(() => undefined); // the informer was stopped before its first list
   return { ...informers, stop: () => all.forEach((informer) => void informer.stop()) };
 }

@@ -146,7 +146,7 @@ export class ServiceAccountTokens implements PodTokens {
   }
 }
 
-/** authentication.k8s.io/v1 TokenRequest. */
+/** A TokenRequest of authentication.k8s.io/v1. */
 type TokenRequest = KubeObject & {
   spec?: { expirationSeconds?: unknown };
   status?: { token?: unknown; expirationTimestamp?: unknown };

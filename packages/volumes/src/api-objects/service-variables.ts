@@ -1,6 +1,6 @@
 import type { Service } from '@podwright/kube-api';
 
-/** The Service `kubernetes` in this namespace gets environment variables in every pod (the kubelet's masterServices). */
+/** Namespace of the Service `kubernetes`, whose environment variables every pod gets (the kubelet's masterServices). */
 const MASTER_NAMESPACE = 'default';
 const MASTER_SERVICE = 'kubernetes';
 

@@ -6,12 +6,15 @@ const RESIZE_CONDITIONS = ['FileSystemResizePending', 'Resizing', 'ControllerRes
 
 export type ClaimPatch = { metadata?: { resourceVersion: string }; status?: Record<string, unknown> };
 
-/** The patch to send before an expansion. The API server rejects it if the claim has changed since it was read. */
+/** Returns the patch to send before an expansion. The API server rejects it if the claim has changed since it was read. */
 export function expansionInProgress(claim: BoundClaim): ClaimPatch {
   return versioned(claim, withStorageStatus(claim, 'NodeResizeInProgress'));
 }
 
-/** The patch to send after an expansion: sets the claim's capacity to `size`, and removes all resize conditions and statuses. */
+/**
+ * Returns the patch to send after an expansion, which sets the claim's capacity to `size`, and removes all resize conditions and statuses
+ * of the claim.
+ */
 export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
   const { storage: _, ...statuses } = claim.status?.allocatedResourceStatuses ?? {};
   const conditions = (claim.status?.conditions ?? []).filter(({ type }) => !RESIZE_CONDITIONS.includes(type));
@@ -25,12 +28,12 @@ export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
 
 export type Failure = { why: string; now: string };
 
-/** The patch to send when the driver has permanently rejected this size. The controller may try a different size. */
+/** Returns the patch to send when the driver has permanently rejected this size. The controller may try a different size. */
 export function expansionInfeasible(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, withStorageStatus(claim, 'NodeResizeInfeasible'), failure));
 }
 
-/** The patch to send when the driver has failed. The kubelet retries. */
+/** Returns the patch to send when the driver has failed to expand the volume. The kubelet retries. */
 export function expansionFailed(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, { ...claim.status }, failure));
 }

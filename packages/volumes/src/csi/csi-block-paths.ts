@@ -36,7 +36,7 @@ export class CsiBlockPaths {
     return { globalMap: join(this.#root, oneName(name), 'dev'), podUid, link };
   }
 
-  /** The directory that contains the volume's `vol_data.json`. */
+  /** Returns the directory that contains the volume's `vol_data.json`. */
   data(name: string): string {
     return join(this.#root, oneName(name), 'data');
   }
@@ -49,17 +49,19 @@ export class CsiBlockPaths {
     return join(this.#root, 'publish', oneName(name), oneName(podUid));
   }
 
-  /** The directory that contains a pod's symlinks to devices. */
+  /** Returns the directory that contains a pod's symlinks to devices. */
   linksRoot(podUid: string): string {
     return this.#pods.pluginDevices(podUid, CSI_PLUGIN);
   }
 
-  /** Names of the volumes that the pod uses or may use: the kubelet may have been killed while it was mapping or unmapping one. */
+  /**
+   * Returns the names of the volumes that the pod uses, or may use because the kubelet was killed while it was mapping or unmapping one.
+   */
   async namesOf(podUid: string): Promise<string[]> {
     return await namesIn(this.linksRoot(podUid));
   }
 
-  /** UIDs of the pods that use or may use the volume. */
+  /** Returns the UIDs of the pods that use or may use the volume. */
   async podsWith(name: string): Promise<string[]> {
     const uids = await namesIn(this.#pods.root);
     const have = await Promise.all(uids.map(async (uid) => (await this.namesOf(uid)).includes(name)));

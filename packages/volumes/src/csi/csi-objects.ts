@@ -13,10 +13,10 @@ export interface CsiObjects {
    * queried.
    */
   driver(name: string, signal: AbortSignal): Promise<CsiDriver | undefined>;
-  /** Rejects with `not_found` if the Secret does not exist. */
+  /** Returns a Secret's data. Rejects with `not_found` if the Secret does not exist. */
   secret(pod: Pod, place: SecretReference, signal: AbortSignal): Promise<Record<string, string>>;
   token(pod: Pod, request: CsiTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
-  /** Rejects with `not_found` if the VolumeAttachment does not exist. */
+  /** Reads a VolumeAttachment. Rejects with `not_found` if it does not exist. */
   attachment(name: string, signal: AbortSignal): Promise<VolumeAttachment>;
   /** Reads the claim's current state. */
   claim(place: { namespace: string; name: string }, signal: AbortSignal): Promise<BoundClaim>;

@@ -36,7 +36,7 @@ export class CsiPaths {
     return this.#pods.volume(podUid, CSI_PLUGIN, name);
   }
 
-  /** The directory that contains all of a pod's CSI volumes. */
+  /** Returns the directory that contains all of a pod's CSI volumes. */
   publishedRoot(podUid: string): string {
     return this.#pods.pluginVolumes(podUid, CSI_PLUGIN);
   }

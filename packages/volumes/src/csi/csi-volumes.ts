@@ -41,7 +41,7 @@ import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 
 export type CsiVolumesOptions = StagedVolumesOptions & {
   expansion: VolumeExpansion;
-  /** Absent on a host without SELinux. */
+  /** The host's SELinux policy; absent on a host without SELinux. */
   seLinux?: SeLinuxHost;
 };
 

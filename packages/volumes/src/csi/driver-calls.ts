@@ -85,7 +85,7 @@ export async function publish(
 /** A published volume and its target size. */
 export type ExpandRequest = { pod: Pod; volume: CsiVolume; volumePath: string; stagingPath: string; size: string };
 
-/** Has the driver expand a volume on the node. Rejects with `ExpansionFailure`. */
+/** Calls the driver to expand a volume on the node. Rejects with `ExpansionFailure`. */
 export async function expand(
   { drivers, objects }: CallParts,
   { pod, volume, volumePath, stagingPath, size }: ExpandRequest,
@@ -126,7 +126,7 @@ export async function unpublish(
   await drivers.call(driver, (node) => node.nodeUnpublishVolume({ volumeId: handle, targetPath }, bounded()));
 }
 
-/** Has the driver unstage a volume. Does nothing if the driver does not support staging. */
+/** Calls the driver to unstage a volume. Does nothing if the driver does not support staging. */
 export async function unstage(
   drivers: CsiDrivers,
   which: { driver: string; handle: string; stagingPath: string },
@@ -177,7 +177,7 @@ export function isFinal(error: unknown): boolean {
   return !UNCERTAIN.has(errorCode(error));
 }
 
-/** The pod's fsGroup, if the driver itself changes the group of its volumes. */
+/** Returns the pod's fsGroup if the driver itself changes the group of its volumes; otherwise `undefined`. */
 function groupOf({ pod, capabilities }: MountRequest): number | undefined {
   return capabilities.mountGroup ? pod.spec.securityContext?.fsGroup : undefined;
 }

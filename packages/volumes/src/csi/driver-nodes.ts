@@ -93,7 +93,7 @@ function nodeIdsOf({ metadata }: KubeObject): Record<string, string> {
     const ids: unknown = JSON.parse(text);
     if (typeof ids === 'object' && ids !== null) return ids as Record<string, string>;
   } catch {
-    // invalid JSON: the error is thrown below
+    // the annotation is invalid JSON: the error is thrown below
   }
   throw failed(
     `failed to parse node's "${NODE_IDS}" annotation value`,

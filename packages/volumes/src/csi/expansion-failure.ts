@@ -1,8 +1,8 @@
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 
 /**
- * Why a driver did not expand a volume. `unsupported`: it cannot expand volumes. `in-use`: it cannot expand a volume while it is in use.
- * `infeasible`: the volume cannot have this size. `later`: the driver is currently not registered. `failed`: any other reason.
+ * The reason why a driver did not expand a volume. `unsupported`: it cannot expand volumes. `in-use`: it cannot expand a volume while it is
+ * in use. `infeasible`: the volume cannot have this size. `later`: the driver is currently not registered. `failed`: any other reason.
  */
 export type ExpansionFailureKind = 'unsupported' | 'in-use' | 'infeasible' | 'later' | 'failed';
 

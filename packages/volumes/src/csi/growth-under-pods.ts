@@ -53,7 +53,7 @@ export class GrowthUnderPods {
     await attempt?.ended;
   }
 
-  /** Drops everything known about a volume. Must be called when the volume is no longer on the node. */
+  /** Drops all state of a volume. Must be called when the volume is no longer on the node. */
   forget(key: string): void {
     this.#expansion.forget(key);
     this.#tries.forget(key);

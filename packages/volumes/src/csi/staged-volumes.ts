@@ -125,12 +125,12 @@ export class StagedVolumes {
 
 export const globalMountIn = (directory: string): string => join(directory, 'globalmount');
 
-/** The part of a volume's record that names the SELinux label with which it is mounted. */
+/** Returns the part of a volume's record that names the SELinux label with which the volume is mounted. */
 export function labelOf({ label }: CsiVolume): Pick<VolumeData, 'seLinuxMountContext'> {
   return label === undefined ? {} : { seLinuxMountContext: label };
 }
 
-/** The unique name of a recorded volume, as in the node's status. */
+/** Returns the unique name of a recorded volume, as in the node's status. */
 export function keyOf({ driverName: driver, volumeHandle: handle }: VolumeData): string {
   return uniqueVolumeName({ driver, handle });
 }

@@ -74,7 +74,7 @@ export async function isRecorded(directory: string): Promise<boolean> {
   }
 }
 
-/** Removes what a kubelet left behind if it was killed while writing a record. */
+/** Removes the temporary file of a kubelet that was killed while writing a record. */
 export async function removeUnfinishedData(directory: string): Promise<void> {
   await removeUnfinished(join(directory, FILE));
 }

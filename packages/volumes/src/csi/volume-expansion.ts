@@ -41,7 +41,7 @@ export type PlacedVolume = {
 type Attempt = PlacedVolume & { claim: BoundClaim; size: string };
 
 /**
- * Has drivers expand volumes on the node after their PersistentVolumes have grown, and updates the claims (upstream's NodeExpander). The
+ * Makes drivers expand volumes on the node after their PersistentVolumes have grown, and updates the claims (upstream's NodeExpander). The
  * caller must run at most one expansion per volume at a time.
  */
 export class VolumeExpansion {
@@ -57,7 +57,7 @@ export class VolumeExpansion {
     this.#options = options;
   }
 
-  /** Drops everything known about a volume. Must be called when the volume is no longer on the node. */
+  /** Drops all state of a volume. Must be called when the volume is no longer on the node. */
   forget(key: string): void {
     this.#sizes.delete(key);
     this.#notWhileUsed.delete(key);

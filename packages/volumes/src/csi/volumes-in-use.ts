@@ -7,7 +7,7 @@ const ATTACH_TIMEOUT_MS = 123_000;
 /** Delays between reports of volumesInUse while a mount is waiting for its volume to be reported. */
 const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
 
-/** The attached volumes that the node uses, by upstream's unique names, and what the node object says about them. */
+/** The attached volumes that the node uses, by upstream's unique names, and their state according to the node object. */
 export class VolumesInUse {
   /** Makes the kubelet report the node's status soon. Absent without an API server. */
   readonly #report: (() => void) | undefined;
@@ -72,7 +72,7 @@ export class VolumesInUse {
     return [...this.#requested.values()].includes(name);
   }
 
-  /** Whether this process knows which volume is at `place` without reading its record. */
+  /** Whether a pod has requested the volume at `place` from this process, so that the volume's record need not be read. */
   isRequestedAt(place: string): boolean {
     return this.#requested.has(place);
   }
@@ -90,7 +90,7 @@ export class VolumesInUse {
     if (!this.isRequested(name) && this.#inUse.delete(name)) this.#report?.();
   }
 
-  /** Names of the volumes that must not be detached from the node, for `status.volumesInUse`. */
+  /** Returns the names of the volumes that must not be detached from the node, for `status.volumesInUse`. */
   names(): string[] {
     return [...this.#inUse].sort();
   }

@@ -1,6 +1,6 @@
 import { type Container, parseQuantity, quantityInUnitsOf, type ResourceFieldSelector } from '@podwright/kube-api';
 
-/** The node's allocatable resources, which stand in for limits that a container does not set. */
+/** The node's allocatable resources, which are used for limits that a container does not set. */
 export type NodeAllocatable = { cpuMillis: bigint; memoryBytes: bigint; ephemeralStorageBytes: bigint };
 
 /** Formats the value of a resource such as `limits.cpu`, in units of the divisor, rounded up. An unset request counts as 0. */

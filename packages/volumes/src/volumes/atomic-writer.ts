@@ -22,7 +22,7 @@ import type { Payload } from './payload.ts';
  *   <directory>/index.html -> ..data/index.html           what containers see
  */
 const DATA_LINK = '..data';
-/** Kernel path-length limits (path_resolution(7)). */
+/** The kernel's limits on the length of paths and file names (path_resolution(7)). */
 const MAX_PAYLOAD_PATH = 4096;
 const MAX_FILE_NAME = 255;
 const NEW_DATA_LINK = '..data_tmp';
@@ -46,7 +46,7 @@ export async function writeAtomically(directory: string, files: Payload, options
     await removeOthers(directory, payload, new Set([version, ...covered]));
   };
   if (current !== undefined && (await holds(join(directory, current), payload, options))) {
-    await show(current); // a killed writer may not have done this
+    await show(current); // a killed writer may have skipped this step
     return false;
   }
   const version = `..${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '_')}.${randomBytes(4).toString('hex')}`;
@@ -123,7 +123,9 @@ function directoriesOf(payload: Payload): string[] {
   return [...found].sort();
 }
 
-/** Does not wait for containers to give up a lease on the file (fcntl(2), F_SETLEASE): the open fails with EAGAIN. */
+/**
+ * Flags with which `open` does not wait for containers to give up a lease on the file (fcntl(2), F_SETLEASE): the open fails with EAGAIN.
+ */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Whether the version contains exactly these files, with the same contents, owning UIDs and modes. */

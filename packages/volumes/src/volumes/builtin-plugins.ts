@@ -16,7 +16,7 @@ export type BuiltinPluginsInput = {
   objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
   claims: ClaimVolumes;
-  /** Provides service account tokens. Absent without an API server. */
+  /** Provides service account tokens; absent without an API server. */
   tokens?: PodTokens;
   /** Creates a plugin for an API server's claims that falls back to the given plugin for the node's own claims. */
   claimPlugin?: (ofManifests: VolumePlugin) => VolumePlugin;

@@ -17,7 +17,7 @@ export class ClaimVolumes {
   readonly #newTrash: () => Trash;
   /** Locks by claim, because pods that share a claim may call `make` at the same time. */
   readonly #locks = new KeyedLock();
-  /** Created when a directory is first removed. */
+  /** Deletes removed directories; created when the first one is removed. */
   #trash: Trash | undefined;
 
   constructor(rootDir: string, logger: Logger) {

@@ -16,7 +16,7 @@ export type PayloadPluginOptions = {
   mounter: Mounter;
   objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
-  /** Provides service account tokens. Absent without an API server. */
+  /** Provides service account tokens; absent without an API server. */
   tokens?: PodTokens;
 };
 

@@ -35,6 +35,6 @@ export interface VolumePlugin {
   tearDown?(podUid: string): Promise<void>;
   /** Like `tearDown`, but for the pod's block devices. Also removes the symlinks to them. */
   unmapDevices?(podUid: string): Promise<void>;
-  /** Removes resources that no pod needs any more, such as what a killed kubelet left behind. */
+  /** Removes resources that no pod needs any more, such as the leftovers of a killed kubelet. */
   removeUnused?(): Promise<void>;
 }

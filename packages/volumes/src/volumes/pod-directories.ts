@@ -31,22 +31,22 @@ export class PodDirectories {
     return join(this.pod(uid), 'volumes');
   }
 
-  /** The directory that contains a pod's volumes of one plugin. */
+  /** Returns the directory that contains a pod's volumes of one plugin. */
   pluginVolumes(uid: string, plugin: string): string {
     return join(this.volumes(uid), directoryName(plugin));
   }
 
-  /** The directory of a pod's volume. `plugin` is the plugin's name, such as `kubernetes.io/empty-dir`. */
+  /** Returns the directory of a pod's volume. `plugin` is the plugin's name, such as `kubernetes.io/empty-dir`. */
   volume(uid: string, plugin: string, volume: string): string {
     return join(this.pluginVolumes(uid, plugin), oneName(volume));
   }
 
-  /** The directory that contains the pod's symlinks to block devices, by plugin. */
+  /** Returns the directory that contains the pod's symlinks to block devices, by plugin. */
   volumeDevices(uid: string): string {
     return join(this.pod(uid), 'volumeDevices');
   }
 
-  /** The directory that contains a pod's symlinks to block devices of one plugin. */
+  /** Returns the directory that contains a pod's symlinks to block devices of one plugin. */
   pluginDevices(uid: string, plugin: string): string {
     return join(this.volumeDevices(uid), directoryName(plugin));
   }

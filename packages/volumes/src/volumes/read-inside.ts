@@ -8,8 +8,8 @@ export const O_PATH = 0o10000000;
 
 /**
  * Returns the content of a regular file in a volume; `undefined` if there is none. Because containers may change the volume concurrently,
- * symlinks are resolved once, the resulting path must be inside the volume, and no symlink is followed after that. Rejects with
- * `failed_precondition` otherwise.
+ * symlinks are resolved once, and no symlink is followed after that. Rejects with `failed_precondition` if the resolved path is outside the
+ * volume.
  */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {

@@ -16,8 +16,8 @@ export type SubPathMount = {
 
 /**
  * Mounts `subPath` of a volume at `target`. Containers may change the volume concurrently, and may replace directories with symlinks to the
- * host. So each path component is opened without following symlinks, and the source of the bind mount is the last opened file rather than a
- * path. Symlinks that already exist may point anywhere inside the volume.
+ * host. Each path component is therefore opened without following symlinks, and the source of the bind mount is the last opened file rather
+ * than a path. Symlinks that already exist may point anywhere inside the volume.
  */
 export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal: AbortSignal): Promise<string> {
   await serverMounts.requireResponse(join(mount.volumePath, mount.subPath));

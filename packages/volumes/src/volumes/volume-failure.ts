@@ -6,7 +6,7 @@ export type VolumeFailureReason = 'FailedMount' | 'FailedMapVolume' | 'VolumeRes
 /** Thrown when a volume cannot be used. The message is the full text of the event. */
 export class VolumeFailure extends PodwrightError {
   readonly reason: VolumeFailureReason;
-  /** True if the operation was not attempted. Metrics do not count such failures. */
+  /** Whether the operation was not attempted. Metrics do not count such failures. */
   readonly isUntried: boolean;
 
   constructor(message: string, reason: VolumeFailureReason = 'FailedMount', { isUntried = false } = {}) {

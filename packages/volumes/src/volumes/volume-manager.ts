@@ -216,7 +216,10 @@ export class VolumeManager implements PodVolumes {
   }
 }
 
-/** Rejects after a timeout, while the work continues. The work's later errors are ignored, because the caller retries. */
+/**
+ * Waits for the work, and rejects after a timeout, while the work continues. The work's later errors are ignored, because the caller
+ * retries.
+ */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const done = new AbortController();
   const late = sleep(ORPHAN_TIMEOUT_MS, done.signal).then(() => {
