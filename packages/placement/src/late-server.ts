@@ -6,7 +6,7 @@ const RETRY_MS = 5000;
 
 export type LateServerOptions = {
   serve: () => Promise<Server>;
-  /** What does not work while the server is not running; used in log messages. */
+  /** The consequence for users while the server is not running, for log messages. */
   consequence: string;
   logger: Logger;
   retryMs?: number;

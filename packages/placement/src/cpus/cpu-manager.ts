@@ -27,7 +27,7 @@ import { countOf, takePacked } from './take-cpus.ts';
 
 export type CpuManagerOptions = {
   cpus: Cpu[];
-  /** CPUs reserved for the system, which are never assigned exclusively: either a list, or only how many. */
+  /** CPUs reserved for the system, which are never assigned exclusively: either a list, or only their number. */
   reserved: { cpus: number[]; count: number };
   options: CpuPolicyOptions;
   /** Path of the checkpoint file. */
@@ -96,12 +96,12 @@ export class CpuManager implements HintProvider {
     throw new PodwrightError('failed_precondition', `invalid state, ${advice}: ${problem}`);
   }
 
-  /** All CPUs that may be assigned exclusively. */
+  /** Returns all CPUs that may be assigned exclusively. */
   get allocatable(): number[] {
     return differenceOf(this.#all, this.reserved);
   }
 
-  /** `free`: how many CPUs can still be assigned. `given`: how many are assigned, by NUMA node. */
+  /** Counts exclusive CPUs. `free`: how many can still be assigned. `given`: how many are assigned, by NUMA node. */
   counts(): { free: number; given: Map<number, number> } {
     const { own } = this.#state;
     const given = new Set(Object.values(own).flatMap((containers) => Object.values(containers).flat()));
@@ -263,7 +263,7 @@ export class CpuManager implements HintProvider {
   }
 }
 
-/** Returns why a state is invalid, as upstream's message; `undefined` if it is valid. */
+/** Returns upstream's message if a state is invalid; `undefined` if it is valid. */
 function stateProblem(
   { shared, own }: CpuState,
   { all, reserved, strictReservation }: { all: number[]; reserved: number[]; strictReservation: boolean },

@@ -20,8 +20,8 @@ export function takeDistributed(request: TakeRequest & { groupSize: number }): n
 }
 
 /**
- * Returns how many NUMA nodes to try. Minimum: how many would suffice if all their CPUs were free. Maximum: how many have free CPUs, but no
- * more than there are groups.
+ * Returns the minimum and maximum number of NUMA nodes to try. Minimum: enough if all their CPUs were free. Maximum: those that have free
+ * CPUs, but no more than there are groups.
  */
 function nodeRange(
   cpus: Cpu[],
@@ -123,7 +123,7 @@ function byNode(cpus: Cpu[], available: number[]): Map<number, number[]> {
   return found;
 }
 
-/** Standard deviation, rounded to three decimal places. */
+/** Returns the standard deviation of the amounts, rounded to three decimal places. */
 function spreadOf(amounts: Map<number, number>): number {
   const values = [...amounts.values()];
   const mean = rounded(values.reduce((sum, value) => sum + value, 0) / values.length);

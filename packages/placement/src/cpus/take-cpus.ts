@@ -7,9 +7,9 @@ export type TakeRequest = {
   cpus: Cpu[];
   available: number[];
   count: number;
-  /** `spread` prefers CPUs on different cores; `packed` takes whole cores first. */
+  /** Order of choice: `spread` prefers CPUs on different cores; `packed` takes whole cores first. */
   order: 'packed' | 'spread';
-  /** Prefer CPUs that share a cache. */
+  /** Whether to prefer CPUs that share a cache. */
   byCache: boolean;
 };
 

@@ -54,7 +54,7 @@ export class DeviceAssignments {
     else this.#pods.set(podUid, all);
   }
 
-  /** Removes a pod's assignments. Returns whether it had any. */
+  /** Removes a pod's assignments. Returns true if the pod had any. */
   forget(podUid: string): boolean {
     return this.#pods.delete(podUid);
   }

@@ -2,7 +2,7 @@ import { countNodes, maskOf, masksOf, type NodeMask } from '../topology/node-mas
 import type { TopologyHint } from '../topology/topology-hint.ts';
 import { type Device, NO_NODE } from './device-types.ts';
 
-/** What the topology hints for one resource are computed from. */
+/** Input for computing the topology hints for one resource. */
 export type DeviceHintInput = {
   /** All devices of the plugin. */
   devices: Device[];

@@ -61,7 +61,7 @@ export class DeviceInventory {
     return (this.#resources.get(resource)?.state ?? 'gone') !== 'gone';
   }
 
-  /** Names of all resources for which `has` is true. */
+  /** Returns the names of all resources for which `has` is true. */
   resources(): string[] {
     this.#expire();
     return [...this.#resources].flatMap(([resource, { state }]) => (state === 'gone' ? [] : [resource]));
@@ -75,7 +75,7 @@ export class DeviceInventory {
     return this.devices(resource).filter(({ isHealthy }) => isHealthy);
   }
 
-  /** Returns the device counts for the node status. A resource that is gone remains listed with a count of 0. */
+  /** Returns the device counts for the node status. A resource in the state `gone` remains listed with a count of 0. */
   amounts(): DeviceAmounts {
     this.#expire();
     const names = [...this.#resources.keys()];

@@ -27,7 +27,7 @@ export async function serveRegistration({
   logger: Logger;
 }): Promise<ListeningServer> {
   await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
-  await removeSockets(directory); // before serving: plugins that see the kubelet's socket make theirs again
+  await removeSockets(directory); // before serving: plugins create their sockets again when they see the kubelet's
   const service = handleService(Registration, {
     register: async ({ version, endpoint, resourceName: resource }) => {
       checkPlugin(resource, [version]);

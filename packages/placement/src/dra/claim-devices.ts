@@ -58,7 +58,7 @@ export function claimHealth(
       const resourceID = CDIDeviceIDs?.[0] ?? `${driver}/${pool}/${name}`;
       return [resourceID, { resourceID, ...healthOf(driver, { pool, device: name }) }] as const;
     });
-    const byId = new Map(entries.toReversed()); // for duplicate IDs the first counts
+    const byId = new Map(entries.toReversed()); // of duplicate IDs, the first entry counts
     if (byId.size === 0) return [];
     const request = claim.request === undefined || claim.request === '' ? '' : `/${claim.request}`;
     return [{ name: `claim:${claim.name}${request}`, resources: [...byId.values()].toReversed() }];

@@ -4,7 +4,7 @@ import { connectService } from '@podwright/grpc';
 import { type DeviceHealth, DRAResourceHealth } from '../dra-health-api.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 
-/** A watch that stays open this long proves that the driver is reachable. */
+/** How long a watch must stay open to prove that the driver is reachable. */
 const DRA_REACHED_AFTER_MS = 1000;
 
 /** Delay between two watches of a DRA driver's device health, as in upstream. */

@@ -62,7 +62,7 @@ export class SliceWiper {
       try {
         return await client.deleteCollection(RESOURCE_SLICES, { fieldSelector }, { signal });
       } catch (error) {
-        if (signal.aborted || isApiStatus(error, 404)) return; // an API server without ResourceSlices
+        if (signal.aborted || isApiStatus(error, 404)) return; // the API server does not serve ResourceSlices
         logger.debug({ fieldSelector, error: errorMessage(error) }, 'ResourceSlices could not be deleted');
         await sleep(backoff.next(''), signal).catch(() => undefined);
       }

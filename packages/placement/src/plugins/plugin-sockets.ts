@@ -5,7 +5,7 @@ import { isErrno } from '@podwright/base';
 
 const MAX_PLUGIN_SOCKETS = 1000;
 
-/** Sockets and directories beyond these limits are ignored. */
+/** Maximum numbers of directories and sockets; any others are ignored. */
 const MAX_PLUGIN_DIRECTORIES = 1000;
 
 export type FoundSockets = {

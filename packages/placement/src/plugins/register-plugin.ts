@@ -77,7 +77,9 @@ function handlerOf({ type }: PluginInfo, handlers: PluginHandlers): PluginHandle
   return Object.hasOwn(handlers, type) ? handlers[type as keyof PluginHandlers] : undefined;
 }
 
-/** Limits the lengths of the plugin's strings before they end up in logs and paths, although only root can create sockets there. */
+/**
+ * Limits the lengths of the plugin's strings before they end up in logs and paths. Only root can register plugins, so this is a precaution.
+ */
 function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
   for (const text of [name, endpoint, ...supportedVersions])
     if (text.length > MAX_PLUGIN_TEXT_LENGTH)

@@ -61,7 +61,7 @@ async function readCpu(directory: string, { id, node }: { id: number; node: numb
     readText(join(directory, 'topology/physical_package_id')),
     readText(join(directory, 'cache/index3/shared_cpu_list')),
   ]);
-  const socket = Math.max(0, Number(socketId ?? 0)); // -1 if the firmware does not report it
+  const socket = Math.max(0, Number(socketId ?? 0)); // -1 if the firmware does not report the socket
   const core = parseCpus(siblings ?? String(id))[0] ?? id;
   return { id, core, socket, node, cache: shared === undefined ? socket : (parseCpus(shared)[0] ?? socket) };
 }

@@ -7,7 +7,7 @@ import { AdmissionError, type HintProvider, NO_HINT, type TopologyHint } from '.
 /** Settings of the topology manager. Unset if there is no topology policy, in which case resources are allocated without alignment. */
 export type TopologySettings = MergeOptions & { scope: 'container' | 'pod' };
 
-/** Why a pod is rejected: the reason and message for its status. */
+/** The reason why a pod is rejected, and the message for the pod's status. */
 export type ResourceRefusal = { reason: string; message: string };
 
 /**
@@ -33,8 +33,8 @@ export class ResourceAdmission {
   }
 
   /**
-   * Allocates the pod's resources. Resolves with why the pod is rejected, or with `undefined` if it is admitted. Changes nothing for a pod
-   * that already has its resources. If the signal aborts, rejects with its reason, and the pod has no resources.
+   * Allocates the pod's resources. Resolves with the reason if the pod is rejected, or with `undefined` if it is admitted. Changes nothing
+   * for a pod that already has its resources. If the signal aborts, rejects with its reason, and the pod has no resources.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<ResourceRefusal | undefined> {
     return this.whileShared(pod, () => this.#measured(pod, signal), signal);

@@ -4,7 +4,10 @@ import { dirname } from 'node:path';
 import { errorCode, isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import { readJsonFile, removeUnfinished, writeFileDurable } from '@podwright/host';
 
-/** Enough for 10,000 claims or containers with devices. Parsing a file of this size takes up to 300 MB, and the kubelet may use 1 GB. */
+/**
+ * Maximum size of a state file, enough for 10,000 claims or containers with devices. Parsing a file of this size takes up to 300 MB, and
+ * the kubelet may use 1 GB.
+ */
 const MAX_STATE_FILE_BYTES = 16 << 20;
 
 /**
@@ -13,7 +16,7 @@ const MAX_STATE_FILE_BYTES = 16 << 20;
  */
 export async function readStateFile(path: string): Promise<unknown> {
   try {
-    await removeUnfinished(path).catch(() => undefined); // leftovers do not affect the file itself
+    await removeUnfinished(path).catch(() => undefined); // temporary files of killed writers do not affect the file itself
     return await readJsonFile(path, MAX_STATE_FILE_BYTES);
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;

@@ -2,13 +2,13 @@ import { flagProblems, type PolicyFlags, readFlags } from './policy-flags.ts';
 
 /** Policy options of the topology manager (`topologyManagerPolicyOptions`). */
 export type TopologyPolicyOptions = {
-  /** `prefer-closest-numa-nodes` */
+  /** `prefer-closest-numa-nodes`: prefers sets of NUMA nodes that are close to each other. */
   preferClosest: boolean;
   /** `max-allowable-numa-nodes`: the kubelet does not start on a host with more NUMA nodes. Default: 8. */
   maxNodes: number;
 };
 
-/** With more NUMA nodes, there would be too many subsets to try. */
+/** Default of `max-allowable-numa-nodes`: with more NUMA nodes, there would be too many subsets to try. */
 const MAX_NODES = 8;
 const MAX_NODES_OPTION = 'max-allowable-numa-nodes';
 const FLAGS: PolicyFlags<'preferClosest'> = { 'prefer-closest-numa-nodes': { key: 'preferClosest' } };
