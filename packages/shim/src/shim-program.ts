@@ -89,7 +89,7 @@ function bootstrapParams(
   return toBinary(BootstrapParamsSchema, params);
 }
 
-/** Runs the binary to remove what a dead shim left behind, including its task's processes. Returns how the task exited. */
+/** Runs the binary to remove the leftovers of a dead shim, including its task's processes. Returns how the task exited. */
 export async function deleteDeadShim(
   home: ShimHome,
   call: ShimCall,
@@ -100,7 +100,7 @@ export async function deleteDeadShim(
   return { exitCode: exitStatus, exitedAtMs: exitedAt === undefined ? Date.now() : timestampMs(exitedAt) };
 }
 
-/** The options as fields of a `google.protobuf.Any`. */
+/** Returns the options as fields of a `google.protobuf.Any`. */
 export function packOptions({ typeUrl, value }: { typeUrl: string; value: string }) {
   return { typeUrl, value: Buffer.from(value, 'base64') };
 }
@@ -113,7 +113,7 @@ async function run(what: string, { home, call, action, stdin }: Run, signal?: Ab
   const env = {
     ...process.env,
     GOMAXPROCS: '2',
-    MAX_SHIM_VERSION: '2', // the highest that shims of containerd 1.7 support; later ones serve 3 regardless
+    MAX_SHIM_VERSION: '2', // the highest version that shims of containerd 1.7 support; later shims serve 3 regardless
     TTRPC_ADDRESS: events,
     GRPC_ADDRESS: events,
     NAMESPACE: namespace,

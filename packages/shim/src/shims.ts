@@ -64,7 +64,7 @@ export class Shims {
     return join(this.#options.state, 'bundles', id);
   }
 
-  /** IDs of all tasks and sandboxes that have a bundle. */
+  /** Returns the IDs of all tasks and sandboxes that have a bundle. */
   ids(): Promise<string[]> {
     return readdir(join(this.#options.state, 'bundles'));
   }
@@ -106,7 +106,10 @@ export class Shims {
     return await shim;
   }
 
-  /** The recorded endpoint of a bundle's shim; `undefined` if no shim was started for it. Throws `data_loss` if the record is damaged. */
+  /**
+   * Returns the recorded endpoint of a bundle's shim; `undefined` if no shim was started for it. Throws `data_loss` if the record is
+   * damaged.
+   */
   async endpoint(bundle: string): Promise<ShimEndpoint | undefined> {
     return await readEndpoint(bundle);
   }
@@ -124,7 +127,7 @@ export class Shims {
   }
 
   /**
-   * Removes what a dead shim left behind: its task's processes and its socket. The socket is removed even if the shim's binary fails, as
+   * Removes the leftovers of a dead shim: its task's processes and its socket. The socket is removed even if the shim's binary fails, as
    * containerd 1.7's runc shim does if there is no task. Returns how the task exited. The bundle must still exist.
    */
   async cleanUp(call: ShimCall, signal?: AbortSignal): Promise<{ exitCode: number; exitedAtMs: number }> {
@@ -147,7 +150,7 @@ export class Shims {
     for (const shim of this.#shims.values())
       shim.then(
         (open) => open.close(),
-        () => undefined, // there is no connection to close
+        () => undefined, // the attempt failed, so there is no connection to close
       );
     this.#spool.close();
     await this.events.close();
