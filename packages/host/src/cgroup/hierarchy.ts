@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 import { unescapeMountPath } from '../files/mount-path.ts';
 
-/** Larger than most cgroup files, and small enough to be allocated from Node.js's buffer pool. */
+/** Size of the first read: larger than most cgroup files, and small enough to be allocated from Node.js's buffer pool. */
 const SMALL_FILE_BYTES = 2048;
 
 /**

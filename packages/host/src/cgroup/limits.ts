@@ -7,7 +7,7 @@ import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, treeOf } from '
 export type CgroupLimits = {
   /** Relative CPU weight, 2 to 262144, in v1's units (`cpu.shares`). */
   cpuShares?: number;
-  /** Microseconds of CPU time per period. */
+  /** CPU quota: microseconds of CPU time per period. */
   cpuQuotaUs?: number;
   cpuPeriodUs?: number;
   cpusetCpus?: string;

@@ -8,7 +8,7 @@ export type MemoryStats = {
   peakBytes: number | undefined;
   /** Usage minus inactive file cache, the value that the kubelet's eviction decisions are based on. */
   workingSetBytes: number;
-  /** Anonymous memory. */
+  /** Usage of anonymous memory. */
   rssBytes: number;
   cacheBytes: number;
   mappedFileBytes: number;

@@ -9,12 +9,12 @@ import { scopeOf, slicePath } from './slice.ts';
 import { cgroupExists, cgroupPids, killCgroup, removeCgroup } from './tree.ts';
 
 /**
- * Who creates cgroups, and where. `cgroupfs`: this process, anywhere in the cgroup hierarchy. `systemd`: this process, but only below a
- * unit that systemd has delegated to it.
+ * The permitted location of this process's cgroups. `cgroupfs`: anywhere in the cgroup hierarchy. `systemd`: only below a unit that systemd
+ * has delegated to it.
  */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
-/** Generous, because starting a unit may have to wait for other systemd jobs. */
+/** Timeout for starting or stopping a unit, which may have to wait for other systemd jobs. */
 const UNIT_TIMEOUT_MS = 30_000;
 
 /** systemd's value for "no limit" (`infinity`). */
@@ -79,7 +79,7 @@ export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): P
 /** A slice's limits, by systemd property name (org.freedesktop.systemd1(5)). `undefined` means unlimited. */
 export type SliceProperties = {
   CPUWeight?: bigint;
-  /** Microseconds of CPU time per second. */
+  /** CPU quota: microseconds of CPU time per second. */
   CPUQuotaPerSecUSec?: bigint | undefined;
   CPUQuotaPeriodUSec?: bigint;
   /** Memory that is never reclaimed (`MemoryMin`), or reclaimed only if nothing else can be (`MemoryLow`). */
@@ -142,7 +142,7 @@ async function startDelegated(hierarchy: CgroupHierarchy, unit: string, logger: 
   if (pids.length === 0) await removeCgroup(hierarchy, former); // systemd cannot start a process in a cgroup that has children
   await systemctl('reset-failed', unit);
   const { exitCode, stderr } = await startKeeper(unit);
-  const path = await delegatedPath(unit); // also if another Podwright process started the unit first
+  const path = await delegatedPath(unit); // succeeds even if another Podwright process started the unit first
   if (path !== undefined) return path;
   const reason = `start ${unit}: ${stderr.trim() || `systemd-run: ${exitCode}`}`;
   if (pids.length === 0) throw new PodwrightError('failed_precondition', reason);

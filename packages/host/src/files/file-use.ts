@@ -18,7 +18,7 @@ export async function filesIn(directory: string): Promise<FileUse | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => entry.isFile());
-  // a file that has been deleted meanwhile counts as nothing
+  // a file that has been deleted in the meantime counts as nothing
   const uses = await Promise.all(files.map(({ name }) => fileUse(join(directory, name))));
   return sumOfUses(uses);
 }

@@ -88,7 +88,7 @@ class Walk {
     if (this.#stack.length > 0) this.#count.isPartial = true;
   }
 
-  /** Counts directories that the first walk did not meet. The measure is partial if some may have been moved again meanwhile. */
+  /** Counts directories that the first walk did not meet. The measure is partial if some may have been moved again in the meantime. */
   async #walkAgain(): Promise<void> {
     this.#mayMiss = false;
     this.#listedAgain = new Set();

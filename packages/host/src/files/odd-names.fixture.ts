@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 export const ODD_NAMES: readonly Buffer[] = [
   Buffer.from('caf\xe9', 'latin1'),
   Buffer.from('a\xff\xfeb', 'latin1'),
-  Buffer.from('\xff'.repeat(255), 'latin1'), // NAME_MAX
+  Buffer.from('\xff'.repeat(255), 'latin1'), // 255 bytes, the maximum length (NAME_MAX)
   Buffer.from('n'.repeat(255)),
   Buffer.from('new\nline'),
   Buffer.from('-rf'),

@@ -3,8 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 
 /**
- * Podwright's own records have at most a third as many nesting levels. A value with thousands of levels would overflow the stack in
- * `JSON.stringify` and in comparisons.
+ * Maximum nesting depth of JSON. Podwright's own records have at most a third as many levels. A value with thousands of levels would
+ * overflow the stack in `JSON.stringify` and in comparisons.
  */
 const MAX_JSON_LEVELS = 64;
 
@@ -36,7 +36,7 @@ async function openWithoutWaiting(path: string): Promise<FileHandle> {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (isErrno(error, 'ELOOP')) throw damage('it is a symbolic link', error);
-    throw isErrno(error, 'ENXIO') ? damage('it is not a regular file', error) : error; // a socket
+    throw isErrno(error, 'ENXIO') ? damage('it is not a regular file', error) : error; // ENXIO: the path is a socket
   }
 }
 

@@ -3,7 +3,7 @@ import { measureTree } from './measure-tree.ts';
 import type { TreeMeasure } from './tree-count.ts';
 import { WalkPace } from './walk-pace.ts';
 
-/** A measurement stays valid for 20 times as long as it took, a partial one for twice as long, within these limits. */
+/** A measurement stays valid for 20 times as long as it took, a partial one for twice as long as it took, within the limits below. */
 const VALIDITY_FACTOR = 20;
 const PARTIAL_VALIDITY_FACTOR = 2;
 const MIN_VALIDITY_MS = 500;
@@ -101,7 +101,7 @@ export class TreeMeasures {
       pace.end();
       this.#walks.delete(directory);
     });
-    measure.catch(() => undefined); // no call may be waiting by then
+    measure.catch(() => undefined); // by the time of a failure, no call may be waiting
     const started = { startedAtMs: performance.now(), measure, soFar: () => count() };
     this.#walks.set(directory, started);
     return started;

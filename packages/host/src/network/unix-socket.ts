@@ -16,9 +16,9 @@ const MAX_ATTEMPTS = 5;
  * and therefore also alive.
  */
 const PROBE_TIMEOUT_MS = 2000;
-/** Longer than it takes another daemon to probe and replace a stale socket. */
+/** Timeout for the takeover lock, longer than it takes another daemon to probe and replace a stale socket. */
 const LOCK_TIMEOUT_MS = 3000;
-/** Removal of a stale socket can be left to the next start, so wait for the lock only briefly. */
+/** Timeout for the takeover lock when removing a stale socket: short, because the next start can remove the socket as well. */
 const SWEEP_LOCK_TIMEOUT_MS = 100;
 
 /**
@@ -41,7 +41,7 @@ export async function listenUnix(server: Server, path: string, mode: number): Pr
     server.close();
     throw error;
   } finally {
-    await rm(temporary, { force: true }); // closing the server removes it too
+    await rm(temporary, { force: true }); // closing the server also removes the temporary name
   }
 }
 
@@ -170,5 +170,5 @@ async function isAlive(path: string): Promise<boolean> {
 
 async function removeIfSame(path: string, own: { ino: number; dev: number }): Promise<void> {
   const found = await lookAt(path);
-  if (found?.ino === own.ino && found.dev === own.dev) await rm(path, { force: true }); // `force`: another daemon may be removing it
+  if (found?.ino === own.ino && found.dev === own.dev) await rm(path, { force: true }); // `force`: another daemon may be removing the file
 }
