@@ -33,12 +33,12 @@ export class Backoff {
     return delayMs;
   }
 
-  /** The current delay for `key` in ms, or 0 if there is none. */
+  /** Returns the current delay for `key` in ms, or 0 if there is none. */
   delayOf(key: string): number {
     return this.#entries.get(key)?.delayMs ?? 0;
   }
 
-  /** Remaining delay in ms, counted from `sinceMs` (default: the last failure), or 0 if there is none. */
+  /** Returns the remaining delay in ms, counted from `sinceMs` (default: the last failure), or 0 if there is none. */
   remainingMs(key: string, sinceMs?: number): number {
     const entry = this.#entries.get(key);
     if (entry === undefined || (sinceMs !== undefined && this.#isExpired(entry, sinceMs))) return 0;

@@ -15,8 +15,8 @@ export class BoundedBytes {
   #isCut = false;
 
   /**
-   * Bytes beyond `maxBytes` are dropped. `memory` is asked for room beyond the initial buffer; bytes are dropped from the first one without
-   * room.
+   * Bytes beyond `maxBytes` are dropped. Room beyond the initial buffer is reserved from `memory`; once a reservation fails, all further
+   * bytes are dropped.
    */
   constructor(maxBytes: number, memory?: Pick<ByteShare, 'reserve'>) {
     this.#maxBytes = maxBytes;
@@ -43,7 +43,7 @@ export class BoundedBytes {
     this.#sizeBytes += fits;
   }
 
-  /** The stored bytes. This is not a copy: it is valid only until more bytes are added. */
+  /** Returns the stored bytes. This is not a copy: it is valid only until more bytes are added. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#sizeBytes);
   }

@@ -35,7 +35,7 @@ export class CachedReading<T> {
     return await this.#readNow();
   }
 
-  /** The cached result, if any; does not trigger a refresh. */
+  /** Returns the cached result, if any, without triggering a refresh. */
   get last(): T | undefined {
     return this.#last?.value;
   }
@@ -52,7 +52,7 @@ export class CachedReading<T> {
     const atMs = performance.now();
     const value = await this.#read();
     this.#last = { value, atMs };
-    // refresh it once it is too old
+    // refresh the result once it is too old
     this.#next = setTimeout(() => this.#refresh(), this.#times.refreshMs).unref();
     return value;
   }

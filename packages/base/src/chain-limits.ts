@@ -36,7 +36,7 @@ export function setChainLimits(limit: LimitChains | undefined): void {
 
 /** Creates a TLS context for connections to servers that a pod or a user has chosen, with limits on their certificate chains. */
 export function clientContext(peer: 'server' | 'unverifiedServer', options: SecureContextOptions): SecureContext {
-  const context = process.getBuiltinModule('node:tls').createSecureContext(options); // loaded on first use: it takes 12 ms
+  const context = process.getBuiltinModule('node:tls').createSecureContext(options); // loaded on first use, because loading takes 12 ms
   limitChains?.(context, LIMITS[peer]);
   return context;
 }

@@ -94,14 +94,14 @@ export const isUnimplemented = (error: unknown): boolean => errorCode(error) ===
 export const isCancelled = (error: unknown): boolean => errorCode(error) === 'cancelled';
 
 /**
- * True if the error means that nothing exists at a path, or that nothing can exist there, because a parent is not a directory or a
+ * Returns true if the error means that nothing exists at a path, or that nothing can exist there, because a parent is not a directory or a
  * name is too long.
  */
 export function isNothingThere(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].some((code) => isErrno(error, code));
 }
 
-/** True if `error` is a system error with this `code`, such as `ENOENT`. */
+/** Returns true if `error` is a system error with this `code`, such as `ENOENT`. */
 export function isErrno(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }

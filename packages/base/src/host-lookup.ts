@@ -19,8 +19,8 @@ export type HostLookupOptions = {
 
 /**
  * Resolves host names for connections, for use as their `lookup` option. `localhost` and the names in /etc/hosts are resolved in this
- * thread. Other names need getaddrinfo(3), which occupies a thread of libuv's pool until the name servers respond. So they are looked up one
- * at a time, and other lookups wait, or fail after a timeout.
+ * thread. Other names need getaddrinfo(3), which occupies a thread of libuv's pool until the name servers respond. Such names are therefore
+ * looked up one at a time, and other lookups wait, or fail after a timeout.
  */
 export class HostLookup {
   readonly #resolve: Resolve;

@@ -1,7 +1,7 @@
 /**
  * Defers work so that it does not slow down work that a caller is waiting for. Each piece of work starts after `delayMs`, or earlier if
- * `begin` is called for it. Pieces that have not started when the process exits are lost; the next process has to find out what remains to
- * be done.
+ * `begin` is called for it. Pieces that have not started when the process exits are lost; the next process has to determine which work
+ * remains.
  */
 export class Later {
   readonly #delayMs: number;

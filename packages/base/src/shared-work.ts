@@ -35,7 +35,7 @@ export class SharedWork {
     }
   }
 
-  /** How long no work has been running, in ms; 0 while some is running. */
+  /** Returns how long no work has been running, in ms; 0 while some is running. */
   get idleMs(): number {
     return this.#running.size > 0 ? 0 : performance.now() - this.#idleSinceMs;
   }
@@ -54,7 +54,7 @@ export class SharedWork {
   #start({ key, input }: WorkKey, work: (abandoned: AbortSignal) => Promise<unknown>): Running {
     const controller = new AbortController();
     const promise = work(controller.signal).finally(() => this.#end(key));
-    promise.catch(() => undefined); // every caller may have stopped waiting
+    promise.catch(() => undefined); // the rejection is unhandled if every caller has stopped waiting
     const running = { promise, controller, callers: 0, input };
     this.#running.set(key, running);
     return running;

@@ -15,14 +15,14 @@ export function failingAfter<Parts>(graph: GraphParts<Parts>, name: keyof Parts 
   return { ...graph, [name]: { ...part, start } };
 }
 
-/** Servers, sockets, watches and timers that keep the process alive, and open files and sockets. */
+/** Returns the servers, sockets, watches and timers that keep the process alive, and the open files and sockets. */
 export function openResources(): string[] {
   const handles = process.getActiveResourcesInfo().filter((kind) => !kind.startsWith('FSReq') && kind !== 'Immediate');
   const files = readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
       return [readlinkSync(`/proc/self/fd/${fd}`).replace(/\d+/g, 'N')];
     } catch {
-      return []; // the descriptor of this listing, which is closed by now
+      return []; // the entry is the descriptor of this listing, which is closed by now
     }
   });
   // libuv opens one inotify instance for all watches of the process and keeps it open

@@ -1,6 +1,6 @@
 /**
- * No suggestions are made for longer names: the time of a comparison is proportional to the product of the lengths, and the input may be
- * malicious.
+ * Maximum length of a name for which suggestions are made: the time of a comparison is proportional to the product of the lengths, and the
+ * input may be malicious.
  */
 const MAX_LENGTH = 64;
 

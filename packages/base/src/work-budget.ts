@@ -1,6 +1,6 @@
 import { EventLoopBudget } from './event-loop-budget.ts';
 
-/** The work may take ten times its budget plus this time, including all waits. */
+/** The total time of the work, including all waits, may be ten times its budget plus this time. */
 const WAITS_MS = 1000;
 
 /**
@@ -33,7 +33,7 @@ export class WorkBudget {
     return performance.now() >= this.#deadlineMs;
   }
 
-  /** How much of the budget had been used when the last wait started. */
+  /** Returns how much of the budget had been used when the last wait started. */
   get spentMs(): number {
     return this.#budgetMs - this.#leftMs;
   }

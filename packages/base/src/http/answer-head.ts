@@ -100,7 +100,7 @@ function framingOf({ status, isBefore11 }: StatusLine, fields: Map<string, strin
   return bytes === undefined ? { until: 'close' } : { until: 'length', bytes };
 }
 
-/** Repeated Content-Length fields must all have the same value. */
+/** Returns the Content-Length; `undefined` if there is none. Repeated fields must all have the same value. */
 function lengthOf(lengths: string[]): number | undefined {
   const [length] = lengths;
   if (length === undefined) return undefined;

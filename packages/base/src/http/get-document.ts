@@ -10,7 +10,7 @@ import { type RequestFields, requestText } from './request-text.ts';
 
 /** Maximum size of a response head; Go's client allows 10 MiB. */
 const MAX_HEAD_BYTES = 1 << 20;
-/** The same limit as in Go's client. */
+/** Maximum number of redirects, the same as in Go's client. */
 const MAX_REDIRECTS = 10;
 const { lookup } = nodeLookups;
 const REDIRECTS = [301, 302, 303, 307, 308];

@@ -20,7 +20,7 @@ export class SpanStore {
     } else if (spans.length < this.#bounds.spansPerTrace) spans.push(span);
   }
 
-  /** The spans of a trace, in the order in which they ended. Empty if the trace is unknown. */
+  /** Returns the spans of a trace, in the order in which they ended; empty if the trace is unknown. */
   spans(traceId: string): readonly Span[] {
     return this.#traces.get(traceId) ?? [];
   }

@@ -22,8 +22,8 @@ export type TracingOptions = {
   /** The collector's endpoint: `http://HOST:PORT` for HTTP; `HOST:PORT` or `unix:///PATH` for gRPC. If empty, nothing is exported. */
   endpoint: string;
   /**
-   * How many of a million traces that start in this process are exported. A trace started by a remote caller is exported if the caller
-   * sampled it.
+   * Number of traces, of each million that start in this process, that are exported. A trace started by a remote caller is exported if the
+   * caller sampled it.
    */
   samplingRatePerMillion: number;
 };
@@ -37,7 +37,7 @@ export type TraceWork = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 /** Runs work without tracing it. */
 export const untraced: TraceWork = (_name, work) => work();
 
-/** Span names and error messages are truncated to this many characters. */
+/** Maximum length of span names and error messages; longer ones are truncated. */
 const MAX_TEXT = 300;
 
 /** The span of running work. Once the work has ended, no more child spans are added to it. */
@@ -56,13 +56,13 @@ export class Tracer {
     this.#sink = sink;
   }
 
-  /** The span that the caller is running in, or `undefined` if the caller is not part of a trace. */
+  /** Returns the span in which the caller is running, or `undefined` if the caller is not part of a trace. */
   current(): TraceContext | undefined {
     const live = this.#live.getStore();
     return live === undefined || live.ended ? undefined : live.context;
   }
 
-  /** The spans of work that has not ended yet, in the order in which they began. */
+  /** Returns the spans of work that has not ended yet, in the order in which they began. */
   open(): readonly Omit<Span, 'endMs'>[] {
     return [...this.#open];
   }
@@ -115,8 +115,8 @@ export function childOf({ traceId, sampled }: TraceContext): TraceContext {
 }
 
 /**
- * 16 hex digits, not all of them 0. IDs only distinguish spans and are not secret, so `Math.random` is good enough. Getting random bytes
- * from node:crypto would cost several times as much as everything else a span does.
+ * Returns 16 hex digits, not all of them 0. IDs only distinguish spans and are not secret, so `Math.random` is good enough. Getting random
+ * bytes from node:crypto would cost several times as much as everything else a span does.
  */
 function newId(): string {
   return hex(1 + Math.floor(Math.random() * 0xffff_fffe)) + hex(Math.floor(Math.random() * 0xffff_ffff));
@@ -126,7 +126,7 @@ function hex(number: number): string {
   return number.toString(16).padStart(8, '0');
 }
 
-/** Fractional Unix milliseconds, from the monotonic clock. */
+/** Returns the time in fractional Unix milliseconds, from the monotonic clock. */
 function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
