@@ -98,7 +98,7 @@ export class CallOutcome {
   }
 
   #receiveHeaders(fields: ReadonlyMap<string, string>, isLast: boolean): void {
-    if (fields.get(':status')?.startsWith('1')) return; // informational: the response follows
+    if (fields.get(':status')?.startsWith('1')) return; // an informational (1xx) response: the final one follows
     if (this.#isAnswered && !isLast) return this.#stream.cut(END_CODE.protocolError);
     const code = fields.get('grpc-status');
     if (code !== undefined) this.#status = { code: Number(code), message: decoded(fields.get('grpc-message') ?? '') };

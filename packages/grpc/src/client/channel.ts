@@ -33,7 +33,7 @@ export class Channel {
     this.heads = new RequestHeads({ scheme: tls === undefined ? 'http' : 'https', authority: authorityOf(endpoint) });
   }
 
-  /** The open session, if it accepts new calls. */
+  /** Returns the open session, if it accepts new calls. */
   get usable(): Session | undefined {
     return !this.#isClosed && this.#session?.isUsable ? this.#session : undefined;
   }
