@@ -13,7 +13,7 @@ const SO_LINGER = 13;
 const RESET = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 /** Size of struct sockaddr_in6, the larger of the two address structures. */
 const SOCKET_ADDRESS_BYTES = 28;
-/** A reset takes about 20 µs on an idle host, so connections that have already been accepted wait at most 5 ms for their turn. */
+/** Maximum number of resets per event loop turn. A reset takes about 20 µs on an idle host, so accepted connections wait at most 5 ms. */
 const MAX_RESETS_PER_TURN = 250;
 
 /** The private handle of a node:net server (`TCPWrap` in Node.js); no public API exposes these members. */

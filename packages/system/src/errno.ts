@@ -62,7 +62,7 @@ export function wrapFileError(message: string, error: unknown): unknown {
   return wrapError(message, error, errnoErrorCode(name));
 }
 
-/** True if `error`, or its cause, is the system error with this name. */
+/** Returns true if `error`, or its cause, is the system error with this name. */
 export function hasErrno(error: unknown, name: string): boolean {
   return isErrno(error, name) || (error instanceof Error && isErrno(error.cause, name));
 }

@@ -44,7 +44,7 @@ export function bindIdMapped(system: System, bind: IdMappedBind): void {
   const copy = system.cloneMount(source);
   try {
     system.changeMount(copy, { userNamespace: descriptor });
-    // Leave the source's peer group, or unmounts of the copy would propagate to the source.
+    // Makes the copy leave the source's peer group, or unmounts of the copy would propagate to the source.
     system.changeMount(copy, { propagation: mountFlags[propagation] });
     system.attachMount(copy, target);
   } catch (error) {

@@ -99,13 +99,16 @@ export function mayWaitForServer(path: string, mountinfo: Buffer): boolean {
   return mount !== undefined && !LOCAL_FILE_SYSTEMS.has(mount.type);
 }
 
-/** Unmounts a path. Returns true if something was mounted there. A busy mount is detached, and goes away once its last user is gone. */
+/**
+ * Unmounts a path. Returns true if something was mounted there. A busy mount is detached; the kernel removes it once it is no longer in
+ * use.
+ */
 export function unmountOnce(system: System, path: string): boolean {
   try {
     system.unmount(path);
     return true;
   } catch (error) {
-    if (hasErrno(error, 'EINVAL') || hasErrno(error, 'ENOENT')) return false; // not a mount point
+    if (hasErrno(error, 'EINVAL') || hasErrno(error, 'ENOENT')) return false; // the path is not a mount point
     if (!hasErrno(error, 'EBUSY')) throw error;
   }
   system.unmount(path, { detach: true });
@@ -137,7 +140,7 @@ export function unmountEntries(system: System, directory: string): void {
  * Returns the lines of a mountinfo file that may contain a path ending in `name`, so that only a few of thousands of mounts need parsing.
  */
 function linesWith(name: string, content: Buffer): Buffer {
-  if (!/^[\w.-]+$/.test(name)) return content; // the kernel may escape it
+  if (!/^[\w.-]+$/.test(name)) return content; // the kernel may escape the name
   if (!content.includes(name)) return Buffer.alloc(0);
   const lines = content.toString('latin1').split('\n');
   return Buffer.from(lines.filter((line) => line.includes(name)).join('\n'), 'latin1');

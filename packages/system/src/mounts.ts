@@ -8,7 +8,7 @@ import type { System } from './system.ts';
 /** A mount in mount(2) terms, with `options` as in fstab(5) (`ro`, `lowerdir=…`). */
 export type Mount = { type: string; source: string; options: string[] };
 
-/** mount(2) copies one page of data, whose last byte is always 0. */
+/** Maximum size of mount(2)'s data: the kernel copies one page, whose last byte is always 0. */
 const MAX_DATA_BYTES = 4095;
 
 /** Mounts all of `mounts` at `target`, each on top of the previous one. On failure, unmounts those that were already mounted. */

@@ -28,7 +28,7 @@ const PIPE_BYTES = 1 << 20;
 const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
 const POSIX_SPAWN_SETSID = 0x80;
-/** At least as large as posix_spawnattr_t, posix_spawn_file_actions_t and sigset_t in glibc and musl. */
+/** Size of opaque C structures, at least as large as posix_spawnattr_t, posix_spawn_file_actions_t and sigset_t in glibc and musl. */
 const OPAQUE_BYTES = 1024;
 
 /**

@@ -5,7 +5,7 @@ import { PosixSpawn } from './posix-spawn.ts';
 import { failedProgram, SpawnedProgram } from './spawned-program.ts';
 
 /**
- * Stream options for pipes: read at most one chunk ahead of the consumer, and leave the rest in the kernel, which limits pipes by bytes. In
+ * Stream options for pipes: read at most one chunk ahead of the consumer, and leave the rest in the kernel, which bounds it by bytes. In
  * this process, even a one-byte chunk costs a kilobyte, and by default Node.js buffers chunks until they add up to 64 KiB.
  */
 export const UNREAD_STAYS = { readableHighWaterMark: 1 };

@@ -16,7 +16,7 @@ const MAX_LINKS = 40;
 const SERVED =
   /^(nfs4?|cifs|smb3|smbfs|fuse|fuse\..+|fuseblk|ceph|9p|virtiofs|glusterfs|lustre|afs|coda|orangefs|beegfs|gpfs|gfs2|ocfs2|autofs)$/;
 
-/** Whether the mount table may contain such a file system; faster than parsing it. */
+/** Matches a mount table that may contain such a file system; faster than parsing the table. */
 const MAY_SERVE =
   / - (nfs|cifs|smb|fuse|ceph|9p|virtiofs|gluster|lustre|afs|coda|orangefs|beegfs|gpfs|gfs2|ocfs2|autofs)/;
 

@@ -70,7 +70,7 @@ export class System {
   /** mount(2) on a libuv pool thread, for file systems that create files while being mounted, which takes milliseconds on a busy disk. */
   async mountAsync(target: SystemPath, options: MountCall): Promise<void> {
     const result = await this.#libc.mountAsync(...mountArguments(target, options));
-    if (result === -1) this.mount(target, options); // retry here to get the errno
+    if (result === -1) this.mount(target, options); // retry on this thread to get the errno
   }
 
   /** umount2(2), without following symbolic links. `detach` immediately detaches even a busy mount (MNT_DETACH). */

@@ -10,7 +10,7 @@ export type IdMappings = { uids: IdMapping[]; gids: IdMapping[] };
 /** Kinds of namespaces that can be created together with a user namespace, which then owns them. */
 export type OwnedNamespace = 'net' | 'ipc' | 'uts';
 
-/** Long enough to start two small programs on a busy host. */
+/** Timeout for starting two small programs on a busy host. */
 const START_TIMEOUT_MS = 30_000;
 
 /**
@@ -71,7 +71,7 @@ async function untilInside(
   );
   using bounded = withTimeout(signal, START_TIMEOUT_MS, 'make a user namespace');
   const started = Promise.race([once(child.stdout!, 'data'), refused]);
-  started.catch(() => undefined); // unhandled if the signal aborts first
+  started.catch(() => undefined); // the rejection is unhandled if the signal aborts first
   await raceAbort(started, bounded);
 }
 

@@ -35,7 +35,7 @@ export type NetlinkRequest = {
   type: number;
   /** Flags in addition to `request` and `ack`. */
   flags?: number;
-  /** True if the kernel responds only on failure, as it does for the begin and end of an nf_tables transaction. */
+  /** Whether the kernel responds only on failure, as it does for the begin and end of an nf_tables transaction. */
   silent?: boolean;
   /** The protocol-specific header. */
   body: Buffer;
@@ -169,7 +169,7 @@ export class NetlinkSocket {
       for (const message of decodeMessages(buffer.subarray(0, size))) {
         const index = message.sequence - first;
         const request = requests[index];
-        if (request === undefined) continue; // an answer to an earlier batch that failed
+        if (request === undefined) continue; // a late response to an earlier batch that failed
         if (message.type === NLMSG_ERROR || message.type === NLMSG_DONE) {
           open.delete(index);
           const error = errorOf(request, message);

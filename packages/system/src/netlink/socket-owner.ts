@@ -64,10 +64,10 @@ export class SocketOwners {
     this.#sequence = (this.#sequence + 1) >>> 0;
     this.#request.writeUInt32LE(this.#sequence, REQUEST.sequence);
     try {
-      writeSync(this.#descriptor, this.#request); // the kernel queues the answer during the write
+      writeSync(this.#descriptor, this.#request); // the kernel queues the response during the write
       return userIn(this.#answer.subarray(0, readSync(this.#descriptor, this.#answer)), this.#sequence);
     } catch {
-      return undefined; // for example ENOBUFS, on a host without free memory
+      return undefined; // the request failed, for example with ENOBUFS on a host without free memory
     }
   }
 }
