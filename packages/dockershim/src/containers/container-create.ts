@@ -133,7 +133,7 @@ async function makeHostPaths({ mounts }: ContainerConfig): Promise<void> {
     try {
       await mkdir(hostPath, { recursive: true, mode: HOST_PATH_DIRECTORY });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue; // a file
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue; // EEXIST: the path is a file
       throw wrapError(`make host path ${hostPath} of a mount`, error);
     }
   }

@@ -56,8 +56,8 @@ export class ContainerLists {
   }
 
   /**
-   * Returns a token that stays the same until a container or image changes, or `undefined` if changes would currently be missed, because
-   * the event stream is not open or this process is making a change.
+   * Returns a token that stays the same until a container or image changes; `undefined` if changes would currently be missed, because the
+   * event stream is not open or this process is making a change.
    */
   #change(): string | undefined {
     const { changes, isChanging } = this.#http;

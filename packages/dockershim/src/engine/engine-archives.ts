@@ -30,7 +30,7 @@ export class EngineArchives {
   ): Promise<void> {
     const query = { fromSrc: '-', repo: name, tag, changes: change };
     const call = { what: `make image ${name}`, method: 'POST', path: '/images/create', query } as const;
-    using bound = withTimeout(signal, CALL_TIMEOUT_MS, call.what); // the archive is small
+    using bound = withTimeout(signal, CALL_TIMEOUT_MS, call.what); // bounded, because the archive is small
     // the Engine reports errors even after it has sent a success status code
     for await (const { error } of this.#take({ ...call, archive, signal: bound }))
       if (error !== undefined) throw engineError(call.what, 500, error);
@@ -72,5 +72,5 @@ function parseLine(what: string, text: string): z.infer<typeof line> {
   }
 }
 
-/** The Engine responds only after it has read the archive, which may be many gigabytes in size. */
+/** Timeout of a call with an archive: the Engine responds only after it has read the archive, which may be many gigabytes in size. */
 const ARCHIVE_TIMEOUT_MS = 3_600_000;

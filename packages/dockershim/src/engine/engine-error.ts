@@ -31,7 +31,7 @@ function messageOf(body: string): string {
     const answer: unknown = JSON.parse(body);
     if (typeof answer === 'object' && answer !== null && 'message' in answer) return String(answer.message).trim();
   } catch {
-    // plain text, for example from a proxy
+    // the body is plain text, for example from a proxy
   }
   return body.trim();
 }

@@ -8,7 +8,7 @@ const ACTIONS = ['create', 'start', 'die', 'destroy'] as const;
 
 const eventSchema = z.object({
   Action: z.enum(ACTIONS),
-  /** Nanoseconds since the epoch. As a JavaScript number it is exact only to the microsecond. */
+  /** Time of the event in nanoseconds since the epoch. As a JavaScript number it is exact only to the microsecond. */
   timeNano: z.number(),
   Actor: z.object({ ID: z.string(), Attributes: z.record(z.string(), z.string()) }),
 });

@@ -136,7 +136,7 @@ export class EngineHttp {
     outgoing.on('response', resolve);
     call.archive?.once('error', (error) => reject(wrapError(`${call.what}: read the archive`, error)));
     outgoing.on('error', (error) => {
-      // the Engine was restarted after the socket was last used
+      // whether the Engine was restarted after the socket was last used
       const isStale = outgoing.reusedSocket && isErrno(error, 'ECONNRESET') && !call.signal?.aborted;
       if (isStale && call.method === 'GET' && !isAgain) resolve(this.#head(call, true));
       else reject(this.#explain(call.what, call.signal, error));
@@ -166,7 +166,7 @@ export class EngineHttp {
       },
     });
     if (call.archive === undefined) outgoing.end(body);
-    else pipeline(call.archive, outgoing, () => undefined); // its error is the call's
+    else pipeline(call.archive, outgoing, () => undefined); // its error also makes the call fail
     return outgoing;
   }
 

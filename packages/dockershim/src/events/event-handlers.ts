@@ -5,7 +5,7 @@ import { PodEventSource } from './event-source.ts';
 import type { PodEventKind } from './pod-events.ts';
 import { PodSnapshots, type StatusVerbs } from './pod-snapshots.ts';
 
-/** CRI calls that report events which the Engine does not send. */
+/** CRI calls that publish events which the Engine does not send. */
 type ReportingVerbs = Pick<RuntimeHandlers, 'runPodSandbox' | 'startContainer'>;
 
 const TYPES: Record<PodEventKind, ContainerEventType> = {

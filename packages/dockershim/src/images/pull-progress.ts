@@ -39,7 +39,7 @@ export async function readProgress(
     const { id = '', status, error, errorDetail } = parseLine(text);
     if (error !== undefined) throw new PullRefusal(error, errorDetail?.code);
     if (status === UNPACKED) unpacking.delete(id);
-    // the Engine unpacks one layer at a time
+    // only one, because the Engine unpacks one layer at a time
     if (status === UNPACKING && unpacking.size === 0) unpacking.add(id);
     onGain(unpacking.size > 0);
   }

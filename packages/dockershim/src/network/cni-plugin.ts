@@ -88,7 +88,7 @@ export class CniPlugin implements NetworkPlugin {
   async init(settings: NetworkPluginSettings): Promise<void> {
     this.#settings = settings;
     await this.#render();
-    await this.#default().catch(() => undefined); // `status` says why
+    await this.#default().catch(() => undefined); // `status` reports why there is no network
   }
 
   async event({ podCidr }: NetworkEvent): Promise<void> {

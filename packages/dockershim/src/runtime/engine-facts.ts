@@ -25,7 +25,7 @@ export class EngineFacts {
   /** Requests the version without the cache, which proves that the Engine responds. */
   async read(signal?: AbortSignal): Promise<EngineVersion> {
     const value = await this.#engine.version(signal);
-    if (this.#version?.value.Version !== value.Version) this.#info = undefined; // the Engine was replaced
+    if (this.#version?.value.Version !== value.Version) this.#info = undefined; // the Engine was replaced by another version
     this.#version = { value, atMs: performance.now() };
     return value;
   }
@@ -38,7 +38,7 @@ export class EngineFacts {
     return value;
   }
 
-  /** The last info reported by the Engine, however old. */
+  /** Returns the last info reported by the Engine, however old. */
   get lastInfo(): EngineInfo | undefined {
     return this.#info?.value;
   }

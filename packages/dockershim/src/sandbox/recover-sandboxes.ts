@@ -8,7 +8,7 @@ import { detach, killContainer, rollBack } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 
-/** What to do with an existing sandbox at startup. */
+/** The recovery action for an existing sandbox at startup. */
 export type Recovery =
   /** Remove it: its creation was never completed, and it contains no containers. */
   | 'roll back'
@@ -60,7 +60,7 @@ async function hasNetworkOf(
   return (await network.podNetworkStatus({ name, namespace, uid, sandboxId }, undefined)) !== undefined;
 }
 
-/** Decides what to do with a sandbox. `state` is its state in the Engine. An exited sandbox is kept until the client removes it. */
+/** Chooses the recovery action for a sandbox. `state` is its state in the Engine. An exited sandbox is kept until the client removes it. */
 export function recoveryOf(sandbox: { state: string; hasNetwork: boolean; isOccupied: boolean }): Recovery {
   const { state, hasNetwork, isOccupied } = sandbox;
   if (state === 'created') return isOccupied ? 'keep' : 'roll back';

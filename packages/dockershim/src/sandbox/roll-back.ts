@@ -35,8 +35,8 @@ export async function detach(
 }
 
 /**
- * Removes a half-created sandbox: its network, its container and, last, its checkpoint, which lets the next start find the rest if this
- * fails. Leaves other containers alone.
+ * Removes a half-created sandbox: its network, its container and, last, its checkpoint, which lets the next start find the leftovers if the
+ * removal fails. Leaves other containers alone.
  */
 export async function rollBack(dependencies: SandboxDependencies, id: string): Promise<void> {
   const { services, checkpoints } = dependencies;
@@ -48,7 +48,7 @@ export async function rollBack(dependencies: SandboxDependencies, id: string): P
   dropState(dependencies, id);
 }
 
-/** Forgets the in-memory state of a removed sandbox. */
+/** Drops the in-memory state of a removed sandbox. */
 export function dropState({ unfinished, detached }: SandboxDependencies, id: string): void {
   unfinished.delete(id);
   detached.delete(id);

@@ -19,8 +19,8 @@ type Sandbox = {
 };
 
 /**
- * ListPodSandbox: returns the sandboxes in a single list from the Engine, and the checkpoints whose container is gone. The latter are
- * listed as not ready, so that the client removes them.
+ * ListPodSandbox: returns the sandboxes in a single list from the Engine, and the checkpoints whose container no longer exists. The latter
+ * are listed as not ready, so that the client removes them.
  */
 export function sandboxList(dependencies: SandboxDependencies): RuntimeHandlers['listPodSandbox'] {
   return async ({ filter }, { signal }) => {
@@ -71,7 +71,7 @@ export function listedSandbox(container: ContainerSummary, unfinished: ReadonlyS
   };
 }
 
-/** Returns the list entry for a sandbox whose container is gone. It has only the kubelet's standard labels. */
+/** Returns the list entry for a sandbox whose container no longer exists. The entry has only the kubelet's standard labels. */
 export function checkpointedSandbox(id: string, checkpoint: SandboxCheckpoint): Sandbox {
   const { name, namespace, uid, createdAtMs } = checkpoint;
   return {

@@ -22,7 +22,7 @@ import { encodeDetails, type SandboxDetails } from './sandbox-details.ts';
 export const SANDBOX_OOM_SCORE_ADJ = -998;
 /** Size of /dev/shm, which is shared by all containers of the pod. The same as Docker's default. */
 const SHM_BYTES = 64 << 20;
-/** The kernel's minimum, which is enough for a pause process that only waits. */
+/** CPU shares of a sandbox: the kernel's minimum, which is enough for a pause process that only waits. */
 const SANDBOX_CPU_SHARES = 2;
 
 /** Inputs for a sandbox's spec besides the CRI configuration. */

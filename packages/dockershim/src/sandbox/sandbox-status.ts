@@ -18,7 +18,8 @@ import { checkpointedSandbox, metadataOf } from './sandbox-list.ts';
 type Status = MessageInitShape<typeof PodSandboxStatusSchema>;
 
 /**
- * PodSandboxStatus: combines the state from Docker, the network plugin and the checkpoint. A sandbox whose container is gone is not ready.
+ * PodSandboxStatus: combines the state from Docker, the network plugin and the checkpoint. A sandbox whose container no longer exists is
+ * not ready.
  */
 export function sandboxStatus(dependencies: SandboxDependencies): RuntimeHandlers['podSandboxStatus'] {
   return async ({ podSandboxId, verbose }, { signal }) => {

@@ -37,7 +37,7 @@ export class LayerSizes {
     return this.#known.get(directory);
   }
 
-  /** Forgets the sizes of all directories except these. */
+  /** Drops the cached sizes of all directories except these. */
   keep(directories: Set<string>): void {
     for (const directory of this.#known.keys()) if (!directories.has(directory)) this.#known.delete(directory);
   }
@@ -47,7 +47,7 @@ export class LayerSizes {
     if (running !== undefined) return running;
     const measured = this.#limiter
       .run(async () => void this.#known.set(directory, { ...(await measureTree(directory)), atMs: Date.now() }))
-      .catch(() => undefined) // the container was removed meanwhile
+      .catch(() => undefined) // the container was removed in the meantime
       .finally(() => this.#measuring.delete(directory));
     this.#measuring.set(directory, measured);
     return measured;

@@ -35,7 +35,7 @@ export class RunningContainers {
     return found;
   }
 
-  /** Forgets all containers except these, and returns the layers of the remaining ones. */
+  /** Drops all cached containers except these, and returns the layers of the remaining ones. */
   keep(ids: Set<string>): Set<string> {
     for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
     return new Set([...this.#known.values()].flatMap(({ layer }) => layer ?? []));

@@ -15,7 +15,7 @@ export async function attachSession(
   const streams = engineStreams(connection, { tty, endsInput: StdinOnce });
   const exit = streams.over.then(async (broken) => {
     if (broken !== undefined) throw broken;
-    await containers.inspect(id); // fails if the streams ended because the Engine stopped, not because the container exited
+    await containers.inspect(id); // fails if the streams ended because the Engine stopped
     return 0;
   });
   exit.catch(() => undefined); // after the session is closed, no caller awaits this promise

@@ -24,7 +24,7 @@ export function engineStreams(
   { tty, endsInput }: { tty: boolean; endsInput: boolean },
 ): EngineStreams {
   const outputs = tty ? { stdout: rawOutput(socket, head), stderr: undefined } : splitFrames(socket, head);
-  // readers learn about a broken connection from `over`
+  // a broken connection is reported by `over`
   outputs.stdout.on('error', () => undefined);
   outputs.stderr?.on('error', () => undefined);
   // the Engine shuts down only its own direction, and does not read any input after that

@@ -52,7 +52,7 @@ export async function execSession(
     () => {
       hasEnded = true;
     },
-    () => undefined, // unknown whether the command has exited
+    () => undefined, // it is unknown whether the command has exited
   );
   return {
     ...remoteStreams(streams, command.choice),

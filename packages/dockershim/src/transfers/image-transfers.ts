@@ -12,7 +12,10 @@ import { FULL_DISK } from '../engine/engine-error.ts';
 
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 
-/** podwright.v1.ImageTransfers without the calls that the Engine cannot serve: the progress of other clients' pulls, and cleanup. */
+/**
+ * Creates the handlers for podwright.v1.ImageTransfers, without the calls that the Engine cannot serve: the progress of other clients'
+ * pulls, and cleanup.
+ */
 export function imageTransfers({ archives }: Pick<Engine, 'archives'>): Pick<Handlers, 'load' | 'save' | 'untag'> {
   return {
     load: async function* ({ path, name }, { signal }) {
