@@ -257,7 +257,7 @@ export class FakeKubeClient implements KubeClient {
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
     const script = this.#scripts.find(({ match, answers }) => answers.length > 0 && matches(call, match));
-    const answer = script?.answers.shift(); // taken before the await: the next call may be made meanwhile
+    const answer = script?.answers.shift(); // taken before the await: the next call may be made in the meantime
     await Promise.resolve();
     if (answer === undefined) return usual();
     if (answer instanceof Error) throw answer;

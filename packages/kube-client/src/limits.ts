@@ -2,7 +2,7 @@
 
 // Connections
 
-/** As in client-go's dialer. */
+/** Timeout for establishing a connection, as in client-go's dialer. */
 export const CONNECT_TIMEOUT_MS = 30_000;
 /**
  * An HTTP/2 connection is pinged if nothing has been received for `PING_AFTER_MS`, and closed if the server does not answer within

@@ -13,7 +13,7 @@ export type Authorization = {
   /** Returns the value of the `Authorization` header, if any. */
   header(signal: AbortSignal): Promise<string | undefined> | string | undefined;
   /**
-   * Called after the server has responded with 401 to a request with this header. Returns whether a retry would send different credentials.
+   * Called after the server has responded with 401 to a request with this header. Returns true if a retry would send different credentials.
    */
   refused?(header: string | undefined): Promise<boolean>;
 };

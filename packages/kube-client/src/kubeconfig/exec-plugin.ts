@@ -57,7 +57,7 @@ export class ExecPlugin {
   }
 
   /**
-   * Returns whether the next request would use a different Authorization header than the rejected one. If necessary, runs the plugin to
+   * Returns true if the next request would use a different Authorization header than the rejected one. If necessary, runs the plugin to
    * obtain new credentials.
    */
   async refused(header: string | undefined): Promise<boolean> {

@@ -75,7 +75,7 @@ function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text, { logLevel: 'error' });
   } catch (error) {
-    // only the first line: the other lines quote the kubeconfig, which may contain a key
+    // keep only the first line: the others quote the kubeconfig, which may contain a key
     const [first = ''] = errorMessage(error).split('\n');
     throw new PodwrightError('invalid_argument', `${file}: no YAML: ${first.replace(/:$/, '')}`);
   }

@@ -72,7 +72,7 @@ export class Http1Connections {
 }
 
 function answerOf(message: IncomingMessage): HttpAnswer {
-  message.on('error', () => undefined); // the reader of the body receives the error
+  message.on('error', () => undefined); // the body's reader receives the error
   return {
     status: message.statusCode ?? 0,
     header: (name) => message.headers[name]?.toString(),

@@ -64,7 +64,7 @@ export class Http2Connection {
     const stop = () => session.destroy();
     signal.addEventListener('abort', stop, { once: true });
     session.once('remoteSettings', () => resolve());
-    session.on('error', (error) => reject(connectionError(error, options.origin))); // later errors are reported by the calls
+    session.on('error', (error) => reject(connectionError(error, options.origin))); // the calls report later errors
     session.once('close', () => reject(signal.aborted ? signal.reason : lostConnection(options.origin)));
     try {
       await promise;

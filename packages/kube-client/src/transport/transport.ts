@@ -10,7 +10,7 @@ import { Http2Connection, type PingTimes } from './http2-connection.ts';
 
 export type TransportOptions = {
   address: ServerAddress;
-  /** Called for each new connection, so changes apply from the next connection on. */
+  /** Returns the TLS options. Called for each new connection, so changes apply from the next connection on. */
   tls: () => TlsOptions | Promise<TlsOptions>;
   pings?: PingTimes;
   /** Backoff for connections that are closed without a response. */
@@ -100,7 +100,7 @@ export class Transport {
     using signal = withTimeout(era, CONNECT_TIMEOUT_MS, `connect to ${this.#origin}`);
     const options = tlsConnectOptions(address, await raceAbort(Promise.resolve(tls()), signal));
     const socket = await this.#openSocket(options, signal);
-    if (socket.alpnProtocol === 'h2') return await this.#keep(socket, signal); // awaited here, or the signal would be disposed first
+    if (socket.alpnProtocol === 'h2') return await this.#keep(socket, signal); // awaited here, or the signal would be disposed of first
     socket.destroy();
     era.throwIfAborted();
     this.#http1 = new Http1Connections(address, options);
