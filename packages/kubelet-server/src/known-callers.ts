@@ -23,8 +23,8 @@ export type KnownCallersOptions = {
 };
 
 /**
- * Remembers authenticated callers. They are saved to disk, so the API server is not treated as a stranger after a restart. Failed reads and
- * writes are only logged, because their sole effect is that known callers become strangers.
+ * Records authenticated callers, and saves them to disk, so that the API server is not treated as a stranger after a restart. Failed reads
+ * and writes are only logged, because their sole effect is that known callers become strangers.
  */
 export class KnownCallers {
   readonly #options: KnownCallersOptions;

@@ -71,7 +71,7 @@ export async function secureServer(
   });
   const { createServer: createSecureServer } = await import('node:https');
   const waiting = new WaitingClients();
-  const path = peerUser && join(owner.directory, 'known-callers.json'); // without `peerUser` no connection is limited
+  const path = peerUser && join(owner.directory, 'known-callers.json'); // without `peerUser`, connections are not limited
   const callers = new KnownCallers({ path, logger });
   await callers.load();
   const limit = new StrangerLimit({ peerUser, callers });

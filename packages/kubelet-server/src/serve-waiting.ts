@@ -11,14 +11,14 @@ import { closeServer, listenOn, plainServer } from './http-server.ts';
 export type WaitingApiOptions = {
   socketPath: string;
   server: Pick<KubeletServerOptions, 'healthzPort' | 'healthzBindAddress'>;
-  /** Why the kubelet is not running yet. Shown to clients. */
+  /** The reason why the kubelet is not running yet, for clients. */
   reason: string;
   logger: Logger;
 };
 
 /**
- * Stands in for a kubelet that is not running yet, until it is closed: `/healthz` and the local API fail with the given reason. Throws
- * `already_exists` if another daemon uses the socket, or another error if it cannot listen on the healthz port.
+ * Serves the ports of a kubelet that is not running yet, until it is closed: `/healthz` and the local API fail with the given reason.
+ * Throws `already_exists` if another daemon uses the socket, or another error if it cannot listen on the healthz port.
  */
 export async function serveWaiting(options: WaitingApiOptions): Promise<{ close: () => Promise<void> }> {
   const { socketPath, server, reason, logger } = options;

@@ -10,7 +10,7 @@ import { SELF_SIGNED_CERTIFICATE_MS } from './limits.ts';
 /** The node name, the names and addresses for which a self-signed certificate is issued, and its default directory. */
 export type CertificateOwner = { nodeName: string; names: () => string[]; directory: string };
 
-/** A self-signed certificate is replaced once less than this share of its validity period remains. */
+/** Share of a self-signed certificate's validity period; once less than this remains, the certificate is replaced. */
 const REMAINING_SHARE = 0.1;
 
 /**
@@ -43,7 +43,7 @@ export async function serverCertificate(
     await writeFileDurable(files.key, made.key);
     await writeFileDurable(files.certificate, made.certificate);
   } catch (error) {
-    if (!isShortage(error)) throw error; // a full disk must not prevent the start
+    if (!isShortage(error)) throw error; // a full disk must not prevent the kubelet from starting
   }
   return made;
 }
