@@ -24,7 +24,7 @@ export function exitStatus(exitCode: number): ExitStatus {
   };
 }
 
-/** The status of a command that could not be run, or whose exit code is unknown. */
+/** Returns the status of a command that could not be run, or whose exit code is unknown. */
 export function failureStatus(error: unknown): ExitStatus {
   return { metadata: {}, status: 'Failure', message: errorMessage(error), reason: 'InternalError', code: 500 };
 }
@@ -40,7 +40,7 @@ export function parseStatus(text: string): ExitStatus | undefined {
   }
 }
 
-/** The exit code in a status; `undefined` if the command could not be run. */
+/** Returns the exit code in a status; `undefined` if the command could not be run. */
 export function exitCodeFrom(status: ExitStatus): number | undefined {
   if (status.status === 'Success') return 0;
   const causes: unknown = status.details?.causes;

@@ -3,7 +3,7 @@ import { LINGER_TIMEOUT_MS } from './limits.ts';
 
 /**
  * Ends a connection in such a way that the peer receives everything that was written. Closing a socket with unread data would reset the
- * connection and lose data in flight. So incoming data is read and discarded until the peer closes too, for a bounded time.
+ * connection and lose data in flight. Incoming data is therefore read and discarded until the peer closes too, for a bounded time.
  */
 export function lingeringClose(transport: Duplex, lastBytes?: Buffer): void {
   if (transport.destroyed) return;

@@ -5,7 +5,7 @@ export type StreamChoice = { stdin: boolean; stdout: boolean; stderr: boolean; t
 
 /** A process with its standard streams. */
 export type RemoteProcess = {
-  /** Ended when the client ends its input. Not ended when the client disconnects; then only `close` is called. */
+  /** Standard input, which is ended when the client ends its input. If the client disconnects, only `close` is called. */
   stdin: Writable | undefined;
   stdout: Readable | undefined;
   stderr: Readable | undefined;

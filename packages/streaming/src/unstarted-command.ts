@@ -1,12 +1,15 @@
 import { Readable } from 'node:stream';
 import type { RemoteProcess } from './remote-process.ts';
 
-/** Why a command could not be started, and the exit code that a shell would report for it. `tty`: whether a terminal was requested. */
+/**
+ * The reason why a command could not be started, and the exit code that a shell would report for it. `tty`: whether a terminal was
+ * requested.
+ */
 export type UnstartedCommand = { reason: string; exitCode: number; tty: boolean };
 
 /**
- * Creates a process that stands in for a command that could not be started. It prints the reason and exits as a shell would, so that
- * clients can distinguish this from a runtime failure.
+ * Creates a substitute process for a command that could not be started. The substitute prints the reason and exits as a shell would, so
+ * that clients can distinguish this from a runtime failure.
  */
 export function standInFor({ reason, exitCode, tty }: UnstartedCommand): RemoteProcess {
   const output = Readable.from([Buffer.from(`${reason}${tty ? '\r\n' : '\n'}`)]);

@@ -42,12 +42,12 @@ export class WebSocketVisitor {
     await this.#send(Channel.resize, Buffer.from(JSON.stringify(size)));
   }
 
-  /** The bytes received on a channel so far. */
+  /** Returns the bytes received on a channel so far. */
   received(channel: keyof typeof Channel): Buffer {
     return Buffer.concat(this.#received.get(Channel[channel]) ?? []);
   }
 
-  /** The exit code, once the server has closed the connection. */
+  /** Returns the exit code, once the server has closed the connection. */
   async exitCode(): Promise<number | undefined> {
     await this.closed;
     const status = parseStatus(this.received('error').toString());

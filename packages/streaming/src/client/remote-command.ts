@@ -14,7 +14,7 @@ import { connectSpdy, type UpgradeTarget } from './upgrade.ts';
 export type CommandIo = {
   stdin?: Readable;
   stdout?: Writable;
-  /** Ignored if `tty` is set. */
+  /** Receives the command's stderr; ignored if `tty` is set. */
   stderr?: Writable;
   tty: boolean;
   resize?: (listener: (size: TerminalSize) => void) => Disposable;
@@ -119,7 +119,7 @@ function passInput(source: Readable, target: SpdyStream): Disposable {
 function passOutput(source: SpdyStream, target: Writable): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onError = (cause: Error) => reject(wrapError("write the command's output", cause));
-  source.end(); // nothing is written to it
+  source.end(); // this side writes nothing to an output stream
   target.once('error', onError);
   finished(source, { writable: false }, () => resolve());
   source.pipe(target, { end: false });

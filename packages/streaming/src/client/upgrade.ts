@@ -48,7 +48,7 @@ function upgrade(target: UpgradeTarget, options: { protocols: string[]; signal: 
   const outgoing = open(target, {
     Connection: 'Upgrade',
     Upgrade: 'SPDY/3.1',
-    'X-Stream-Protocol-Version': protocols, // one line each: old servers do not split lists
+    'X-Stream-Protocol-Version': protocols, // one header line each, because old servers do not split lists
     'Content-Length': '0',
     ...(target.terminal !== undefined && { [TERMINAL_HEADER]: target.terminal }),
   });

@@ -43,10 +43,11 @@ export function acceptWebSocket(
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
-    autoPong: false, // answered with a bound on unread pongs
+    autoPong: false, // `WebSocketChannels` answers pings, with a bound on unread pongs
     clientTracking: false,
   });
-  // The ws library rejects the tunnel's protocol name, because a slash is not a token character. So it must not see this header.
+  // The ws library rejects the tunnel's protocol name, because a slash is not a token character. The library must therefore not see this
+  // header.
   delete client.request.headers['sec-websocket-protocol'];
   if (protocol !== '') server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
   // If the handshake fails, the ws library responds itself and does not call the callback.

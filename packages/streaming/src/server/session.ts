@@ -78,7 +78,7 @@ function passInput({ stdin, gone }: CommandStreams, target: Writable): void {
   };
   target.on('error', drop);
   target.once('close', drop);
-  source.on('error', () => undefined); // emitted when the connection ends
+  source.on('error', () => undefined); // an error is emitted when the connection ends
   source.once('end', () => {
     if (!gone.aborted && !target.destroyed) target.end();
   });
@@ -110,7 +110,7 @@ class Output {
     target.on('error', () => source.unpipe(target).resume());
     target.once('close', () => source.unpipe(target).resume());
     source.once('error', () => target.end());
-    source.once('close', () => target.end()); // for a stream destroyed without an end
+    source.once('close', () => target.end()); // ends the target if the source is destroyed without an end
     source.pipe(target);
   }
 

@@ -48,7 +48,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // already exited
+    // the process has already exited
   }
 }
 

@@ -98,7 +98,7 @@ export class StreamingServer {
 
   #upgrade(client: UpgradingClient, target: string): void {
     const { request, socket } = client;
-    if (socket.destroyed) return; // disconnected while its URL was being requested
+    if (socket.destroyed) return; // the client disconnected while its URL was being requested
     socket.on('error', () => socket.destroy());
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));

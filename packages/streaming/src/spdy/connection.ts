@@ -153,7 +153,7 @@ export class SpdyConnection {
     this.#countBuffer(chunk.length);
     try {
       for (const frame of this.#parser.push(chunk)) {
-        if (this.gone.aborted) return; // closing: received data is discarded
+        if (this.gone.aborted) return; // the connection is closing: received data is discarded
         this.#handle(frame);
         if (this.#unsentAnswerBytes > MAX_UNSENT_ANSWER_BYTES)
           throw new PodwrightError('resource_exhausted', 'answer SPDY frames: the peer does not read the answers');
@@ -171,7 +171,7 @@ export class SpdyConnection {
     else if (type === FrameType.synReply) this.#handleReply(id, flags, payload);
     else if (type === FrameType.rstStream) this.#handleReset(id);
     else if (type === FrameType.ping) this.#handlePing(id);
-    else if (type === FrameType.headers) this.#headers.decode(payload.subarray(4)); // updates the state of the zlib stream
+    else if (type === FrameType.headers) this.#headers.decode(payload.subarray(4)); // decoding updates the state of the zlib stream
     // SETTINGS, GOAWAY and WINDOW_UPDATE have no effect; unknown frame types must be ignored.
   }
 
