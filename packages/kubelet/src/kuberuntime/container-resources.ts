@@ -83,7 +83,9 @@ function burstableScore(requestBytes: bigint, memoryCapacity: bigint): bigint {
   return score < floor ? floor : score >= 1000n ? 999n : score;
 }
 
-/** Returns each container's equal share of the pod-level memory request, as far as it exceeds the containers' own requests (KEP-2837). */
+/**
+ * Returns each container's equal share of the part of the pod-level memory request that exceeds the containers' own requests (KEP-2837).
+ */
 function unclaimedShare(spec: PodSpec): bigint {
   const request = podLevelAmount(spec, 'requests', 'memory') ?? 0n;
   if (request === 0n) return 0n;

@@ -119,7 +119,10 @@ async function createAndStart(
   return { id };
 }
 
-/** Returns the ID of the container whose PID namespace an ephemeral container joins; `undefined` for other containers. */
+/**
+ * Returns the ID of the container whose PID namespace an ephemeral container joins (`undefined` for other containers), or the reason to
+ * wait if that container does not exist.
+ */
 function targetOf({ container, status }: StartRequest): { id: string | undefined } | WaitingReason {
   const { targetContainerName: name }: EphemeralContainer = container;
   if (!name) return { id: undefined };

@@ -90,7 +90,7 @@ export class PluginWatcher {
       this.#watchers.set(path, watcher);
       return true;
     } catch {
-      return false; // the directory is gone, or inotify's limit is reached: a later scan finds changes
+      return false; // the directory was removed, or inotify's limit is reached: a later scan finds changes
     }
   }
 
