@@ -1,7 +1,7 @@
 /** A standalone node with its own API server: kubectl creates pods, which the kubelet runs as in a cluster. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
 import { findProgram } from '@podwright/host';
@@ -195,7 +195,7 @@ suite('a standalone node with the Kubernetes API', () => {
   });
 
   test('shows a manifest as a mirror pod', async () => {
-    await place.ok('apply', '-f', place.file('static.yaml', podManifest('static', forever)));
+    writeFileSync(place.path('root/manifests/static.yaml'), podManifest('static', forever));
     await eventually(() => isReady(`static-${NODE}`), described(`static-${NODE}`));
     assert.match(ok('get', 'pod', `static-${NODE}`, '-o', 'yaml'), /kubernetes\.io\/config\.mirror:/);
   });
@@ -232,7 +232,8 @@ suite('a standalone node with the Kubernetes API', () => {
       (await place.pods()).map(({ metadata }) => metadata.name),
       [`static-${NODE}`],
     );
-    await place.ok('delete', 'pod', 'static');
+    await place.fails(/it comes from \S+static\.yaml; remove it there/, 'delete', 'pod', `static-${NODE}`);
+    rmSync(place.path('root/manifests/static.yaml'));
     await eventually(() => pods().length === 0);
   });
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { type FixtureEntry, tarArchive } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
-import { exampleImage, forever, NodePlace } from '../pods/node.fixture.ts';
+import { exampleImage, forever, NodePlace, withApi } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 
 let bundle: Bundle;
@@ -182,7 +182,10 @@ test('debug adds a container that sees the processes of its target, attaches to 
   assert.match(await place.ok('describe', 'web'), /Ephemeral Containers:\n {2}look:[\s\S]*Exit Code: +3/);
   const [code, , err] = await callWith('debug', 'web', image, '-c', 'lost', '--target', 'none');
   assert.equal(code, 1);
-  assert.match(err, /targetContainerName: the pod has no container "none"; it has prepare, server, side/);
+  const refused = withApi
+    ? /targetContainerName: Not found: "none"/
+    : /targetContainerName: the pod has no container "none"; it has prepare, server, side/;
+  assert.match(err, refused);
 });
 
 test('cp takes files and directories both ways', async () => {

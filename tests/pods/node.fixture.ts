@@ -23,6 +23,7 @@ const LASTING = [
   /^files: \S+\/kubelet\/valid-manifests\/(files|url)\/[\da-f]{64}\.json$/, // removed when the node notices that its manifest is
   /^files: \S+\/root\/runtime\/(lock|format\.json|metadata\.db|containers|sandboxes|trash|network|network\/(attachments|results|cni|choice\.json))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
+  /^files: \S+\/root\/api-server(\/|$)/,
   /^files: \S+\/root\/dockershim(\/(lock|sandboxes))?$/,
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/(addresses|host-ports))$/,
 ];
@@ -30,22 +31,28 @@ const LASTING = [
 /** Settings without ports: two kubelets on one host cannot both use upstream's ports. */
 export const NO_PORTS = '[kubelet.server]\nport = 0\nhealthz_port = 0\n';
 
+/** Whether the nodes of the suites have a Kubernetes API, unless a suite says otherwise; with PODWRIGHT_TEST_API=true they do. */
+export const withApi = process.env.PODWRIGHT_TEST_API === 'true';
+
 /** A node with its own directories, cgroups and network, which is driven by the command line. */
 export class NodePlace {
   readonly directory = mkdtempSync('/tmp/pwn-');
   readonly scope: InventoryScope;
   readonly #bundle: Bundle;
+  readonly #hasApi: boolean;
   readonly #subnet: string;
   readonly #before: HostInventory;
   #docker: DockerEngine | undefined;
 
-  constructor(bundle: Bundle, subnet: string) {
+  constructor(bundle: Bundle, subnet: string, { hasApi = withApi }: { hasApi?: boolean } = {}) {
     this.#bundle = bundle;
+    this.#hasApi = hasApi;
     this.#subnet = subnet;
     const tag = this.directory.slice('/tmp/pwn-'.length).toLowerCase();
     this.scope = { roots: [this.directory], cgroupParent: `/pwn-${tag}`, bridge: `pwn${tag}` };
     for (const name of ['net.d', 'input']) mkdirSync(join(this.directory, name));
     this.#before = takeInventory(this.scope);
+    if (hasApi) this.file('api.toml', '[api]\nenabled = true\n');
   }
 
   /** A node on the runtime of the suite; for Docker it has its own Engine. */
@@ -94,7 +101,8 @@ export class NodePlace {
     if (this.#docker !== undefined)
       return ['--config', this.path('input/docker.toml'), ...directories, '--cgroup-parent', cgroupParent];
     const network = ['--bridge', bridge, '--subnet', this.#subnet, '--cni-conf-dir', this.path('net.d')];
-    return [...directories, '--cgroup-parent', cgroupParent, ...network];
+    const config = this.#hasApi ? ['--config', this.path('input/api.toml')] : [];
+    return [...config, ...directories, '--cgroup-parent', cgroupParent, ...network];
   }
 
   start(...args: string[]): StartedProgram {

@@ -2,19 +2,21 @@
 import type { Durability, Registries, SqliteStore } from '@podwright/api-machinery';
 import { describeUndoFailures, type Logger, metricsText, Registry, Undo } from '@podwright/base';
 import type { KubeClient } from '@podwright/kube-client';
+import type { Calls } from '@podwright/kube-client/calls';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { type AuditOptions, openAuditLog } from './audit/open-audit-log.ts';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
 import { ServerHealth } from './health-checks.ts';
+import { DirectCalls } from './in-process-client/direct-calls.ts';
 import { inProcessClient } from './in-process-client/in-process-client.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
 import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { openObjects, type ServerObjects } from './open-objects.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress, type StrangerConnections } from './server/api-listeners.ts';
-import { type CallHandler, RequestHandler } from './server/request-handler.ts';
+import { type CallHandler, type HttpCall, RequestHandler } from './server/request-handler.ts';
 import type { RequestObserver } from './server/request-observer.ts';
 import type { ServerParts } from './server/server-parts.ts';
 import { advertisedAddress, hostAndPort, urlOf } from './server-address.ts';
@@ -61,6 +63,10 @@ export type ApiServer = {
   kubeconfig: (user: Pick<UserInfo, 'username' | 'groups'>) => string;
   /** A client in this process. It ends with the server. */
   client: (user: UserInfo) => KubeClient;
+  /** Makes calls in this process for which the client has no function. They end with the server. */
+  calls: (user: UserInfo) => Pick<Calls, 'object' | 'text'>;
+  /** Handles a request of a connection that only root can open, with the rights of an administrator. */
+  handleLocal: (call: HttpCall) => void;
   stop: () => Promise<void>;
 };
 
@@ -92,11 +98,12 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const connector = nodeConnector(options, { store, authority, now });
   const handlers = subresourceHandlers({ ...objects, connector, now });
   const serving: ServerParts = { ...parts, subresources: handlers };
-  const clients = new Set<KubeClient>();
+  const clients = new Set<Pick<KubeClient, 'close'>>();
   undo.add('end the clients in this process', () => {
     for (const client of clients) client.close();
   });
-  const listeners = new ApiListeners({ handler: decorate(new RequestHandler(serving)), logger, strangers });
+  const handler = decorate(new RequestHandler(serving));
+  const listeners = new ApiListeners({ handler, logger, strangers });
   undo.add('stop the listeners', () => listeners.stop());
   await listeners.listenLocal(socketPath);
   const clientAuthorities = [authority.certificate];
@@ -140,6 +147,12 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
       clients.add(client);
       return client;
     },
+    calls: (user) => {
+      const calls = new DirectCalls(serving, user);
+      clients.add(calls);
+      return calls;
+    },
+    handleLocal: (call) => handler.handle(call, { isLocal: true }),
     stop: async () => {
       health.stopping();
       const failures = await undo.run();

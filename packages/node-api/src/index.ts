@@ -1,3 +1,4 @@
+export type { KubernetesApi } from './kubernetes-api.ts';
 export type {
   ApplyResult,
   EventWatchEvent,

@@ -29,6 +29,9 @@ import type { PodDefaults } from '@podwright/kubelet';
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
  * | POST /podwright/v1/stop [?endPods=true] [?gracePeriodSeconds=5] [?endApiPods=true] [?removeHostState=true] [?restart=true] | the daemon exits; containers keep running unless endPods or endApiPods is set; with restart=true it executes its program again |
  *
+ * A node with a Kubernetes API of its own (`[api] enabled`) serves that API under `/api`, `/apis`, `/openapi` and `/version`, with the rights
+ * of an administrator. Logs, streams and metrics of pods stay those of the table above.
+ *
  * Errors are returned as a Kubernetes `Status` object with `message`, `reason` and `code`.
  */
 export type WatchEvent<T> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T };
@@ -66,7 +69,8 @@ export type ApplyResult = {
     namespace: string;
     name: string;
     uid?: string;
-    action: 'created' | 'replaced' | 'resized' | 'unchanged';
+    /** `configured`: labels or annotations of the pod were changed, only on a node with a Kubernetes API. */
+    action: 'created' | 'replaced' | 'resized' | 'configured' | 'unchanged';
   }[];
   /**
    * Problems that the pods will have on this host, and fields that this node ignores. With `dryRun=All`, also problems with the pods'
@@ -114,6 +118,8 @@ export type NodeInfo = {
   manifestDir: string;
   podLogsDir: string;
   podDefaults?: PodDefaults;
+  /** Set if the node has a Kubernetes API of its own, with all built-in kinds. */
+  kubernetesApi?: true;
   /**
    * The node's pressure conditions, and the eviction thresholds that are currently met, as text. While there are any, the node rejects and
    * evicts pods.

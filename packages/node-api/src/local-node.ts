@@ -4,10 +4,11 @@ import {
   isUnimplemented,
   type Logger,
   PodwrightError,
+  sleep,
   waitFor,
   withTimeout,
 } from '@podwright/base';
-import { CONFIG_FILE_ANNOTATION, type Finding, type ManifestObject, type Pod } from '@podwright/kube-api';
+import { CONFIG_FILE_ANNOTATION, type Finding, isStaticPod, type ManifestObject, type Pod } from '@podwright/kube-api';
 import {
   allFindings,
   type ConditionsPatch,
@@ -19,8 +20,11 @@ import {
   type UsageReport,
 } from '@podwright/kubelet';
 import { endOfLog, streamUrl } from '@podwright/kubelet-server';
+import { holdsWithApi, readReferences } from './api-lookup.ts';
+import type { ApiObjects } from './api-objects.ts';
 import type { AppliedObjects } from './applied-objects.ts';
 import { asApplied, withEphemeral } from './as-applied.ts';
+import type { KubernetesApi } from './kubernetes-api.ts';
 import type { ApplyOptions, ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions } from './local-api.ts';
 import { type MetadataPatch, showsPatch } from './metadata-patch.ts';
 import type {
@@ -39,12 +43,17 @@ import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize }
 /** How long an apply waits for the kubelet to read the written files. */
 const SEEN_TIMEOUT_MS = 5000;
 
+/** How long an apply to the Kubernetes API waits for the kubelet. A pod that no node can take yet is not waited for any longer. */
+const RECEIVED_TIMEOUT_MS = 1000;
+
 /** Maximum number of manifest errors in `NodeInfo`. */
 const MAX_MANIFEST_ERRORS = 100;
 
 export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
+  /** Set on a node with a Kubernetes API, which then has the objects. */
+  api?: { objects: ApiObjects; client: Pick<KubernetesApi, 'call'> };
   /** The parts of `NodeInfo` that are known before the node runs. */
   info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults' | 'pressure'>;
   stop: (options: StopOptions) => void;
@@ -94,9 +103,10 @@ export class LocalNode implements NodeBackend {
   }
 
   async apply(manifest: string, options: ApplyOptions): Promise<ApplyResult> {
-    const { done, planOnly, objects, warnings } = await this.#parts.applied.apply(manifest, options);
+    const { api, applied } = this.#parts;
+    const { done, planOnly, objects, warnings } = await (api?.objects ?? applied).apply(manifest, options);
     if (planOnly) return { objects: done, warnings, findings: await this.#findings(objects, { withImages: true }) };
-    await this.#seen(done);
+    await (api === undefined ? this.#seen(done) : this.#received(done));
     // images are not checked: problems with them show up when the pods start
     const findings = await this.#findings(objects, { withImages: false }).catch((error: unknown) => {
       this.#parts.logger.warn({ error: errorMessage(error) }, 'failed to check the host after an apply');
@@ -128,6 +138,11 @@ export class LocalNode implements NodeBackend {
     kubelet.deletePod(found.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
       this.#parts.logger.error({ pod: object.name, error: errorMessage(error) }, 'failed to delete a pod');
     });
+  }
+
+  refuseFromFile({ namespace, name }: PodName): void {
+    const pod = this.#parts.kubelet.findPod(namespace, name);
+    if (pod !== undefined && isStaticPod(pod)) throw this.#fromFile('delete', pod, 'remove it there');
   }
 
   async patch(object: ObjectName<ApiKind>, change: PatchOf<ApiObject, MetadataPatch>): Promise<ApiObject> {
@@ -234,7 +249,21 @@ export class LocalNode implements NodeBackend {
   }
 
   async #findings(objects: ManifestObject[], options: { withImages: boolean }): Promise<Finding[]> {
-    return await allFindings(objects, await this.#parts.kubelet.preflightHost(options));
+    const { api, kubelet } = this.#parts;
+    const host = await kubelet.preflightHost(options);
+    if (api === undefined) return await allFindings(objects, host);
+    const node = { ...host.node!, objects: await readReferences(api.client, objects) };
+    return (await allFindings(objects, { ...host, node })).filter(holdsWithApi);
+  }
+
+  /** Waits until the kubelet has received the new pods, so that the next command finds them. They may have to wait for the node. */
+  async #received(objects: ApplyResult['objects']): Promise<void> {
+    const { kubelet } = this.#parts;
+    const uids = objects.flatMap(({ uid, action }) => (uid === undefined || action !== 'created' ? [] : [uid]));
+    const known = () => new Set(kubelet.pods().map(({ metadata }) => metadata.uid));
+    const areReceived = () => uids.every((uid) => known().has(uid));
+    const endMs = performance.now() + RECEIVED_TIMEOUT_MS;
+    while (!areReceived() && performance.now() < endMs) await sleep(2);
   }
 
   /** Waits until the kubelet has read these pods, except those that another call has since replaced or deleted. */

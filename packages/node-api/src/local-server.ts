@@ -10,6 +10,7 @@ import {
   type HttpListener,
   MAX_CONNECTIONS,
   type Method,
+  type Route,
   readBody,
   type ServeStream,
   sendError,
@@ -20,6 +21,7 @@ import {
 } from '@podwright/kubelet-server';
 import { type CountBuffer, proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
+import type { KubernetesApi } from './kubernetes-api.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
 import { applyOptions, logQuery, stopOptions, streamingCall } from './query.ts';
@@ -30,6 +32,8 @@ export type LocalServerOptions = {
   socketPath: string;
   backend: NodeBackend;
   logger: Logger;
+  /** The node's own Kubernetes API, if it has one. It handles the requests for objects. */
+  kubernetesApi?: Pick<KubernetesApi, 'handle'>;
   /** The kubelet's own API, which handles all paths that do not belong to the local API. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
@@ -91,17 +95,19 @@ export class LocalServer {
       const pod = { namespace: params.namespace!, name: params.name! };
       sendJson(response, backend.restart(pod, query.get('container') ?? undefined));
     });
-    for (const { method, path, handler } of [
-      ...objectRoutes(backend),
-      ...subresourceRoutes(backend),
-      ...usageRoutes(backend),
-    ])
-      this.#on(method, path, handler);
+    const { kubernetesApi } = this.#options;
+    const objects =
+      kubernetesApi === undefined
+        ? [...objectRoutes(backend), ...subresourceRoutes(backend)]
+        : [deleteRoute(backend, kubernetesApi)];
+    for (const { method, path, handler } of [...objects, ...usageRoutes(backend)]) this.#on(method, path, handler);
     this.#on('GET', '/api/v1/namespaces/:namespace/pods/:name/log', async (call) => sendLog(backend, call));
   }
 
   #passOn(request: IncomingMessage, response: ServerResponse): void {
-    const { kubeletApi } = this.#options;
+    const { kubernetesApi, kubeletApi } = this.#options;
+    if (kubernetesApi !== undefined && OF_KUBERNETES.test(request.url ?? ''))
+      return kubernetesApi.handle(request, response);
     if (kubeletApi !== undefined) return kubeletApi.handle(request, response);
     sendError(response, new PodwrightError('not_found', 'unknown path'));
   }
@@ -147,6 +153,18 @@ export class LocalServer {
       );
     }
   }
+}
+
+/** Matches the paths of the Kubernetes API. The kubelet's own API has none of them. */
+const OF_KUBERNETES = /^\/(api|apis|openapi|version)([/?]|$)/;
+
+/** Deletes pods in the Kubernetes API, except the mirrors of pods from manifests. */
+function deleteRoute(backend: NodeBackend, api: Pick<KubernetesApi, 'handle'>): Route {
+  const handler: Handler = async ({ request, response, params }) => {
+    backend.refuseFromFile({ namespace: params.namespace!, name: params.name! });
+    api.handle(request, response);
+  };
+  return { method: 'DELETE', path: '/api/v1/namespaces/:namespace/pods/:name', handler };
 }
 
 /** Throws `invalid_argument` if the request target is not a URL. */

@@ -62,6 +62,8 @@ export interface NodeBackend {
   apply(manifest: string, options: ApplyOptions): Promise<ApplyResult>;
   /** Deletes an applied object. Pods terminate in the background. */
   remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
+  /** Throws `failed_precondition` if the pod comes from a manifest, because the kubelet would create it again. */
+  refuseFromFile(pod: { namespace: string; name: string }): void;
   /** Patches the labels and annotations of an applied object. Resolves with the object once the kubelet has read the change. */
   patch(object: ObjectName<ApiKind>, change: PatchOf<ApiObject, MetadataPatch>): Promise<ApiObject>;
   /** Adds ephemeral containers to a running pod. Resolves with the pod once the change is visible in it. */

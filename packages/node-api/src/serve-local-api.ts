@@ -3,6 +3,7 @@ import type { Kubelet } from '@podwright/kubelet';
 import type { HttpListener, ServeStream } from '@podwright/kubelet-server';
 import type { CountBuffer } from '@podwright/streaming';
 import { AppliedObjects } from './applied-objects.ts';
+import type { KubernetesApi } from './kubernetes-api.ts';
 import type { StopOptions } from './local-api.ts';
 import { LocalNode, type LocalNodeParts } from './local-node.ts';
 import { LocalServer } from './local-server.ts';
@@ -14,6 +15,8 @@ export type LocalApiOptions = {
   /** Called when a client asks the daemon to stop. */
   onStop: (options: StopOptions) => void;
   logger: Logger;
+  /** The node's own Kubernetes API, if it has one. It then has the objects, instead of files in the manifest directory. */
+  kubernetesApi?: KubernetesApi;
   /** The kubelet's own API, which handles all paths that do not belong to the local API. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
@@ -22,11 +25,19 @@ export type LocalApiOptions = {
 
 /** Serves a kubelet's local API on its socket until the returned server is closed. */
 export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServer> {
-  const { socketPath, kubelet, info, onStop, logger, kubeletApi, serveStream, countBuffer } = options;
+  const { socketPath, kubelet, info, onStop, logger, kubernetesApi, ...served } = options;
   const applied = new AppliedObjects(info.manifestDir, kubelet);
   await applied.removeUnfinished();
-  const backend = new LocalNode({ kubelet, applied, info, stop: onStop, logger });
-  const server = new LocalServer({ socketPath, backend, logger, kubeletApi, serveStream, countBuffer });
+  const api = kubernetesApi && (await apiOf(kubernetesApi));
+  const backend = new LocalNode({ kubelet, applied, api, info, stop: onStop, logger });
+  const { kubeletApi, serveStream, countBuffer } = served;
+  const server = new LocalServer({ socketPath, backend, logger, kubernetesApi, kubeletApi, serveStream, countBuffer });
   await server.listen();
   return server;
+}
+
+/** Loads the code for objects in the API only on a node that has one. */
+async function apiOf(client: KubernetesApi): Promise<LocalNodeParts['api']> {
+  const { ApiObjects } = await import('./api-objects.ts');
+  return { objects: new ApiObjects(client), client };
 }

@@ -24,7 +24,7 @@ import {
   decodeSpans,
   decodeTransfer,
 } from './answers.ts';
-import { objectPath } from './object-client.ts';
+import { objectPath, WATCH_FROM_LIST } from './object-client.ts';
 import { readValues, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
@@ -49,6 +49,11 @@ export const podPath = (namespace: string, name: string) =>
 const podsPath = (namespace: string | undefined) =>
   namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
 
+const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' } as const;
+
+/** Loaded late: few calls fail. */
+const absence = () => import('./absent-in-api.ts');
+
 const selectName = (name: string) => `metadata.name=${name}`;
 
 /** Typed client for a node's local API. */
@@ -66,11 +71,16 @@ export class NodeClient {
   /** Lists the pods in one namespace, or in all of them. Rejects with `invalid_argument` if the label selector is invalid. */
   async pods({ namespace, labelSelector }: { namespace?: string; labelSelector?: string } = {}): Promise<Pod[]> {
     const call = { method: 'GET', path: podsPath(namespace), query: { labelSelector } } as const;
-    return (await this.http.json(call, decodePods)).items;
+    const { items } = await this.http.json(call, decodePods);
+    return items.map((pod) => ({ ...pod, ...POD_TYPE })); // the items of a Kubernetes API have no kind
   }
 
   pod(namespace: string, name: string, signal?: AbortSignal): Promise<Pod> {
-    return this.http.json({ method: 'GET', path: podPath(namespace, name), signal }, decodePod);
+    const call = { method: 'GET', path: podPath(namespace, name), signal } as const;
+    const wanted = { kind: 'Pod', namespace, name };
+    return this.http
+      .json(call, decodePod)
+      .catch(async (error: unknown) => (await absence()).explainAbsent(error, wanted, () => this.pods()));
   }
 
   async events(): Promise<Event[]> {
@@ -82,7 +92,7 @@ export class NodeClient {
     signal: AbortSignal,
     only?: { namespace: string; name: string },
   ): AsyncGenerator<PodWatchEvent | { type: 'listed' }> {
-    const query = { watch: 'true', sendInitialEvents: 'true', fieldSelector: only && selectName(only.name) };
+    const query = { ...WATCH_FROM_LIST, fieldSelector: only && selectName(only.name) };
     const response = await this.http.stream({ method: 'GET', path: podsPath(only?.namespace), query, signal });
     yield* readValues(response, decodePodNews, signal);
   }
@@ -125,7 +135,10 @@ export class NodeClient {
   async delete(object: { kind: string; namespace: string; name: string }, gracePeriodSeconds?: number): Promise<void> {
     const path = objectPath(object);
     const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };
-    await this.http.json({ method: 'DELETE', path, query }, decodeAnything);
+    const list = async () => (object.kind === 'Pod' ? await this.pods() : []);
+    await this.http
+      .json({ method: 'DELETE', path, query }, decodeAnything)
+      .catch(async (error: unknown) => (await absence()).explainAbsent(error, object, list));
   }
 
   /** Restarts a pod's containers in place, or only the given one. Does not wait for them to run again. */

@@ -26,6 +26,17 @@ export type NodeUsage = { metadata: { name: string }; usage: Usage };
 export type PatchType = 'strategic' | 'merge' | 'json';
 export type Subresource = 'status' | 'resize';
 
+/** Requests the existing objects, a bookmark after them, and then the changes. */
+export const WATCH_FROM_LIST = {
+  watch: 'true',
+  sendInitialEvents: 'true',
+  resourceVersionMatch: 'NotOlderThan',
+  allowWatchBookmarks: 'true',
+};
+
+/** Loaded late: few calls fail. */
+const absence = () => import('./absent-in-api.ts');
+
 const METRICS = '/apis/metrics.k8s.io/v1beta1';
 
 /** A client for the objects in a node's API, which uses Kubernetes' paths. */
@@ -47,17 +58,20 @@ export class ObjectClient {
    */
   get(kind: ObjectKind, name: string, namespace: string): Promise<ApiObject> {
     const path = objectPath({ kind: kind.kind, namespace, name });
-    return this.#http.json({ method: 'GET', path }, decodeApiObject);
+    const wanted = { kind: kind.kind, namespace: kind.namespaced ? namespace : '', name };
+    return this.#http
+      .json({ method: 'GET', path }, decodeApiObject)
+      .catch(async (error: unknown) => (await absence()).explainAbsent(error, wanted, () => this.list(kind)));
   }
 
   /** Watches objects. Ends without an error when the signal aborts; rejects with `unavailable` if the node stops. */
   async *watch(kind: ObjectKind, query: ObjectQuery, signal: AbortSignal): AsyncGenerator<ObjectChange> {
     const { namespace, ...selectors } = query;
     const path = collectionPath(kind, namespace);
-    const parameters = { ...selectors, watch: 'true', sendInitialEvents: 'true' };
+    const parameters = { ...selectors, ...WATCH_FROM_LIST };
     try {
       const response = await this.#http.stream({ method: 'GET', path, query: parameters, signal });
-      yield* readValues(response, decodeChange, signal);
+      for await (const change of readValues(response, decodeChange, signal)) if (change !== undefined) yield change;
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -110,24 +124,34 @@ function collectionPath({ kind, plural, namespaced }: ObjectKind, namespace: str
   return `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
 }
 
+/** Decodes a list. The items of a Kubernetes API have no kind: it is that of the list. */
 function decodeItems<T extends { metadata: { name: string } }>(value: unknown): { items: T[] } {
-  const { items } = (value ?? {}) as { items?: unknown };
+  const { apiVersion, kind, items } = (value ?? {}) as { apiVersion?: unknown; kind?: unknown; items?: unknown };
   if (!Array.isArray(items)) throw unreadable('items is no list');
-  return { items: items.map((item) => withMetadata<T>(item)) };
+  const type = typeof kind === 'string' ? { apiVersion, kind: kind.replace(/List$/, '') } : {};
+  return { items: items.map((item) => withMetadata<T>({ ...type, ...item })) };
 }
 
 const decodeApiObject: Decoder<ApiObject> = (value) => withMetadata<ApiObject>(value);
 
-function decodeChange(value: unknown): ObjectChange {
+/** Decodes a change; `undefined` for a bookmark after the first. */
+function decodeChange(value: unknown): ObjectChange | undefined {
   const { type, object } = (value ?? {}) as { type?: unknown; object?: unknown };
-  if (type === 'BOOKMARK') return { type: 'listed' };
+  if (type === 'BOOKMARK') return isInitialEnd(object) ? { type: 'listed' } : undefined;
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw unreadable(`a change "${String(type)}"`);
   return { type, object: withMetadata<ApiObject>(object) };
 }
 
-/** Checks only the name, which is the field that every command reads. */
+/** Whether the object of a bookmark marks the end of the existing objects. */
+function isInitialEnd(object: unknown): boolean {
+  const { metadata } = (object ?? {}) as { metadata?: { annotations?: Record<string, unknown> } };
+  return metadata?.annotations?.['k8s.io/initial-events-end'] === 'true';
+}
+
+/** Checks only the name, which is the field that every command reads. Like kubectl, leaves out `managedFields`. */
 function withMetadata<T>(value: unknown): T {
-  const { metadata } = (value ?? {}) as { metadata?: { name?: unknown } };
-  if (typeof metadata?.name !== 'string') throw unreadable('an object without a name');
-  return value as T;
+  const object = (value ?? {}) as { metadata?: { name?: unknown; managedFields?: unknown } };
+  if (typeof object.metadata?.name !== 'string') throw unreadable('an object without a name');
+  const { managedFields, ...metadata } = object.metadata;
+  return (managedFields === undefined ? object : { ...object, metadata }) as T;
 }

@@ -45,8 +45,9 @@ async function end(course: Course, { config }: CommandContext, options: StopComm
   const { client } = course;
   const pods = await findPods(client);
   if (pods === undefined) return print(`no node is running (nothing answers on ${config.apiSocket})`);
-  const own = pods.filter(isStaticPod);
-  const ofCluster = pods.filter((pod) => !isStaticPod(pod));
+  const { kubernetesApi: isOfNode = false } = await client.node();
+  const own = pods.filter((pod) => isOfNode || isStaticPod(pod));
+  const ofCluster = pods.filter((pod) => !own.includes(pod));
   const staying = options.keep ? own : await deleteSome(course, own, { config, options });
   const ending = options.keep ? [] : [...staying, ...(options.pods ? ofCluster : [])];
   const spareMs = removalTimeoutMs(ending, { gracePeriodSeconds: options.gracePeriod });

@@ -6,6 +6,7 @@ import { withRateLimit } from '@podwright/kube-client';
 import type { Kubelet, KubeletOptions } from '@podwright/kubelet';
 import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 import type { ServedKubeletApi } from '@podwright/kubelet-server';
+import type { KubernetesApi } from '@podwright/node-api';
 
 export type ClusterConnection = {
   options: NonNullable<KubeletOptions['cluster']>;
@@ -16,6 +17,8 @@ export type ClusterConnection = {
   signServer(kubelet: Kubelet): Promise<() => CertificatePair | undefined>;
   /** Reports how the API server reaches the kubelet's API if both are in this process; `undefined` once that API is closed. */
   reachKubelet?(serve: ServedKubeletApi['serveConnection'] | undefined): void;
+  /** The API server, if it is in this process. */
+  kubernetesApi?: KubernetesApi;
   close(): Promise<void>;
 };
 

@@ -124,8 +124,8 @@ export function servedGraph(
       return api;
     }),
     ending: part(['kubelet'], ({ kubelet }) => podEnding(kubelet)),
-    localApi: part(['options', 'kubelet', 'kubeletApi', 'ending'], async (required, undo) => {
-      const { options, kubelet, kubeletApi, ending } = required;
+    localApi: part(['cluster', 'options', 'kubelet', 'kubeletApi', 'ending'], async (required, undo) => {
+      const { cluster, options, kubelet, kubeletApi, ending } = required;
       const server = await serveLocalApi({
         socketPath: config.apiSocket,
         kubelet,
@@ -136,6 +136,7 @@ export function servedGraph(
           else onStop(stop);
         },
         logger,
+        kubernetesApi: cluster?.kubernetesApi,
         kubeletApi: kubeletApi.listener,
         serveStream,
         countBuffer,
@@ -152,7 +153,8 @@ function podEnding(kubelet: Kubelet): PodEnding {
     isEnding: () => isEnding,
     endPods: ({ endApiPods = false, gracePeriodSeconds }) => {
       isEnding = true;
-      return kubelet.endPods({ ofApi: endApiPods, gracePeriodSeconds });
+      const ofApi = endApiPods || kubelet.options.cluster?.isOwnApi === true;
+      return kubelet.endPods({ ofApi, gracePeriodSeconds });
     },
   };
 }
@@ -169,6 +171,7 @@ function nodeInfo(config: NodeConfig, options: KubeletOptions): LocalApiOptions[
     stateDir: config.state,
     manifestDir: options.manifestDir,
     podLogsDir: options.podLogsDir,
+    ...(options.cluster?.isOwnApi && { kubernetesApi: true as const }),
   };
 }
 

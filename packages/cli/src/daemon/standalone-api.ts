@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { type ApiServer, CLIENT_CERTIFICATE_LIFE_MS, type LocalKubelet, startApiServer } from '@podwright/api-server';
 import { createLogger, type Logger } from '@podwright/base';
 import { requireSocketPath, writeFileAtomic } from '@podwright/host';
+import type { KubernetesApi } from '@podwright/node-api';
 import { apiServerPaths } from '../settings/api-server-paths.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
@@ -54,9 +55,20 @@ function connectionTo(server: ApiServer, nodeName: string, renewal: Disposable |
   return {
     options: { client, heartbeatClient: client, eventClient: client, podAccess, isOwnApi: true },
     signServer: async () => () => undefined,
+    kubernetesApi: kubernetesApiOf(server),
     close: async () => {
       renewal?.[Symbol.dispose]();
       await server.stop();
     },
+  };
+}
+
+/** Root, who alone can open the node's socket, may do everything. */
+function kubernetesApiOf(server: ApiServer): KubernetesApi {
+  const calls = server.calls(ADMINISTRATOR);
+  return {
+    handle: (request, response) => server.handleLocal({ request, response }),
+    call: (call) => calls.object(call),
+    text: (call) => calls.text(call),
   };
 }

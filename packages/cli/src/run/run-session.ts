@@ -13,6 +13,9 @@ import { removalTimeoutMs } from './removal-timeout.ts';
 const SLOW_SHARE = 0.15;
 const NODE_ENDED = 'the node ended while its pods were running';
 
+/** The actions of an apply after which a pod is still the same pod. */
+const KEEPS_POD: ReadonlySet<string> = new Set(['unchanged', 'resized', 'configured']);
+
 export type AppliedObject = ApplyResult['objects'][number];
 
 /**
@@ -38,7 +41,7 @@ export class RunSession {
   constructor(client: NodeClient, applied: ApplyResult) {
     this.#client = client;
     this.#objects = applied.objects;
-    this.old = new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged' || action === 'resized')));
+    this.old = new Set(uidsOf(this.#objects.filter(({ action }) => KEEPS_POD.has(action))));
   }
 
   /** Time that each pod took to start, complete or fail for good, by UID. Omits pods that have done none of these. */

@@ -1,0 +1,210 @@
+import { errorCode, errorMessage, isNotFound, KeyedLock, PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import { CONFIG_FILE_ANNOTATION, decodeManifest, type ManifestObject, type Pod } from '@podwright/kube-api';
+import { ApiResources, pathIn } from './api-resources.ts';
+import { configurationOf, isMirror, isUnchanged, withoutResize } from './applied-configuration.ts';
+import type { AppliedManifest } from './applied-objects.ts';
+import type { KubernetesApi, KubernetesObject } from './kubernetes-api.ts';
+import type { ApplyOptions, ApplyResult } from './local-api.ts';
+
+/** How long a new namespace may take to get its service account, without which it accepts no pod. */
+const ACCOUNT_TIMEOUT_MS = 10_000;
+/** How much longer than its grace period a replaced pod may take to be removed. */
+const REMOVAL_TIMEOUT_MS = 120_000;
+
+/** The field manager of applied objects. */
+const MANAGER = 'podwright';
+
+type Action = ApplyResult['objects'][number]['action'];
+type Named = { kind: string; namespace: string; name: string };
+
+/** What an apply does to an object. `ending`: the pod of the same name that must be removed first. */
+type Plan = {
+  named: Named;
+  path: string;
+  configuration: KubernetesObject;
+  action: Action;
+  existing?: KubernetesObject;
+  ending?: KubernetesObject;
+  resize?: object;
+};
+
+/**
+ * Applies manifests to the node's own Kubernetes API, with the results that `AppliedObjects` has on a node without: a pod that differs is
+ * replaced by a new pod, unless only its CPU and memory differ. Other objects are applied on the server's side.
+ */
+export class ApiObjects {
+  readonly #api: KubernetesApi;
+  readonly #resources: ApiResources;
+  readonly #lock = new KeyedLock();
+
+  constructor(api: KubernetesApi) {
+    this.#api = api;
+    this.#resources = new ApiResources(api);
+  }
+
+  /**
+   * Throws `invalid_argument` listing every error in the manifest. All objects are validated before the first is written; if a later write
+   * fails, the earlier ones stay.
+   */
+  apply(manifest: string, { dryRun = false, replace = true }: ApplyOptions = {}): Promise<AppliedManifest> {
+    const decoded = decodeManifest(manifest, { file: 'manifest' });
+    if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
+    const { configMaps, secrets, runtimeClasses, claims, pods } = decoded;
+    const objects: ManifestObject[] = [...configMaps, ...secrets, ...runtimeClasses, ...claims, ...pods];
+    return this.#lock.run('apply', async () => {
+      const plans: Plan[] = [];
+      for (const object of objects) plans.push(await this.#plan(object));
+      const planOnly = dryRun || (!replace && plans.some(({ action }) => action === 'replaced'));
+      if (planOnly || plans.length > 1) for (const plan of plans) await this.#validate(plan);
+      const done: AppliedManifest['done'] = [];
+      for (const plan of plans) {
+        const { named, action, existing } = plan;
+        const object = planOnly || action === 'unchanged' ? existing : await this.#make(plan);
+        const isNew = planOnly && action !== 'unchanged';
+        done.push({ ...named, ...(!isNew && named.kind === 'Pod' && { uid: object?.metadata.uid }), action });
+      }
+      return { done, planOnly, objects, warnings: [...decoded.leftOut, ...decoded.warnings].map(String) };
+    });
+  }
+
+  async #plan(object: ManifestObject): Promise<Plan> {
+    const configuration = configurationOf(object);
+    const { namespaced, ...place } = await this.#resources.of(object);
+    const { name } = object.metadata;
+    const namespace = namespaced ? object.metadata.namespace || 'default' : '';
+    const path = pathIn({ namespaced, ...place }, namespace, name);
+    const base = { named: { kind: object.kind, namespace, name }, path, configuration };
+    const existing = await this.#find(path);
+    if (existing === undefined) return { ...base, action: 'created' };
+    if (isMirror(existing)) throw ofFile(base.named, existing);
+    if (object.kind === 'Pod') return this.#podPlan({ ...base, existing }, object);
+    const after = await this.#applied({ ...base, action: 'replaced', existing }, true);
+    return { ...base, existing, action: isUnchanged(existing, after) ? 'unchanged' : 'replaced' };
+  }
+
+  async #podPlan(base: Omit<Plan, 'action'> & { existing: KubernetesObject }, wanted: Pod): Promise<Plan> {
+    const { existing } = base;
+    if (existing.metadata.deletionTimestamp !== undefined)
+      return { ...base, existing: undefined, ending: existing, action: 'created' };
+    const difference = await this.#difference(base, existing);
+    if (difference === 'none') return { ...base, action: 'unchanged' };
+    if (difference === 'metadata') return { ...base, action: 'configured' };
+    const { pod, resize } = withoutResize(wanted, existing as unknown as Pod);
+    const resized: Plan = { ...base, action: 'resized', resize };
+    const others = await this.#difference({ ...base, configuration: pod }, existing);
+    if (others === 'none' && (await this.#canResize(resized))) return resized;
+    return { ...base, action: 'replaced', ending: existing };
+  }
+
+  /** Returns what an apply would change in the pod. If the API refuses the apply, it would change what cannot be changed. */
+  async #difference(plan: Omit<Plan, 'action'>, existing: KubernetesObject): Promise<'none' | 'metadata' | 'spec'> {
+    const after = await this.#applied({ ...plan, action: 'unchanged' }, true).catch(refusedAsInvalid);
+    if (after === undefined) return 'spec';
+    if (isUnchanged(existing, after)) return 'none';
+    return isUnchanged(existing, { ...after, metadata: existing.metadata }) ? 'metadata' : 'spec';
+  }
+
+  async #canResize(plan: Plan): Promise<boolean> {
+    return (await this.#resize(plan, true).catch(refusedAsInvalid)) !== undefined;
+  }
+
+  /** A namespace that does not exist yet, or a pod that is replaced, cannot be tried. */
+  async #validate(plan: Plan): Promise<void> {
+    if (plan.action !== 'created' || plan.ending !== undefined) return;
+    await this.#applied(plan, true).catch((error: unknown) => {
+      if (!isNotFound(error) && !isWithoutAccount(error)) throw error;
+    });
+  }
+
+  async #make(plan: Plan): Promise<KubernetesObject> {
+    const { action, existing, ending, named } = plan;
+    if (action === 'resized') return this.#resize(plan, false);
+    if (ending !== undefined) await this.#end(plan, ending);
+    if (existing === undefined && named.namespace !== '') await this.#ensureNamespace(named.namespace);
+    if (named.kind !== 'Pod') return this.#applied(plan, false);
+    using signal = withTimeout(undefined, ACCOUNT_TIMEOUT_MS, `apply Pod ${named.namespace}/${named.name}`);
+    const attempt = () =>
+      this.#applied(plan, false).catch((error: unknown) => {
+        if (!isWithoutAccount(error)) throw error;
+        return undefined;
+      });
+    return waitFor(attempt, { intervalMs: 10, signal });
+  }
+
+  /** Without the API a pod may name any namespace, so here a missing one is created. */
+  async #ensureNamespace(name: string): Promise<void> {
+    const path = '/api/v1/namespaces';
+    if ((await this.#find(`${path}/${encodeURIComponent(name)}`)) !== undefined) return;
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    const what = `create Namespace ${name}`;
+    await this.#api.call({ method: 'POST', path, body, what }).catch((error: unknown) => {
+      if (errorCode(error) !== 'aborted') throw error; // another client has created it
+    });
+  }
+
+  /** Deletes a pod unless it is being deleted, and waits until it has been removed. */
+  async #end({ path, named }: Plan, { metadata, ...pod }: KubernetesObject): Promise<void> {
+    const { uid, deletionTimestamp } = metadata;
+    const what = `replace Pod ${named.namespace}/${named.name}`;
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
+    if (deletionTimestamp === undefined)
+      await this.#api.call({ method: 'DELETE', path, body, what }).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+    const { terminationGracePeriodSeconds = 30 } = (pod as unknown as Pick<Pod, 'spec'>).spec;
+    using signal = withTimeout(undefined, terminationGracePeriodSeconds * 1000 + REMOVAL_TIMEOUT_MS, what);
+    const isRemoved = async () => (await this.#find(path))?.metadata.uid !== uid || undefined;
+    await waitFor(isRemoved, { intervalMs: 20, signal });
+  }
+
+  async #applied({ path, configuration, named, existing }: Plan, dryRun: boolean): Promise<KubernetesObject> {
+    const query = `fieldManager=${MANAGER}&force=true${dryRun ? '&dryRun=All' : ''}`;
+    const what = `apply ${named.kind} ${labelOf(named)}`;
+    const contentType = 'application/apply-patch+yaml';
+    try {
+      return await this.#api.call({
+        method: 'PATCH',
+        path: `${path}?${query}`,
+        body: configuration,
+        contentType,
+        what,
+      });
+    } catch (error) {
+      if (existing === undefined || named.kind === 'Pod' || !/field is immutable/.test(errorMessage(error)))
+        throw error;
+      throw new PodwrightError('failed_precondition', `${errorMessage(error)}; delete it first`, { cause: error });
+    }
+  }
+
+  #resize({ path, resize, named }: Plan, dryRun: boolean): Promise<KubernetesObject> {
+    const query = `fieldManager=${MANAGER}${dryRun ? '&dryRun=All' : ''}`;
+    const contentType = 'application/strategic-merge-patch+json';
+    const what = `resize Pod ${labelOf(named)}`;
+    return this.#api.call({ method: 'PATCH', path: `${path}/resize?${query}`, body: resize, contentType, what });
+  }
+
+  async #find(path: string): Promise<KubernetesObject | undefined> {
+    try {
+      return await this.#api.call({ method: 'GET', path, what: `read ${path}` });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+const labelOf = ({ namespace, name }: Named) => (namespace === '' ? name : `${namespace}/${name}`);
+
+function refusedAsInvalid(error: unknown): undefined {
+  if (errorCode(error) !== 'invalid_argument') throw error;
+  return undefined;
+}
+
+const isWithoutAccount = (error: unknown): boolean =>
+  errorCode(error) === 'permission_denied' && /error looking up service account/.test(errorMessage(error));
+
+function ofFile(named: Named, { metadata }: KubernetesObject): PodwrightError {
+  const file = metadata.annotations?.[CONFIG_FILE_ANNOTATION] ?? 'a file in the manifest directory';
+  const what = `apply ${named.kind.toLowerCase()} ${labelOf(named)}`;
+  return new PodwrightError('failed_precondition', `${what}: it comes from ${file}; change it there`);
+}

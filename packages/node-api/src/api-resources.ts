@@ -1,0 +1,53 @@
+import { PodwrightError } from '@podwright/base';
+import type { ApiCall, KubernetesApi } from './kubernetes-api.ts';
+
+/** Where the objects of a kind are in the API. */
+export type ApiResource = { base: string; plural: string; namespaced: boolean };
+
+/** Looks up the resources of kinds in the discovery documents, each of which is read once. */
+export class ApiResources {
+  readonly #api: Pick<KubernetesApi, 'text'>;
+  readonly #read = new Map<string, Promise<DiscoveredResource[]>>();
+
+  constructor(api: Pick<KubernetesApi, 'text'>) {
+    this.#api = api;
+  }
+
+  /** Rejects with `invalid_argument` if the API has no such kind. */
+  async of({ apiVersion, kind }: { apiVersion: string; kind: string }): Promise<ApiResource> {
+    const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const found = (await this.#resources(base, apiVersion)).find((one) => one.kind === kind && !one.name.includes('/'));
+    if (found !== undefined) return { base, plural: found.name, namespaced: found.namespaced };
+    throw unknownKind(kind, apiVersion);
+  }
+
+  #resources(base: string, apiVersion: string): Promise<DiscoveredResource[]> {
+    const read = this.#read.get(base) ?? this.#discover(base, apiVersion);
+    this.#read.set(base, read);
+    return read;
+  }
+
+  async #discover(path: string, apiVersion: string): Promise<DiscoveredResource[]> {
+    const call: ApiCall = { method: 'GET', path: encodeURI(path), what: `look up the kinds of ${apiVersion}` };
+    try {
+      return (JSON.parse(await this.#api.text(call)) as { resources: DiscoveredResource[] }).resources;
+    } catch (error) {
+      if (error instanceof PodwrightError && error.code === 'not_found') return [];
+      throw error;
+    }
+  }
+}
+
+type DiscoveredResource = { name: string; kind: string; namespaced: boolean };
+
+const unknownKind = (kind: string, apiVersion: string) =>
+  new PodwrightError(
+    'invalid_argument',
+    `the Kubernetes API of this node has no kind "${kind.slice(0, 60)}" in ${apiVersion.slice(0, 60)}`,
+  );
+
+/** Returns the path of an object, or that of the collection if the name is empty. */
+export function pathIn({ base, plural, namespaced }: ApiResource, namespace: string, name = ''): string {
+  const collection = namespaced ? `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}` : `${base}/${plural}`;
+  return name === '' ? collection : `${collection}/${encodeURIComponent(name)}`;
+}

@@ -1,0 +1,61 @@
+/** Objects as they are sent to the Kubernetes API with server-side apply, and compared with its objects. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '@podwright/base';
+import type { Pod } from '@podwright/kube-api';
+import type { KubernetesObject } from './kubernetes-api.ts';
+
+/** Fields that only the server sets. An object that a client has read and sends again has them. */
+const SYSTEM_FIELDS = new Set([
+  ...['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'selfLink', 'managedFields'],
+  ...['deletionTimestamp', 'deletionGracePeriodSeconds'],
+]);
+
+/** Matches annotations that the kubelet sets. */
+const KUBELET_ANNOTATION = /^(kubernetes\.io|podwright\.dev)\/config\./;
+
+/** Returns the object without its status, and without what the server and the kubelet add. */
+export function configurationOf(given: object): KubernetesObject {
+  const { status: _, metadata, ...rest } = JSON.parse(JSON.stringify(given)) as KubernetesObject & { status?: unknown };
+  const { annotations, ...others } = metadata;
+  const own = Object.entries(annotations ?? {}).filter(([key]) => !KUBELET_ANNOTATION.test(key));
+  const fields = Object.entries(others).filter(([key, value]) => !SYSTEM_FIELDS.has(key) && value !== '');
+  return {
+    ...rest,
+    metadata: { ...Object.fromEntries(fields), ...(own.length > 0 && { annotations: Object.fromEntries(own) }) },
+  };
+}
+
+/** Whether an apply leaves an object as it is, except for the owners of its fields. */
+export function isUnchanged(before: KubernetesObject, after: KubernetesObject): boolean {
+  return isDeepStrictEqual(comparable(before), comparable(after));
+}
+
+function comparable({ metadata, ...rest }: KubernetesObject): unknown {
+  const fields = Object.entries(metadata).filter(([key]) => !COUNTED.has(key));
+  return { ...rest, metadata: Object.fromEntries(fields) };
+}
+
+const COUNTED = new Set(['managedFields', 'resourceVersion', 'generation']);
+
+type Resourced = { name: string; resources?: unknown };
+
+/** Returns a pod's configuration with the resources of the existing containers, and the patch that changes them. */
+export function withoutResize(wanted: Pod, existing: Pod): { pod: KubernetesObject; resize: object } {
+  const resize: Record<string, Resourced[]> = {};
+  const spec: Record<string, unknown> = { ...wanted.spec };
+  for (const field of ['initContainers', 'containers'] as const) {
+    const containers = wanted.spec[field];
+    if (containers === undefined) continue;
+    resize[field] = containers.map(({ name, resources = {} }) => ({ name, resources }));
+    spec[field] = containers.map((container) => {
+      const { resources: _, ...others } = container;
+      const now = existing.spec[field]?.find(({ name }) => name === container.name)?.resources;
+      return now === undefined ? others : { ...others, resources: now };
+    });
+  }
+  return { pod: configurationOf({ ...wanted, spec }), resize: { spec: resize } };
+}
+
+/** Whether an object is the mirror of a pod from a manifest in the directory. */
+export const isMirror = ({ metadata }: KubernetesObject): boolean =>
+  isRecord(metadata.annotations) && Object.hasOwn(metadata.annotations, 'kubernetes.io/config.mirror');
