@@ -27,6 +27,7 @@ export { StoreRbacSource } from './authorization/store-rbac-source.ts';
 export { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
 export type { LocalKubelet } from './backends/local-node-connector.ts';
 export { CLIENT_CERTIFICATE_LIFE_MS } from './certificates/certificate-authority.ts';
+export type { ImportSource } from './import-objects.ts';
 export { issueKubeconfig } from './issue-kubeconfig.ts';
 export {
   ApiListeners,

@@ -9,6 +9,7 @@ import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
 import { ServerHealth } from './health-checks.ts';
+import { type ImportSource, importObjects } from './import-objects.ts';
 import { DirectCalls } from './in-process-client/direct-calls.ts';
 import { inProcessClient } from './in-process-client/in-process-client.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
@@ -43,6 +44,8 @@ export type ApiServerOptions = {
   durability?: Durability;
   /** Default: no audit log. */
   audit?: AuditOptions;
+  /** Objects that existed before the server, which moves them into its store. */
+  imports?: ImportSource;
   /** Whether to assign pods to nodes, because there is no scheduler. Default: false. */
   assignsPods?: boolean;
   now?: () => number;
@@ -91,6 +94,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
   const objects = await openObjects({ ...options, now }, undo);
   const { schema, store, access, registries, clusterIp } = objects;
+  if (options.imports !== undefined) await importObjects(options.imports, { schema, store, now });
   const health = new ServerHealth({ directory, store, now });
   const metrics = new Registry();
   const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];

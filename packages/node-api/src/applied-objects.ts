@@ -287,7 +287,8 @@ function fileName({ kind, namespace, name }: ObjectName): string {
   return `${whole.slice(0, MAX_FILE_NAME - 1 - digest.length)}-${digest}.json`;
 }
 
-async function readObject(path: string): Promise<Applicable | undefined> {
+/** Reads a file; `undefined` if it does not exist or is not valid JSON. */
+export async function readObject(path: string): Promise<Applicable | undefined> {
   try {
     return (await readJsonFile(path, MAX_OBJECT_BYTES)) as Applicable;
   } catch (error) {

@@ -1,3 +1,4 @@
+export { AppliedImport } from './applied-import.ts';
 export type { KubernetesApi } from './kubernetes-api.ts';
 export type {
   ApplyResult,

@@ -55,6 +55,19 @@ export function keepPatch(manifest: ObjectMeta, existing: ObjectMeta | undefined
   return existing?.annotations?.[PATCH_ANNOTATION] === undefined ? own : patchMetadata(own, recordedPatch(existing));
 }
 
+/** Returns the metadata without the record of patches, and which of its labels and annotations are not from patches. */
+export function separatePatch(metadata: ObjectMeta): { metadata: ObjectMeta; applied: MetadataPatch } {
+  const patch = recordedPatch(metadata);
+  const { [PATCH_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {};
+  const clean = metadata.annotations === undefined ? metadata : { ...metadata, annotations };
+  const applied: MetadataPatch = {};
+  for (const map of MAPS) {
+    const entries = Object.entries(clean[map] ?? {}).filter(([key]) => !Object.hasOwn(patch[map] ?? {}, key));
+    if (entries.length > 0) applied[map] = Object.fromEntries(entries); // an owner of an empty map would remove all of it
+  }
+  return { metadata: clean, applied };
+}
+
 /** Whether the metadata reflects the labels and annotations of a patch. */
 export function showsPatch(metadata: ObjectMeta, patch: MetadataPatch): boolean {
   return MAPS.every((map) =>

@@ -12,13 +12,16 @@ export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   mutate(attributes: ObjectAttributes): ApiObject {
     const { object } = attributes;
-    if (!isWriteOf(attributes, 'pods', 'CREATE', 'UPDATE')) return object;
-    const given = objectsAt(object, 'spec', 'tolerations');
-    const isTolerated = (key: string) =>
-      given.some((one) => ['', key].includes(textAt(one, 'key')) && ['', 'NoExecute'].includes(textAt(one, 'effect')));
-    const missing = KEYS.filter((key) => !isTolerated(key));
-    if (missing.length === 0) return object;
-    const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS }));
-    return withValue(object, ['spec', 'tolerations'], [...given, ...added]);
+    return isWriteOf(attributes, 'pods', 'CREATE', 'UPDATE') ? withDefaultTolerations(object) : object;
   },
 };
+
+export function withDefaultTolerations(pod: ApiObject): ApiObject {
+  const given = objectsAt(pod, 'spec', 'tolerations');
+  const isTolerated = (key: string) =>
+    given.some((one) => ['', key].includes(textAt(one, 'key')) && ['', 'NoExecute'].includes(textAt(one, 'effect')));
+  const missing = KEYS.filter((key) => !isTolerated(key));
+  if (missing.length === 0) return pod;
+  const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS }));
+  return withValue(pod, ['spec', 'tolerations'], [...given, ...added]);
+}

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { createLogger, PodwrightError } from '@podwright/base';
 import type { StopOptions } from '@podwright/node-api';
 import { loadSystem, SocketOwners, type TcpEnds } from '@podwright/system';
 import { markStarting } from '../client/starting-node.ts';
+import { apiServerPaths } from '../settings/api-server-paths.ts';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
@@ -16,6 +18,14 @@ import { guardPort } from './stranger-connections.ts';
 const API_IN_CLUSTER =
   'a node of a cluster has no Kubernetes API of its own: remove enabled from the table api of the configuration file, or leave the cluster';
 
+/** Without the API the node would end the pods in it. */
+function refuseWithoutApi(config: NodeConfig): void {
+  const { directory, ofNode } = apiServerPaths(config);
+  if (config.api.enabled || !existsSync(ofNode)) return;
+  const message = `the objects of this node are in its Kubernetes API: set enabled = true in the table api of the configuration file; to start without them, which ends their pods, remove ${directory}`;
+  throw new PodwrightError('failed_precondition', message);
+}
+
 /**
  * `podwright node`: runs the container runtime, and a kubelet that connects to the runtime's socket like any other kubelet. With `runtime =
  * "docker"`, a dockershim takes the place of the runtime. Resolves with the options of the stop request.
@@ -26,6 +36,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   const files = clusterFiles(config);
   if (files !== undefined && config.api.enabled) throw new PodwrightError('invalid_argument', API_IN_CLUSTER);
+  refuseWithoutApi(config);
   const settings = files && (await (await import('./cluster-settings.ts')).clusterSettings(config, files));
   await using metrics = await openMetrics(config);
   const { registry } = metrics;

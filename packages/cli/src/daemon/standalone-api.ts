@@ -1,9 +1,16 @@
 /** The Kubernetes API of a standalone node, served by the node's process. Loaded only on a node that has it. */
 import { rm } from 'node:fs/promises';
-import { type ApiServer, CLIENT_CERTIFICATE_LIFE_MS, type LocalKubelet, startApiServer } from '@podwright/api-server';
+import { join } from 'node:path';
+import {
+  type ApiServer,
+  CLIENT_CERTIFICATE_LIFE_MS,
+  type ImportSource,
+  type LocalKubelet,
+  startApiServer,
+} from '@podwright/api-server';
 import { createLogger, type Logger } from '@podwright/base';
-import { requireSocketPath, writeFileAtomic } from '@podwright/host';
-import type { KubernetesApi } from '@podwright/node-api';
+import { requireSocketPath, writeFileAtomic, writeFileDurable } from '@podwright/host';
+import { AppliedImport, type KubernetesApi } from '@podwright/node-api';
 import { apiServerPaths } from '../settings/api-server-paths.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
@@ -13,7 +20,7 @@ import { limitStrangers } from './stranger-connections.ts';
 
 /** Starts the API server. The kubelet joins it as the node, with the rights of a node. */
 export async function startStandaloneApi(config: NodeConfig): Promise<ClusterConnection> {
-  const { directory, socketPath, kubeconfig } = apiServerPaths(config);
+  const { directory, socketPath, kubeconfig, ofNode } = apiServerPaths(config);
   requireSocketPath(socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
   const { listen, audit_log: auditLog, audit_policy: auditPolicy } = config.api;
@@ -24,6 +31,7 @@ export async function startStandaloneApi(config: NodeConfig): Promise<ClusterCon
   const strangers = listen && limitStrangers();
   const server = await startApiServer({
     ...{ directory, socketPath, listen, strangers, audit, localKubelet, logger },
+    imports: appliedImport(config, { directory, ofNode }, logger),
     assignsPods: true,
   });
   const reachKubelet: ClusterConnection['reachKubelet'] = (serve) => {
@@ -37,6 +45,22 @@ export async function startStandaloneApi(config: NodeConfig): Promise<ClusterCon
     await server.stop();
     throw error;
   }
+}
+
+/** The objects that the node had before it had the API. */
+function appliedImport(
+  config: NodeConfig,
+  { directory, ofNode }: { directory: string; ofNode: string },
+  logger: Logger,
+): ImportSource {
+  return new AppliedImport({
+    manifestDir: config.manifests,
+    kubeletRoot: join(config.root, 'kubelet'),
+    nodeName: config.node_name,
+    asideDir: join(directory, 'not-moved'),
+    begin: () => writeFileDurable(ofNode, ''),
+    onAside: (path) => logger.warn({ path }, 'the API has another object of this name; the file was set aside'),
+  });
 }
 
 /** Writes the administrator's kubeconfig, and renews it. A kubeconfig cannot name a socket, so there is none for the socket alone. */
