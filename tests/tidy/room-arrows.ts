@@ -193,6 +193,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     openapi: ['openapi/descriptions'],
     'openapi/descriptions': [],
   },
+  'custom-resources': {
+    definitions: ['values'],
+    values: [],
+  },
   'api-server': {
     admission: ['admission/pod-security', 'admission/resources', 'authorization', 'authorization/node', 'certificates'],
     'admission/pod-security': [],

@@ -27,6 +27,7 @@ const ARROWS: Record<string, string[]> = {
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
   'api-machinery': ['base', 'host', 'kube-schema', 'kube-kinds'],
   'api-documents': ['base', 'kube-schema', 'api-machinery'],
+  'custom-resources': ['kube-kinds', 'kube-schema'],
   'api-server': [
     'base',
     'host',
@@ -39,6 +40,7 @@ const ARROWS: Record<string, string[]> = {
     'kube-kinds',
     'api-machinery',
     'api-documents',
+    'custom-resources',
   ],
   placement: ['base', 'host', 'grpc', 'kube-api', 'kube-client'],
   'kubelet-configuration': ['base', 'cri', 'kube-api', 'placement'],

@@ -15,6 +15,7 @@ import { Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
 import { defaultAdmission } from './admission/default-plugins.ts';
 import { ensureBaseObjects } from './base-objects.ts';
+import { CustomKinds, DEFINITIONS } from './custom-kinds.ts';
 import { AddressRange } from './services/address-range.ts';
 import { ServiceAllocator } from './services/service-allocator.ts';
 
@@ -37,6 +38,7 @@ export type ServerObjects = {
   access: Access;
   admission: Admission;
   registries: Registries;
+  custom: CustomKinds;
   /** The cluster IP of the Service `kubernetes`. */
   clusterIp: string;
 };
@@ -53,8 +55,11 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const range = new AddressRange(serviceRange);
   const services = new ServiceAllocator(store, range);
   const allocations: Record<string, Allocate> = { services: (object, old) => services.allocate(object, old) };
-  const kinds = { strategies: STRATEGIES, conversions: CONVERSIONS };
+  const custom = new CustomKinds(schema);
+  const strategies = { ...STRATEGIES, [DEFINITIONS]: custom.definitionStrategy(now) };
+  const kinds = { strategies, conversions: CONVERSIONS, customRules: custom.rulesOf };
   const registries = new Registries({ schema, ...kinds, store, admission, allocations });
+  await custom.open(store);
   await ensureBaseObjects({ schema, registries, store, nowMs: now() });
-  return { schema, store, access, admission, registries, clusterIp: range.first };
+  return { schema, store, access, admission, registries, custom, clusterIp: range.first };
 }

@@ -6,7 +6,6 @@ import type { Resource, Schema } from '@podwright/kube-schema';
 /** Groups whose objects would have no effect: no part of the server acts upon them. */
 const WITHOUT_EFFECT: readonly string[] = [
   'admissionregistration.k8s.io',
-  'apiextensions.k8s.io',
   'apiregistration.k8s.io',
   'flowcontrol.apiserver.k8s.io',
 ];
@@ -14,9 +13,10 @@ const WITHOUT_EFFECT: readonly string[] = [
 /** Groups whose objects are only created, for their answer. */
 const REVIEWS: readonly string[] = ['authentication.k8s.io', 'authorization.k8s.io'];
 
-/** The resources that the server has: those that upstream serves by default, as far as they have an effect. */
+/** The resources of built-in kinds that the server has: those that upstream serves by default, as far as they have an effect. */
 export const servedResources = (schema: Schema): Resource[] =>
   schema.resources.filter((resource) => {
+    if (resource.isCustom) return false;
     if (!isServedByDefault(resource) || WITHOUT_EFFECT.includes(resource.group)) return false;
     return REVIEWS.includes(resource.group) || hasRules(schema, resource);
   });

@@ -3,11 +3,14 @@ import type { Resource, Schema } from '@podwright/kube-schema';
 import { ISSUER } from './access.ts';
 import { openIdDocument } from './authentication/openid-documents.ts';
 import type { SigningKey } from './authentication/signing-key.ts';
+import type { CustomKinds } from './custom-kinds.ts';
 import type { PathDocuments } from './server/server-parts.ts';
 
 export type DocumentParts = {
   schema: Schema;
+  /** The resources of built-in kinds. */
   resources: readonly Resource[];
+  custom: Pick<CustomKinds, 'resources' | 'onChange'>;
   /** HOST:PORT, at which clients reach the server. */
   serverAddress: string;
   checks: HealthChecks;
@@ -20,8 +23,16 @@ export type DocumentParts = {
 const OPENID_PATHS = ['/.well-known/openid-configuration', '/openid/v1/jwks'];
 
 /** Everything that the server has besides API objects. */
-export function serverDocuments({ checks, reportFailure, keys, ...parts }: DocumentParts): PathDocuments {
-  const paths = new ApiPaths({ ...parts, health: new Health(checks, reportFailure), otherPaths: OPENID_PATHS });
+export function serverDocuments({ checks, reportFailure, keys, custom, ...parts }: DocumentParts): PathDocuments {
+  const health = new Health(checks, reportFailure);
+  const open = () => {
+    const resources = [...parts.resources, ...custom.resources];
+    return new ApiPaths({ ...parts, resources, health, otherPaths: OPENID_PATHS });
+  };
+  let paths = open();
+  custom.onChange(() => {
+    paths = open();
+  });
   const { serverAddress: host } = parts;
   return {
     async respond(request) {

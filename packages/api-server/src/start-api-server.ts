@@ -93,7 +93,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const { decorate = (handler) => handler, assignsPods = false } = options;
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
   const objects = await openObjects({ ...options, now }, undo);
-  const { schema, store, access, registries, clusterIp } = objects;
+  const { schema, store, access, registries, custom, clusterIp } = objects;
   if (options.imports !== undefined) await importObjects(options.imports, { schema, store, now });
   const health = new ServerHealth({ directory, store, now });
   const metrics = new Registry();
@@ -125,6 +125,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const stopControllers = startControllers({
     ...{ schema, registries, store, authority, assignsPods, logger, now },
     resources: servedResources(schema),
+    custom,
     authorizer: access.authorizer,
     serverUrl: bound && urlOf({ ...bound, host: address ?? bound.host }),
     service: { clusterIp, endpoint: bound && { address, port: bound.port } },
@@ -172,7 +173,7 @@ async function openAudit({ audit, logger, now = Date.now }: ApiServerOptions, un
   return [observer];
 }
 
-type Composed = Pick<ServerObjects, 'schema' | 'access' | 'registries'> & {
+type Composed = Pick<ServerObjects, 'schema' | 'access' | 'registries' | 'custom'> & {
   now: () => number;
   logger: Logger;
   health: ServerHealth;
@@ -181,7 +182,7 @@ type Composed = Pick<ServerObjects, 'schema' | 'access' | 'registries'> & {
 };
 
 function serverParts(
-  { schema, access, registries, now, logger, health, metrics, observers }: Composed,
+  { schema, access, registries, custom, now, logger, health, metrics, observers }: Composed,
   listen: SecureAddress | undefined,
 ) {
   const resources = servedResources(schema);
@@ -189,6 +190,7 @@ function serverParts(
   const documents = serverDocuments({
     schema,
     resources,
+    custom,
     serverAddress: listen === undefined ? 'localhost' : hostAndPort(listen),
     checks: health.checks,
     metrics: () => metricsText(metrics, () => true),
@@ -197,7 +199,7 @@ function serverParts(
   });
   return {
     schema,
-    servedResource: (resource) => (served.has(resource) ? registries.for(resource) : undefined),
+    servedResource: (resource) => (served.has(resource) || resource.isCustom ? registries.for(resource) : undefined),
     documents,
     anonymousPaths: ANONYMOUS_PATHS,
     observers,

@@ -11,6 +11,7 @@ import { handleCertificateRequests } from './controllers/certificate-requests.ts
 import { cleanRequests } from './controllers/clean-requests.ts';
 import { collectGarbage } from './controllers/collect-garbage.ts';
 import type { ControllerParts } from './controllers/controller-parts.ts';
+import { keepDefinitions } from './controllers/custom-definitions.ts';
 import { deleteNamespaces } from './controllers/delete-namespaces.ts';
 import { expireEvents } from './controllers/expire-events.ts';
 import { keepJoinTokens } from './controllers/join-tokens.ts';
@@ -19,13 +20,15 @@ import type { Location } from './controllers/location.ts';
 import { fillNamespaces } from './controllers/namespace-contents.ts';
 import { untaintReadyNodes } from './controllers/node-readiness.ts';
 import { protectStorage } from './controllers/protect-storage.ts';
+import type { CustomKinds } from './custom-kinds.ts';
 import { assignedPod } from './subresources/binding-requests.ts';
 import { systemContext } from './system-context.ts';
 
 export type ControllersParts = {
   schema: Schema;
-  /** The resources that the server has. */
+  /** The resources of built-in kinds that the server has. */
   resources: readonly Resource[];
+  custom: CustomKinds;
   registries: Registries;
   store: ObjectStore;
   authority: CertificateAuthority;
@@ -45,23 +48,30 @@ const MANAGER = 'kube-controller-manager';
 
 /** Starts the controllers without which the API alone is of no use. Returns a function that stops them, and resolves when all have ended. */
 export function startControllers({ registries, store, logger, now, ...parts }: ControllersParts): () => Promise<void> {
-  const stored = storedResources(parts);
+  const builtIn = storedResources(parts.schema, parts.resources);
+  const { custom } = parts;
+  let customByName = storedResources(parts.schema, custom.resources);
+  custom.onChange(() => {
+    customByName = storedResources(parts.schema, custom.resources);
+  });
+  const resourceOf = (name: string) => builtIn.get(name) ?? customByName.get(name);
   const abort = new AbortController();
   const shared: ControllerParts = {
     store,
-    registryOf: (resource) => registries.for(stored.get(resource)!),
+    registryOf: (resource) => registries.for(resourceOf(resource)!),
     context: (subresource) => systemContext(now(), { manager: MANAGER, subresource }),
     logger,
     signal: abort.signal,
   };
-  const resources = [...stored.keys()];
-  const namespaced = resources.filter((name) => stored.get(name)!.namespaced);
+  const names = () => [...builtIn.keys(), ...customByName.keys()];
+  const namespaced = () => names().filter((name) => resourceOf(name)!.namespaced);
+  const resources = { names, onChange: (listener: () => void) => custom.onChange(listener) };
   const { authority, authorizer, serverUrl } = parts;
   const caCertificate = authority.certificate;
   const clusterInfo = serverUrl === undefined ? undefined : clusterInfoText({ server: serverUrl, caCertificate });
   const quotas = {
     store,
-    isServed: (resource: string) => stored.has(resource),
+    isServed: (resource: string) => resourceOf(resource) !== undefined,
     setStatus: quotaWriter(shared),
     now,
     logger,
@@ -70,6 +80,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     fillNamespaces({ ...shared, caCertificate }),
     deleteNamespaces({ ...shared, namespaced }),
     collectGarbage({ ...shared, resources, locate: ownerLookup(parts) }),
+    keepDefinitions({ ...shared, install: (all) => custom.install(all), load: () => custom.load(), now }),
     keepKubernetesService({ ...shared, service: parts.service }),
     expireEvents({ ...shared, now }),
     protectStorage(shared),
@@ -88,16 +99,18 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
 }
 
 /** The resources with stored objects, by their names in the store. */
-function storedResources({ schema, resources }: Pick<ControllersParts, 'schema' | 'resources'>): Map<string, Resource> {
+function storedResources(schema: Schema, resources: readonly Resource[]): Map<string, Resource> {
   const listed = resources.filter(({ verbs }) => verbs.includes('list'));
   return new Map(listed.map((one) => storedResource(schema, one)).map((one) => [groupResource(one), one]));
 }
 
 /** Finds the object to which an owner reference refers. An owner with a namespace is in that of its dependent. */
-function ownerLookup({ schema, resources }: Pick<ControllersParts, 'schema' | 'resources'>) {
-  const byKind = new Map(resources.map((one) => [`${apiVersionOf(one)} ${one.kind}`, one]));
+function ownerLookup({ schema, resources, custom }: Pick<ControllersParts, 'schema' | 'resources' | 'custom'>) {
+  const nameOf = (one: Resource) => `${apiVersionOf(one)} ${one.kind}`;
+  const byKind = new Map(resources.map((one) => [nameOf(one), one]));
   return (owner: { apiVersion: string; kind: string; name: string }, namespace: string): Location | undefined => {
-    const resource = byKind.get(`${owner.apiVersion} ${owner.kind}`);
+    const kind = `${owner.apiVersion} ${owner.kind}`;
+    const resource = byKind.get(kind) ?? custom.resources.find((one) => nameOf(one) === kind);
     if (resource === undefined || (resource.namespaced && namespace === '')) return undefined;
     const { name } = owner;
     return {

@@ -2,6 +2,7 @@ import type { Admission, ObjectStore, Registries } from '@podwright/api-machiner
 import { STRATEGIES } from '@podwright/kube-kinds';
 import { type Access, AUDIENCES } from './access.ts';
 import type { NodeConnector } from './backends/node-connector.ts';
+import type { CustomKinds } from './custom-kinds.ts';
 import type { SubresourceHandler } from './server/server-parts.ts';
 import { bindingHandler } from './subresources/binding-requests.ts';
 import { evictionHandler } from './subresources/eviction-requests.ts';
@@ -14,6 +15,7 @@ import { tokenHandler } from './subresources/token-requests.ts';
 
 export type HandlerParts = {
   registries: Registries;
+  custom: CustomKinds;
   store: ObjectStore;
   access: Access;
   admission: Admission;
@@ -23,14 +25,15 @@ export type HandlerParts = {
 };
 
 /** The handlers of subresources with kinds of their own, and of reviews. */
-export function subresourceHandlers({ registries, store, access, admission, connector, now }: HandlerParts) {
+export function subresourceHandlers({ registries, custom, store, access, admission, connector, now }: HandlerParts) {
   const { authorizer, authenticator, rules, tokens } = access;
   const binding = bindingHandler(registries);
   const scales = Object.entries(STRATEGIES).flatMap(([resource, { scale }]) =>
-    scale === undefined ? [] : ([[`${resource}/scale`, scaleHandler(registries, scale)]] as const),
+    scale === undefined ? [] : ([[`${resource}/scale`, scaleHandler(registries, () => scale)]] as const),
   );
   return new Map<string, SubresourceHandler>([
     ...scales,
+    ['*/scale', scaleHandler(registries, (resource) => custom.rulesOf(resource)?.strategy.scale)],
     ['pods/binding', binding],
     ['bindings', binding],
     ['pods/eviction', evictionHandler({ registries, store })],

@@ -22,6 +22,8 @@ export type SubresourceStrategy = {
  * finalizers, generation, immutable fields).
  */
 export type Strategy = {
+  /** Loads what the other functions need. Called before each write, but after `applyDefaults`. */
+  load?: () => Promise<void>;
   /** Applies upstream's defaults for the kind's version. Called for each decoded object, including before updates. */
   applyDefaults?: (object: ApiObject) => ApiObject;
   /** Sets and removes fields of a new object. Default: removes `status` if the kind has a status subresource. */
@@ -49,6 +51,8 @@ export type Strategy = {
   hasGeneration?: boolean;
   /** Whether a new object has no generation; the first change sets it to 1. Default: false. */
   startsWithoutGeneration?: boolean;
+  /** Whether changes to the status also increment the generation: it is not a subresource of a custom kind. Default: false. */
+  countsStatus?: boolean;
   /** Whether changes to labels also increment the generation, as for EndpointSlices. Default: false. */
   countsLabels?: boolean;
   /** Whether changes to annotations also increment the generation, as for Deployments. Default: false. */

@@ -4,6 +4,7 @@ export { formatElements, type PathElement } from './apply/path-element.ts';
 export { type Applied, type ApplyConflict, FieldUpdater, type Manager, type Managers } from './apply/updater.ts';
 export { type DecodedJson, type DecodeJsonOptions, decodeJson, strictDecodingMessage } from './decoding/decode-json.ts';
 export type { JsonPath } from './decoding/problems.ts';
+export { withDeclaredFields } from './decoding/prune.ts';
 export type { JsonObject } from './json.ts';
 export { jsonPatch } from './patches/json-patch.ts';
 export { mergePatch } from './patches/merge-patch.ts';
@@ -17,6 +18,7 @@ export {
   PROTOBUF_MEDIA_TYPE,
 } from './protobuf/object-codec.ts';
 export { encodeWatchEvent, type WatchEvent, WatchFrames } from './protobuf/watch-frames.ts';
+export type { CustomColumn, CustomSchema, CustomType } from './schema/custom-schema.ts';
 export type { Field, PatchStrategy, ScalarType, StructType, ValueType } from './schema/field.ts';
 export {
   apiVersionOf,
@@ -26,4 +28,4 @@ export {
   type Resource,
   type Subresource,
 } from './schema/resource.ts';
-export { Schema } from './schema/schema.ts';
+export { type CustomKind, Schema } from './schema/schema.ts';

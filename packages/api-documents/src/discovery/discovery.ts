@@ -48,13 +48,15 @@ export class Discovery {
     const group = this.#groups.find(({ name }) => name === groupName);
     if (group === undefined || (!isCore && group.name === '')) return unknownPath();
     const document = this.#below(group, names[0]);
+    if (document === undefined) return unknownPath();
     checkMethod(request);
     return documentResponse(this.#options.schema, request, document);
   }
 
-  /** Returns the response to a request for a resource that the server does not have. Throws 404 if the group is known. */
+  /** Returns the response to a request for a resource that the server does not have. Throws 404 if the group is built in. */
   unknownResource(group: string): PathResponse {
-    if (this.#groups.some(({ name }) => name === group)) throw pageNotFound();
+    const known = this.#groups.find(({ name }) => name === group);
+    if (known !== undefined && !isCustom(known)) throw pageNotFound();
     return unknownPath();
   }
 
@@ -71,10 +73,14 @@ export class Discovery {
   #below(group: ApiGroup, version: string | undefined) {
     if (version === undefined) return apiGroup(group);
     const found = group.versions.find((one) => one.version === version);
-    if (found === undefined) throw pageNotFound();
-    return apiResourceList(group, found);
+    if (found !== undefined) return apiResourceList(group, found);
+    if (!isCustom(group)) throw pageNotFound();
+    return undefined;
   }
 }
+
+const isCustom = ({ versions }: ApiGroup): boolean =>
+  versions.every(({ resources }) => resources.every((one) => one.isCustom));
 
 function checkMethod({ method }: PathRequest): void {
   if (method !== 'GET') throw methodNotAllowed();

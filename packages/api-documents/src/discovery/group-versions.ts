@@ -61,7 +61,8 @@ function versionsOf(group: string, resources: readonly Resource[]): GroupVersion
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Whether upstream serves the resource by default. Only stable versions are enabled by default. */
-export const isServedByDefault = ({ version }: Resource): boolean => /^v\d+$/.test(version);
+export const isServedByDefault = ({ version, isCustom }: Resource): boolean =>
+  isCustom === true || /^v\d+$/.test(version);
 
 const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
 const STAGES = ['alpha', 'beta', undefined];

@@ -66,9 +66,9 @@ function subresourceEntry(resource: Resource, name: string, subresource: Subreso
   };
 }
 
-/** Returns the subresources in lexical order. */
-export const subresourcesOf = ({ subresources = {} }: Resource): [string, Subresource][] =>
-  Object.entries(subresources).sort(([a], [b]) => (a < b ? -1 : 1));
+/** Returns the subresources in lexical order, or those of a custom resource in their own. */
+export const subresourcesOf = ({ subresources = {}, isCustom }: Resource): [string, Subresource][] =>
+  isCustom ? Object.entries(subresources) : Object.entries(subresources).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** Returns the kind of the objects of a resource or subresource. Group and version are '' if they are the same as the resource's. */
 export function responseKind(resource: Resource, { group, version, kind }: Subresource) {

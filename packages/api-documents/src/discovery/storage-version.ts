@@ -26,6 +26,8 @@ export function storageVersionHash({ versions }: ApiGroup, resource: Resource): 
   if (!resource.verbs.includes('watch')) return undefined;
   const { plural, kind } = resource;
   const preferred = versions.find(({ resources }) => resources.some((one) => one.plural === plural)) ?? resource;
-  const { group, version } = STORAGE_VERSIONS[groupResource(resource)] ?? preferred;
+  const { storageVersion } = resource;
+  const stored = storageVersion === undefined ? preferred : { group: resource.group, version: storageVersion };
+  const { group, version } = STORAGE_VERSIONS[groupResource(resource)] ?? stored;
   return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');
 }

@@ -29,10 +29,14 @@ export const VALUE_NAMES: Readonly<Record<ValueType, string>> = {
 /** The request body definition shared by all patch types. */
 export const PATCH = `${META}.Patch`;
 
+/** The start of the names of custom types. */
+export const CUSTOM = 'custom.';
+
 /** Returns a type's name in OpenAPI documents. `type`: the name of a struct or of a value type, or `PATCH`. */
 export function definitionName(type: string): string {
   if (type === PATCH) return PATCH;
   if (Object.hasOwn(VALUE_NAMES, type)) return VALUE_NAMES[type as ValueType];
+  if (type.startsWith(CUSTOM)) return type.slice(CUSTOM.length);
   const [directory = '', ...rest] = type.split('.');
   return [PACKAGES[directory] ?? `io.k8s.api.${directory}`, ...rest].join('.');
 }

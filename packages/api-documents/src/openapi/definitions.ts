@@ -1,6 +1,7 @@
 /** Collects the definitions that operations refer to, directly or through other definitions. */
 import type { Schema, StructType } from '@podwright/kube-schema';
-import { definitionName } from './definition-names.ts';
+import { customSchema } from './custom-schema.ts';
+import { CUSTOM, definitionName } from './definition-names.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { PathItem } from './operation.ts';
 import { type Describe, typeSchema } from './type-schema.ts';
@@ -31,10 +32,11 @@ export function definitionsFor(items: readonly PathItem[], options: DefinitionOp
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
     const name = definitionName(type);
     if (found.has(name)) continue;
-    const struct = () => ({
-      ...typeSchema(schema.type(type), { dialect, describe, structOf, refer }),
-      ...kindsOf(schema.type(type)),
-    });
+    const struct = () => {
+      const found = schema.type(type);
+      const own = found.custom === undefined ? typeSchema(found, { dialect, describe, structOf, refer }) : undefined;
+      return { ...(own ?? customSchema(found.custom!.schema, { dialect, refer })), ...kindsOf(found) };
+    };
     found.set(name, valueSchema(name, dialect) ?? struct());
   }
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -47,7 +49,7 @@ function kindNamer({ schema, groupVersions }: DefinitionOptions): (struct: Struc
   const everywhere = [...inMeta, ...groupVersions.filter(({ group }) => group !== '')];
   return ({ name, isObject }) => {
     if (!isObject) return {};
-    const [directory = '', version = '', kind = ''] = name.split('.');
+    const [directory = '', version = '', kind = ''] = name.startsWith(CUSTOM) ? customNames(name) : name.split('.');
     const own = [{ group: groups.get(directory) ?? directory, version }];
     const found = name === IN_EACH_GROUP ? everywhere : directory === 'meta' ? inMeta : own;
     return {
@@ -56,9 +58,16 @@ function kindNamer({ schema, groupVersions }: DefinitionOptions): (struct: Struc
   };
 }
 
+/** Returns the group, version and kind of a custom type. */
+function customNames(name: string): string[] {
+  const parts = name.slice(CUSTOM.length).split('.');
+  return [parts.slice(0, -2).reverse().join('.'), parts.at(-2)!, parts.at(-1)!];
+}
+
 /** Maps the first component of type names to the API group. */
 function groupsByDirectory(schema: Schema): Map<string, string> {
-  const kinds = schema.resources.flatMap((resource) => [resource, ...Object.values(resource.subresources ?? {})]);
+  const builtIn = schema.resources.filter(({ isCustom }) => !isCustom);
+  const kinds = builtIn.flatMap((resource) => [resource, ...Object.values(resource.subresources ?? {})]);
   const onePerGroup = new Map(kinds.map((kind) => [kind.group, kind]));
   return new Map([...onePerGroup].map(([group, kind]) => [schema.kind(kind)!.name.split('.')[0]!, group]));
 }

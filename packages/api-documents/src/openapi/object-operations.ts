@@ -53,8 +53,13 @@ export function readAndWrite(context: OperationContext, target: Target): Operati
   const byVerb = { get: READ, update: replace(target.type), patch: CHANGE };
   return Object.entries(byVerb)
     .filter(([verb]) => target.verbs.includes(verb))
-    .map(([, fields]) => verbOperation(context, target, fields));
+    .map(([, fields]) => verbOperation(context, target, context.resource.isCustom ? withoutStrategic(fields) : fields));
 }
+
+const withoutStrategic = ({ body, ...fields }: VerbFields): VerbFields => {
+  const mediaTypes = (body?.mediaTypes ?? []).filter((type) => type !== 'application/strategic-merge-patch+json');
+  return body === undefined ? fields : { ...fields, body: { ...body, mediaTypes } };
+};
 
 /** Returns the operation for the verb create, if the target supports it. */
 export const creation = (context: OperationContext, target: Target): Operation[] =>

@@ -35,7 +35,7 @@ const YEAR_MS = 365 * 24 * 3600 * 1000;
 /** Serves OpenAPI documents. Immutable: when a server's resources change, it creates a new instance. */
 export class OpenApi {
   readonly #options: OpenApiOptions;
-  /** The built-in resources. The schema data contains no other kinds. */
+  /** The resources that the schema has. */
   readonly #resources: readonly Resource[];
   /** Resources by the path of their group version, such as `apis/apps/v1`. */
   readonly #groupVersions: ReadonlyMap<string, readonly Resource[]>;
@@ -112,7 +112,9 @@ export class OpenApi {
 
   /** Returns a hash of everything that determines a document's content, so that the index can be built without building the documents. */
   #hash(resources: readonly Resource[]): string {
-    const input = JSON.stringify([VERSION, BUILD, this.#options.version, resources]);
+    const { schema, version } = this.#options;
+    const custom = resources.map((one) => (one.isCustom ? schema.kind(one)?.custom : undefined));
+    const input = JSON.stringify([VERSION, BUILD, version, resources, custom]);
     return createHash('sha256').update(input).digest('hex').toUpperCase();
   }
 }

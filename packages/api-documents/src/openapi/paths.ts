@@ -95,7 +95,7 @@ function listOperation(context: OperationContext, suffix: '' | 'ForAllNamespaces
   const canWatch = resource.verbs.includes('watch');
   return operation(context, ['list', suffix], {
     ...{ method: 'get', action: 'list', parameters: LIST, statusCodes: [200] },
-    response: typeName(schema, { ...resource, kind: listKind(resource.kind) }),
+    response: typeName(schema, { ...resource, kind: resource.listKind ?? listKind(resource.kind) }),
     description: `List ${canWatch ? 'or watch ' : ''}objects of kind ${resource.kind}.`,
     produces: canWatch ? STREAM_TYPES : OBJECT_TYPES,
   });

@@ -109,11 +109,13 @@ function generationAfter({ strategy }: ServedKind, { object, old, subresource }:
   if (!strategy.hasGeneration) return generation;
   if (subresource === 'binding') return generation;
   const hasAnnotations = strategy.countsAnnotations === true && subresource === '';
-  const desired = ({ metadata, status: _, ...rest }: ApiObject) =>
-    hasAnnotations
-      ? { ...rest, annotations: metadata.annotations ?? {} }
-      : strategy.countsLabels === true
-        ? { ...rest, labels: metadata.labels ?? {} }
-        : rest;
+  const desired = ({ metadata, status, ...rest }: ApiObject) =>
+    strategy.countsStatus === true
+      ? { ...rest, status }
+      : hasAnnotations
+        ? { ...rest, annotations: metadata.annotations ?? {} }
+        : strategy.countsLabels === true
+          ? { ...rest, labels: metadata.labels ?? {} }
+          : rest;
   return isDeepStrictEqual(desired(object), desired(old)) ? generation : (generation ?? 0) + 1;
 }

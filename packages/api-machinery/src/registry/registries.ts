@@ -22,8 +22,9 @@ export type RegistriesParts = KindData & {
 /** The registries of all resources. Each registry is created on first use. */
 export class Registries {
   readonly #parts: RegistriesParts;
-  readonly #kinds = new Map<Resource, ServedKind>();
-  readonly #registries = new Map<Resource, ResourceRegistry>();
+  // the resources of a custom kind are replaced when its definition changes
+  readonly #kinds = new WeakMap<Resource, ServedKind>();
+  readonly #registries = new WeakMap<Resource, ResourceRegistry>();
 
   constructor(parts: RegistriesParts) {
     this.#parts = parts;

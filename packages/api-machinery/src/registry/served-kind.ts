@@ -11,7 +11,13 @@ import { groupResource } from '../status/api-error.ts';
 import { StoredObject } from '../store/stored-object.ts';
 import { storedResource } from './stored-resource.ts';
 
-export type KindData = { schema: Schema; strategies: Strategies; conversions?: Conversions };
+export type KindData = {
+  schema: Schema;
+  strategies: Strategies;
+  conversions?: Conversions;
+  /** Returns the rules of a custom resource. */
+  customRules?: (resource: Resource) => { strategy: Strategy; conversion: Conversion } | undefined;
+};
 
 /** A kind in one served version, along with its strategy. */
 export class ServedKind {
@@ -32,15 +38,16 @@ export class ServedKind {
   readonly #schema: Schema;
   readonly #storedType: StructType;
 
-  constructor(resource: Resource, { schema, strategies, conversions = {} }: KindData) {
+  constructor(resource: Resource, { schema, strategies, conversions = {}, customRules }: KindData) {
     const stored = storedResource(schema, resource);
     this.resource = resource;
     this.storeResource = groupResource(stored);
     this.apiVersion = apiVersionOf(resource);
     this.internalKind = { group: stored.group, kind: stored.kind };
     this.type = schema.kind(resource)!;
-    this.strategy = strategies[this.storeResource] ?? {};
-    this.conversion = conversions[`${groupResource(resource)}/${resource.version}`];
+    const custom = resource.isCustom ? customRules?.(resource) : undefined;
+    this.strategy = custom?.strategy ?? strategies[this.storeResource] ?? {};
+    this.conversion = custom?.conversion ?? conversions[`${groupResource(resource)}/${resource.version}`];
     this.#schema = schema;
     this.#storedType = schema.kind(stored)!;
     this.emptyObject = this.decode({}).object;

@@ -35,6 +35,7 @@ export async function mutated(
   { object, old }: Written,
   context: RequestContext,
 ): Promise<ApiObject> {
+  await parts.kind.strategy.load?.();
   const { name = '', namespace = '' } = object.metadata;
   const operation = old === undefined ? 'CREATE' : 'UPDATE';
   const subject = { operation, name, namespace, object, oldObject: old } as const;

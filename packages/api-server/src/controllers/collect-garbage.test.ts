@@ -9,7 +9,7 @@ const start = (test: TestCluster) =>
   test.start((parts) =>
     collectGarbage({
       ...parts,
-      resources: ['configmaps'],
+      resources: { names: () => ['configmaps'], onChange: () => undefined },
       locate: ({ name }, namespace) => ({ resource: 'configmaps', namespace, name }),
     }),
   );

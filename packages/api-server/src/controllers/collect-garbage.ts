@@ -14,24 +14,26 @@ import { WorkQueue } from './work-queue.ts';
 
 export type GarbageParts = ControllerParts &
   OwnerLookup & {
-    /** The names in the store of all resources. */
-    resources: readonly string[];
+    /** The names in the store of all resources, which change with the custom kinds. */
+    resources: { names: () => readonly string[]; onChange: (listener: () => void) => void };
   };
 
 /** Runs until the signal aborts. */
 export async function collectGarbage(parts: GarbageParts): Promise<void> {
   const collector = new GarbageCollector(parts);
-  const followers = parts.resources.map((resource) =>
-    followResource(
-      resource,
-      {
-        listed: (objects) => collector.listed(resource, objects),
-        changed: (event) => collector.changed(resource, event),
-      },
-      parts,
-    ),
-  );
-  await Promise.all([...followers, collector.run()]);
+  const followed = new Map<string, Promise<void>>();
+  const follow = () => {
+    for (const resource of parts.resources.names()) {
+      if (followed.has(resource) || parts.signal.aborted) continue;
+      const listed = (objects: readonly StoredObject[]) => collector.listed(resource, objects);
+      const changed = (event: StoreEvent) => collector.changed(resource, event);
+      followed.set(resource, followResource(resource, { listed, changed }, parts));
+    }
+  };
+  follow();
+  parts.resources.onChange(follow);
+  await collector.run();
+  await Promise.all(followed.values());
 }
 
 class GarbageCollector {

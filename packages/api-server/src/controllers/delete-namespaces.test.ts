@@ -10,7 +10,7 @@ const NAMESPACED = ['configmaps', 'pods', 'deployments.apps'];
 const SLOW = { metadata: { finalizers: ['example.com/slow'] } };
 
 const start = (test: TestCluster, change: (parts: ControllerParts) => ControllerParts = (parts) => parts) =>
-  test.start((parts) => deleteNamespaces({ ...change(parts), namespaced: NAMESPACED }));
+  test.start((parts) => deleteNamespaces({ ...change(parts), namespaced: () => NAMESPACED }));
 
 function conditionsOf(test: TestCluster): Record<string, string> {
   const conditions = objectsAt(test.find('namespaces', 'x'), 'status', 'conditions');

@@ -9,7 +9,7 @@ import { type NamespaceContent, withDeletionConditions } from './namespace-condi
 
 export type DeletionParts = ControllerParts & {
   /** The names in the store of all resources with namespaces. */
-  namespaced: readonly string[];
+  namespaced: () => readonly string[];
 };
 
 const FINALIZER = 'kubernetes';
@@ -63,9 +63,9 @@ async function emptyNamespace(parts: DeletionParts, name: string): Promise<void>
  */
 async function deleteContent(parts: DeletionParts, namespace: string): Promise<NamespaceContent> {
   const isPods = (resource: string) => resource === 'pods';
-  const pods = await deleteResources(parts, parts.namespaced.filter(isPods), namespace);
+  const pods = await deleteResources(parts, parts.namespaced().filter(isPods), namespace);
   if (pods.objects.size > 0) return pods;
-  const others = parts.namespaced.filter((resource) => !isPods(resource));
+  const others = parts.namespaced().filter((resource) => !isPods(resource));
   return await deleteResources(parts, others, namespace);
 }
 

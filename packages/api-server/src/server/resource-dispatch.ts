@@ -1,5 +1,5 @@
-import { deprecationWarning } from '@podwright/api-documents';
-import { groupResource, methodNotAllowed, pageNotFound } from '@podwright/api-machinery';
+import { deprecationWarning, unknownPath } from '@podwright/api-documents';
+import { ApiError, forbidden, groupResource, methodNotAllowed, notFound, pageNotFound } from '@podwright/api-machinery';
 import type { UserInfo } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
 import type { HttpExchange } from '../wire/http-exchange.ts';
@@ -44,13 +44,41 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
     return sendPath(writer, parts.documents.unknownResource(info.apiGroup));
   checkPathSegment(info.name, 'Name');
   checkPathSegment(info.namespace, 'Namespace');
-  const handler = handlerOf(info, resource, parts);
+  const handler = resource.isCustom ? customHandler(info, resource, parts) : handlerOf(info, resource, parts);
+  if (handler === undefined) return sendPath(writer, unknownPath());
   if (!CONNECTING.includes(info.subresource))
     checkAccept(request.exchange, { isList: ['list', 'watch'].includes(info.verb) });
-  const warning = deprecationWarning(resource);
+  if (resource.isCustom && info.subresource !== 'scale') request.exchange.isCustom = true;
+  const custom = resource.isCustom ? parts.schema.kind(resource)?.custom : undefined;
+  const warning = custom === undefined ? deprecationWarning(resource) : custom.deprecationWarning;
   if (warning !== undefined) writer.warnings.add(warning);
   return handler({ ...request, resource, served });
 }
+
+/**
+ * Like `handlerOf`, for a custom resource, whose paths are not routed one by one. Returns `undefined` for a path that does not exist.
+ */
+function customHandler(info: RequestInfo, resource: Resource, parts: ServerParts): SubresourceHandler | undefined {
+  const { verb, name, subresource, isBelowNamespace } = info;
+  const readsAll = ['list', 'watch'].includes(verb) && info.parts.length === 1;
+  if (resource.namespaced !== isBelowNamespace && !(resource.namespaced && readsAll)) return undefined;
+  if (subresource !== '' && !Object.hasOwn(resource.subresources ?? {}, subresource)) throw notFound(resource, name);
+  const verbs = subresource === '' ? [...HANDLERS.keys()] : ['get', 'update', 'patch'];
+  const isCollection = COLLECTION_VERBS.includes(verb);
+  if (!verbs.includes(verb) || (isCollection && verb !== 'watch') !== (info.parts.length === 1 && verb !== 'watch'))
+    throw verbNotAllowed(resource, verb);
+  if (verb === 'create' && !resource.verbs.includes('create')) throw terminating(resource);
+  return subresource === 'scale' ? parts.subresources.get('*/scale') : HANDLERS.get(verb);
+}
+
+const verbNotAllowed = (resource: Resource, verb: string): ApiError =>
+  new ApiError(405, 'MethodNotAllowed', {
+    message: `${verb} is not supported on resources of kind "${groupResource(resource)}"`,
+    details: { group: resource.group, kind: resource.plural },
+  });
+
+const terminating = (resource: Resource): ApiError =>
+  forbidden(resource, '', 'create not allowed while custom resource definition is terminating');
 
 /** Returns the handler for a request. Throws 404 if the path does not exist, and 405 if it does not support the method. */
 function handlerOf(info: RequestInfo, resource: Resource, { subresources }: ServerParts): SubresourceHandler {

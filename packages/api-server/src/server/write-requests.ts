@@ -41,7 +41,7 @@ export async function readPatchRequest(
   request: ResourceRequest,
 ): Promise<{ patch: PatchRequest; options: WriteOptions }> {
   const { exchange, writer } = request;
-  const mediaType = patchMediaType(headerOf(exchange.request, 'content-type'));
+  const mediaType = patchMediaType(headerOf(exchange.request, 'content-type'), exchange.isCustom);
   negotiateObject(exchange);
   const body = await sentBody(exchange);
   const { force, ...options } = patchOptions(exchange.query, mediaType);
@@ -60,7 +60,7 @@ async function sendWritten(request: ResourceRequest, { object, created }: Writte
 /** Decodes the request body, which must contain an object of the request's kind. */
 export async function readObject(request: ResourceRequest, fieldValidation: FieldValidation): Promise<ApiObject> {
   const { exchange, writer, parts } = request;
-  const mediaType = bodyMediaType(headerOf(exchange.request, 'content-type'));
+  const mediaType = bodyMediaType(headerOf(exchange.request, 'content-type'), exchange.isCustom);
   const body = await sentBody(exchange);
   const { schema } = parts;
   const reading = { schema, expected: kindOf(request), fieldValidation, warn: writer.warnings.add };

@@ -6,12 +6,13 @@ import {
   checkName,
   invalid,
   type PatchRequest,
+  pageNotFound,
   patchObject,
   type Registries,
 } from '@podwright/api-machinery';
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { type ApiObject, invalidValue, type ScaleStrategy } from '@podwright/kube-kinds';
-import { decodeJson, type Schema } from '@podwright/kube-schema';
+import { decodeJson, type Resource, type Schema } from '@podwright/kube-schema';
 import { contextOf, encodingOf, placeOf } from '../server/resource-request.ts';
 import type { ResourceRequest, SubresourceHandler } from '../server/server-parts.ts';
 import { readObject, readPatchRequest } from '../server/write-requests.ts';
@@ -21,8 +22,13 @@ import { writeOptions } from '../wire/write-options.ts';
 const SCALE = { apiVersion: 'autoscaling/v1', kind: 'Scale' };
 
 /** The handler for the scale of a resource. */
-export function scaleHandler(registries: Registries, scale: ScaleStrategy): SubresourceHandler {
+export function scaleHandler(
+  registries: Registries,
+  scaleOf: (resource: Resource) => ScaleStrategy | undefined,
+): SubresourceHandler {
   return async (request) => {
+    const scale = scaleOf(request.resource);
+    if (scale === undefined) throw pageNotFound();
     const { exchange, writer, info, served } = request;
     const encoding = encodingOf(request, negotiateObject(exchange));
     const place = placeOf(request);

@@ -1,15 +1,15 @@
 import { humanDuration, type KubeMetadata, type KubeObject } from '@podwright/kube-api';
 import type { ApiObject } from '@podwright/kube-kinds';
 
-export type Cell = string | number | boolean;
+export type Cell = string | number | boolean | null;
 
 /** A column of a meta/v1 Table. `kubectl get` shows columns of priority 1 only with `-o wide`. */
 export type ColumnDefinition = {
   name: string;
-  type: 'string' | 'integer' | 'boolean' | 'date';
-  format: '' | 'name';
+  type: string;
+  format: string;
   description: string;
-  priority: 0 | 1;
+  priority: number;
 };
 
 export type Column<T = KubeObject> = {

@@ -82,7 +82,7 @@ const COLUMNS: Record<string, string> = {
   'StorageVersionMigration.storagemigration.k8s.io': 'Name, Resource, Status',
 };
 
-const MARKS = { string: '', integer: '#', boolean: '?', date: '%' };
+const MARKS: Readonly<Record<string, string>> = { string: '', integer: '#', boolean: '?', date: '%' };
 
 const marked = ({ name, type, format, priority }: ColumnDefinition): string =>
   `${name}${MARKS[type]}${format === 'name' ? '@' : ''}${priority === 1 ? '*' : ''}`;

@@ -51,6 +51,8 @@ export type TableOptions = {
   remainingItemCount?: number;
   /** True if the client already has the column definitions from an earlier table of the watch. */
   noHeaders?: boolean;
+  /** The table of a custom kind. */
+  kindTable?: KindTable;
 };
 
 const TABLES: KindTables = {
@@ -84,7 +86,8 @@ export function tableOf(
   options: TableOptions,
 ): Table {
   const key = group === '' ? kind : `${kind}.${group}`;
-  const { columns, conditions, compare } = Object.hasOwn(TABLES, key) ? TABLES[key]! : DEFAULT_TABLE;
+  const own = Object.hasOwn(TABLES, key) ? TABLES[key]! : DEFAULT_TABLE;
+  const { columns, conditions, compare } = options.kindTable ?? own;
   const ordered = compare === undefined ? objects : objects.toSorted(compare);
   const { resourceVersion, remainingItemCount, noHeaders = false, nowMs, includeObject } = options;
   return {

@@ -1,3 +1,5 @@
+import { badRequest, invalid } from '@podwright/api-machinery';
+import { invalidValue } from '@podwright/kube-kinds';
 import {
   apiVersionOf,
   type GroupVersionKind,
@@ -38,6 +40,19 @@ export function namedKind(value: unknown, expected: GroupVersionKind): GroupVers
   };
   const [apiVersion, kind] = [read('apiVersion'), read('kind')];
   return namedBy({ apiVersion, kind }, expected);
+}
+
+/** Like `namedKind`, for a body of a custom kind. It must declare the expected one. */
+export function customKind(value: unknown, expected: GroupVersionKind): GroupVersionKind {
+  const named = namedKind(value, expected);
+  const { apiVersion = '', kind = '', metadata } = (value ?? {}) as JsonObject & { metadata?: { name?: unknown } };
+  if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${JSON.stringify(value)}'`, expected);
+  const served = apiVersionOf(expected);
+  if (apiVersion !== served)
+    throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${served})`);
+  if (kind === expected.kind) return named;
+  const problem = invalidValue('kind', kind, `must be ${expected.kind}`);
+  throw invalid({ group: expected.group, kind: named.kind }, String(metadata?.name ?? ''), [problem]);
 }
 
 /** Like `namedKind`, but for a body that is not JSON. */

@@ -10,10 +10,10 @@ import {
   PROTOBUF_MEDIA_TYPE,
   type Schema,
 } from '@podwright/kube-schema';
-import { checkedType, DecodeError, namedBy, namedKind } from './body-kind.ts';
+import { checkedType, customKind, DecodeError, namedBy, namedKind } from './body-kind.ts';
 import { checkValues } from './check-values.ts';
 import { type FieldValidation, strictError, type Warn } from './field-validation.ts';
-import { MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
+import { CUSTOM_MEDIA_TYPES, MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
 import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody } from './parsed-body.ts';
 import type { SentBody } from './sent-body.ts';
 import { summaryOf } from './summary.ts';
@@ -30,10 +30,11 @@ export type DecodeBodyOptions = {
  * Returns the media type of a body from its Content-Type header. Defaults to JSON if the header is absent; throws 415 for any unsupported
  * type.
  */
-export function bodyMediaType(contentType: string): ObjectMediaType {
+export function bodyMediaType(contentType: string, isCustom = false): ObjectMediaType {
+  const supported = isCustom ? CUSTOM_MEDIA_TYPES : MEDIA_TYPES;
   const sent = contentType === '' ? MEDIA_TYPES[0] : mediaTypeOf(contentType);
-  const known = MEDIA_TYPES.find((type) => type === sent);
-  if (known === undefined) throw unsupportedMediaType(MEDIA_TYPES);
+  const known = supported.find((type) => type === sent);
+  if (known === undefined) throw unsupportedMediaType(supported);
   return known;
 }
 
@@ -72,9 +73,11 @@ const shownBody = (body: SentBody): Buffer =>
 type Decoded = { object: JsonObject; actual: GroupVersionKind };
 
 function ofParsed(parsed: ParsedBody, options: DecodeBodyOptions): Decoded {
-  const actual = namedKind(parsed.value, options.expected);
-  const type = checkedType(actual, options);
-  const { schema } = options;
+  const { schema, expected } = options;
+  const custom = schema.kind(expected);
+  const isCustom = custom?.custom !== undefined;
+  const actual = isCustom ? customKind(parsed.value, expected) : namedKind(parsed.value, expected);
+  const type = isCustom ? custom : checkedType(actual, options);
   const decoded = withKind(actual, () =>
     decodeJson(parsed.value ?? {}, { schema, type, duplicates: parsed.duplicates }),
   );

@@ -1,5 +1,5 @@
 import { itemParts, StoredObject } from '@podwright/api-machinery';
-import { apiVersionOf, type JsonObject, listKind } from '@podwright/kube-schema';
+import { apiVersionOf, type GroupVersionKind, type JsonObject, listKind, type Schema } from '@podwright/kube-schema';
 import { tableValue } from './encode-table.ts';
 import { type Body, encodeValue, NEWLINE } from './encode-value.ts';
 import type { OutputFormat } from './negotiation.ts';
@@ -48,7 +48,8 @@ export const isStoredForm = ({ mediaType, isPretty }: OutputFormat): boolean =>
 export async function encodeList(page: ObjectPage, encoding: ResourceEncoding): Promise<Body> {
   const { objects } = page;
   const { format } = encoding;
-  if (format.convertTo === undefined && isStoredForm(format) && areStored(objects)) {
+  const isCustom = isCustomKind(encoding.schema, encoding.resource);
+  if (format.convertTo === undefined && isStoredForm(format) && areStored(objects) && !isCustom) {
     const head = JSON.stringify({ ...listHead(page, encoding), items: [] });
     const parts = [Buffer.from(head.slice(0, -2)), ...itemParts(objects), LIST_END];
     return { contentType: format.mediaType, parts };
@@ -61,10 +62,11 @@ const LIST_END = Buffer.from(']}\n');
 const areStored = (objects: readonly AnyObject[]): objects is readonly StoredObject[] =>
   objects.every((object) => object instanceof StoredObject);
 
-const listHead = (page: ObjectPage, { resource }: ResourceEncoding): JsonObject => ({
-  kind: listKind(resource.kind),
+/** As in upstream, lists of custom kinds always have a continue token. */
+const listHead = (page: ObjectPage, { schema, resource }: ResourceEncoding): JsonObject => ({
+  kind: resource.listKind ?? listKind(resource.kind),
   apiVersion: apiVersionOf(resource),
-  metadata: listMetadata(page),
+  metadata: { ...(isCustomKind(schema, resource) ? { continue: '' } : {}), ...listMetadata(page) },
 });
 
 const listMetadata = ({ revision, remainingItemCount, ...page }: ObjectPage): JsonObject => ({
@@ -81,7 +83,7 @@ export async function listValue(
 ): Promise<JsonObject> {
   switch (convertTo?.kind) {
     case undefined:
-      return { ...listHead(page, encoding), items: page.objects.map((object) => asItem(decoded(object))) };
+      return { ...listHead(page, encoding), items: page.objects.map((object) => itemOf(decoded(object), encoding)) };
     case 'Table':
       return tableValue({ ...page, resourceVersion: String(page.revision) }, convertTo, encoding);
     case 'PartialObjectMetadata':
@@ -96,5 +98,8 @@ export async function listValue(
   }
 }
 
-/** List items have neither kind nor apiVersion. */
-const asItem = ({ kind: _, apiVersion: __, ...item }: JsonObject): JsonObject => item;
+/** List items have neither kind nor apiVersion, except those of custom kinds. */
+const itemOf = ({ kind, apiVersion, ...item }: JsonObject, { schema, resource }: ResourceEncoding): JsonObject =>
+  isCustomKind(schema, resource) ? { apiVersion, kind, ...item } : item;
+
+const isCustomKind = (schema: Schema, resource: GroupVersionKind) => schema.kind(resource)?.custom !== undefined;

@@ -1,7 +1,7 @@
 import { badRequest } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { JsonObject } from '@podwright/kube-schema';
-import { loadTables } from '../tables/load-tables.ts';
+import { loadCustomTables, loadTables } from '../tables/load-tables.ts';
 import type { IncludeObject, TableOptions } from '../tables/table-of.ts';
 import type { Conversion } from './negotiation.ts';
 import { type AnyObject, decoded, metadataOf, type ResourceEncoding } from './response-content.ts';
@@ -26,12 +26,14 @@ type TableContent = Pick<TableOptions, 'resourceVersion' | 'continue' | 'remaini
 export async function tableValue(
   { objects, ...content }: TableContent,
   { version }: Conversion,
-  { resource, toStored, includeObject, nowMs }: ResourceEncoding,
+  { schema, resource, toStored, includeObject, nowMs }: ResourceEncoding,
 ): Promise<JsonObject> {
+  const custom = schema.kind(resource)?.custom;
+  const kindTable = custom && (await loadCustomTables()).customTable(custom.columns);
   const { tableOf } = await loadTables();
   const served = objects.map(decoded);
-  const stored = toStored === undefined ? served : served.map(toStored);
-  const table = tableOf(resource, stored, { ...content, includeObject: 'Object', nowMs });
+  const stored = toStored === undefined || custom !== undefined ? served : served.map(toStored);
+  const table = tableOf(resource, stored, { ...content, includeObject: 'Object', nowMs, kindTable });
   const servedOf = new Map<object, ApiObject>(stored.map((object, index) => [object, served[index]!]));
   const rows = table.rows.map(({ object, ...row }) => ({
     ...row,

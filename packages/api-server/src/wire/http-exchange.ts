@@ -53,6 +53,8 @@ export type HttpExchange = {
   bodyTurn?: (bytes: number) => Promise<void>;
   /** Where the objects in the bodies are recorded; undefined if they are not needed. */
   bodies?: ObservedBodies;
+  /** Whether the objects of the URL are of a custom kind, which cannot be encoded as protobuf. */
+  isCustom?: boolean;
   /** Set if the caller is in this process: the body, which is not read from the request. It is undefined for a request without a body. */
   value?: { body: unknown };
 };

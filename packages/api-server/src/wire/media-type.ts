@@ -3,6 +3,9 @@ import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
 /** The media types in which objects can be encoded, in upstream's order. */
 export const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE] as const;
 
+/** The media types of objects of custom kinds. */
+export const CUSTOM_MEDIA_TYPES: readonly ObjectMediaType[] = ['application/json', 'application/yaml'];
+
 export type ObjectMediaType = (typeof MEDIA_TYPES)[number];
 
 /** The media types of PATCH bodies. */
@@ -12,6 +15,11 @@ export const PATCH_MEDIA_TYPES = [
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ] as const;
+
+/** The media types of patches to custom kinds. */
+export const CUSTOM_PATCH_MEDIA_TYPES: readonly PatchMediaType[] = PATCH_MEDIA_TYPES.filter(
+  (type) => type !== 'application/strategic-merge-patch+json',
+);
 
 export type PatchMediaType = (typeof PATCH_MEDIA_TYPES)[number];
 

@@ -2,7 +2,7 @@ import { type AcceptClause, accepts, parseAccept } from '@podwright/api-document
 import { noRepresentation, notAcceptable } from '@podwright/api-machinery';
 import { PROTOBUF_MEDIA_TYPE } from '@podwright/kube-schema';
 import { type HttpExchange, headerOf } from './http-exchange.ts';
-import { MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
+import { CUSTOM_MEDIA_TYPES, MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';
 
 /** The kind to which an object or list is converted for the response. */
 export type Conversion = {
@@ -37,12 +37,12 @@ export function checkAccept({ request }: Pick<HttpExchange, 'request'>, { isList
   throw noRepresentation([...MEDIA_TYPES, ...(isList ? streams : [])]);
 }
 
-type Negotiated = Pick<HttpExchange, 'request' | 'query'>;
+type Negotiated = Pick<HttpExchange, 'request' | 'query' | 'isCustom'>;
 
 /** Negotiates the response format of an object or list from the Accept header. Throws 406 if the client accepts no supported format. */
 export function negotiateObject(exchange: Negotiated): OutputFormat {
-  const format = negotiate(exchange, { conversions: true });
-  if (format === undefined) throw notAcceptable(MEDIA_TYPES);
+  const format = negotiate(exchange, { conversions: true, isCustom: exchange.isCustom });
+  if (format === undefined) throw notAcceptable(exchange.isCustom ? CUSTOM_MEDIA_TYPES : MEDIA_TYPES);
   return format;
 }
 
@@ -60,7 +60,10 @@ export function negotiateWatch(exchange: Negotiated): OutputFormat {
 export const negotiateStatus = (exchange: Negotiated): OutputFormat | undefined =>
   negotiate(exchange, { conversions: false });
 
-function negotiate(exchange: Negotiated, { conversions }: { conversions: boolean }): OutputFormat | undefined {
+function negotiate(
+  exchange: Negotiated,
+  { conversions, isCustom = false }: { conversions: boolean; isCustom?: boolean },
+): OutputFormat | undefined {
   const accept = headerOf(exchange.request, 'accept');
   const isPretty = prefersPretty(exchange);
   if (accept === '') return { mediaType: MEDIA_TYPES[0], isPretty };
@@ -68,6 +71,7 @@ function negotiate(exchange: Negotiated, { conversions }: { conversions: boolean
     for (const mediaType of MEDIA_TYPES) {
       const convertTo = accepts(clause, mediaType) ? conversionOf(clause, mediaType) : 'none';
       if (convertTo === 'none' || (convertTo !== undefined && !conversions)) continue;
+      if (isCustom && convertTo === undefined && mediaType === PROTOBUF_MEDIA_TYPE) continue;
       return { mediaType, isPretty: isPretty || clause.params.pretty === '1', convertTo };
     }
   return undefined;

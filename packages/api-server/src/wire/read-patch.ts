@@ -1,6 +1,6 @@
-import { badRequest, unroutedMediaType } from '@podwright/api-machinery';
+import { badRequest, unroutedMediaType, unsupportedMediaType } from '@podwright/api-machinery';
 import type { FieldValidation, Warn } from './field-validation.ts';
-import { mediaTypeOf, PATCH_MEDIA_TYPES, type PatchMediaType } from './media-type.ts';
+import { CUSTOM_PATCH_MEDIA_TYPES, mediaTypeOf, PATCH_MEDIA_TYPES, type PatchMediaType } from './media-type.ts';
 import { BodySyntaxError, type ParsedBody, parseJsonBody, parseYamlBody, yamlStrictProblem } from './parsed-body.ts';
 import type { SentBody } from './sent-body.ts';
 
@@ -16,9 +16,11 @@ export type PatchBody = {
 };
 
 /** Returns the patch type from the Content-Type header. Throws 415 for any other media type, including plain JSON. */
-export function patchMediaType(contentType: string): PatchMediaType {
+export function patchMediaType(contentType: string, isCustom = false): PatchMediaType {
   const sent = mediaTypeOf(contentType);
   const known = PATCH_MEDIA_TYPES.find((type) => type === sent);
+  if (isCustom && (known === undefined || !CUSTOM_PATCH_MEDIA_TYPES.includes(known)))
+    throw unsupportedMediaType(CUSTOM_PATCH_MEDIA_TYPES);
   if (known === undefined) throw unroutedMediaType();
   return known;
 }

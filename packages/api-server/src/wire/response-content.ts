@@ -22,7 +22,7 @@ export type ResourceEncoding = {
   format: OutputFormat;
   schema: Schema;
   /** The kind of the objects, in the URL's version. */
-  resource: GroupVersionKind;
+  resource: GroupVersionKind & { listKind?: string };
   /**
    * Converts objects to the version in which upstream stores them, from which table columns are computed. Absent if the objects are already
    * in that version.
@@ -53,7 +53,9 @@ export function wrongConversion(
   isList: boolean,
 ): ApiError {
   const directory = schema.kind(resource)?.name.split('.')[0];
-  const type = `*${directory}.${resource.kind}${isList ? 'List' : ''}`;
+  const isCustom = schema.kind(resource)?.custom !== undefined;
+  const [from, kind] = isCustom ? ['unstructured', 'Unstructured'] : [directory, resource.kind];
+  const type = `*${from}.${kind}${isList ? 'List' : ''}`;
   const message = `you requested ${requested}, but the requested object is ${isList ? 'a list' : 'not a list'} (${type})`;
   return new ApiError(406, 'NotAcceptable', { message });
 }

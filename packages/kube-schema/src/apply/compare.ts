@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldOf, isJsonObject } from '../json.ts';
 import { type FieldSet, FieldSetBuilder, type Path } from './field-set.ts';
-import { isEmptyOrAbsent, listElement, type Node } from './node.ts';
+import { isEmptyOrAbsent, listElement, type Node, nodeFor } from './node.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
 
 /** The fields in which an object differs from an older version of itself. */
@@ -20,7 +20,8 @@ export function compareObjects(node: Node, before: unknown, after: unknown): Com
 }
 
 function compare(pair: Pair, sets: Sets): void {
-  const { node, before, after, path } = pair;
+  const { before, after, path } = pair;
+  const node = nodeFor(pair.node, before, after);
   if (before === undefined) sets.added.insert(path);
   else if (after === undefined) sets.removed.insert(path);
   const isLeaf = node.kind === 'leaf' || (isEmptyOrAbsent(before) && isEmptyOrAbsent(after));

@@ -1,13 +1,14 @@
 import { PodwrightError } from '@podwright/base';
 import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
-import { isEmptyOrAbsent, listElement, type Node } from './node.ts';
+import { isEmptyOrAbsent, listElement, type Node, nodeFor } from './node.ts';
 import { formatElements, type PathElement } from './path-element.ts';
 
 /**
  * Merges an applied configuration into the live object (structured-merge-diff, typed.Merge). Modifies neither. Throws `invalid_argument` if
  * list elements in the configuration lack a key or have a duplicate key.
  */
-export function mergeApplied(node: Node, live: unknown, applied: unknown): unknown {
+export function mergeApplied(given: Node, live: unknown, applied: unknown): unknown {
+  const node = nodeFor(given, live, applied);
   if (applied === undefined) return live;
   if (node.kind === 'leaf' || (isEmptyOrAbsent(live) && isEmptyOrAbsent(applied))) return applied;
   if (node.kind === 'list') return new ListMerge(node, asList(live), asList(applied)).merged();

@@ -1,6 +1,7 @@
 /** Types as server-side apply sees them: leaves, and lists and maps that are merged. */
 import { PodwrightError } from '@podwright/base';
 import { fieldOf, isJsonObject, type JsonObject } from '../json.ts';
+import { allowsAnyField, type CustomSchema, propertyOf } from '../schema/custom-schema.ts';
 import { type Field, isStructType, type StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
 import { keyElement, type PathElement, valueElement } from './path-element.ts';
@@ -8,16 +9,31 @@ import { keyElement, type PathElement, valueElement } from './path-element.ts';
 /** `leaf`: a scalar, a value type, or a list or map that is replaced as a whole. */
 export type Node =
   | { kind: 'leaf' }
-  | { kind: 'list'; keys: readonly string[]; element: Node }
-  | { kind: 'map'; at(name: string): Node | undefined; isNamed(name: string): boolean };
+  /** `defaults`: the values of keys that elements omit. */
+  | { kind: 'list'; keys: readonly string[]; defaults?: JsonObject; element: Node }
+  | { kind: 'map'; at(name: string): Node | undefined; isNamed(name: string): boolean }
+  /** Not declared: an object is merged, any other value is a leaf. */
+  | { kind: 'deduced' };
+
+const METADATA = 'meta.v1.ObjectMeta';
 
 const LEAF: Node = { kind: 'leaf' };
+const DEDUCED: Node = { kind: 'deduced' };
+const DEDUCED_MAP: Node = { kind: 'map', isNamed: () => false, at: () => DEDUCED };
+
+/** Returns the node with which values are compared or merged. */
+export function nodeFor(node: Node, ...values: readonly unknown[]): Exclude<Node, { kind: 'deduced' }> {
+  if (node.kind !== 'deduced') return node;
+  const present = values.filter((value) => value !== undefined && value !== null);
+  return (present.length > 0 && present.every(isJsonObject) ? DEDUCED_MAP : LEAF) as never;
+}
 
 /** Default values of list keys, for elements that omit the key: the `protocol` of a port (OpenAPI's `default`). */
 const KEY_DEFAULTS: JsonObject = { protocol: 'TCP' };
 
 /** Returns the node for a struct: a leaf if server-side apply replaces it as a whole, otherwise a map. */
 export function structNode(schema: Schema, type: StructType): Node {
+  if (type.custom !== undefined) return customNode(type.custom.schema, structNode(schema, schema.type(METADATA)));
   return type.isAtomic || type.isList ? LEAF : granularNode(schema, type);
 }
 
@@ -41,14 +57,64 @@ function fieldNode(schema: Schema, field: Field): Node {
   return field.listType === 'atomic' ? LEAF : { kind: 'list', keys: field.mapKeys, element };
 }
 
+/** Returns the node for an object of a custom kind, or an object of any kind within one. `metadata`: the node for the metadata. */
+function customNode(schema: CustomSchema, metadata: Node): Node {
+  const rest = valueNode({ ...schema, type: 'object' }, metadata);
+  if (rest.kind !== 'map') return rest;
+  return {
+    kind: 'map',
+    isNamed: (name) => OBJECT_FIELDS.includes(name) || rest.isNamed(name),
+    at: (name) => (name === 'metadata' ? metadata : OBJECT_FIELDS.includes(name) ? LEAF : rest.at(name)),
+  };
+}
+
+const OBJECT_FIELDS = ['apiVersion', 'kind', 'metadata'];
+
+function valueNode(schema: CustomSchema, metadata: Node): Node {
+  if (schema.type === 'object') return objectNode(schema, metadata);
+  if (schema.type === 'array') return arrayNode(schema, metadata);
+  return schema.type === undefined && allowsAnyField(schema) ? DEDUCED : LEAF;
+}
+
+function objectNode(schema: CustomSchema, metadata: Node): Node {
+  if (schema['x-kubernetes-map-type'] === 'atomic') return LEAF;
+  const { properties = {}, additionalProperties } = schema;
+  const hasAny = Object.keys(properties).length > 0 || typeof additionalProperties === 'object';
+  if (!hasAny && !allowsAnyField(schema)) return { kind: 'map', isNamed: () => false, at: () => undefined };
+  const nodeOf = (one: CustomSchema) =>
+    one['x-kubernetes-embedded-resource'] === true ? customNode(one, metadata) : valueNode(one, metadata);
+  return {
+    kind: 'map',
+    isNamed: (name) => Object.hasOwn(properties, name),
+    at: (name) => {
+      const property = propertyOf(schema, name);
+      return property === undefined ? (allowsAnyField(schema) ? DEDUCED : undefined) : nodeOf(property);
+    },
+  };
+}
+
+function arrayNode({ items = {}, ...schema }: CustomSchema, metadata: Node): Node {
+  const type = schema['x-kubernetes-list-type'];
+  if (type !== 'map' && type !== 'set') return LEAF;
+  const keys = type === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : [];
+  const defaults = keys.flatMap((key) => {
+    const value = propertyOf(items, key)?.default;
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return { kind: 'list', keys, defaults: Object.fromEntries(defaults), element: valueNode(items, metadata) };
+}
+
 /** Returns the path element that identifies a list element. Throws `invalid_argument` for elements that cannot be identified. */
-export function listElement({ keys }: { keys: readonly string[] }, element: unknown): PathElement {
+export function listElement(
+  { keys, defaults = KEY_DEFAULTS }: { keys: readonly string[]; defaults?: JsonObject },
+  element: unknown,
+): PathElement {
   if (keys.length === 0) {
     if (typeof element === 'object') throw unidentified('a set may only have scalars');
     return valueElement(element);
   }
   if (!isJsonObject(element)) throw unidentified('associative list with keys may not have non-map elements');
-  const entries = keys.map((key) => [key, fieldOf(element, key) ?? KEY_DEFAULTS[key]]);
+  const entries = keys.map((key) => [key, fieldOf(element, key) ?? fieldOf(defaults, key)]);
   const found = entries.filter(([, value]) => value !== undefined);
   if (found.length === 0)
     throw unidentified(`associative list with keys has an element that omits all key fields ["${keys.join('" "')}"]`);

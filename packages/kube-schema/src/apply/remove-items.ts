@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, setField } from '../json.ts';
 import type { FieldSet } from './field-set.ts';
-import { listElement, type Node } from './node.ts';
+import { listElement, type Node, nodeFor } from './node.ts';
 import { fieldElement } from './path-element.ts';
 
 /** Returns a value without the fields in the set (structured-merge-diff, typed.RemoveItems), or `undefined` if nothing is left. */
-export function removeItems(node: Node, value: unknown, set: FieldSet): unknown {
+export function removeItems(given: Node, value: unknown, set: FieldSet): unknown {
+  const node = nodeFor(given, value);
   if (set.isEmpty || node.kind === 'leaf') return value;
   if (node.kind === 'list') return Array.isArray(value) ? removeElements(node, value, set) : value;
   return isJsonObject(value) ? removeFields(node, value, set) : value;

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json.ts';
 import { FieldSet, FieldSetBuilder, type Path } from './field-set.ts';
-import { listElement, type Node } from './node.ts';
+import { listElement, type Node, nodeFor } from './node.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
 
 /**
@@ -13,7 +13,8 @@ export function toFieldSet(node: Node, value: unknown): FieldSet {
   return set.build();
 }
 
-function walk({ node, value, path }: { node: Node; value: unknown; path: Path }, set: FieldSetBuilder): void {
+function walk({ node: given, value, path }: { node: Node; value: unknown; path: Path }, set: FieldSetBuilder): void {
+  const node = nodeFor(given, value);
   if (node.kind === 'leaf') set.insert(path);
   else if (node.kind === 'list' && Array.isArray(value)) walkList({ node, value, path }, set);
   else if (node.kind === 'map' && isJsonObject(value))
@@ -53,6 +54,7 @@ export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet
 }
 
 function nodeBelow(node: Node | undefined, element: PathElement): Node | undefined {
+  if (node?.kind === 'deduced') return node;
   if (node?.kind === 'list') return node.element;
   return node?.kind === 'map' && element.startsWith('f:') ? node.at(element.slice(2)) : undefined;
 }

@@ -1,6 +1,7 @@
 import { isTooDeep, type JsonObject } from '../json.ts';
 import type { StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
+import { decodeCustom } from './decode-custom.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { decodeError, type JsonPath, Problems } from './problems.ts';
 
@@ -32,6 +33,7 @@ export type DecodedJson = {
  */
 export function decodeJson(value: unknown, { schema, type, duplicates = [] }: DecodeJsonOptions): DecodedJson {
   if (isTooDeep(value)) throw decodeError('exceeded max depth');
+  if (type.custom !== undefined) return decodeCustom(value, { schema, type, duplicates });
   const problems = new Problems(duplicates);
   const object = new JsonDecoder(schema, problems).struct(type, value, { path: [], struct: '', fields: '' });
   problems.check();

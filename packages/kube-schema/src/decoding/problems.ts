@@ -70,6 +70,16 @@ export class Problems {
     if (this.#firstError !== undefined) throw decodeError(this.#firstError);
   }
 
+  /** Reports all fields that occur more than once in the source text. */
+  allDuplicates(): void {
+    for (const text of this.#duplicates) this.#add(`duplicate field ${quoted(text)}`);
+  }
+
+  /** Adds the strict problems of another part of the object. */
+  merge({ strict }: Problems): void {
+    for (const problem of strict) this.#add(problem);
+  }
+
   #add(problem: string): void {
     if (this.#strict.size < MAX_PROBLEMS) this.#strict.add(problem);
   }

@@ -1,3 +1,5 @@
+import type { CustomType } from './custom-schema.ts';
+
 /** Protobuf scalar types. In JSON, `bytes` is a base64 string and `double` is a number. */
 export type ScalarType = 'string' | 'bool' | 'int32' | 'int64' | 'double' | 'bytes';
 
@@ -78,4 +80,6 @@ export type StructType = {
   isList: boolean;
   /** Whether server-side apply replaces the struct as a whole. */
   isAtomic: boolean;
+  /** Set for custom kinds. The fields are then only those of every object. */
+  custom?: CustomType;
 };

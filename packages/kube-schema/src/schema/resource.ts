@@ -7,7 +7,7 @@ export type Subresource = GroupVersionKind & {
   verbs: readonly string[];
 };
 
-/** A built-in resource of the Kubernetes API, as in discovery. */
+/** A resource of the Kubernetes API, as in discovery. */
 export type Resource = Subresource & {
   plural: string;
   singular: string;
@@ -16,6 +16,12 @@ export type Resource = Subresource & {
   /** The categories that the resource belongs to, such as `all` and `api-extensions`. */
   categories?: readonly string[];
   subresources?: Readonly<Record<string, Subresource>>;
+  /** Whether a CustomResourceDefinition defines the resource. Its objects are not encoded as protobuf. */
+  isCustom?: true;
+  /** The version in which objects are stored, of a custom resource. */
+  storageVersion?: string;
+  /** The kind of lists, of a custom kind that names it. */
+  listKind?: string;
 };
 
 /** Returns the list kind for a kind, such as `PodList`. */

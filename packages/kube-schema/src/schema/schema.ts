@@ -1,5 +1,7 @@
 import { brotliDecompressSync } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
+import type { CustomType } from './custom-schema.ts';
+import { type CustomResource, customStruct, keyOf, namedTypes } from './custom-struct.ts';
 import type { StructType } from './field.ts';
 import { type GroupVersionKind, parseApiVersion, type Resource } from './resource.ts';
 import { parseType } from './type-text.ts';
@@ -15,11 +17,16 @@ type SchemaData = {
 /** Request and response kinds that exist in every group version. */
 const IN_EACH_GROUP = /^(?:(?:Create|Delete|Get|List|Patch|Update)Options|Status|WatchEvent)$/;
 
+/** A custom kind in one version. */
+export type CustomKind = { resource: Resource; type: CustomType };
+
 /**
- * The built-in kinds and resources of Kubernetes 1.36. Each type is parsed on first use, so a program pays only for the kinds that it uses.
+ * The built-in kinds and resources of Kubernetes 1.36, and the custom kinds that a server has. Each built-in type is parsed on first use, so a program pays only for the kinds that it uses.
  */
 export class Schema {
-  readonly resources: readonly Resource[];
+  readonly #builtIn: readonly Resource[];
+  #custom: ReadonlyMap<string, CustomResource> = new Map();
+  #customTypes: ReadonlyMap<string, StructType> = new Map();
   readonly #texts: ReadonlyMap<string, string>;
   readonly #types = new Map<string, StructType>();
   /** The first component of the type names, by API group. */
@@ -27,7 +34,7 @@ export class Schema {
   readonly #byPlural: ReadonlyMap<string, Resource>;
 
   private constructor({ groups, resources, types }: SchemaData) {
-    this.resources = resources;
+    this.#builtIn = resources;
     this.#texts = new Map(Object.entries(types));
     this.#directories = new Map(Object.entries(groups).map(([directory, group]) => [group, directory]));
     this.#byPlural = new Map(
@@ -41,9 +48,24 @@ export class Schema {
     return new Schema(JSON.parse(brotliDecompressSync(Buffer.from(COMPRESSED, 'base64')).toString()));
   }
 
+  get resources(): readonly Resource[] {
+    if (this.#custom.size === 0) return this.#builtIn;
+    return [...this.#builtIn, ...[...this.#custom.values()].map(({ resource }) => resource)];
+  }
+
+  /** Replaces the custom kinds. Of a version that is not served, only the type can be found. */
+  setCustomKinds(kinds: readonly (CustomKind & { isServed?: boolean })[]): void {
+    const objectType = this.type('meta.v1.PartialObjectMetadata');
+    const all = kinds.map((kind) => ({ ...kind, type: customStruct(kind.resource, kind.type, objectType) }));
+    const served = all.filter(({ isServed = true }) => isServed);
+    this.#custom = new Map(served.map((one) => [keyOf(one.resource, one.resource.plural), one]));
+    this.#customTypes = new Map(all.flatMap(({ resource, type }) => namedTypes(resource, type)));
+  }
+
   /** Finds a resource by its API group ('' for core), version and plural name. */
   resource(group: string, version: string, plural: string): Resource | undefined {
-    return this.#byPlural.get([group, version, plural].join('/'));
+    const key = [group, version, plural].join('/');
+    return this.#byPlural.get(key) ?? this.#custom.get(key)?.resource;
   }
 
   /** Returns the type of a kind, including lists, options and other kinds that have no resource. */
@@ -51,7 +73,9 @@ export class Schema {
     const directory = this.#directories.get(group);
     const own = directory === undefined ? undefined : this.#find(`${directory}.${version}.${kind}`);
     if (own?.isObject) return own;
-    const isMeta = (group === '' && version === 'v1') || (directory !== undefined && IN_EACH_GROUP.test(kind));
+    const custom = this.#customTypes.get([group, version, kind].join('/'));
+    if (custom !== undefined) return custom;
+    const isMeta = (group === '' && version === 'v1') || (this.#hasGroup(group) && IN_EACH_GROUP.test(kind));
     const meta = isMeta ? this.#find(`meta.v1.${kind}`) : undefined;
     return meta?.isObject || kind === 'WatchEvent' ? meta : undefined;
   }
@@ -70,8 +94,12 @@ export class Schema {
     return type;
   }
 
+  #hasGroup(group: string): boolean {
+    return this.#directories.has(group) || [...this.#custom.values()].some(({ resource }) => resource.group === group);
+  }
+
   #find(name: string): StructType | undefined {
-    const known = this.#types.get(name);
+    const known = this.#types.get(name) ?? this.#customTypes.get(name);
     const text = known === undefined ? this.#texts.get(name) : undefined;
     if (text === undefined) return known;
     const type = parseType(name, text, (inlined) => this.type(inlined));

@@ -1,0 +1,119 @@
+/** The custom kinds of a server: what its CustomResourceDefinitions define. */
+
+import { type ObjectStore, timestamp } from '@podwright/api-machinery';
+import type * as CustomResources from '@podwright/custom-resources';
+import type { CustomRules, DefinedKinds } from '@podwright/custom-resources';
+import { type ApiObject, STRATEGIES, type Strategy } from '@podwright/kube-kinds';
+import { type CustomKind, decodeJson, type JsonObject, type Resource, type Schema } from '@podwright/kube-schema';
+
+export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
+
+type Library = typeof CustomResources;
+
+/** The kinds of one definition, as long as what defines them is the same. */
+type Installed = { key: string; kinds: DefinedKinds };
+
+export class CustomKinds {
+  readonly #schema: Schema;
+  readonly #rules = new WeakMap<Resource, CustomRules>();
+  readonly #listeners = new Set<() => void>();
+  #installed: ReadonlyMap<string, Installed> = new Map();
+  #library: Library | undefined;
+
+  constructor(schema: Schema) {
+    this.#schema = schema;
+  }
+
+  /** The code for custom kinds, which a node without definitions does not load. */
+  async load(): Promise<Library> {
+    this.#library ??= await import('@podwright/custom-resources');
+    return this.#library;
+  }
+
+  /** The served versions of all kinds. */
+  get resources(): readonly Resource[] {
+    return [...this.#installed.values()].flatMap(({ kinds }) => kinds.versions.map(({ resource }) => resource));
+  }
+
+  readonly rulesOf = (resource: Resource): CustomRules | undefined => this.#rules.get(resource);
+
+  /** Calls a function after each change of the kinds. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Loads the kinds of the stored definitions. */
+  async open(store: ObjectStore): Promise<void> {
+    const definitions = store.list(DEFINITIONS).objects.map((object) => object.decode());
+    if (definitions.length > 0) await this.install(definitions);
+  }
+
+  /** Replaces the kinds by those of these definitions, as far as they are established. */
+  async install(definitions: readonly ApiObject[]): Promise<void> {
+    const { hasCondition, definedKinds } = await this.load();
+    const established = definitions.filter((one) => hasCondition(one, 'Established'));
+    const next = new Map<string, Installed>();
+    for (const definition of established) {
+      const isEnding = hasCondition(definition, 'Terminating');
+      const key = JSON.stringify([definition.spec, (definition.status as JsonObject).acceptedNames, isEnding]);
+      const { uid = '' } = definition.metadata;
+      const known = this.#installed.get(uid);
+      const kinds = known?.key === key ? known.kinds : definedKinds(definition, isEnding);
+      if (kinds !== undefined) next.set(uid, { key, kinds });
+    }
+    const isSame =
+      next.size === this.#installed.size &&
+      [...next].every(([uid, { kinds }]) => this.#installed.get(uid)?.kinds === kinds);
+    if (isSame) return;
+    this.#installed = next;
+    this.#schema.setCustomKinds([...next.values()].flatMap(({ kinds }) => withStored(kinds)));
+    for (const { kinds } of next.values()) this.#setRules(kinds);
+    for (const listener of this.#listeners) listener();
+  }
+
+  #setRules({ versions, stored }: DefinedKinds): void {
+    const { customStrategy, customConversion } = this.#library!;
+    const decode = (object: JsonObject, { resource }: CustomKind): ApiObject =>
+      decodeJson(object, { schema: this.#schema, type: this.#schema.kind(resource)! }).object as ApiObject;
+    for (const version of versions)
+      if (!this.#rules.has(version.resource))
+        this.#rules.set(version.resource, {
+          strategy: customStrategy(version),
+          conversion: customConversion(version, stored, decode),
+        });
+  }
+
+  /** The rules of definitions, including those for schemas. */
+  definitionStrategy(now: () => number): Strategy {
+    const strategy = STRATEGIES[DEFINITIONS]!;
+    const library = () => this.#library!;
+    return {
+      ...strategy,
+      load: async () => void (await this.load()),
+      validate: (object) => [
+        ...(strategy.validate?.(object) ?? []),
+        ...library().conversionErrors(object),
+        ...library().definitionSchemaErrors(object),
+        ...library().selectableErrors(object),
+      ],
+      validateUpdate: (object, old) => [
+        ...(strategy.validateUpdate?.(object, old) ?? []),
+        ...library().conversionErrors(object),
+        ...library().definitionSchemaErrors(object, old),
+        ...library().selectableErrors(object),
+      ],
+      warnings: (object, old) => [
+        ...(strategy.warnings?.(object, old) ?? []),
+        ...library().definitionWarnings(object, old),
+      ],
+      prepareForDelete: (object) => library().withCleanup(object, timestamp(now())),
+    };
+  }
+}
+
+/** Returns the versions of a kind with their types. The stored version may not be served. */
+function withStored({ versions, stored }: DefinedKinds): (CustomKind & { isServed: boolean })[] {
+  const served = versions.map(({ resource, type }) => ({ resource, type, isServed: true }));
+  if (versions.includes(stored)) return served;
+  return [...served, { resource: stored.resource, type: stored.type, isServed: false }];
+}

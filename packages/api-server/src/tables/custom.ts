@@ -1,0 +1,56 @@
+/** Tables of custom kinds (apiextensions-apiserver, registry/customresource/tableconvertor). */
+import { jsonPath } from '@podwright/custom-resources';
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { CustomColumn } from '@podwright/kube-schema';
+import { age, type Cell, type Column, CREATED_AT, type KindTable, kindTable, named, text } from './column.ts';
+
+const OBJECT_NAME =
+  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
+
+const NAME: Column = named(text('Name', OBJECT_NAME, ({ metadata }) => metadata.name ?? ''));
+
+const AGE_COLUMN: CustomColumn = {
+  name: 'Age',
+  type: 'date',
+  description: CREATED_AT.definition!.description,
+  jsonPath: '.metadata.creationTimestamp',
+};
+
+/** Returns the table of a kind. Without columns, it has the name and the age. */
+export const customTable = (columns: readonly CustomColumn[] = [AGE_COLUMN]): KindTable =>
+  kindTable([NAME, ...columns.map(customColumn)]);
+
+function customColumn({
+  name,
+  type,
+  format = '',
+  description,
+  priority = 0,
+  jsonPath: path,
+}: CustomColumn): Column<ApiObject> {
+  const find = jsonPath(path) ?? (() => []);
+  const shown = description ?? `Custom resource definition column (in JSONPath format): ${path}`;
+  return {
+    definition: { name, type, format, description: shown, priority },
+    cell: (object, nowMs) => cellOf(find(object), { type, nowMs }),
+  };
+}
+
+function cellOf([value]: readonly unknown[], { type, nowMs }: { type: string; nowMs: number }): Cell {
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      return dateCell(value, nowMs);
+    default:
+      return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  }
+}
+
+const dateCell = (value: unknown, nowMs: number): Cell =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? age(value, nowMs) : '<invalid>';

@@ -1,0 +1,103 @@
+/** The rules of a custom kind in one version (apiextensions-apiserver, registry/customresource). */
+import {
+  type ApiObject,
+  type Conversion,
+  type FieldError,
+  invalidValue,
+  isSameValue,
+  type Strategy,
+} from '@podwright/kube-kinds';
+import { apiVersionOf, type CustomKind, type JsonObject } from '@podwright/kube-schema';
+import { scaleErrors, scaleStrategy } from './custom-scale.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { embeddedErrors } from './values/embedded-objects.ts';
+import { jsonPath } from './values/json-path.ts';
+import { Patterns } from './values/patterns.ts';
+import { repeatedItems } from './values/unique-items.ts';
+import { validateValue } from './values/validate-value.ts';
+
+export type CustomRules = { strategy: Strategy; conversion: Conversion };
+
+/** A version of a definition, with what its rules need. */
+export type CustomVersion = CustomKind & {
+  hasStatus: boolean;
+  scale: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string } | undefined;
+  /** The JSON paths that field selectors may use. */
+  selectablePaths: readonly string[];
+};
+
+export function customStrategy(version: CustomVersion): Strategy {
+  const { resource, type, hasStatus, scale, selectablePaths } = version;
+  const patterns = new Patterns();
+  const schema = type.schema as JsonSchema;
+  const validate = (object: ApiObject, old?: ApiObject): FieldError[] => [
+    ...validateValue(object, schema, { patterns, path: '', old }),
+    ...repeatedItems(object, schema, { path: '', old }),
+    ...embeddedErrors(object, schema, ''),
+    ...(scale === undefined ? [] : scaleErrors(object, scale)),
+  ];
+  /** Upstream validates only the status, with paths below it. */
+  const validateStatus = (object: ApiObject, old: ApiObject): FieldError[] => {
+    const { status } = schema.properties ?? {};
+    if (status === undefined || object.status === undefined) return [];
+    const errors = validateValue(object.status, status, { patterns, path: '', old: old.status });
+    return errors.map((one) => (one.field === '<nil>' ? one : { ...one, field: `status.${one.field}` }));
+  };
+  const validateKind = (object: ApiObject): FieldError[] =>
+    object.kind === resource.kind ? [] : [invalidValue('kind', object.kind, `must be ${resource.kind}`)];
+  return {
+    hasGeneration: true,
+    allowUnconditionalUpdate: false,
+    ...(hasStatus ? {} : { countsStatus: true }),
+    validate: (object) => [...validateKind(object), ...validate(object)],
+    validateUpdate: (object, old) => [...validateKind(object), ...validate(object, old)],
+    selectableFields: Object.fromEntries(selectablePaths.map((path) => [path.slice(1), valueAtPath(path)])),
+    ...(scale === undefined ? {} : { scale: scaleStrategy(scale) }),
+    ...(hasStatus ? { subresources: { status: statusRules(validateStatus) } } : {}),
+  };
+}
+
+/** A status update changes only the status, and the metadata's managed fields. */
+const statusRules = (validate: (object: ApiObject, old: ApiObject) => FieldError[]) => ({
+  prepareForUpdate: (object: ApiObject, old: ApiObject): ApiObject => {
+    const { managedFields: _, ...metadata } = old.metadata;
+    const { managedFields, resourceVersion } = object.metadata;
+    const { status: __, ...others } = old;
+    return {
+      ...others,
+      metadata: { ...metadata, resourceVersion, ...(managedFields === undefined ? {} : { managedFields }) },
+      ...(object.status === undefined ? {} : { status: object.status }),
+    } as ApiObject;
+  },
+  validateUpdate: validate,
+  resetFields: [['spec'], ['metadata']],
+});
+
+/** Returns a selectable field as text. Absent fields are ''. */
+function valueAtPath(path: string): (object: ApiObject) => string {
+  const find = jsonPath(path) ?? (() => []);
+  return (object) => {
+    const [value] = find(object);
+    return value === undefined || value === null || typeof value === 'object' ? '' : String(value);
+  };
+}
+
+/**
+ * Converts between a version and the stored version, which differ only in their names, schemas and defaults. Fields that only another
+ * version declares remain stored, but are not served.
+ */
+export function customConversion(
+  own: CustomKind,
+  stored: CustomKind,
+  decode: (object: JsonObject, kind: CustomKind) => ApiObject,
+): Conversion {
+  const convert = (object: ApiObject, to: CustomKind): ApiObject => {
+    const apiVersion = apiVersionOf(to.resource);
+    const converted = decode({ ...object, apiVersion }, to);
+    return object.apiVersion === apiVersion && isSameValue(converted, object) ? object : converted;
+  };
+  return {
+    toStored: (object) => (own === stored ? object : { ...object, apiVersion: apiVersionOf(stored.resource) }),
+    fromStored: (object) => convert(object, own),
+  };
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LinearPattern } from './linear-pattern.ts';
+
+test('patterns match as in Go', () => {
+  const cases: [pattern: string, matching: string[], other: string[]][] = [
+    ['^a+$', ['a', 'aaa'], ['', 'ab']],
+    ['b', ['abc'], ['ac']],
+    ['^(\\d+|\\*)(/\\d+)?(\\s+(\\d+|\\*)(/\\d+)?){4}$', ['* * * * */5', '1 2 3 4 5'], ['* * *', '* * * * x']],
+    ['^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$', ['a.b-c', 'x'], ['a..b', '-a', 'A']],
+    ['^a{2,3}$', ['aa', 'aaa'], ['a', 'aaaa']],
+    ['^a{2,}?$', ['aa', 'aaaaa'], ['a']],
+    ['^(?:a|b|)c$', ['ac', 'c'], ['dc']],
+    ['(?i)^straße$', ['STRAßE'], ['strase']],
+    ['^[^a-c\\]-]$', ['d', 'é'], ['a', ']', '-']],
+    ['^[[:alpha:]_]+$', ['a_B'], ['1']],
+    ['^\\p{L}+$', ['é'], ['1']],
+    ['^.$', ['😀', 'a'], ['\n', 'ab']],
+    ['(?s)^.$', ['\n'], []],
+    ['\\bfoo\\b', ['a foo b'], ['afoo']],
+    ['^\\Qa.b\\E$', ['a.b'], ['axb']],
+    ['^\\x41\\x{1F600}$', ['A😀'], ['A']],
+    ['^(?P<name>a)$', ['a'], ['b']],
+    ['(?m)^b$', ['a\nb\nc'], ['abc']],
+    ['^\\S+\\s\\S$', ['ab 1', '\u00a0 \v'], ['a  b', ' a b']],
+    ['^[^\\s]$', ['a'], [' ']],
+    ['^\\W\\D$', ['-a'], ['a1']],
+    ['^$', [''], ['a']],
+    ['{', ['a{'], ['a']],
+  ];
+  for (const [pattern, matching, other] of cases) {
+    const compiled = new LinearPattern(pattern);
+    for (const text of matching) assert.ok(compiled.test(text), `${pattern} matches ${JSON.stringify(text)}`);
+    for (const text of other) assert.ok(!compiled.test(text), `${pattern} does not match ${JSON.stringify(text)}`);
+  }
+});
+
+test('patterns that Go rejects are rejected', () => {
+  const messages = {
+    '[': 'missing closing ]: `[`',
+    '(a': 'missing closing ): `(a`',
+    '(?=a)': 'invalid or unsupported Perl syntax: `(?=`',
+    'a**': 'invalid nested repetition operator: `**`',
+    '*': 'missing argument to repetition operator: `*`',
+    'a{1001}': 'invalid repeat count: `{1001}`',
+    'a\\': 'trailing backslash at end of expression',
+    '\\1x\\8': 'invalid escape sequence: `\\8`',
+  };
+  for (const [pattern, message] of Object.entries(messages))
+    assert.throws(() => new LinearPattern(pattern), { message: `error parsing regexp: ${message}` }, pattern);
+});
+
+test('patterns that need exponential time in JavaScript take little time', () => {
+  const startMs = performance.now();
+  for (const pattern of ['^(a+)+$', '^(a|aa)+$', '^([a-z]+)*\\d$', '(x+x+)+y', '(a*)*b', '(|a|b*)*c'])
+    assert.ok(!new LinearPattern(pattern).test(`${'a'.repeat(2000)}!`), pattern);
+  assert.ok(performance.now() - startMs < 5000);
+});
+
+test('patterns whose repetitions multiply are rejected', () => {
+  assert.throws(() => new LinearPattern('((a{100}){100}){100}'), { message: /nests repetitions too deeply/ });
+  assert.throws(() => new LinearPattern('('.repeat(1000)), { message: /nests too deeply/ });
+});

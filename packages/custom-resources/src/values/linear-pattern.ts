@@ -1,0 +1,90 @@
+/**
+ * Matches regular expressions in time proportional to the length of the text, as Go does: patterns come from users, and JavaScript's engine
+ * needs exponential time for some of them. Follows all alternatives at once (Thompson's simulation of an automaton).
+ */
+import { PatternError } from './pattern-error.ts';
+import { type PatternNode, parsePattern } from './pattern-syntax.ts';
+
+/** What an instruction does before the next one: reads a character, checks a position, or continues at several instructions. */
+type Instruction =
+  | { read: (char: string) => boolean; next: number }
+  | { check: (before: string, after: string) => boolean; next: number }
+  | { split: readonly number[] }
+  | 'match';
+
+/** Repetitions are copies, so this bounds the time that each character takes. */
+const MAX_INSTRUCTIONS = 20_000;
+
+export class LinearPattern {
+  readonly #program: Instruction[] = [];
+  readonly #start: number;
+
+  /** Throws `PatternError` for a pattern that Go rejects, or that is too large. */
+  constructor(pattern: string) {
+    this.#start = this.#compile(parsePattern(pattern), this.#add('match'));
+  }
+
+  /** Whether any part of the text matches. */
+  test(text: string): boolean {
+    const chars = [...text];
+    let current = new Set<number>();
+    for (let index = 0; index <= chars.length; index++) {
+      const [before = '', after = ''] = [chars[index - 1], chars[index]];
+      const reached = this.#closure([...current, this.#start], before, after);
+      if (reached === undefined) return true;
+      current = new Set();
+      if (index < chars.length)
+        for (const instruction of reached) if (instruction.read(after)) current.add(instruction.next);
+    }
+    return false;
+  }
+
+  /** Returns the reading instructions that can be reached without reading, or `undefined` if the match is complete. */
+  #closure(from: readonly number[], before: string, after: string) {
+    const seen = new Set<number>();
+    const reading: { read: (char: string) => boolean; next: number }[] = [];
+    const waiting = [...from];
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      if (seen.has(at)) continue;
+      seen.add(at);
+      const instruction = this.#program[at]!;
+      if (instruction === 'match') return undefined;
+      if ('read' in instruction) reading.push(instruction);
+      else if ('split' in instruction) waiting.push(...instruction.split);
+      else if (instruction.check(before, after)) waiting.push(instruction.next);
+    }
+    return reading;
+  }
+
+  #add(instruction: Instruction): number {
+    if (this.#program.length >= MAX_INSTRUCTIONS) throw new PatternError('expression nests repetitions too deeply');
+    return this.#program.push(instruction) - 1;
+  }
+
+  /** Returns where the instructions for a node start. They continue at `next`. */
+  #compile(node: PatternNode, next: number): number {
+    switch (node.kind) {
+      case 'char':
+        return this.#add({ read: node.matches, next });
+      case 'position':
+        return this.#add({ check: node.holds, next });
+      case 'sequence':
+        return node.parts.reduceRight((after, part) => this.#compile(part, after), next);
+      case 'choice':
+        return this.#add({ split: node.options.map((option) => this.#compile(option, next)) });
+      case 'repeat':
+        return this.#repeat(node, next);
+    }
+  }
+
+  #repeat({ part, min, max }: Extract<PatternNode, { kind: 'repeat' }>, next: number): number {
+    let after = next;
+    if (max === Infinity) {
+      const split: number[] = [next];
+      after = this.#add({ split });
+      split.push(this.#compile(part, after));
+    } else for (let count = min; count < max; count++) after = this.#add({ split: [this.#compile(part, after), next] });
+    for (let count = 0; count < min; count++) after = this.#compile(part, after);
+    return after;
+  }
+}

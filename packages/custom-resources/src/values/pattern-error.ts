@@ -1,0 +1,2 @@
+/** Thrown for a pattern that Go rejects, or that is too large. */
+export class PatternError extends Error {}

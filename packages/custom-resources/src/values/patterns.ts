@@ -1,0 +1,24 @@
+import { LinearPattern } from './linear-pattern.ts';
+
+/** Longer texts do not match any pattern, which bounds the time of a match. */
+const MAX_TEXT_LENGTH = 100_000;
+
+/** The compiled patterns of a kind. */
+export class Patterns {
+  readonly #compiled = new Map<string, LinearPattern | undefined>();
+
+  /** Whether a text matches a pattern. A pattern that cannot be compiled allows any text; new definitions with such a pattern are rejected. */
+  matches(pattern: string, text: string): boolean {
+    const known = this.#compiled.has(pattern) ? this.#compiled.get(pattern) : compile(pattern);
+    this.#compiled.set(pattern, known);
+    return known === undefined || (text.length <= MAX_TEXT_LENGTH && known.test(text));
+  }
+}
+
+function compile(pattern: string): LinearPattern | undefined {
+  try {
+    return new LinearPattern(pattern);
+  } catch {
+    return undefined;
+  }
+}

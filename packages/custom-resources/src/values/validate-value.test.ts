@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonSchema } from '../json-schema.ts';
+import { embeddedErrors } from './embedded-objects.ts';
+import { Patterns } from './patterns.ts';
+import { repeatedItems } from './unique-items.ts';
+import { validateValue } from './validate-value.ts';
+
+function errors(spec: unknown, schema: JsonSchema, old?: unknown): string[] {
+  const root: JsonSchema = { type: 'object', properties: { spec: schema } };
+  const before = old === undefined ? undefined : { spec: old };
+  const object = { spec };
+  return [
+    ...validateValue(object, root, { patterns: new Patterns(), path: '', old: before }),
+    ...repeatedItems(object, root, { path: '', old: before }),
+    ...embeddedErrors(object, root, ''),
+  ].map(({ field, message }) => `${field}: ${message}`);
+}
+
+// observed on a kube-apiserver 1.36.2
+test('invalid values have the errors of upstream', () => {
+  const cases: [schema: JsonSchema, value: unknown, ...expected: string[]][] = [
+    [{ type: 'integer' }, 'x', 'Invalid value: "string": spec in body must be of type integer: "string"'],
+    [{ type: 'string' }, 1, 'Invalid value: "integer": spec in body must be of type string: "integer"'],
+    [{ type: 'string' }, null, 'Invalid value: "null": spec in body must be of type string: "null"'],
+    [{ type: 'number' }, 1],
+    [{ type: 'string', nullable: true }, null],
+    [
+      { 'x-kubernetes-int-or-string': true },
+      true,
+      'Invalid value: "boolean": spec in body must be of type integer,string: "boolean"',
+    ],
+    [{ type: 'string', maxLength: 3 }, 'abcd', 'Too long: may not be more than 3 bytes'],
+    [{ type: 'string', minLength: 2 }, 'a', 'Invalid value: "a": spec in body should be at least 2 chars long'],
+    [{ type: 'string', pattern: '^a$' }, 'b', `Invalid value: "b": spec in body should match '^a$'`],
+    [{ type: 'string', enum: ['a', 'b'] }, 'c', 'Unsupported value: "c": supported values: "a", "b"'],
+    [{ type: 'string', format: 'ipv4' }, 'x', 'Invalid value: "x": spec in body must be of type ipv4: "x"'],
+    [
+      { type: 'integer', maximum: 1_000_000 },
+      10_000_000,
+      'Invalid value: 10000000: spec in body should be less than or equal to 1000000',
+    ],
+    [
+      { type: 'number', maximum: 1_000_000, exclusiveMaximum: true },
+      1_000_000.5,
+      'Invalid value: 1000000.5: spec in body should be less than 1e+06',
+    ],
+    [{ type: 'number', multipleOf: 0.5 }, 0.3, 'Invalid value: 0.3: spec in body should be a multiple of 0.5'],
+    [{ type: 'array', maxItems: 1, items: { type: 'string' } }, ['a', 'b'], 'Too many: 2: must have at most 1 items'],
+    [{ type: 'object', required: ['a'] }, {}],
+    [{ type: 'object', minProperties: 1 }, {}, 'Invalid value: 0: spec in body should have at least 1 properties'],
+  ];
+  for (const [schema, value, ...expected] of cases)
+    if (schema.required === undefined)
+      assert.deepEqual(
+        errors(value, schema),
+        expected.map((one) => `spec: ${one}`),
+      );
+  assert.deepEqual(errors({}, { type: 'object', required: ['a'] }), ['spec.a: Required value']);
+  assert.deepEqual(errors(['a', 1], { type: 'array', items: { type: 'string' } }), [
+    'spec[1]: Invalid value: "integer": spec[1] in body must be of type string: "integer"',
+  ]);
+});
+
+test('combinations of schemas have errors without a path', () => {
+  const oneOf = [{ required: ['a'] }, { required: ['b'] }];
+  const schema: JsonSchema = { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } }, oneOf };
+  assert.deepEqual(errors({ a: 1 }, schema), []);
+  assert.deepEqual(errors({ a: 1, b: 1 }, schema), [
+    '<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found 2 valid alternatives',
+  ]);
+  assert.deepEqual(errors({}, schema), [
+    '<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found none valid',
+    'spec.a: Required value',
+  ]);
+  assert.deepEqual(errors(1, { type: 'integer', not: { minimum: 1 } }), [
+    '<nil>: Invalid value: "": "spec" must not validate the schema (not)',
+  ]);
+});
+
+test('the elements of sets and maps are unique', () => {
+  const set: JsonSchema = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } };
+  assert.deepEqual(errors(['a', 'b', 'a', 'a'], set), ['spec[2]: Duplicate value: "a"']);
+  const keys = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'] };
+  const map: JsonSchema = { type: 'array', ...keys, items: { type: 'object', properties: { n: { type: 'string' } } } };
+  assert.deepEqual(errors([{ n: 'a' }, { n: 'a' }], map), ['spec[1]: Duplicate value: {"n":"a"}']);
+});
+
+test('an object within an object needs a kind and a version', () => {
+  const schema: JsonSchema = { type: 'object', 'x-kubernetes-embedded-resource': true };
+  assert.deepEqual(errors({ kind: 'Pod' }, schema), ['spec.apiVersion: Required value']);
+});
+
+test('an update may keep a value that is invalid', () => {
+  const schema: JsonSchema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } };
+  assert.deepEqual(errors({ a: 1, b: 'x' }, schema, { a: 1, b: 'y' }), []);
+  assert.equal(errors({ a: 2, b: 'x' }, schema, { a: 1, b: 'y' }).length, 1);
+});

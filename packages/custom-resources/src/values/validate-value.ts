@@ -1,0 +1,187 @@
+/** Validates values against schemas, with the errors of upstream (kube-openapi, validate; apiextensions-apiserver, validation). */
+import {
+  type FieldError,
+  invalidValue,
+  isSameValue,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from '@podwright/kube-kinds';
+import type { JsonSchema } from '../json-schema.ts';
+import { hasFormat } from './formats.ts';
+import { goNumber } from './go-number.ts';
+import type { Patterns } from './patterns.ts';
+
+export type Validation = {
+  patterns: Patterns;
+  /** The path of the value, such as `spec.a[0]`. '' for the object itself. */
+  path: string;
+  /** The value before an update. An invalid value may remain as it is. */
+  old?: unknown;
+};
+
+/** An error of a combination of schemas has no path. */
+const combined = (message: string): FieldError => invalidValue('<nil>', '', message);
+
+export function validateValue(value: unknown, schema: JsonSchema, validation: Validation): FieldError[] {
+  const { old } = validation;
+  if (old !== undefined && isSameValue(value, old)) return [];
+  if (value === null) return [...typeErrors(value, schema, validation), ...enumErrors(value, schema, validation)];
+  return [
+    ...typeErrors(value, schema, validation),
+    ...combinationErrors(value, schema, validation),
+    ...(typeof value === 'string' ? textErrors(value, schema, validation) : []),
+    ...(typeof value === 'number' ? numberErrors(value, schema, validation) : []),
+    ...(Array.isArray(value) ? listErrors(value, schema, validation) : []),
+    ...enumErrors(value, schema, validation),
+    ...(isRecord(value) ? objectErrors(value, schema, validation) : []),
+  ];
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+function typeErrors(value: unknown, schema: JsonSchema, { path }: Validation): FieldError[] {
+  const types =
+    schema['x-kubernetes-int-or-string'] === true ? ['integer', 'string'] : schema.type ? [schema.type] : [];
+  const type = typeOf(value);
+  if (types.length === 0 || types.includes(type) || (type === 'integer' && types.includes('number'))) return [];
+  if (value === null && schema.nullable === true) return [];
+  return [wrongType(path, types.join(','), type)];
+}
+
+const wrongType = (path: string, expected: string, found: string): FieldError =>
+  typeInvalid(path, found, `${path} in body must be of type ${expected}: ${JSON.stringify(found)}`);
+
+function textErrors(text: string, schema: JsonSchema, { path, patterns }: Validation): FieldError[] {
+  const { minLength, maxLength, pattern, format } = schema;
+  const errors: FieldError[] = [];
+  const length = [...text].length;
+  const say = (problem: string) => invalidValue(path, text, `${path} in body ${problem}`);
+  if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
+  if (minLength !== undefined && length < minLength) errors.push(say(`should be at least ${minLength} chars long`));
+  if (pattern !== undefined && pattern !== '' && !patterns.matches(pattern, text))
+    errors.push(say(`should match '${pattern}'`));
+  if (format !== undefined && format !== '' && !hasFormat(text, format))
+    errors.push(typeInvalid(path, text, `${path} in body must be of type ${format}: ${JSON.stringify(text)}`));
+  return errors;
+}
+
+function numberErrors(number: number, schema: JsonSchema, { path }: Validation): FieldError[] {
+  const { type, multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = schema;
+  const errors: FieldError[] = [];
+  const isInteger = Number.isInteger(number);
+  const shown = (limit: number) => goNumber(limit, isInteger);
+  const say = (problem: string) => invalidValue(path, number, `${path} in body should be ${problem}`);
+  if (type === 'integer' && !isInteger)
+    errors.push(combined(`Checked value must be of type integer (default format) in ${path}`));
+  errors.push(...multipleErrors(number, multipleOf, path));
+  if (maximum !== undefined && (exclusiveMaximum ? number >= maximum : number > maximum))
+    errors.push(say(`less than ${exclusiveMaximum ? '' : 'or equal to '}${shown(maximum)}`));
+  if (minimum !== undefined && (exclusiveMinimum ? number <= minimum : number < minimum))
+    errors.push(say(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${shown(minimum)}`));
+  return errors;
+}
+
+/** As in upstream, the factor for integers has no fraction. */
+function multipleErrors(number: number, multipleOf: number | undefined, path: string): FieldError[] {
+  if (multipleOf === undefined) return [];
+  const isInteger = Number.isInteger(number);
+  const factor = isInteger ? Math.trunc(multipleOf) : multipleOf;
+  if (factor <= 0)
+    return [invalidValue(path, factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`)];
+  if (Number.isInteger(number / factor)) return [];
+  return [invalidValue(path, number, `${path} in body should be a multiple of ${goNumber(factor, isInteger)}`)];
+}
+
+function enumErrors(value: unknown, { enum: values, nullable }: JsonSchema, { path }: Validation): FieldError[] {
+  if (values === undefined || values.length === 0 || values.some((one) => isSameValue(one, value))) return [];
+  if (value === null && nullable === true) return [];
+  return [
+    notSupported(
+      path,
+      value,
+      values.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))),
+    ),
+  ];
+}
+
+function listErrors(list: readonly unknown[], schema: JsonSchema, validation: Validation): FieldError[] {
+  const { items, minItems, maxItems } = schema;
+  const { path, old } = validation;
+  const errors: FieldError[] = [];
+  const oldItem = correlated(schema, old);
+  if (items !== undefined)
+    for (const [index, one] of list.entries())
+      errors.push(...validateValue(one, items, { ...validation, path: `${path}[${index}]`, old: oldItem(one) }));
+  if (minItems !== undefined && list.length < minItems)
+    errors.push(invalidValue(path, list.length, `${path} in body should have at least ${minItems} items`));
+  if (maxItems !== undefined && list.length > maxItems) errors.push(tooMany(path, list.length, maxItems));
+  return errors;
+}
+
+/** Returns a function that finds the old state of a list element by its keys. */
+function correlated(schema: JsonSchema, old: unknown): (element: unknown) => unknown {
+  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  const keyOf = (one: unknown) => JSON.stringify(keys.map((key) => (isRecord(one) ? one[key] : undefined) ?? null));
+  const byKey = new Map(old.map((one) => [keyOf(one), one]));
+  return (element) => byKey.get(keyOf(element));
+}
+
+function objectErrors(object: Record<string, unknown>, schema: JsonSchema, validation: Validation): FieldError[] {
+  const { minProperties, maxProperties, properties = {}, additionalProperties } = schema;
+  const { path, old } = validation;
+  const names = Object.keys(object);
+  const errors: FieldError[] = [];
+  if (minProperties !== undefined && names.length < minProperties)
+    errors.push(invalidValue(path, names.length, `${path} in body should have at least ${minProperties} properties`));
+  if (maxProperties !== undefined && names.length > maxProperties)
+    errors.push(tooMany(path, names.length, maxProperties));
+  for (const name of schema.required ?? []) if (!Object.hasOwn(object, name)) errors.push(required(below(path, name)));
+  for (const name of names) {
+    const declared = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+    if (typeof declared !== 'object') continue;
+    const before = isRecord(old) && Object.hasOwn(old, name) ? old[name] : undefined;
+    errors.push(...validateValue(object[name], declared, { ...validation, path: below(path, name), old: before }));
+  }
+  return errors;
+}
+
+const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
+
+function combinationErrors(value: unknown, schema: JsonSchema, validation: Validation): FieldError[] {
+  const { anyOf = [], oneOf = [], allOf = [], not } = schema;
+  const shown = JSON.stringify(validation.path);
+  const results = (schemas: readonly JsonSchema[]) => schemas.map((one) => validateValue(value, one, validation));
+  const errors: FieldError[] = [];
+  const any = results(anyOf);
+  if (any.length > 0 && !any.some(isValid))
+    errors.push(combined(`${shown} must validate at least one schema (anyOf)`), ...any[0]!);
+  const one = results(oneOf);
+  const count = one.filter(isValid).length;
+  if (one.length > 0 && count !== 1) {
+    const found = count === 0 ? 'Found none valid' : `Found ${count} valid alternatives`;
+    errors.push(combined(`${shown} must validate one and only one schema (oneOf). ${found}`));
+    if (count === 0) errors.push(...one[0]!);
+  }
+  const all = results(allOf);
+  errors.push(...all.flat());
+  if (!all.every(isValid)) {
+    const none = all.some(isValid) ? '' : '. None validated';
+    errors.push(combined(`${shown} must validate all the schemas (allOf)${none}`));
+  }
+  if (not !== undefined && isValid(validateValue(value, not, validation)))
+    errors.push(combined(`${shown} must not validate the schema (not)`));
+  return errors;
+}
+
+const isValid = (errors: readonly FieldError[]): boolean => errors.length === 0;
