@@ -4,7 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { MemoryStore } from '@podwright/api-machinery';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { Schema } from '@podwright/kube-schema';
+import { CustomKinds } from './custom-kinds.ts';
 import { type Answer, send } from './server/test-client.fixture.ts';
 import { type ApiServer, startApiServer } from './start-api-server.ts';
 
@@ -96,6 +99,11 @@ test('a definition makes the server serve its kind, in all documents', async () 
   const { components } = (await call('GET', `/openapi/v3${GROUP}/v1`)).json();
   assert.equal(components.schemas['com.example.v1.Foo'].properties.spec.properties.size.minimum, 0);
   assert.ok((await call('GET', '/openapi/v2')).json().definitions['com.example.v1.Foo']);
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  const { items } = (await call('GET', '/apis', { accept })).json();
+  const group = items.find(({ metadata }: { metadata: { name: string } }) => metadata.name === 'example.com');
+  const responseKind = { group: 'example.com', version: 'v1', kind: 'Foo' };
+  assert.deepEqual(group.versions[0].resources[0].responseKind, responseKind);
   const { status } = (await call('GET', `${DEFINITIONS}/foos.example.com`)).json();
   assert.deepEqual(
     status.conditions.map((one: { type: string; status: string }) => `${one.type} ${one.status}`),
@@ -213,6 +221,13 @@ test('a changed definition applies to stored objects', async () => {
   assert.equal((await call('GET', `${FOOS}/c`)).json().spec.more, 'new');
   const served = (await call('GET', `${GROUP}/v2/namespaces/default/foos/c`)).json();
   assert.deepEqual([served.apiVersion, served.spec.color], ['example.com/v2', 'blue']);
+});
+
+test('the number of definitions is limited', async () => {
+  const custom = new CustomKinds(await Schema.load(), new MemoryStore(), 0);
+  await custom.load();
+  const errors = custom.definitionStrategy(Date.now).validate!(definition('foos', 'Foo') as never);
+  assert.ok(errors.some(({ message }) => message.endsWith('serves 0 CustomResourceDefinitions at most')));
 });
 
 test('custom resources survive a restart', async () => {

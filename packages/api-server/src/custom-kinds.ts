@@ -3,10 +3,13 @@
 import { type ObjectStore, timestamp } from '@podwright/api-machinery';
 import type * as CustomResources from '@podwright/custom-resources';
 import type { CustomRules, DefinedKinds } from '@podwright/custom-resources';
-import { type ApiObject, STRATEGIES, type Strategy } from '@podwright/kube-kinds';
+import { type ApiObject, type FieldError, forbiddenField, STRATEGIES, type Strategy } from '@podwright/kube-kinds';
 import { type CustomKind, decodeJson, type JsonObject, type Resource, type Schema } from '@podwright/kube-schema';
 
 export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
+
+/** Bounds the memory of schemas and the time in which they are installed. */
+const MAX_DEFINITIONS = 1000;
 
 type Library = typeof CustomResources;
 
@@ -15,13 +18,17 @@ type Installed = { key: string; kinds: DefinedKinds };
 
 export class CustomKinds {
   readonly #schema: Schema;
+  readonly #store: ObjectStore;
+  readonly #maxDefinitions: number;
   readonly #rules = new WeakMap<Resource, CustomRules>();
   readonly #listeners = new Set<() => void>();
   #installed: ReadonlyMap<string, Installed> = new Map();
   #library: Library | undefined;
 
-  constructor(schema: Schema) {
+  constructor(schema: Schema, store: ObjectStore, maxDefinitions = MAX_DEFINITIONS) {
     this.#schema = schema;
+    this.#store = store;
+    this.#maxDefinitions = maxDefinitions;
   }
 
   /** The code for custom kinds, which a node without definitions does not load. */
@@ -43,8 +50,8 @@ export class CustomKinds {
   }
 
   /** Loads the kinds of the stored definitions. */
-  async open(store: ObjectStore): Promise<void> {
-    const definitions = store.list(DEFINITIONS).objects.map((object) => object.decode());
+  async open(): Promise<void> {
+    const definitions = this.#store.list(DEFINITIONS).objects.map((object) => object.decode());
     if (definitions.length > 0) await this.install(definitions);
   }
 
@@ -55,8 +62,8 @@ export class CustomKinds {
     const next = new Map<string, Installed>();
     for (const definition of established) {
       const isEnding = hasCondition(definition, 'Terminating');
-      const key = JSON.stringify([definition.spec, (definition.status as JsonObject).acceptedNames, isEnding]);
-      const { uid = '' } = definition.metadata;
+      const { uid = '', generation } = definition.metadata;
+      const key = JSON.stringify([generation, (definition.status as JsonObject).acceptedNames, isEnding]);
       const known = this.#installed.get(uid);
       const kinds = known?.key === key ? known.kinds : definedKinds(definition, isEnding);
       if (kinds !== undefined) next.set(uid, { key, kinds });
@@ -83,6 +90,12 @@ export class CustomKinds {
         });
   }
 
+  #countErrors(): FieldError[] {
+    const count = this.#store.list(DEFINITIONS).objects.length;
+    const detail = `this server serves ${this.#maxDefinitions} CustomResourceDefinitions at most`;
+    return count < this.#maxDefinitions ? [] : [forbiddenField('spec', detail)];
+  }
+
   /** The rules of definitions, including those for schemas. */
   definitionStrategy(now: () => number): Strategy {
     const strategy = STRATEGIES[DEFINITIONS]!;
@@ -92,6 +105,7 @@ export class CustomKinds {
       load: async () => void (await this.load()),
       validate: (object) => [
         ...(strategy.validate?.(object) ?? []),
+        ...this.#countErrors(),
         ...library().conversionErrors(object),
         ...library().definitionSchemaErrors(object),
         ...library().selectableErrors(object),

@@ -55,11 +55,11 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const range = new AddressRange(serviceRange);
   const services = new ServiceAllocator(store, range);
   const allocations: Record<string, Allocate> = { services: (object, old) => services.allocate(object, old) };
-  const custom = new CustomKinds(schema);
+  const custom = new CustomKinds(schema, store);
   const strategies = { ...STRATEGIES, [DEFINITIONS]: custom.definitionStrategy(now) };
   const kinds = { strategies, conversions: CONVERSIONS, customRules: custom.rulesOf };
   const registries = new Registries({ schema, ...kinds, store, admission, allocations });
-  await custom.open(store);
+  await custom.open();
   await ensureBaseObjects({ schema, registries, store, nowMs: now() });
   return { schema, store, access, admission, registries, custom, clusterIp: range.first };
 }

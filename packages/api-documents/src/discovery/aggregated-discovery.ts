@@ -30,7 +30,7 @@ function resourceEntry(resource: Resource): JsonObject {
   const subresources = subresourcesOf(resource).map(([name, one]) => subresourceEntry(resource, name, one));
   return {
     resource: plural,
-    responseKind: responseKind(resource, resource),
+    responseKind: kindOf(resource, resource),
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
     verbs,
@@ -42,6 +42,10 @@ function resourceEntry(resource: Resource): JsonObject {
 
 const subresourceEntry = (resource: Resource, name: string, subresource: Subresource): JsonObject => ({
   subresource: name,
-  responseKind: responseKind(resource, subresource),
+  responseKind: kindOf(resource, subresource),
   verbs: subresource.verbs,
 });
+
+/** As in upstream, the kinds of custom resources always have their group and version. */
+const kindOf = (resource: Resource, { group, version, kind }: Subresource) =>
+  resource.isCustom ? { group, version, kind } : responseKind(resource, { group, version, kind, verbs: [] });

@@ -2,12 +2,7 @@
 import { jsonPath } from '@podwright/custom-resources';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { CustomColumn } from '@podwright/kube-schema';
-import { age, type Cell, type Column, CREATED_AT, type KindTable, kindTable, named, text } from './column.ts';
-
-const OBJECT_NAME =
-  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
-
-const NAME: Column = named(text('Name', OBJECT_NAME, ({ metadata }) => metadata.name ?? ''));
+import { age, type Cell, type Column, CREATED_AT, type KindTable, kindTable, NAME } from './column.ts';
 
 const AGE_COLUMN: CustomColumn = {
   name: 'Age',
