@@ -149,6 +149,8 @@ test('apply, field selectors and tables follow the definition', async () => {
     { name: 'y', n: 2 },
   ]);
   assert.equal((await apply('two', [{ name: 'x', n: 2 }])).status, 409);
+  const wrong = (await apply('two', 'x' as never)).json().message;
+  assert.match(wrong, /^failed to create typed patch object .*: \.spec\.parts: expected list, got &\{x\}$/);
   const { items } = (await call('GET', `${FOOS}?fieldSelector=spec.color=blue`)).json();
   assert.deepEqual(
     items.map((one: ReturnType<typeof foo>) => `${one.kind} ${one.metadata.name}`),

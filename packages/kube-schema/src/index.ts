@@ -5,6 +5,7 @@ export { type Applied, type ApplyConflict, FieldUpdater, type Manager, type Mana
 export { type DecodedJson, type DecodeJsonOptions, decodeJson, strictDecodingMessage } from './decoding/decode-json.ts';
 export type { JsonPath } from './decoding/problems.ts';
 export { withDeclaredFields } from './decoding/prune.ts';
+export { wrongStructures } from './decoding/wrong-structures.ts';
 export type { JsonObject } from './json.ts';
 export { jsonPatch } from './patches/json-patch.ts';
 export { mergePatch } from './patches/merge-patch.ts';

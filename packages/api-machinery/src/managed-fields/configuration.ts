@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type Schema,
   type StructType,
+  wrongStructures,
 } from '@podwright/kube-schema';
 import { ApiError, badRequest, formatKind } from '../status/api-error.ts';
 import { undeclaredFields } from './undeclared-fields.ts';
@@ -22,7 +23,8 @@ export function checkConfiguration(configuration: JsonObject, { kind, ...types }
     );
   const { managedFields } = metadataOf(configuration);
   if (managedFields !== undefined && managedFields !== null) throw badRequest('metadata.managedFields must be nil');
-  const problems = fieldProblems(configuration, types);
+  const wrong = types.type.custom && wrongStructures(configuration, types.type.custom.schema);
+  const problems = wrong?.length ? wrong : fieldProblems(configuration, types);
   if (problems.length > 0) throw untypedConfiguration(configuration, kind, problems);
 }
 
