@@ -17,7 +17,7 @@ import { createCriServer, createSpanExporter, ImageTransfers, type SpanExporter,
 import { handleService, type ListeningServer } from '@podwright/grpc';
 import { claimFormat, withoutLinks } from '@podwright/host';
 import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
-import { lockDirectory, lockDirectoryItself } from '@podwright/system';
+import { loadSystem, lockDirectory, lockDirectoryItself, newDirectoriesRemover } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
 import { expedited, imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
@@ -85,6 +85,7 @@ export async function startRuntimeOf(
       unlockState();
       unlockRoot();
     };
+    undo.add('remove new directories', newDirectoriesRemover(loadSystem(), options.state));
     claimFormat(options.root, RUNTIME_FORMAT);
     const rcu = new RcuExpediting({ ...options, enabled: fastPaths.expediteRcu });
     undo.add('put the RCU switch back', () => rcu.close());

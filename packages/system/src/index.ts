@@ -80,6 +80,7 @@ export {
 } from './netlink/routes.ts';
 export { SocketOwners, type TcpEnds } from './netlink/socket-owner.ts';
 export { limitRate, redirectIncoming } from './netlink/traffic-control.ts';
+export { newDirectoriesRemover } from './new-directories.ts';
 export { chainLimiter } from './openssl.ts';
 export { createPortDialer, type PortDialer } from './port-dialer.ts';
 export { ProcessStarter, UNREAD_STAYS } from './process-starter.ts';
