@@ -65,6 +65,21 @@ test('a failing object is logged and tried again later, and does not delay other
   await stop();
 });
 
+test('the delay after a failure doubles until the object is handled', async () => {
+  const atMs: number[] = [];
+  const { queue, handled, until, stop } = started(async (_, tries) => {
+    atMs.push(performance.now());
+    if (tries < 6) throw new Error('no');
+  });
+  queue.add(at('a'));
+  await until(() => handled.length === 6);
+  const delays = atMs.slice(1).map((ms, index) => ms - atMs[index]!);
+  for (const [index, delay] of delays.entries()) assert.ok(delay >= 5 * 2 ** index - 1, delays.join());
+  queue.add(at('b'));
+  await until(() => handled.length === 7);
+  await stop();
+});
+
 test('an object that is always overtaken does not occupy the queue', async () => {
   const gone = new ApiError(404, 'NotFound', { message: 'gone' });
   const { queue, handled, warnings, until, stop } = started(async () => {

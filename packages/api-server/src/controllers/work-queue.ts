@@ -11,7 +11,9 @@ export type WorkParts = {
   signal: AbortSignal;
 };
 
-const RETRY_MS = 1000;
+/** Delay before a failed object is handled again. It doubles with each further failure, as in client-go's default rate limiter. */
+const FIRST_RETRY_MS = 5;
+const MAX_RETRY_MS = 1_000_000;
 /** How often an object is handled again at once because another write changed it meanwhile. */
 const MAX_OVERTAKEN = 5;
 
@@ -20,6 +22,8 @@ export class WorkQueue {
   readonly #parts: WorkParts;
   /** The objects, with the number of failed tries. */
   readonly #queue = new Map<string, { location: Location; tries: number }>();
+  /** Number of consecutive failures, by object. */
+  readonly #failures = new Map<string, number>();
   #wake: () => void = () => {};
 
   constructor(parts: WorkParts) {
@@ -49,13 +53,17 @@ export class WorkQueue {
     const { handle, failure, logger, signal } = this.#parts;
     try {
       await handle(location);
+      this.#failures.delete(key);
     } catch (error) {
       if (isOvertaken(error) && tries < MAX_OVERTAKEN) {
         this.#queue.set(key, { location, tries: tries + 1 });
         return;
       }
       logger.warn({ ...location, error: errorMessage(error) }, `${failure}, trying again`);
-      void pause(RETRY_MS, signal).then(() => this.add(location));
+      const failures = this.#failures.get(key) ?? 0;
+      this.#failures.set(key, failures + 1);
+      const delayMs = Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
+      void pause(delayMs, signal).then(() => this.add(location));
     }
   }
 

@@ -86,7 +86,7 @@ export class RequestHandler {
       const writer = new ResponseWriter(exchange, this.#parts.schema, warnings);
       await this.#fail(writer, error, auditId).catch(() => response.destroy());
     } finally {
-      this.#observers.completed(observed, response.headersSent ? response.statusCode : 0);
+      this.#observers.completed(observed, sentCode(response));
     }
   }
 
@@ -152,13 +152,18 @@ export class RequestHandler {
         { auditId, method: exchange.request.method, error: errorMessage(error) },
         'request failed',
       );
-    if (exchange.response.headersSent) return void exchange.response.destroy();
+    if (sentCode(exchange.response) !== 0) return void exchange.response.destroy();
     const answer =
       error instanceof ApiError
         ? error
         : internalError(`the server's log has the reason, with the audit ID ${auditId}`);
     await writer.error(answer);
   }
+}
+
+/** Returns the status code that has been sent to the client, 0 if none. After an upgrade of the protocol it is 101. */
+function sentCode({ headersSent, statusCode }: HttpExchange['response']): number {
+  return headersSent || statusCode === 101 ? statusCode : 0;
 }
 
 /** Returns the audit ID of a request. The client's own ID is used if it is acceptable. */

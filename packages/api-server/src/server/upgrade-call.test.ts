@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { forbidden } from '@podwright/api-machinery';
+import { waitFor } from '@podwright/base';
 import type { SubresourceHandler } from './server-parts.ts';
 import { TestServer } from './test-server.fixture.ts';
 
@@ -26,7 +27,9 @@ const echo: SubresourceHandler = async ({ exchange, info }) => {
 const subresources = new Map([['pods/exec', echo]]);
 
 test('authenticates and authorizes upgrades before a handler takes the connection', async () => {
-  await using server = await TestServer.start({ subresources });
+  const codes: number[] = [];
+  const observer = { completed: (_: unknown, status: number) => void codes.push(status) };
+  await using server = await TestServer.start({ subresources, observers: [observer] });
   const local = connect(server.socketPath).setEncoding('utf8');
   local.write(upgrade(EXEC));
   assert.match((await once(local, 'data'))[0], /^HTTP\/1\.1 101 [\s\S]*hello$/);
@@ -43,6 +46,8 @@ test('authenticates and authorizes upgrades before a handler takes the connectio
   assert.match((await once(allowed, 'data'))[0], /^HTTP\/1\.1 101 /);
   allowed.destroy();
   assert.deepEqual(server.authorized, ['system:admin get pods/exec x/web', 'alice get pods/exec x/web']);
+  await waitFor(() => codes.length === 3 || undefined, { intervalMs: 5, signal: AbortSignal.timeout(5000) });
+  assert.deepEqual(codes, [101, 401, 101]);
   assert.deepEqual(server.errors, []);
 });
 

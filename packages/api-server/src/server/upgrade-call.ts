@@ -24,6 +24,7 @@ export function upgradeCall(request: IncomingMessage, socket: Duplex, head: Buff
   response.assignSocket(socket as Socket);
   response.once('finish', () => socket.end());
   const upgrade = () => {
+    response.statusCode = 101; // the caller sends the head
     response.detachSocket(socket as Socket);
     socket.once('close', () => response.emit('close')); // ends the request
     return { socket, head };
