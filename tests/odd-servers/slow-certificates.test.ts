@@ -148,6 +148,8 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] satisfies SecureVersion[])
     assert.deepEqual(subjects, []);
     await dial(named);
     assert.deepEqual(subjects, ['CN=localhost']);
+    await dial({ ...named, certificate: Buffer.concat(Array.from({ length: 11 }, () => named.certificate)) });
+    assert.deepEqual(subjects, ['CN=localhost']);
   });
 
 /** Returns the least CPU time, in ms, of some handshakes with a server. */

@@ -1,19 +1,24 @@
 /** A pod fills the node's disk with files that are in none of its volumes, so that others are evicted instead. */
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statfsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { runChecked } from '@podwright/host';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, NodePlace } from '../pods/node.fixture.ts';
+import type { StartedProgram } from '../pods/started-program.ts';
+
+/** After an eviction, the node waits up to 30 s for the pod's end, 30 s for its space, and 8 s for measurements before the next one. */
+const EVICTION_MS = 120_000;
 
 let bundle: Bundle;
 let place: NodePlace;
+let node: StartedProgram;
 before(async () => {
   bundle = await buildBundle();
   place = new NodePlace(bundle, '10.132.61.0/24');
   mkdirSync(place.path('root'));
   await runChecked('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', place.path('root')]);
-  await place.startDaemon('node');
+  node = await place.startDaemon('node');
   await place.loadImage();
 });
 after(async () => {
@@ -86,6 +91,19 @@ spec:
 }
 
 const run = (name: string, text: string) => place.ok('run', '--detach', place.file(`${name}.yaml`, text));
+const hasSpace = () => {
+  const { bavail, bsize } = statfsSync(place.path('root'));
+  return bavail * bsize > 50_000_000;
+};
+
+/** Returns the last lines of the node's log that are about evictions. */
+const logOfEvictions = () =>
+  node.err
+    .split('\n')
+    .filter((line) => /evict|missing|measured|threshold/.test(line))
+    .slice(-10)
+    .join('\n');
+
 const reasonOf = async (name: string) =>
   (await place.pods()).find(({ metadata }) => metadata.name === name)?.status?.reason;
 const evicted = async (names: string[]) => {
@@ -127,8 +145,14 @@ test('on a full disk only the pods that filled it are evicted, even one that hol
     ['hider', ['hider']],
     ['filler', ['filler', 'hider']],
   ] as const) {
+    // a pod is reported as evicted before its files are deleted, and `dd` ends at the first write without space
+    await place.until(hasSpace);
     await place.ok('exec', name, '--', 'touch', '/go');
-    await place.until(async () => (await evicted(names)).length >= expected.length);
+    await place
+      .until(async () => (await evicted(names)).length >= expected.length, EVICTION_MS)
+      .catch((error: Error) => {
+        throw new Error(`${name}: ${error.message}\n${logOfEvictions()}`);
+      });
     assert.deepEqual(await evicted(names), expected);
   }
 });

@@ -23,9 +23,12 @@ const LIMITS = {
 
 /** The arc of the object identifiers of a curve's field (ANSI X9.62), which only explicit curve parameters contain. */
 const FIELD_TYPE = Buffer.from('2a8648ce3d01', 'hex');
+/** The object identifier of every key on an elliptic curve (RFC 5480). */
+const EC_PUBLIC_KEY = Buffer.from('2a8648ce3d0201', 'hex');
+const MAX_EC_KEYS = 10;
 
 const TOO_LARGE = `its certificates are larger than ${LIMITS.server.maxBytes >> 10} KiB`;
-const INVALID = 'its certificates are malformed, or have a key on an elliptic curve that has no name';
+const INVALID = `its certificates are malformed, or have a key on an elliptic curve that has no name, or more than ${MAX_EC_KEYS} keys on elliptic curves`;
 
 let limitChains: LimitChains | undefined;
 
@@ -49,11 +52,18 @@ export function limitClientChains(server: Pick<Server, 'setSecureContext'>): voi
 }
 
 /**
- * Whether DER-encoded certificates or keys contain a key on a curve that is given by its parameters rather than by its name. OpenSSL
- * takes up to seconds to decode such a key. Certificates must not contain one (RFC 5480, section 2.1.1).
+ * Whether OpenSSL would decode the keys of DER-encoded certificates slowly: keys on curves that are given by parameters rather than by
+ * name take up to 0.2 s each, and certificates must not contain them (RFC 5480, section 2.1.1); compressed points take up to 1 ms each.
  */
-export function hasExplicitCurve(der: Uint8Array): boolean {
-  return Buffer.from(der.buffer, der.byteOffset, der.byteLength).includes(FIELD_TYPE);
+export function hasSlowKeys(der: Uint8Array): boolean {
+  const bytes = Buffer.from(der.buffer, der.byteOffset, der.byteLength);
+  if (bytes.includes(FIELD_TYPE)) return true;
+  let at = -1;
+  for (let keys = 0; keys <= MAX_EC_KEYS; keys++) {
+    at = bytes.indexOf(EC_PUBLIC_KEY, at + 1);
+    if (at === -1) return false;
+  }
+  return true;
 }
 
 /** Returns a description of a failed handshake if the server's certificates were refused. The error's code depends on timing. */

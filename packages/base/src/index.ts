@@ -7,7 +7,7 @@ export {
   type ChainLimits,
   chainProblem,
   clientContext,
-  hasExplicitCurve,
+  hasSlowKeys,
   type LimitChains,
   limitClientChains,
   setChainLimits,

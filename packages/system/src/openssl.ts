@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { type ChainLimits, hasExplicitCurve, type LimitChains, PodwrightError } from '@podwright/base';
+import { type ChainLimits, hasSlowKeys, type LimitChains, PodwrightError } from '@podwright/base';
 import koffi from 'koffi';
 
 type Address = bigint;
@@ -9,7 +9,7 @@ type OpenSsl = {
   control(context: Address, command: number, value: number, pointer: null): number | bigint;
   setVerifyDepth(context: Address, depth: number): void;
   getVerifyDepth(context: Address): number;
-  /** Makes connections of a context call `refuseExplicitCurves` with each message. */
+  /** Makes connections of a context call `refuseSlowKeys` with each message. */
   setMessageCallback(context: Address): void;
 };
 
@@ -57,7 +57,7 @@ function loadOpenSsl(): OpenSsl {
 function messageCallbackSetter(library: ReturnType<typeof koffi.load>): OpenSsl['setMessageCallback'] {
   const parameters = 'int isSent, int version, int contentType, void *message, size_t bytes, void *ssl, void *argument';
   const type = koffi.pointer(koffi.proto(`void tlsMessageCallback(${parameters})`));
-  const callback = koffi.register(refuseExplicitCurves, type); // never unregistered: contexts live as long as the process
+  const callback = koffi.register(refuseSlowKeys, type); // never unregistered: contexts live as long as the process
   const set = library.func('void SSL_CTX_set_msg_callback(uintptr_t context, void *callback)');
   return (context) => set(context, callback);
 }
@@ -66,10 +66,10 @@ function messageCallbackSetter(library: ReturnType<typeof koffi.load>): OpenSsl[
  * Makes a Certificate message that contains a key on an explicit curve invalid. OpenSSL calls this with each handshake message before it
  * decodes the message in the same buffer, and then ends the handshake with a decode error. Decoding such a key takes up to seconds.
  */
-function refuseExplicitCurves(...[isSent, , contentType, message, bytes]: MessageArguments): void {
+function refuseSlowKeys(...[isSent, , contentType, message, bytes]: MessageArguments): void {
   if (isSent !== 0 || contentType !== SSL3_RT_HANDSHAKE || bytes <= MESSAGE_HEADER_BYTES) return;
   const view = new Uint8Array(koffi.view(message, Number(bytes)));
-  if (view[0] !== CERTIFICATE_MESSAGE || !hasExplicitCurve(view)) return;
+  if (view[0] !== CERTIFICATE_MESSAGE || !hasSlowKeys(view)) return;
   view[MESSAGE_HEADER_BYTES] = 0xff; // the length of the request context (TLS 1.3) or of the certificates (TLS 1.2)
 }
 

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { hasExplicitCurve } from '@podwright/base';
+import { hasSlowKeys } from '@podwright/base';
 import { pemBlocks } from './pem-blocks.ts';
 
 /** Returns why a base64 string is not a PEM certificate chain, or undefined if it is one or is empty. */
@@ -16,7 +16,7 @@ export function certificateProblem(base64: string): string | undefined {
 }
 
 function isCertificate(bytes: Buffer): boolean {
-  if (hasExplicitCurve(bytes)) return false;
+  if (hasSlowKeys(bytes)) return false;
   try {
     new X509Certificate(bytes);
     return true;

@@ -1,6 +1,6 @@
 /** Parses certificate signing requests (PKCS#10, RFC 2986), as far as is needed to verify their signatures. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { hasExplicitCurve } from '@podwright/base';
+import { hasSlowKeys } from '@podwright/base';
 import { pemBlocks } from './pem-blocks.ts';
 
 /** The hash functions of the signature algorithms, by OID. Ed25519 has none. */
@@ -16,6 +16,10 @@ const HASHES: ReadonlyMap<string, string | null> = new Map([
   ['1.3.101.112', null],
 ]);
 
+/** OIDs of the public keys whose signatures are verified: RSA, elliptic curves, Ed25519. A large DSA key would take long. */
+const KEY_TYPES = ['1.2.840.113549.1.1.1', '1.2.840.10045.2.1', '1.3.101.112'];
+
+const UNSUPPORTED = 'x509: cannot verify signature: algorithm unimplemented';
 const MALFORMED = 'asn1: structure error: malformed certificate request';
 
 /** Returns why a base64 string is not a PEM certificate signing request with a valid signature, or undefined if it is one. */
@@ -36,8 +40,10 @@ function signatureProblem(bytes: Buffer): string | undefined {
   // the fields are version, subject and public key
   const key = children(info!)[2]!;
   const hash = HASHES.get(identifierOf(children(algorithm!)[0]!));
-  if (hash === undefined) return 'x509: cannot verify signature: algorithm unimplemented';
-  if (hasExplicitCurve(key.whole)) return 'x509: unsupported elliptic curve';
+  if (hash === undefined) return UNSUPPORTED;
+  if (hasSlowKeys(key.whole)) return 'x509: unsupported elliptic curve';
+  const keyType = identifierOf(children(children(key)[0]!)[0]!);
+  if (!KEY_TYPES.includes(keyType)) return UNSUPPORTED;
   const publicKey = createPublicKey({ key: key.whole, format: 'der', type: 'spki' });
   // the first byte of a DER bit string is the number of unused bits
   const isValid = verify(hash, info!.whole, publicKey, signature!.content.subarray(1));

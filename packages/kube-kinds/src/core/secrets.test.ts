@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { jsonMapProblem } from './go-json-errors.ts';
 import { KindRules } from './kind-rules.fixture.ts';
@@ -66,7 +66,7 @@ describe('a Secret', () => {
   });
 });
 
-// made with openssl; its key was not retained
+// certificates made with openssl; their keys were not retained
 const EXPLICIT_CURVE = [
   'MIICcTCCAhegAwIBAgIURfn3Ye0KK293cFauT9LdNUvQXd0wCgYIKoZIzj0EAwIwFDESMBAGA1UEAwwJbG9jYWxob3N0MB4XDTI2',
   'MTEzMDA2MTQxNloXDTI5MDUxODA2MTQxNlowFDESMBAGA1UEAwwJbG9jYWxob3N0MIIBSzCCAQMGByqGSM49AgEwgfcCAQEwLAYH',
@@ -79,8 +79,19 @@ const EXPLICIT_CURVE = [
   'DhStGXQxqq7rVPRmg8ZEK+XNo7WHcJdh/bxSWP4=',
 ].join('');
 
+const pem = (type: string, body = 'AAAA') => `-----BEGIN ${type}-----\n${body}\n-----END ${type}-----\n`;
+const CERTIFICATE = pem(
+  'CERTIFICATE',
+  [
+    'MIIBcDCCARWgAwIBAgIUDtVqPJXz8jeePUefcPbAIXJ59bswCgYIKoZIzj0EAwIwDDEKMAgGA1UEAwwBYTAgFw0yNjExMjkyMjEz',
+    'NThaGA8yMTI2MTEwNTIyMTM1OFowDDEKMAgGA1UEAwwBYTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABFszqiZholgBi7MMK2pl',
+    '7Ro1LJ56zgzbfK3ZVmxO2Z/My6YrnDfoRPp2zYBNXvHZbkwP0SkU8gglgYU7Xb8YgHWjUzBRMB0GA1UdDgQWBBS5p7baoEcqR1NT',
+    'RxUkQlsciDeztDAfBgNVHSMEGDAWgBS5p7baoEcqR1NTRxUkQlsciDeztDAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0kA',
+    'MEYCIQDtjvDh4bni5jelXQYSBJCEPDGhlfLRELaU0WwqJ0TsQwIhALYa4K3/2HosxRcMcdg0APRobV+lFBYixMAzATi1m92Z',
+  ].join(''),
+);
+
 describe('a TLS secret', () => {
-  const pem = (type: string, body = 'AAAA') => `-----BEGIN ${type}-----\n${body}\n-----END ${type}-----\n`;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 
@@ -94,6 +105,14 @@ describe('a TLS secret', () => {
     assert.match(problem(pem('CERTIFICATE'), pem('CERTIFICATE')), /^tls: found a certificate rather than a key/);
     assert.match(problem(pem('CERTIFICATE'), pem('A')), /ending in "PRIVATE KEY" in key input .* types: \[A\]$/);
     assert.equal(problem(pem('CERTIFICATE'), key), 'x509: malformed certificate');
+    const pkcs8 = (pair: { privateKey: KeyObject }) =>
+      pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    const rsa = pkcs8(generateKeyPairSync('rsa', { modulusLength: 1024 }));
+    const ed25519 = pkcs8(generateKeyPairSync('ed25519'));
+    for (const known of [key, rsa, ed25519])
+      assert.match(problem(CERTIFICATE, known), /private key (?:type )?does not match public key/);
+    const dsa = pkcs8(generateKeyPairSync('dsa', { modulusLength: 1024, divisorLength: 160 }));
+    assert.equal(problem(CERTIFICATE, dsa), 'tls: failed to parse private key');
     for (const headers of ['', 'a: b\n\n'])
       assert.equal(problem(pem('CERTIFICATE', headers + EXPLICIT_CURVE), key), 'x509: malformed certificate');
     rules.checkWarnings(typed('kubernetes.io/tls', { 'tls.crt': '', 'tls.key': '' }), [

@@ -1,6 +1,6 @@
 /** Checks a certificate and its private key, with the messages of Go's tls.X509KeyPair. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { hasExplicitCurve } from '@podwright/base';
+import { hasSlowKeys } from '@podwright/base';
 
 type Block = { type: string; text: string };
 
@@ -39,7 +39,7 @@ function noKey(blocks: readonly Block[]): string {
 function mismatch(certificate: string, key: string): string | undefined {
   const leaf = parsed(certificate, () => new X509Certificate(certificate));
   if (leaf === undefined) return 'x509: malformed certificate';
-  const privateKey = parsed<KeyObject>(key, () => createPrivateKey(key));
+  const privateKey = hasKnownType(key) ? parsed<KeyObject>(key, () => createPrivateKey(key)) : undefined;
   if (privateKey === undefined) return 'tls: failed to parse private key';
   if (leaf.publicKey.asymmetricKeyType !== privateKey.asymmetricKeyType)
     return 'tls: private key type does not match public key type';
@@ -48,12 +48,23 @@ function mismatch(certificate: string, key: string): string | undefined {
 
 /** Parses a PEM block. Returns undefined if it is malformed or has a key on an explicit curve, which Go refuses, too. */
 function parsed<T>(block: string, parse: () => T): T | undefined {
-  if (hasExplicitCurve(contentsOf(block))) return undefined;
+  if (hasSlowKeys(contentsOf(block))) return undefined;
   try {
     return parse();
   } catch {
     return undefined;
   }
+}
+
+/** The beginning of a PKCS#8 key (RFC 5208) for RSA, elliptic curves or Ed25519. */
+const KNOWN_PKCS8 =
+  /^30(?:[0-7].|81..|82.{4}|83.{6})0201(?:00|01)30[0-7].(?:06092a864886f70d010101|06072a8648ce3d0201|06032b6570)/;
+
+/** Whether Go parses private keys of this type. OpenSSL would compute the public key of a DSA key of any size, for minutes. */
+function hasKnownType(block: string): boolean {
+  if (/^-----BEGIN (?:RSA|EC) PRIVATE KEY-/.test(block)) return true;
+  const start = contentsOf(block).toString('hex', 0, 40);
+  return block.startsWith('-----BEGIN PRIVATE KEY-') && KNOWN_PKCS8.test(start);
 }
 
 /** Decodes a PEM block, whose headers, if any, end at an empty line (RFC 1421, section 4.4). */
