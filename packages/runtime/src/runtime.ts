@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import {
   counted,
+  describeUndoFailures,
   errorMessage,
   type Logger,
   noFailpoint,
@@ -109,7 +110,9 @@ export async function startRuntimeOf(
     services.ready.begin({ hadPods: records.sandboxes.list().some(({ config }) => config.network === 'pod') });
     return handleOf({ server, streaming, records, parts, rcu, exporter, ...services, unlock });
   } catch (error) {
-    await undo.run();
+    const failures = await undo.run();
+    if (failures.length > 0)
+      options.logger.warn({ error: describeUndoFailures(failures) }, 'the start left something behind');
     throw error;
   }
 }

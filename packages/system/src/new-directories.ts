@@ -1,23 +1,24 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { unmountTree } from './mountinfo.ts';
+import { mountsBelow, unmountOnce } from './mountinfo.ts';
 import type { System } from './system.ts';
 
 /**
- * Returns a function that removes the directories that have been created in `directory` since this call, after unmounting everything at and
- * below them. If a file system cannot be unmounted, it throws and removes nothing that is mounted.
+ * Returns a function that undoes what has been created below `directory` since this call: it unmounts the new mounts, and removes the new
+ * directories directly in it. If a file system cannot be unmounted, it throws and removes nothing. `directory` must be absolute and contain
+ * no symbolic links.
  */
 export function newDirectoriesRemover(system: System, directory: string): () => void {
-  const existing = new Set(subdirectories(directory));
+  const directories = new Set(subdirectories(directory));
+  const mounts = new Set(mountPoints(directory));
   return () => {
-    for (const name of subdirectories(directory)) {
-      if (existing.has(name)) continue;
-      const path = join(directory, name);
-      unmountTree(system, path);
-      rmSync(path, { recursive: true, force: true });
-    }
+    for (const path of mountPoints(directory).reverse()) if (!mounts.has(path)) unmountOnce(system, path);
+    for (const name of subdirectories(directory))
+      if (!directories.has(name)) rmSync(join(directory, name), { recursive: true, force: true });
   };
 }
+
+const mountPoints = (directory: string): string[] => mountsBelow(directory).map(({ mountPoint }) => mountPoint);
 
 const subdirectories = (directory: string): string[] =>
   readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));

@@ -22,8 +22,14 @@ export async function startNodeParts(config: NodeConfig, shared: SharedParts): P
     return { runtime: runtime.value, standaloneApi: api.value };
   if (api.status === 'fulfilled') await api.value?.close();
   if (runtime.status === 'rejected') throw runtime.reason;
-  await runtime.value.close({ removeHostState: false });
+  await closeUnused(runtime.value);
   throw (api as PromiseRejectedResult).reason;
+}
+
+/** Closes the runtime of a node whose start has failed. Without pods, its state is removed from the host, as at a normal stop. */
+export async function closeUnused(runtime: NodeRuntime): Promise<void> {
+  // the caller reports why the start failed, not why the close did
+  await Promise.allSettled([runtime.close({ removeHostState: runtime.isEmpty() })]);
 }
 
 /** Loads the API server only if the node has one. */

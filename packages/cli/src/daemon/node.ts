@@ -10,7 +10,7 @@ import { beginDaemon } from './begin-daemon.ts';
 import { STANDALONE_NODE_DEFAULTS, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import { noteLeftBehind } from './left-behind.ts';
 import { openMetrics } from './metrics.ts';
-import { startNodeParts } from './node-parts.ts';
+import { closeUnused, startNodeParts } from './node-parts.ts';
 import { serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
 import { guardPort } from './stranger-connections.ts';
@@ -54,7 +54,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
     await standaloneApi?.close();
-    await runtime.close({ removeHostState: false }); // otherwise the process would stay alive without a kubelet
+    await closeUnused(runtime); // otherwise the process would stay alive without a kubelet
     throw error;
   });
   starting[Symbol.dispose]();
