@@ -179,6 +179,7 @@ test('a failed registration is retried', async (context) => {
   await node.serve('late.sock');
   await node.registry.start();
   await node.handled('+late');
+  await node.until(() => node.statuses.length === 2); // the plugin is notified after its registration
   assert.deepEqual(node.statuses, [
     'late: RegisterPlugin error -- plugin registration failed with err: not now',
     'late: registered',
