@@ -27,7 +27,7 @@ const ARROWS: Record<string, string[]> = {
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
   'api-machinery': ['base', 'host', 'kube-schema', 'kube-kinds'],
   'api-documents': ['base', 'kube-schema', 'api-machinery'],
-  'custom-resources': ['kube-kinds', 'kube-schema'],
+  'custom-resources': ['base', 'kube-kinds', 'kube-schema'],
   'api-server': [
     'base',
     'host',

@@ -5,6 +5,7 @@ import {
   invalidValue,
   numberAt,
   type ScaleStrategy,
+  textAt,
   withValue,
 } from '@podwright/kube-kinds';
 
@@ -19,7 +20,7 @@ export function scaleStrategy({ specReplicasPath, statusReplicasPath, labelSelec
   return {
     scaleOf: (object) => {
       const replicas = numberAt(object, ...specPath!) ?? 0;
-      const selector = labelSelectorPath === '' ? undefined : textValue(object, selectorPath!);
+      const selector = labelSelectorPath === '' ? undefined : textAt(object, ...selectorPath!);
       return {
         apiVersion: 'autoscaling/v1',
         kind: 'Scale',
@@ -74,8 +75,3 @@ const GO_TYPES: Readonly<Record<string, string>> = {
 const typeOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 const shown = (value: unknown): string =>
   value === null ? '<nil>' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-
-function textValue(object: ApiObject, path: readonly string[]): string | undefined {
-  const found = path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], object);
-  return typeof found === 'string' ? found : undefined;
-}

@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { isNotFound, PodwrightError } from '@podwright/base';
 import type { ApiCall, KubernetesApi } from './kubernetes-api.ts';
 
 /** Where the objects of a kind are in the API. */
@@ -32,7 +32,7 @@ export class ApiResources {
     try {
       return (JSON.parse(await this.#api.text(call)) as { resources: DiscoveredResource[] }).resources;
     } catch (error) {
-      if (error instanceof PodwrightError && error.code === 'not_found') return [];
+      if (isNotFound(error)) return [];
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { mountsBelow, unmountOnce } from './mountinfo.ts';
+import { parseMountsBelow, readMountinfo, unmountOnce } from './mountinfo.ts';
 import type { System } from './system.ts';
 
 /**
@@ -18,7 +18,8 @@ export function newDirectoriesRemover(system: System, directory: string): () => 
   };
 }
 
-const mountPoints = (directory: string): string[] => mountsBelow(directory).map(({ mountPoint }) => mountPoint);
+const mountPoints = (directory: string): string[] =>
+  parseMountsBelow(directory, readMountinfo()).map(({ mountPoint }) => mountPoint);
 
 const subdirectories = (directory: string): string[] =>
   readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));

@@ -1,11 +1,9 @@
 /** Validates that the elements of sets and maps are unique (apiextensions-apiserver, listtype). */
+import { isRecord } from '@podwright/base';
 import { duplicate, type FieldError, isSameValue } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
 
 type Place = { path: string; old?: unknown };
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function repeatedItems(value: unknown, schema: JsonSchema, { path, old }: Place): FieldError[] {
   if (old !== undefined && isSameValue(value, old)) return [];

@@ -1,4 +1,5 @@
 /** Validates values against schemas, with the errors of upstream (kube-openapi, validate; apiextensions-apiserver, validation). */
+import { isRecord } from '@podwright/base';
 import {
   type FieldError,
   invalidValue,
@@ -39,9 +40,6 @@ export function validateValue(value: unknown, schema: JsonSchema, validation: Va
     ...(isRecord(value) ? objectErrors(value, schema, validation) : []),
   ];
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function typeOf(value: unknown): string {
   if (value === null) return 'null';

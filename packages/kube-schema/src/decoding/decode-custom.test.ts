@@ -19,7 +19,7 @@ function typeOf(spec: CustomSchema) {
 const decode = (spec: unknown, given: CustomSchema, metadata: object = {}) =>
   decodeJson({ apiVersion: 'example.com/v1', kind: 'Foo', metadata, spec }, { schema, type: typeOf(given) });
 
-test('custom kinds are found beside built-in ones', () => {
+test('custom kinds are found in addition to built-in ones', () => {
   typeOf({});
   assert.equal(schema.resource('example.com', 'v1', 'foos')?.kind, 'Foo');
   assert.equal(schema.kind({ ...KIND, kind: 'FooList' })?.byName.get('items')?.container, 'list');
