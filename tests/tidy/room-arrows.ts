@@ -10,6 +10,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   cni: {},
   'kube-client': {
     client: ['transport'],
+    events: [],
     informing: ['transport'],
     kubeconfig: ['client', 'transport'],
     transport: [],
@@ -192,6 +193,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     discovery: [],
     openapi: ['openapi/descriptions'],
     'openapi/descriptions': [],
+  },
+  controllers: {
+    framework: [],
+    pods: ['framework'],
   },
   'custom-resources': {
     definitions: ['values'],

@@ -2,6 +2,11 @@ export { defaultPullPolicy } from './defaults/container-defaults.ts';
 export { applyDefaults, completeEphemeral } from './defaults/defaults.ts';
 export { completePodResources } from './defaults/pod-level-defaults.ts';
 export {
+  MAX_EVENT_MESSAGE_LENGTH,
+  MAX_SIMILAR_EVENTS,
+  SIMILAR_EVENTS_WINDOW_MS,
+} from './events/event-limits.ts';
+export {
   type EventRecorder,
   type EventSubject,
   eventSubject,
@@ -44,6 +49,7 @@ export {
 } from './objects/container.ts';
 export type { Event, EventType } from './objects/event.ts';
 export type { KubeMetadata, KubeObject, Resource } from './objects/kube-object.ts';
+export { matchesEveryLabel, matchesLabelSelector } from './objects/label-selector.ts';
 export type { Lease } from './objects/lease.ts';
 export type {
   ConfigMap,
@@ -74,7 +80,7 @@ export type {
   NodeSystemInfo,
   Taint,
 } from './objects/node.ts';
-export type { ObjectMeta } from './objects/object-meta.ts';
+export type { ObjectMeta, OwnerReference } from './objects/object-meta.ts';
 export type {
   BoundClaim,
   BoundVolume,
@@ -112,7 +118,16 @@ export {
   restartsAllContainers,
   restartsWhenKilled,
 } from './objects/restart-policy.ts';
-export type { NodeSelectorRequirement, NodeSelectorTerm } from './objects/scheduling.ts';
+export type {
+  Affinity,
+  LabelSelector,
+  NodeAffinity,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+  TopologySpreadConstraint,
+} from './objects/scheduling.ts';
 export type {
   PodSecurityContext,
   SecurityContext,

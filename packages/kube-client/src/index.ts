@@ -8,6 +8,8 @@ export {
   type KubeClientOptions,
 } from './client/create-kube-client.ts';
 export { type RateLimit, withRateLimit } from './client/rate-limit.ts';
+export { ApiEventSink, type ApiEventSinkOptions } from './events/api-event-sink.ts';
+export type { EventSource } from './events/event-correlator.ts';
 export type { Informer, InformerChange, InformerOptions } from './informer.ts';
 export { Informers } from './informing/informers.ts';
 export { compareVersions } from './informing/resource-version.ts';

@@ -8,6 +8,10 @@ export type InformerOptions<T extends KubeObject> = Selection & {
   resource: Resource;
   /** Called in the order of the server's events; must not throw. Objects that are missing after a relist are reported as DELETED. */
   onChange?: (change: InformerChange<T>) => void;
+  /**
+   * Called after changes have been reported, with the resource version up to which the cache is complete. After a list, bookmarks and events.
+   */
+  onProgress?: (resourceVersion: string) => void;
   /** Each watch ends after a random time in this range and is then restarted. Default: 300 to 600 seconds. */
   watchSeconds?: { least: number; most: number };
   onStop?: () => void;

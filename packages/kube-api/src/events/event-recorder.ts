@@ -6,14 +6,16 @@ export type EventRecorder = {
 };
 
 /**
- * The object that an event is about. `fieldPath` refers to a part of it, such as `spec.containers{main}`. `annotations`, which are meant
- * for programs, are set on the event itself.
+ * The object that an event is about. `apiVersion` is `v1` by default. `fieldPath` refers to a part of it, such as `spec.containers{main}`.
+ * `annotations`, which are meant for programs, are set on the event itself.
  */
 export type EventSubject = {
+  apiVersion?: string;
   kind: string;
   namespace: string;
   name: string;
   uid: string;
+  resourceVersion?: string;
   fieldPath?: string;
   annotations?: Record<string, string>;
 };

@@ -197,6 +197,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   #take({ type, object }: WatchEvent<T>): void {
     if (type !== 'BOOKMARK') this.#report(this.#store.apply(type, object));
     this.#version = newerVersion(this.#version, object.metadata.resourceVersion);
+    this.#reportProgress();
   }
 
   #replace({ objects, resourceVersion }: FirstObjects<T>, isRestart: boolean): void {
@@ -207,11 +208,16 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#isUnreachable = false;
     this.#problem = undefined;
     this.#hasSynced = true;
+    this.#reportProgress();
     this.#sync.resolve();
   }
 
   #report(changes: InformerChange<T>[]): void {
     for (const change of changes) if (!this.#isStopped) this.#options.onChange?.(change);
+  }
+
+  #reportProgress(): void {
+    if (this.#version !== undefined && !this.#isStopped) this.#options.onProgress?.(this.#version);
   }
 
   /** Records a failure. If the server lost its history during an outage, resets the outage's backoff. */

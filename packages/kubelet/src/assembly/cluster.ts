@@ -2,12 +2,11 @@
 import { Listeners, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Node } from '@podwright/kube-api';
-import { type Informer, Informers, NODES } from '@podwright/kube-client';
+import { ApiEventSink, type ApiEventSinkOptions, type Informer, Informers, NODES } from '@podwright/kube-client';
 import type { NodePressure } from '@podwright/kubelet-configuration';
 import type { PodSourceListener, PodSources } from '@podwright/pod-config';
 import { clusterCsiObjects, clusterDriverNodes, PodNeeds } from '@podwright/volumes';
 import { ApiPods } from '../api-pods/api-pods.ts';
-import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { resourceList } from '../node/node-resources.ts';
@@ -83,7 +82,7 @@ export async function openCluster(input: ClusterInput, undo: Undo): Promise<Clus
     fieldSelector: `metadata.name=${nodeName}`,
     onChange: () => nodeChanged.publish(),
   });
-  running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
+  running.push(node, sendEvents(events, { client: eventClient, logger }, nodeName));
   const needs = openPodNeeds(options, cluster, { node, watched });
   const nodeClaims = await openNodeClaims({ options, cluster });
   const volumesInUseChanged = new Listeners();
@@ -213,6 +212,18 @@ function startStatusReports(
       resetExtendedResources: () => nodeGrants.devices.isNew,
     },
   });
+}
+
+/** Sends every event recorded from now on to the API server. */
+function sendEvents(events: PodEvents, options: ApiEventSinkOptions, nodeName: string): Stoppable {
+  const sink = new ApiEventSink(options);
+  const stopListening = events.listen((event) => sink.add(event, { component: 'kubelet', host: nodeName }));
+  return {
+    stop: () => {
+      stopListening();
+      sink.stop();
+    },
+  };
 }
 
 function openPodNeeds(

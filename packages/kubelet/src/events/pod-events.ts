@@ -6,9 +6,11 @@ import {
   type EventSubject,
   type EventType,
   formatTime,
+  MAX_EVENT_MESSAGE_LENGTH,
+  MAX_SIMILAR_EVENTS,
   type RecordedEvent,
+  SIMILAR_EVENTS_WINDOW_MS,
 } from '@podwright/kube-api';
-import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
 
 /** Maximum number of events kept in memory; the least recently repeated event is evicted first. */
 const MAX_EVENTS = 2000;

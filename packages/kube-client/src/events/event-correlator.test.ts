@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { RecordedEvent } from '@podwright/kube-api';
 import { EventCorrelator } from './event-correlator.ts';
 
+const NODE = { component: 'kubelet', host: 'node-1' };
 const ABOUT = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1', fieldPath: 'spec.containers{app}' };
 
 function recorded(message: string, atMs = 0, rest: Partial<RecordedEvent> = {}): RecordedEvent {
@@ -11,9 +12,9 @@ function recorded(message: string, atMs = 0, rest: Partial<RecordedEvent> = {}):
 
 /** The correlated events as `new MESSAGE` or `N times MESSAGE`; `-` for a dropped event. */
 function correlate(events: RecordedEvent[]): string[] {
-  const correlator = new EventCorrelator('node');
+  const correlator = new EventCorrelator();
   return events.map((event) => {
-    const result = correlator.correlate(event);
+    const result = correlator.correlate(event, NODE);
     if (result === undefined) return '-';
     const { count, message } = result.event;
     return `${result.isRepeat ? `${count} times` : 'new'} ${message}`;
@@ -24,7 +25,7 @@ const messages = (count: number, at = (index: number) => index) =>
   Array.from({ length: count }, (_, index) => recorded(`m${index}`, at(index)));
 
 test('an event as the kubelet writes it', () => {
-  const { event } = new EventCorrelator('node-1').correlate(recorded('hello', 1_700_000_000_123))!;
+  const { event } = new EventCorrelator().correlate(recorded('hello', 1_700_000_000_123), NODE)!;
   assert.match(event.metadata.name, /^web\.[0-9a-f]{16}$/);
   assert.deepEqual(
     { ...event, metadata: { ...event.metadata, name: '' } },
@@ -49,16 +50,16 @@ test('an event as the kubelet writes it', () => {
 
 test("events of the node are in the namespace default, and their names are valid even if the node's is not", () => {
   const about = { kind: 'Node', namespace: '', name: 'node_1', uid: 'node_1' };
-  const { event } = new EventCorrelator('node_1').correlate(recorded('m', 0, { about }))!;
+  const { event } = new EventCorrelator().correlate(recorded('m', 0, { about }), NODE)!;
   assert.equal(event.metadata.namespace, 'default');
   assert.match(event.metadata.name, /^[0-9a-f-]{36}$/);
   assert.deepEqual(event.involvedObject, { apiVersion: 'v1', kind: 'Node', name: 'node_1', uid: 'node_1' });
 });
 
 test('repeats are counted, and keep their name and first time', () => {
-  const correlator = new EventCorrelator('node');
-  const first = correlator.correlate(recorded('m', 0))!.event;
-  const second = correlator.correlate(recorded('m', 60_000))!;
+  const correlator = new EventCorrelator();
+  const first = correlator.correlate(recorded('m', 0), NODE)!.event;
+  const second = correlator.correlate(recorded('m', 60_000), NODE)!;
   assert.deepEqual(
     [second.isRepeat, second.event.count, second.event.metadata.name, second.event.firstTimestamp],
     [true, 2, first.metadata.name, '1970-01-01T00:00:00Z'],
@@ -107,11 +108,11 @@ test('a clock that is set back does not stop events', () => {
 });
 
 test('memory is bounded: the least recently seen event is evicted', () => {
-  const correlator = new EventCorrelator('node');
-  correlator.correlate(recorded('m'));
+  const correlator = new EventCorrelator();
+  correlator.correlate(recorded('m'), NODE);
   for (let index = 0; index < 4096; index++) {
     const about = { ...ABOUT, uid: `other${index}` };
-    correlator.correlate(recorded('m', 0, { about }));
+    correlator.correlate(recorded('m', 0, { about }), NODE);
   }
-  assert.equal(correlator.correlate(recorded('m'))!.isRepeat, false);
+  assert.equal(correlator.correlate(recorded('m'), NODE)!.isRepeat, false);
 });

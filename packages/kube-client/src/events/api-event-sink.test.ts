@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Logger, PodwrightError, silentLogger } from '@podwright/base';
-import { EVENTS } from '@podwright/kube-client';
-import { FakeKubeClient, refusal } from '@podwright/kube-client/testing';
-import { startApiEventSink } from './api-event-sink.ts';
-import { PodEvents } from './pod-events.ts';
+import { FakeKubeClient, refusal } from '../fake-kube-client.ts';
+import { EVENTS } from '../resources.ts';
+import { ApiEventSink } from './api-event-sink.ts';
 
 const ABOUT = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1' };
 const unavailable = () => new PodwrightError('unavailable', 'connection refused');
 
 function start(client = new FakeKubeClient(), logger: Logger = silentLogger) {
-  const events = new PodEvents('node');
-  const sink = startApiEventSink({ client, events, nodeName: 'node', logger, retryMs: 5 });
+  const sink = new ApiEventSink({ client, logger, retryMs: 5 });
+  const events = sink.recorder({ component: 'kubelet', host: 'node' });
   const emit = (message: string) => events.event(ABOUT, 'Normal', 'Test', message);
   return { client, emit, sink, [Symbol.dispose]: () => sink.stop() };
 }

@@ -1,8 +1,9 @@
 import { background, errorCode, errorMessage, type Logger, pause } from '@podwright/base';
-import type { RecordedEvent } from '@podwright/kube-api';
-import { ApiStatusError, EVENTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
-import { type CorrelatedEvent, EventCorrelator } from './event-correlator.ts';
-import type { PodEvents } from './pod-events.ts';
+import type { EventRecorder, RecordedEvent } from '@podwright/kube-api';
+import { ApiStatusError, isApiStatus } from '../api-status-error.ts';
+import type { KubeClient } from '../kube-client.ts';
+import { EVENTS } from '../resources.ts';
+import { type CorrelatedEvent, EventCorrelator, type EventSource } from './event-correlator.ts';
 
 const EVENT_RETRY_MS = 10_000;
 
@@ -16,42 +17,34 @@ const MAX_QUEUED_EVENTS = 1000;
 export type ApiEventSinkOptions = {
   /** An API client with its own rate limits, so that events do not delay other requests. */
   client: KubeClient;
-  events: PodEvents;
-  nodeName: string;
   logger: Logger;
   /** Time between retries while the API server does not respond. Default: 10 seconds. */
   retryMs?: number;
 };
 
-/**
- * Sends every event recorded from now on to the API server, one at a time. Events that do not fit in the queue are dropped, as in upstream.
- */
-export function startApiEventSink(options: ApiEventSinkOptions): { stop(): void } {
-  const sink = new ApiEventSink(options);
-  const stopListening = options.events.listen((event) => sink.add(event));
-  return {
-    stop: () => {
-      stopListening();
-      sink.stop();
-    },
-  };
-}
-
-class ApiEventSink {
+/** Sends recorded events to the API server, one at a time. Events that do not fit in the queue are dropped, as in upstream. */
+export class ApiEventSink {
   readonly #options: ApiEventSinkOptions;
-  readonly #correlator: EventCorrelator;
-  readonly #queue: RecordedEvent[] = [];
+  readonly #correlator = new EventCorrelator();
+  readonly #queue: { event: RecordedEvent; source: EventSource }[] = [];
   readonly #stopping = new AbortController();
   #isSending = false;
 
   constructor(options: ApiEventSinkOptions) {
     this.#options = options;
-    this.#correlator = new EventCorrelator(options.nodeName);
   }
 
-  add(event: RecordedEvent): void {
-    if (this.#queue.length >= MAX_QUEUED_EVENTS) return;
-    this.#queue.push(event);
+  /** Returns a recorder that sends its events with the source. */
+  recorder(source: EventSource): EventRecorder {
+    return {
+      // biome-ignore lint/complexity/useMaxParams: the signature of upstream's EventRecorder
+      event: (about, type, reason, message) => this.add({ about, type, reason, message, atMs: Date.now() }, source),
+    };
+  }
+
+  add(event: RecordedEvent, source: EventSource): void {
+    if (this.#queue.length >= MAX_QUEUED_EVENTS || this.#stopping.signal.aborted) return;
+    this.#queue.push({ event, source });
     if (!this.#isSending) background(this.#options.logger, 'events are no longer sent', this.#sendAll());
   }
 
@@ -63,7 +56,7 @@ class ApiEventSink {
   async #sendAll(): Promise<void> {
     this.#isSending = true;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      const correlated = this.#correlator.correlate(next);
+      const correlated = this.#correlator.correlate(next.event, next.source);
       if (correlated !== undefined) await this.#send(correlated);
     }
     this.#isSending = false;

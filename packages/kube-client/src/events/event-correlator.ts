@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { RecentlyUsed } from '@podwright/base';
-import { formatTime, type RecordedEvent } from '@podwright/kube-api';
-import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
+import {
+  formatTime,
+  MAX_EVENT_MESSAGE_LENGTH,
+  MAX_SIMILAR_EVENTS,
+  type RecordedEvent,
+  SIMILAR_EVENTS_WINDOW_MS,
+} from '@podwright/kube-api';
 
 /**
  * Size of each LRU cache (event groups, sent events, and rate-limit buckets). This constant and the next two are from client-go
@@ -14,23 +19,27 @@ const EVENT_SPAM_REFILL_MS = 300_000;
 /** Burst of events allowed per object; after that, one more every five minutes. */
 const EVENT_SPAM_BURST = 25;
 
-/** core/v1 Event, with the fields that upstream's kubelet sets. */
+/** The program or controller that reports events, and the node on which it runs if it reports for a node. */
+export type EventSource = { component: string; host?: string };
+
+/** core/v1 Event, with the fields that client-go's recorder sets. */
 export type ApiEvent = {
   apiVersion: 'v1';
   kind: 'Event';
   metadata: { name: string; namespace: string; annotations?: Record<string, string> };
   involvedObject: {
-    apiVersion: 'v1';
+    apiVersion: string;
     kind: string;
     namespace?: string;
     name: string;
     uid: string;
+    resourceVersion?: string;
     fieldPath?: string;
   };
   type: string;
   reason: string;
   message: string;
-  source: { component: string; host: string };
+  source: EventSource;
   firstTimestamp: string;
   lastTimestamp: string;
   count: number;
@@ -48,24 +57,20 @@ export type CorrelatedEvent = { event: ApiEvent; isRepeat: boolean };
  * five minutes.
  */
 export class EventCorrelator {
-  readonly #nodeName: string;
   readonly #groups = new RecentlyUsed<{ messages: Set<string>; lastAtMs: number }>(MAX_CORRELATED_EVENTS);
   readonly #sent = new RecentlyUsed<{ name: string; firstTimestamp: string; count: number }>(MAX_CORRELATED_EVENTS);
   readonly #buckets = new RecentlyUsed<{ tokens: number; filledAtMs: number }>(MAX_CORRELATED_EVENTS);
 
-  constructor(nodeName: string) {
-    this.#nodeName = nodeName;
-  }
-
   /** Returns the event to send, or `undefined` if it exceeds the rate limit and must be dropped. */
-  correlate(recorded: RecordedEvent): CorrelatedEvent | undefined {
+  correlate(recorded: RecordedEvent, source: EventSource): CorrelatedEvent | undefined {
     const { about, type, atMs } = recorded;
-    const subject = [about.kind, about.namespace, about.name, about.uid, type];
+    const subject = [source.component, about.kind, about.namespace, about.name, about.uid, type];
     const group = [...subject, recorded.reason].join('\0');
     const isCombined = this.#isCombined(group, recorded);
     const message = isCombined ? `(combined from similar events): ${recorded.message}` : recorded.message;
     const key = isCombined ? group : [group, about.fieldPath, message].join('\0');
-    const result = this.#observe(key, this.#eventOf(recorded, message.slice(0, MAX_EVENT_MESSAGE_LENGTH)));
+    const event = eventOf({ ...recorded, message: message.slice(0, MAX_EVENT_MESSAGE_LENGTH) }, source);
+    const result = this.#observe(key, event);
     return this.#takeToken(subject.join('\0'), atMs) ? result : undefined;
   }
 
@@ -99,38 +104,39 @@ export class EventCorrelator {
     this.#buckets.set(subject, { tokens: isTaken ? filled - 1 : filled, filledAtMs: atMs });
     return isTaken;
   }
+}
 
-  #eventOf({ about, type, reason, atMs }: RecordedEvent, message: string): ApiEvent {
-    const time = formatTime(atMs);
-    const { kind, namespace, name, uid, fieldPath, annotations } = about;
-    return {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: {
-        name: eventName(name, atMs),
-        namespace: namespace === '' ? 'default' : namespace,
-        ...(annotations === undefined ? {} : { annotations }),
-      },
-      involvedObject: {
-        apiVersion: 'v1',
-        kind,
-        ...(namespace === '' ? {} : { namespace }),
-        name,
-        uid,
-        ...(fieldPath === undefined ? {} : { fieldPath }),
-      },
-      type,
-      reason,
-      message,
-      source: { component: 'kubelet', host: this.#nodeName },
-      firstTimestamp: time,
-      lastTimestamp: time,
-      count: 1,
-      eventTime: null,
-      reportingComponent: 'kubelet',
-      reportingInstance: this.#nodeName,
-    };
-  }
+function eventOf({ about, type, reason, message, atMs }: RecordedEvent, source: EventSource): ApiEvent {
+  const time = formatTime(atMs);
+  const { apiVersion = 'v1', kind, namespace, name, uid, resourceVersion, fieldPath, annotations } = about;
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: {
+      name: eventName(name, atMs),
+      namespace: namespace === '' ? 'default' : namespace,
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+    involvedObject: {
+      apiVersion,
+      kind,
+      ...(namespace === '' ? {} : { namespace }),
+      name,
+      uid,
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(fieldPath === undefined ? {} : { fieldPath }),
+    },
+    type,
+    reason,
+    message,
+    source,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+    eventTime: null,
+    reportingComponent: source.component,
+    reportingInstance: source.host ?? '',
+  };
 }
 
 /**

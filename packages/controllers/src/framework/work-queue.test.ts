@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiStatusError } from '@podwright/kube-client';
+import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
+
+/** A queue whose syncs the test ends by hand. `started` has the keys in their order. */
+function open(options: Partial<WorkQueueOptions> = {}) {
+  const started: string[] = [];
+  const pending: PromiseWithResolvers<void>[] = [];
+  const waiting: { count: number; resolve: () => void }[] = [];
+  const warnings: unknown[] = [];
+  const abort = new AbortController();
+  const queue = new WorkQueue({
+    sync: (key) => {
+      started.push(key);
+      pending.push(Promise.withResolvers<void>());
+      for (const { count, resolve } of waiting) if (started.length >= count) resolve();
+      return pending.at(-1)!.promise;
+    },
+    failure: 'failed to sync',
+    logger: { warn: (fields) => warnings.push(fields) },
+    signal: abort.signal,
+    ...options,
+  });
+  const untilStarted = (count: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push({ count, resolve });
+    if (started.length >= count) resolve();
+    return promise;
+  };
+  return { queue, started, pending, warnings, untilStarted, abort };
+}
+
+test('a key that is added twice is handled once', async () => {
+  const { queue, started, untilStarted } = open();
+  queue.add('a');
+  queue.add('b');
+  queue.add('a');
+  await untilStarted(2);
+  assert.deepEqual(started, ['a', 'b']);
+});
+
+test('a key that is added while it is handled is handled again afterwards, not at the same time', async () => {
+  const { queue, started, pending, untilStarted } = open();
+  queue.add('a');
+  await untilStarted(1);
+  queue.add('a');
+  queue.add('b');
+  await untilStarted(2);
+  assert.deepEqual(started, ['a', 'b']);
+  pending[0]!.resolve();
+  await untilStarted(3);
+  assert.deepEqual(started, ['a', 'b', 'a']);
+});
+
+test('as many keys as there are workers are handled at the same time', async () => {
+  const { queue, started, pending, untilStarted } = open({ workers: 2 });
+  for (const key of ['a', 'b', 'c']) queue.add(key);
+  await untilStarted(2);
+  assert.deepEqual(started, ['a', 'b']);
+  pending[1]!.resolve();
+  await untilStarted(3);
+});
+
+test('a failed key is handled again; a conflict is not logged', async () => {
+  const { queue, pending, warnings, untilStarted } = open();
+  queue.add('a');
+  await untilStarted(1);
+  pending[0]!.reject(new ApiStatusError('update', { code: 409, reason: 'Conflict', message: 'conflict' }));
+  await untilStarted(2);
+  assert.equal(warnings.length, 0);
+  pending[1]!.reject(new Error('no'));
+  await untilStarted(3);
+  assert.deepEqual(warnings, [{ key: 'a', error: 'no' }]);
+});
+
+test('of several delays of a key the first one that ends applies', async () => {
+  const { queue, started, untilStarted } = open();
+  queue.addAfter('a', 3_600_000);
+  queue.addAfter('a', 5);
+  queue.addAfter('a', 3_600_000);
+  await untilStarted(1);
+  assert.deepEqual(started, ['a']);
+});
+
+test('after the signal aborts the queue ends with its last sync', async () => {
+  const { queue, pending, started, untilStarted, abort } = open();
+  queue.add('a');
+  await untilStarted(1);
+  queue.addAfter('b', 1);
+  abort.abort();
+  queue.add('c');
+  let hasEnded = false;
+  const ended = queue.ended.then(() => {
+    hasEnded = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(hasEnded, false);
+  pending[0]!.resolve();
+  await ended;
+  assert.deepEqual(started, ['a']);
+});

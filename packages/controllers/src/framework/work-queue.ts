@@ -1,0 +1,106 @@
+import { errorMessage, type Logger } from '@podwright/base';
+import { isApiStatus } from '@podwright/kube-client';
+
+export type WorkQueueOptions = {
+  /** Brings the cluster closer to what the object asks for. Reads the object from a cache; it may not exist any longer. */
+  sync: (key: string) => Promise<void>;
+  /** The log message if `sync` fails. */
+  failure: string;
+  /** Number of keys that are handled at the same time. Default: 5, as in upstream's controllers. */
+  workers?: number;
+  logger: Pick<Logger, 'warn'>;
+  signal: AbortSignal;
+};
+
+/** Delays before a failed key is handled again: the first one, doubled with each further failure, up to the second (client-go's default). */
+const FIRST_RETRY_MS = 5;
+const MAX_RETRY_MS = 1_000_000;
+/** Longest delay of a timer of Node.js. A longer one is divided. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Keys of objects to handle, with the rules of client-go's rate-limited work queue: a key that is added several times is handled once, never
+ * by two workers at the same time, and again if it was added meanwhile.
+ */
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #waiting = new Set<string>();
+  readonly #running = new Set<string>();
+  readonly #failures = new Map<string, number>();
+  readonly #timers = new Map<string, { atMs: number; timer: NodeJS.Timeout }>();
+  readonly #stopped = Promise.withResolvers<void>();
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+    options.signal.addEventListener('abort', () => this.#stop(), { once: true });
+  }
+
+  /** Resolves when the signal has aborted and the last `sync` has ended. */
+  get ended(): Promise<void> {
+    return this.#stopped.promise;
+  }
+
+  add(key: string): void {
+    if (this.#options.signal.aborted) return;
+    this.#waiting.add(key);
+    this.#startWorkers();
+  }
+
+  /** Adds the key after a delay in milliseconds. Of several delays of a key, the one that ends first applies. */
+  addAfter(key: string, delayMs: number): void {
+    if (!(delayMs > 0)) return this.add(key);
+    if (this.#options.signal.aborted) return;
+    const atMs = performance.now() + delayMs;
+    const known = this.#timers.get(key);
+    if (known !== undefined && known.atMs <= atMs) return;
+    clearTimeout(known?.timer);
+    const timer = setTimeout(() => this.#expired(key, atMs), Math.min(delayMs, MAX_TIMER_MS));
+    this.#timers.set(key, { atMs, timer });
+  }
+
+  #expired(key: string, atMs: number): void {
+    this.#timers.delete(key);
+    this.addAfter(key, Math.floor(atMs - performance.now()));
+  }
+
+  #startWorkers(): void {
+    const { workers = 5 } = this.#options;
+    for (const key of this.#waiting) {
+      if (this.#running.size >= workers) return;
+      if (this.#running.has(key)) continue;
+      this.#waiting.delete(key);
+      this.#running.add(key);
+      void this.#handle(key);
+    }
+  }
+
+  async #handle(key: string): Promise<void> {
+    await Promise.resolve(); // changes that the caller of `add` reports now are part of the decision
+    try {
+      await this.#options.sync(key);
+      this.#failures.delete(key);
+    } catch (error) {
+      this.#retry(key, error);
+    }
+    this.#running.delete(key);
+    if (!this.#options.signal.aborted) this.#startWorkers();
+    else if (this.#running.size === 0) this.#stopped.resolve();
+  }
+
+  /** Handles the key again later. A conflict is not logged: another client wrote the object first. */
+  #retry(key: string, error: unknown): void {
+    const { logger, failure, signal } = this.#options;
+    if (signal.aborted) return;
+    if (!isApiStatus(error, 409)) logger.warn({ key, error: errorMessage(error) }, `${failure}, trying again`);
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    this.addAfter(key, Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS));
+  }
+
+  #stop(): void {
+    for (const { timer } of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    this.#waiting.clear();
+    if (this.#running.size === 0) this.#stopped.resolve();
+  }
+}

@@ -1,0 +1,4 @@
+export type { Controller, ControllerParts } from './framework/controller.ts';
+export type { ObjectCache, ObjectChange } from './framework/object-cache.ts';
+export type { SharedObjects } from './framework/shared-objects.ts';
+export { type ControllersOptions, type RunningControllers, startControllers } from './start-controllers.ts';

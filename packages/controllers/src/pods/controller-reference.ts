@@ -1,0 +1,25 @@
+import type { KubeObject, OwnerReference, Resource } from '@podwright/kube-api';
+
+/** A stored object that controls others. */
+export type Owner = KubeObject & { metadata: { name: string; namespace: string; uid: string } };
+
+/** Returns the owner reference of the object's controller. An object has at most one. */
+export function controllerOf({ metadata }: KubeObject): OwnerReference | undefined {
+  return metadata.ownerReferences?.find(({ controller }) => controller === true);
+}
+
+/** Returns the reference with which `owner` controls an object (metav1.NewControllerRef). */
+export function controllerReference(resource: Resource, { metadata }: Owner): OwnerReference {
+  const { name, uid } = metadata;
+  return { ...ownerKind(resource), name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** Whether the reference's kind and group are those of the resource. Its version may be another one. */
+export function isOfKind({ apiVersion, kind }: OwnerReference, resource: Resource): boolean {
+  const slash = apiVersion.indexOf('/');
+  return kind === resource.kind && (slash < 0 ? '' : apiVersion.slice(0, slash)) === resource.group;
+}
+
+function ownerKind({ group, version, kind }: Resource): { apiVersion: string; kind: string } {
+  return { apiVersion: group === '' ? version : `${group}/${version}`, kind };
+}

@@ -1,0 +1,30 @@
+import type { Pod } from '@podwright/kube-api';
+
+/** Whether the pod counts as a replica: it has not ended and is not being deleted (controller.IsPodActive). */
+export function isActive(pod: Pod): boolean {
+  return !isEnded(pod) && pod.metadata.deletionTimestamp === undefined;
+}
+
+export function isEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+export function isReady(pod: Pod): boolean {
+  return readyCondition(pod)?.status === 'True';
+}
+
+/** Whether the pod has been ready for `minReadySeconds` (podutil.IsPodAvailable). */
+export function isAvailable(pod: Pod, minReadySeconds: number, nowMs: number): boolean {
+  return isReady(pod) && availableInMs(pod, minReadySeconds, nowMs) === 0;
+}
+
+/** Returns the time until a ready pod is available, in milliseconds; 0 if it is or if its time of readiness is unknown and nothing is asked. */
+export function availableInMs(pod: Pod, minReadySeconds: number, nowMs: number): number {
+  if (minReadySeconds === 0) return 0;
+  const since = Date.parse(readyCondition(pod)?.lastTransitionTime ?? '');
+  return Number.isNaN(since) ? minReadySeconds * 1000 : Math.max(0, since + minReadySeconds * 1000 - nowMs);
+}
+
+function readyCondition({ status }: Pod) {
+  return status?.conditions?.find(({ type }) => type === 'Ready');
+}

@@ -1,0 +1,89 @@
+/** Creates and deletes the pods of a controller, with upstream's events (pkg/controller/controller_utils.go, RealPodControl). */
+import { errorMessage } from '@podwright/base';
+import type { EventRecorder, EventSubject, KubeObject, Pod, Resource } from '@podwright/kube-api';
+import { isApiStatus, PODS } from '@podwright/kube-client';
+import type { ControllerParts } from '../framework/controller.ts';
+import type { Owner } from './controller-reference.ts';
+import type { NewPod } from './pod-template.ts';
+
+export type PodWriterParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'> & {
+  events: EventRecorder;
+  /** The resource of the pods' controller. */
+  ownedBy: Resource;
+};
+
+export class PodWriter {
+  readonly #parts: PodWriterParts;
+
+  constructor(parts: PodWriterParts) {
+    this.#parts = parts;
+  }
+
+  /** Creates a pod. A failure is reported as an event of the owner, unless the namespace is being deleted. */
+  async create(owner: Owner, pod: NewPod): Promise<Pod> {
+    const { client, objects, events, ownedBy, signal } = this.#parts;
+    const { namespace } = owner.metadata;
+    const subject = subjectOf(ownedBy, owner);
+    try {
+      const created = await client.create<Pod>(PODS, inNamespace(pod, namespace), { signal });
+      objects.of<Pod>(PODS).written(created);
+      events.event(subject, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
+      return created;
+    } catch (error) {
+      if (!isTerminating(error))
+        events.event(subject, 'Warning', 'FailedCreate', `Error creating: ${errorMessage(error)}`);
+      throw error;
+    }
+  }
+
+  /** Deletes a pod, unless another one has its name now. A pod that does not exist any longer is no failure. */
+  async delete(owner: Owner, { metadata }: Pod): Promise<void> {
+    const { client, objects, events, ownedBy, signal } = this.#parts;
+    const { namespace, name, uid } = metadata;
+    const subject = subjectOf(ownedBy, owner);
+    try {
+      await client.delete(PODS, { namespace, name }, { preconditions: { uid } }, { signal });
+    } catch (error) {
+      if (isApiStatus(error, 404) || isApiStatus(error, 409)) return;
+      events.event(subject, 'Warning', 'FailedDelete', `Error deleting: ${errorMessage(error)}`);
+      throw error;
+    }
+    objects.of<Pod>(PODS).deleting({ namespace, name }, uid);
+    events.event(subject, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
+  }
+}
+
+/**
+ * Makes `count` calls in batches of 1, 2, 4, … that end after the first batch with a failure: a quota that is exhausted costs few requests
+ * (slowStartBatch). Returns the number of calls that succeeded, and the first error.
+ */
+export async function inGrowingBatches(
+  count: number,
+  call: (index: number) => Promise<unknown>,
+): Promise<{ succeeded: number; error?: unknown }> {
+  let succeeded = 0;
+  for (let size = 1; succeeded < count; size *= 2) {
+    const from = succeeded;
+    const batch = Array.from({ length: Math.min(size, count - from) }, (_, index) => call(from + index));
+    const results = await Promise.allSettled(batch);
+    succeeded += results.filter(({ status }) => status === 'fulfilled').length;
+    const failed = results.find(({ status }) => status === 'rejected');
+    if (failed !== undefined) return { succeeded, error: (failed as PromiseRejectedResult).reason };
+  }
+  return { succeeded };
+}
+
+/** Returns the subject of events about a stored object. */
+export function subjectOf({ group, version, kind }: Resource, { metadata }: KubeObject): EventSubject {
+  const { namespace = '', name = '', uid = '', resourceVersion } = metadata;
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  return { apiVersion, kind, namespace, name, uid, resourceVersion };
+}
+
+function inNamespace(pod: NewPod, namespace: string): KubeObject {
+  return { ...pod, metadata: { ...pod.metadata, namespace } };
+}
+
+function isTerminating(error: unknown): boolean {
+  return isApiStatus(error, 403) && (error.status.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
+}
