@@ -146,11 +146,11 @@ suite('a node that gets the API', async () => {
   });
 
   test('does not start without the API, which has its objects', async () => {
-    const { code, err } = await place.call('node');
+    const { code, err } = await place.call('--api', 'false', 'node');
     assert.equal(code, 1);
     assert.match(
       err,
-      /the objects of this node are in its Kubernetes API: set enabled = true .* remove \S+\/api-server/,
+      /the objects of this node are in its Kubernetes API: remove enabled = false .* remove \S+\/api-server/,
     );
   });
 });

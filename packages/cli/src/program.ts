@@ -82,6 +82,7 @@ export function createProgram(setExitCode: (code: number) => void, words: string
     ['--cni-conf-dir <dir>', "the host's CNI configuration (default: /etc/cni/net.d)"],
     ['--ready-sandboxes <n>', 'maximum number of sandboxes prepared in advance, 0 for none (default: 8)'],
     ['--fast-paths <true|false>', 'false: no shortcuts around other programs and the kernel (default: true)'],
+    ['--api <true|false>', 'true: the node has a Kubernetes API (default: false, or true if it had one before)'],
     ['--metrics-address <[host:]port>', 'address of the metrics server (default: none)'],
     ['--log-level <level>', 'debug, info, warn or error (default: info)'],
   ] as const) {

@@ -25,9 +25,11 @@ export {
   ManifestError,
   type ManifestText,
   type PlacedObject,
+  type PlacedOther,
   withoutDuplicates,
 } from './manifest/manifest.ts';
 export { NO_TEXT, textOfManifest } from './manifest/manifest-text.ts';
+export type { OtherObject } from './manifest/other-objects.ts';
 export { absentObject } from './objects/absent-object.ts';
 export { appArmorProfile, wantsAppArmor } from './objects/app-armor.ts';
 export { claimStatusesOf, isClaimed } from './objects/claim-statuses.ts';
@@ -201,6 +203,7 @@ export {
   string,
   UNSUPPORTED,
 } from './schema/decoder.ts';
+export { isNodeKind } from './schema/kinds.ts';
 export { pod } from './schema/pod-schema.ts';
 export { readYamlDocuments, type YamlDocument } from './text/yaml-documents.ts';
 export { validateEphemeralContainers } from './validation/ephemeral.ts';

@@ -1,13 +1,23 @@
 import { errorCode, errorMessage, isNotFound, KeyedLock, PodwrightError, waitFor, withTimeout } from '@podwright/base';
-import { CONFIG_FILE_ANNOTATION, decodeManifest, type ManifestObject, type Pod } from '@podwright/kube-api';
+import {
+  CONFIG_FILE_ANNOTATION,
+  decodeManifest,
+  isNodeKind,
+  type ManifestObject,
+  type OtherObject,
+  type Pod,
+} from '@podwright/kube-api';
 import { ApiResources, pathIn } from './api-resources.ts';
 import { configurationOf, isMirror, isUnchanged, withoutResize } from './applied-configuration.ts';
 import type { AppliedManifest } from './applied-objects.ts';
+import { inApplyOrder, isGround } from './apply-order.ts';
 import type { KubernetesApi, KubernetesObject } from './kubernetes-api.ts';
 import type { ApplyOptions, ApplyResult } from './local-api.ts';
 
 /** How long a new namespace may take to get its service account, without which it accepts no pod. */
 const ACCOUNT_TIMEOUT_MS = 10_000;
+/** How long the API may take to serve the kinds of a new definition. */
+const DEFINITION_TIMEOUT_MS = 10_000;
 /** How much longer than its grace period a replaced pod may take to be removed. */
 const REMOVAL_TIMEOUT_MS = 120_000;
 
@@ -15,7 +25,8 @@ const REMOVAL_TIMEOUT_MS = 120_000;
 const MANAGER = 'podwright';
 
 type Action = ApplyResult['objects'][number]['action'];
-type Named = { kind: string; namespace: string; name: string };
+type Named = { kind: string; apiVersion?: string; namespace: string; name: string };
+type AnyObject = ManifestObject | OtherObject;
 
 /** What an apply does to an object. `ending`: the pod of the same name that must be removed first. */
 type Plan = {
@@ -47,37 +58,87 @@ export class ApiObjects {
    * fails, the earlier ones stay.
    */
   apply(manifest: string, { dryRun = false, replace = true }: ApplyOptions = {}): Promise<AppliedManifest> {
-    const decoded = decodeManifest(manifest, { file: 'manifest' });
+    const decoded = decodeManifest(manifest, { file: 'manifest', otherKinds: true });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
-    const { configMaps, secrets, runtimeClasses, claims, pods } = decoded;
-    const objects: ManifestObject[] = [...configMaps, ...secrets, ...runtimeClasses, ...claims, ...pods];
+    const objects = decoded.objects.map(({ object }) => object);
+    const all = inApplyOrder<AnyObject>([...objects, ...decoded.others.map(({ object }) => object)]);
     return this.#lock.run('apply', async () => {
-      const plans: Plan[] = [];
-      for (const object of objects) plans.push(await this.#plan(object));
+      const plans = await this.#plans(all);
       const planOnly = dryRun || (!replace && plans.some(({ action }) => action === 'replaced'));
       if (planOnly || plans.length > 1) for (const plan of plans) await this.#validate(plan);
-      const done: AppliedManifest['done'] = [];
-      for (const plan of plans) {
-        const { named, action, existing } = plan;
-        const object = planOnly || action === 'unchanged' ? existing : await this.#make(plan);
-        const isNew = planOnly && action !== 'unchanged';
-        done.push({ ...named, ...(!isNew && named.kind === 'Pod' && { uid: object?.metadata.uid }), action });
-      }
+      const done = planOnly ? [...plans.map(planned), ...unplanned(all, plans)] : await this.#makeAll(plans, all);
       return { done, planOnly, objects, warnings: [...decoded.leftOut, ...decoded.warnings].map(String) };
     });
   }
 
-  async #plan(object: ManifestObject): Promise<Plan> {
+  /** Plans all objects. Those whose definition is in the manifest too, and does not exist yet, are left out. */
+  async #plans(objects: readonly AnyObject[]): Promise<Plan[]> {
+    const defines = objects.some(({ kind }) => kind === 'CustomResourceDefinition');
+    const plans: Plan[] = [];
+    for (const object of objects) {
+      const plan = await this.#plan(object).catch((error: unknown) => {
+        if (!defines || errorCode(error) !== 'invalid_argument' || isGround(object)) throw error;
+        return undefined;
+      });
+      if (plan !== undefined) plans.push(plan);
+    }
+    return plans;
+  }
+
+  /** Writes what is planned: first the namespaces and definitions, then what was left out because it needs them, and the rest. */
+  async #makeAll(plans: Plan[], all: readonly AnyObject[]): Promise<AppliedManifest['done']> {
+    const ground = all.filter(isGround);
+    const done = [];
+    for (const plan of plans.slice(0, ground.length)) done.push(await this.#madeOf(plan));
+    const rest = all.slice(ground.length);
+    const isComplete = plans.length === all.length;
+    for (const plan of isComplete ? plans.slice(ground.length) : await this.#plansOfDefined(rest))
+      done.push(await this.#madeOf(plan));
+    return done;
+  }
+
+  /** Plans objects whose definitions have just been written. The API needs a moment to serve them. */
+  #plansOfDefined(objects: readonly AnyObject[]): Promise<Plan[]> {
+    using signal = withTimeout(undefined, DEFINITION_TIMEOUT_MS, 'look up the kinds that the manifest defines');
+    let failure: unknown;
+    const attempt = async () => {
+      this.#resources.forget();
+      try {
+        return await Promise.all(objects.map((object) => this.#plan(object)));
+      } catch (error) {
+        if (errorCode(error) !== 'invalid_argument' && !isNotFound(error)) throw error;
+        failure = error;
+        return undefined;
+      }
+    };
+    return waitFor(attempt, { intervalMs: 20, signal }).catch((error: unknown) => {
+      throw failure ?? error;
+    });
+  }
+
+  async #madeOf(plan: Plan): Promise<AppliedManifest['done'][number]> {
+    const { named, action, existing } = plan;
+    const object = action === 'unchanged' ? existing : await this.#make(plan);
+    return { ...named, ...(hasUid(named) && { uid: object?.metadata.uid }), action };
+  }
+
+  async #plan(object: AnyObject): Promise<Plan> {
     const configuration = configurationOf(object);
     const { namespaced, ...place } = await this.#resources.of(object);
     const { name } = object.metadata;
     const namespace = namespaced ? object.metadata.namespace || 'default' : '';
     const path = pathIn({ namespaced, ...place }, namespace, name);
-    const base = { named: { kind: object.kind, namespace, name }, path, configuration };
+    if (!namespaced) delete configuration.metadata.namespace;
+    const apiVersion = isNodeObject(object) ? undefined : object.apiVersion;
+    const base = {
+      named: { kind: object.kind, ...(apiVersion && { apiVersion }), namespace, name },
+      path,
+      configuration,
+    };
     const existing = await this.#find(path);
     if (existing === undefined) return { ...base, action: 'created' };
     if (isMirror(existing)) throw ofFile(base.named, existing);
-    if (object.kind === 'Pod') return this.#podPlan({ ...base, existing }, object);
+    if (isPod(object)) return this.#podPlan({ ...base, existing }, object);
     const after = await this.#applied({ ...base, action: 'replaced', existing }, true);
     return { ...base, existing, action: isUnchanged(existing, after) ? 'unchanged' : 'replaced' };
   }
@@ -192,6 +253,29 @@ export class ApiObjects {
     }
   }
 }
+
+function planned({ named, action, existing }: Plan): AppliedManifest['done'][number] {
+  const isNew = action !== 'unchanged';
+  return { ...named, ...(!isNew && hasUid(named) && { uid: existing?.metadata.uid }), action };
+}
+
+/** Returns the results for objects whose definitions do not exist yet. */
+function unplanned(objects: readonly AnyObject[], plans: readonly Plan[]): AppliedManifest['done'] {
+  const isPlanned = ({ kind, metadata: { name } }: AnyObject) =>
+    plans.some(({ named }) => named.kind === kind && named.name === name);
+  return objects
+    .filter((object) => !isPlanned(object))
+    .map(({ apiVersion, kind, metadata }) => {
+      return { kind, apiVersion, namespace: metadata.namespace ?? '', name: metadata.name, action: 'created' };
+    });
+}
+
+/** Whether results have the UID of the object: of those that run, and of those that make pods. */
+const hasUid = ({ kind, apiVersion }: Named): boolean => kind === 'Pod' || apiVersion !== undefined;
+
+const isPod = (object: AnyObject): object is Pod => object.kind === 'Pod' && isNodeObject(object);
+
+const isNodeObject = (object: AnyObject): object is ManifestObject => isNodeKind(object.kind);
 
 const labelOf = ({ namespace, name }: Named) => (namespace === '' ? name : `${namespace}/${name}`);
 

@@ -21,6 +21,11 @@ export class ApiResources {
     throw unknownKind(kind, apiVersion);
   }
 
+  /** Makes later calls read the documents again, because the API may have new kinds. */
+  forget(): void {
+    this.#read.clear();
+  }
+
   #resources(base: string, apiVersion: string): Promise<DiscoveredResource[]> {
     const read = this.#read.get(base) ?? this.#discover(base, apiVersion);
     this.#read.set(base, read);

@@ -66,8 +66,11 @@ export type ApplyOptions = {
 export type ApplyResult = {
   objects: {
     kind: string;
+    /** Set for kinds that only a node with a Kubernetes API has. */
+    apiVersion?: string;
     namespace: string;
     name: string;
+    /** Set for pods, and for the kinds with an `apiVersion`, unless nothing was written. */
     uid?: string;
     /** `configured`: labels or annotations of the pod were changed, only on a node with a Kubernetes API. */
     action: 'created' | 'replaced' | 'resized' | 'configured' | 'unchanged';

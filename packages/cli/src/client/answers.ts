@@ -81,6 +81,7 @@ export const decodeApplyResult = decoder<ApplyResult>(
     objects: array(
       object({
         kind: string(),
+        apiVersion: string().optional(),
         namespace: string(),
         name: string(),
         uid: string().optional(),

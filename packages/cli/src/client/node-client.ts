@@ -1,3 +1,4 @@
+import { errorCode } from '@podwright/base';
 import type { EphemeralContainer, Event, Pod } from '@podwright/kube-api';
 import type { TraceSpan } from '@podwright/kubelet';
 import type {
@@ -24,8 +25,9 @@ import {
   decodeSpans,
   decodeTransfer,
 } from './answers.ts';
+import type { ApiPlace, LocatedObject } from './api-path.ts';
 import { objectPath, WATCH_FROM_LIST } from './object-client.ts';
-import { readValues, UnixHttp } from './unix-http.ts';
+import { isNoNode, readValues, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
   container?: string;
@@ -66,6 +68,16 @@ export class NodeClient {
 
   node(signal?: AbortSignal): Promise<NodeInfo> {
     return this.http.json({ method: 'GET', path: '/podwright/v1/node', signal }, decodeNode);
+  }
+
+  /** Whether the node has a Kubernetes API; `undefined` if no node is running, or if it answers only root. */
+  async hasKubernetesApi(): Promise<boolean | undefined> {
+    try {
+      return (await this.node()).kubernetesApi === true;
+    } catch (error) {
+      if (isNoNode(error) || errorCode(error) === 'permission_denied') return undefined;
+      throw error;
+    }
   }
 
   /** Lists the pods in one namespace, or in all of them. Rejects with `invalid_argument` if the label selector is invalid. */
@@ -131,14 +143,26 @@ export class NodeClient {
     return { objects: [], findings: [], warnings: [], ...result };
   }
 
-  /** Deletes an object of a kind that `apply` supports: Pod, ConfigMap, Secret, PersistentVolumeClaim or RuntimeClass. */
-  async delete(object: { kind: string; namespace: string; name: string }, gracePeriodSeconds?: number): Promise<void> {
-    const path = objectPath(object);
-    const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };
+  /**
+   * Deletes an object of a kind that a plain node has: Pod, ConfigMap, Secret, PersistentVolumeClaim or RuntimeClass; or, if it has a `path`,
+   * an object of a Kubernetes API, which removes what it owns in the background.
+   */
+  async delete(
+    object: { kind: string; namespace: string; name: string; path?: string },
+    gracePeriodSeconds?: number,
+  ): Promise<void> {
+    const { path = objectPath(object) } = object;
+    const propagationPolicy = object.path === undefined ? undefined : 'Background';
+    const query = { gracePeriodSeconds: gracePeriodSeconds?.toString(), propagationPolicy };
     const list = async () => (object.kind === 'Pod' ? await this.pods() : []);
     await this.http
       .json({ method: 'DELETE', path, query }, decodeAnything)
       .catch(async (error: unknown) => (await absence()).explainAbsent(error, object, list));
+  }
+
+  /** Finds the paths of objects in the node's Kubernetes API. */
+  async locate(objects: readonly ApiPlace[]): Promise<LocatedObject[]> {
+    return (await import('./api-path.ts')).locate(this.http, objects);
   }
 
   /** Restarts a pod's containers in place, or only the given one. Does not wait for them to run again. */

@@ -10,8 +10,10 @@ export type ApplyOptions = ManifestOptions & { dryRun?: boolean };
 
 /** `podwright apply FILE…`. Returns exit code 1 if a dry run finds a problem. */
 export async function apply({ config }: CommandContext, files: string[], options: ApplyOptions): Promise<number> {
-  const manifests = await readManifests(manifestNames('apply', files, options), options);
   const client = new NodeClient(config.apiSocket);
+  const manifests = await readManifests(manifestNames('apply', files, options), options, () =>
+    client.hasKubernetesApi(),
+  );
   if (options.dryRun) return dryRun(client, manifests);
   const { objects, findings } = await client.apply(manifests.text);
   for (const object of objects) print(doneLine(object));

@@ -35,15 +35,17 @@ type Checked = { findings: PlacedFinding[]; counts: Record<string, number>; imag
 
 async function checkManifests(config: NodeConfig, names: string[], options: ManifestOptions): Promise<Checked> {
   const { texts, problems } = await readSources(names, options);
-  const decoded = decodeManifests(texts, { ...options, templates: true });
+  const client = new NodeClient(config.apiSocket);
+  const otherKinds = (await client.hasKubernetesApi()) !== false; // 'podwright run' starts a node that has one
+  const decoded = decodeManifests(texts, { ...options, templates: true, otherKinds });
   const node = { runtimeEndpoint: '', criApiVersion: 'auto' as const, defaults: STANDALONE_NODE_DEFAULTS };
   const readHost = () => thisHost({ ...kubeletOptionsOf(config, node), logger: silentLogger });
-  const { findings: found, images, unseen } = await foresee(decoded, new NodeClient(config.apiSocket), readHost);
+  const { findings: found, images, unseen } = await foresee(decoded, client, readHost);
   const counts: Record<string, number> = {};
   const refused = decoded.refused
     .map((label) => label.split(' ')[0]!)
     .filter((kind) => /^[A-Z][A-Za-z]{0,60}$/.test(kind));
-  for (const kind of [...decoded.objects.map(({ object }) => object.kind), ...refused])
+  for (const kind of [...[...decoded.objects, ...decoded.others].map(({ object }) => object.kind), ...refused])
     counts[kind] = (counts[kind] ?? 0) + 1;
   const findings = [
     ...decoded.errors.map((error) => ofManifest(error, 'problem')),

@@ -1,6 +1,7 @@
 import { errorMessage, isNotFound, PodwrightError, Timer } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import type { PodWatchEvent } from '@podwright/node-api';
+import type { LocatedObject } from '../client/api-path.ts';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
@@ -29,16 +30,22 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   const gracePeriod = graceOf(options);
   const client = new NodeClient(config.apiSocket);
   const objects = await chosen(new ObjectClient(config.apiSocket), words, options);
+  const others: LocatedObject[] = [];
   if (options.filename !== undefined) {
     const { readManifests } = await import('../manifests/read-manifests.ts');
-    objects.push(...withClaims(await readManifests(options.filename, options), options));
+    const manifests = await readManifests(options.filename, options, () => client.hasKubernetesApi());
+    objects.push(...withClaims(manifests, options));
+    if (manifests.others.length > 0) others.push(...(await client.locate(manifests.others)).reverse());
   }
   const removal = { gracePeriod, missing: [] as string[] };
+  // workloads first: they would replace their pods
+  for (const object of others.filter(({ isGround }) => !isGround)) await remove(client, object, removal);
   // Delete pods first: the objects that they mount must exist until they have terminated.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
   await Promise.all(pods.map((pod) => remove(client, pod, removal)));
   if (options.wait) await Promise.all(pods.map((pod) => waitUntilRemoved(client, pod, removal)));
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
+  for (const object of others.filter(({ isGround }) => isGround)) await remove(client, object, removal);
   dropDeleted(config.state, objects);
   // objects that were not selected by name may have been removed in the meantime
   const ignoreNotFound = options.ignoreNotFound ?? (options.all || options.selector !== undefined);

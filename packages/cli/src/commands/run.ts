@@ -2,6 +2,7 @@ import { isatty } from 'node:tty';
 import { counted, errorCode, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import type { ApplyResult } from '@podwright/node-api';
+import type { NodeClient } from '../client/node-client.ts';
 import { type EnsuredNode, ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
 import { NODE_ANSWER_TIMEOUT_MS } from '../limits.ts';
 import { dryRun } from '../manifests/dry-run.ts';
@@ -23,8 +24,8 @@ export type RunOptions = ManifestOptions & Partial<WatchOptions> & { force?: boo
 /** `podwright run FILE…`: returns the exit code. */
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
   const names = manifestNames('run', files, options);
-  const manifests = await readRunnable(names, options);
   const node = presumedNode(context.config);
+  const manifests = await readRunnable(names, options, node.client);
   if (options.dryRun) return dryRun(node.client, manifests);
   const program = ['podwright', ...context.configArgs].join(' ');
   const interrupts = listenForInterrupts();
@@ -54,10 +55,12 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
     // try to apply first: if that fails, no node is running; checking for it up front would cost an extra call
     const applied = await apply(manifests, course).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
-      course.node = await ensureNode(context, interrupts).catch((failure: unknown) => {
-        interrupts.first.throwIfAborted(); // Ctrl-C also ends a starting node that is still in the terminal's process group
-        throw failure;
-      });
+      course.node = await ensureNode(context, { interrupts, needsApi: needsApi(manifests) }).catch(
+        (failure: unknown) => {
+          interrupts.first.throwIfAborted(); // Ctrl-C also ends a starting node that is still in the terminal's process group
+          throw failure;
+        },
+      );
       return apply(manifests, course);
     });
     const leftovers = leftoverRecords(state);
@@ -96,14 +99,19 @@ const podsIn = ({ decoded }: Manifests): Pod[] =>
 const containersIn = (manifests: Manifests): number =>
   podsIn(manifests).flatMap(({ spec }) => [...spec.containers, ...(spec.initContainers ?? [])]).length;
 
-/** Reads the manifests, which must contain at least one pod. Rejects whatever cannot work before a node is started. */
-async function readRunnable(names: string[], options: RunOptions): Promise<Manifests> {
+const needsApi = ({ decoded }: Manifests): boolean => decoded.others.length > 0;
+
+/**
+ * Reads the manifests, which must contain at least one pod or an object that needs a Kubernetes API: a node that is started gets one. Rejects
+ * whatever cannot work before a node is started.
+ */
+async function readRunnable(names: string[], options: RunOptions, client: NodeClient): Promise<Manifests> {
   const { once, detach } = options;
   const refuse = (why: string) => new PodwrightError('invalid_argument', why);
   if (once && detach) throw refuse('run: --once waits for the end of the pods, --detach does not wait; choose one');
-  const manifests = await readManifests(names, options);
+  const manifests = await readManifests(names, options, async () => (await client.hasKubernetesApi()) !== false);
   const pods = podsIn(manifests);
-  if (pods.length === 0)
+  if (pods.length === 0 && !needsApi(manifests))
     throw refuse(`run ${names.join(', ')}: it contains no Pod; 'podwright apply' accepts other objects`);
   const endless = pods.find(({ spec }) => spec.restartPolicy === 'Always');
   if (!once || endless === undefined) return manifests;

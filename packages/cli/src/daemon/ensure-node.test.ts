@@ -26,7 +26,9 @@ async function slowStart(t: TestContext) {
   const config = { apiSocket: join(root, 'node.sock'), root };
   const context = { config, configArgs: [], settings: async () => ({}) } as unknown as CommandContext;
   const [first, last] = [new AbortController(), new AbortController()];
-  const starting = ensureNode(context, { first: first.signal, last: last.signal }).catch((error: unknown) => error);
+  const starting = ensureNode(context, { interrupts: { first: first.signal, last: last.signal } }).catch(
+    (error: unknown) => error,
+  );
   const logged = async (what: RegExp) => {
     let rounds = 0;
     for await (const _tick of setInterval(20)) {

@@ -20,13 +20,13 @@ export function presumedNode(config: NodePaths): EnsuredNode {
 }
 
 /**
- * Starts this configuration's daemon if it is not running. An interrupt before the daemon has been started cancels the call. After that,
+ * Starts this configuration's daemon if it is not running, with a Kubernetes API if it is needed. An interrupt before the daemon has been started cancels the call. After that,
  * the daemon is allowed to finish starting, so that it can be stopped cleanly; `last` kills it immediately. After a timeout, the daemon
  * continues to start, because some hosts are slow, unless there was an interrupt.
  */
 export async function ensureNode(
   { config, settings, configArgs }: CommandContext,
-  interrupts?: { first: AbortSignal; last: AbortSignal },
+  { interrupts, needsApi = false }: { interrupts?: { first: AbortSignal; last: AbortSignal }; needsApi?: boolean } = {},
 ): Promise<EnsuredNode> {
   const node = presumedNode(config);
   const { client, logFile } = node;
@@ -48,11 +48,15 @@ export async function ensureNode(
   // The daemon starts in the current directory, so that it can resolve relative paths in its configuration, and then changes to another
   // one.
   const { spawn } = process.getBuiltinModule('node:child_process'); // loaded late: most commands find a running node
-  const daemon = spawn(process.execPath, [...programArguments(), ...configArgs, 'node'], {
-    detached: true,
-    stdio: ['ignore', log, log],
-    env: { ...process.env, ...ownCompiledCode() },
-  });
+  const daemon = spawn(
+    process.execPath,
+    [...programArguments(), ...configArgs, ...(needsApi ? ['--api', 'true'] : []), 'node'],
+    {
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: { ...process.env, ...ownCompiledCode() },
+    },
+  );
   daemon.unref();
   let ended: string | undefined;
   daemon.once('exit', (code, signal) => {

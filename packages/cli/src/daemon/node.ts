@@ -22,7 +22,7 @@ const API_IN_CLUSTER =
 function refuseWithoutApi(config: NodeConfig): void {
   const { directory, ofNode } = apiServerPaths(config);
   if (config.api.enabled || !existsSync(ofNode)) return;
-  const message = `the objects of this node are in its Kubernetes API: set enabled = true in the table api of the configuration file; to start without them, which ends their pods, remove ${directory}`;
+  const message = `the objects of this node are in its Kubernetes API: remove enabled = false from the table api of the configuration file; to start without them, which ends their pods, remove ${directory}`;
   throw new PodwrightError('failed_precondition', message);
 }
 

@@ -57,26 +57,32 @@ test('unreadable files are reported, and the others are read', async (context) =
 test('a file named twice is read once, and an object in two files is refused with both locations', async (context) => {
   const directory = makeDirectory(context);
   const file = join(directory, 'z.yaml');
-  assert.equal((await readManifests([file, file], {})).objects.length, 1);
+  assert.equal((await readManifests([file, file], {}, () => false)).objects.length, 1);
   writeFileSync(join(directory, 'b.yml'), `# first\n---\n${configMap('a')}`);
   rmSync(join(directory, 'c.json'));
   rmSync(join(directory, 'link.yaml'));
-  await assert.rejects(readManifests([directory], {}), {
-    message: `${file}:1:1: metadata.name: ConfigMap default/a is already defined at ${directory}/b.yml:3:1`,
-  });
+  await assert.rejects(
+    readManifests([directory], {}, () => false),
+    {
+      message: `${file}:1:1: metadata.name: ConfigMap default/a is already defined at ${directory}/b.yml:3:1`,
+    },
+  );
 });
 
 test('the node gets only the objects, without skipped ones', async (context) => {
   const directory = makeDirectory(context);
   const file = join(directory, 'both.yaml');
   writeFileSync(file, `${configMap('a')}---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\n`);
-  const { text, decoded } = await readManifests([file], {});
+  const { text, decoded } = await readManifests([file], {}, () => false);
   assert.deepEqual(
     (JSON.parse(text) as { items: { kind: string }[] }).items.map(({ kind }) => kind),
     ['ConfigMap'],
   );
   assert.match(String(decoded.leftOut), /both\.yaml:5:1: Service s is left out/);
-  await assert.rejects(readManifests([file], { strict: true }), /both\.yaml:6:7: kind: Service cannot be used/);
+  await assert.rejects(
+    readManifests([file], { strict: true }, () => false),
+    /both\.yaml:6:7: kind: Service cannot be used/,
+  );
 });
 
 test('an image name instead of a file leads to the help on manifests', async () => {

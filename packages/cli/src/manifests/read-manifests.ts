@@ -1,5 +1,11 @@
 import { PodwrightError } from '@podwright/base';
-import { type DecodedManifest, decodeManifests, MAX_MANIFEST_BYTES } from '@podwright/kube-api';
+import {
+  type DecodedManifest,
+  decodeManifests,
+  MAX_MANIFEST_BYTES,
+  type ManifestText,
+  type OtherObject,
+} from '@podwright/kube-api';
 import { printError } from '../output/terminal-text.ts';
 import { readSources } from './manifest-sources.ts';
 
@@ -9,8 +15,17 @@ export type ManifestOptions = { filename?: string[]; recursive?: boolean; strict
 /** Identifies an object in a manifest. */
 export type ManifestObject = { kind: string; namespace: string; name: string };
 
+/** Returns whether the node has a Kubernetes API. Called only if a manifest has objects that need one. */
+export type HasApi = () => boolean | undefined | Promise<boolean | undefined>;
+
 /** Decoded manifests. `text`, which is sent to the node, contains only the accepted objects. */
-export type Manifests = { text: string; objects: ManifestObject[]; decoded: DecodedManifest };
+export type Manifests = {
+  text: string;
+  objects: ManifestObject[];
+  /** Objects of kinds that need a Kubernetes API. */
+  others: (ManifestObject & { apiVersion: string })[];
+  decoded: DecodedManifest;
+};
 
 /** Returns the manifest names given on the command line. Throws `invalid_argument` if there are none. */
 export function manifestNames(command: string, files: readonly string[], options: ManifestOptions): string[] {
@@ -24,22 +39,38 @@ export function manifestNames(command: string, files: readonly string[], options
 
 /**
  * Reads and validates manifests, so that errors are reported with file and line before anything is started. Prints warnings about skipped
- * objects. Rejects with a single `invalid_argument` error that contains all errors.
+ * objects. Objects that need a Kubernetes API are accepted if the node has one. Rejects with a single `invalid_argument` error that contains
+ * all errors.
  */
-export async function readManifests(names: readonly string[], options: ManifestOptions): Promise<Manifests> {
+export async function readManifests(
+  names: readonly string[],
+  options: ManifestOptions,
+  hasApi: HasApi,
+): Promise<Manifests> {
   const { texts, problems } = await readSources(names, options);
-  const decoded = decodeManifests(texts, options);
+  const decoded = await decodeFor(texts, options, hasApi);
   const errors = [...problems.map(({ message }) => message), ...decoded.errors.map(String)];
   if (errors.length > 0) throw new PodwrightError('invalid_argument', errors.join('\n'));
   for (const warning of [...decoded.leftOut, ...decoded.warnings]) printError(`warning: ${warning}`);
   const objects = decoded.objects.map(({ object: { kind, metadata } }) => {
     return { kind, namespace: metadata.namespace, name: metadata.name };
   });
-  return { text: textOf(decoded.objects.map(({ object }) => object)), objects, decoded };
+  const others = decoded.others.map(({ object: { apiVersion, kind, metadata } }) => {
+    return { kind, apiVersion, namespace: metadata.namespace || 'default', name: metadata.name };
+  });
+  const all = [...decoded.objects, ...decoded.others].map(({ object }) => object);
+  return { text: textOf(all), objects, others, decoded };
+}
+
+async function decodeFor(texts: ManifestText[], options: ManifestOptions, hasApi: HasApi): Promise<DecodedManifest> {
+  const decoded = decodeManifests(texts, options);
+  if (decoded.errors.length === 0 && decoded.leftOut.length === 0) return decoded;
+  const withOthers = decodeManifests(texts, { ...options, otherKinds: true, templates: true });
+  return withOthers.others.length > 0 && (await hasApi()) ? withOthers : decoded;
 }
 
 /** Builds the text that is sent to the node: a List of the objects. Throws `invalid_argument` if it is too large. */
-export function textOf(items: DecodedManifest['objects'][number]['object'][]): string {
+export function textOf(items: (DecodedManifest['objects'][number]['object'] | OtherObject)[]): string {
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   if (Buffer.byteLength(text) <= MAX_MANIFEST_BYTES) return text;
   throw new PodwrightError(

@@ -12,6 +12,7 @@ export type ConfigFlags = {
   cniConfDir?: string;
   readySandboxes?: string;
   fastPaths?: string;
+  api?: string;
   metricsAddress?: string;
   logLevel?: string;
 } & ClusterFlags &
@@ -50,6 +51,7 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   cniConfDir: ['network', 'cni_conf_dir'],
   readySandboxes: ['runtime', 'ready_sandboxes'],
   fastPaths: ['fast_paths'],
+  api: ['api', 'enabled'],
   metricsAddress: ['metrics_address'],
   logLevel: ['log_level'],
   kubeconfig: ['cluster', 'kubeconfig'],
@@ -73,7 +75,7 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
 
 /** Flags whose key is a whole number, a boolean, or a list. On the command line, list items are separated by commas. */
 const NUMBERS: readonly string[] = ['readySandboxes', 'networkPluginMtu', 'streamingPort'];
-const BOOLEANS: readonly string[] = ['fastPaths'];
+const BOOLEANS: readonly string[] = ['fastPaths', 'api'];
 const LISTS: readonly string[] = ['cniBinDir'];
 
 type Table = Record<string, unknown>;

@@ -65,7 +65,7 @@ export const FileSchema = z.strictObject({
     .prefault({}),
   api: z
     .strictObject({
-      enabled: z.boolean().default(false),
+      enabled: z.boolean().optional(),
       listen: z.string().transform(parseListenAddress).optional(),
       audit_log: path.optional(),
       audit_policy: path.optional(),

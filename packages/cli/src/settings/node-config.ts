@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { apiServerPaths } from './api-server-paths.ts';
 import type { ConfigFlags } from './config-flags.ts';
 import type { ContainerRuntime } from './container-runtime.ts';
 import type { FileSettings } from './file-schema.ts';
@@ -9,8 +10,10 @@ import { parseConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 
 /** A node's complete settings. All paths are absolute. */
-export type NodeConfig = FileSettings &
+export type NodeConfig = Omit<FileSettings, 'api'> &
   NodePaths & {
+    /** `enabled`: whether a standalone node has a Kubernetes API. By default it has one if its objects are in one. */
+    api: FileSettings['api'] & { enabled: boolean };
     manifests: string;
     node_name: string;
     container_logs: string;
@@ -46,8 +49,10 @@ export function givenFile({ config }: ConfigFlags): string | undefined {
 export function configOfText(text: string, given: { file: string | undefined; flags: ConfigFlags }): NodeConfig {
   const { file = DEFAULT_FILE, flags } = given;
   const config = parseConfig(text, file, flags);
+  const enabled = config.api.enabled ?? existsSync(apiServerPaths(config).ofNode);
   return {
     ...config,
+    api: { ...config.api, enabled },
     manifests: config.manifests ?? join(config.root, 'manifests'),
     node_name: config.node_name ?? hostname().toLowerCase(),
     container_logs: config.container_logs ?? (config.pod_logs === DEFAULT_POD_LOGS ? HOST_CONTAINER_LOGS : ''),

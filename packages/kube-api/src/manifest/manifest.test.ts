@@ -165,11 +165,47 @@ test('a kind that needs a cluster is refused in plain words', () => {
   const [deployment] = errorsOf('apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}');
   assert.match(
     deployment ?? '',
-    /^x.yaml:2:7: kind: Deployment needs the controllers of a cluster.*spec\.template into a Pod$/,
+    /^x.yaml:2:7: kind: Deployment needs a node with a Kubernetes API.*spec\.template into a Pod$/,
   );
   const [typo] = errorsOf('apiVersion: v1\nkind: Pdo\nmetadata: {name: a}');
   assert.match(typo ?? '', /did you mean "Pod"\?$/);
   assert.match(errorsOf('kind: Pod\napiVersion: v2')[0] ?? '', /apiVersion: must be v1 for a Pod, got "v2"$/);
+});
+
+test('with a Kubernetes API objects of any kind are accepted, and pods of workloads are checked', () => {
+  const workload = (container: string) =>
+    `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [${container}]}}}\n`;
+  const options = { file: 'x.yaml', otherKinds: true, templates: true };
+  const text = `${service}---\n${workload('{name: a, image: b}')}---\napiVersion: a.example/v1\nkind: A\nmetadata: {name: a}\n`;
+  const { others, errors, leftOut } = decodeManifest(text, options);
+  assert.deepEqual(
+    [others.map(({ line, object }) => [line, object.kind]), errors, leftOut],
+    [
+      [
+        [1, 'Service'],
+        [6, 'Deployment'],
+        [11, 'A'],
+      ],
+      [],
+      [],
+    ],
+  );
+  const wrong = decodeManifest(workload('{name: a, imagee: b}'), options);
+  assert.match(String(wrong.errors), /^x\.yaml:4:\d+: spec\.template\.spec\.containers\[0\]\.imagee: /);
+});
+
+test('an object of any kind needs a name, and the namespace of the command line', () => {
+  const check = (metadata: string, expected: RegExp) => {
+    const text = `apiVersion: v1\nkind: Service\nmetadata: ${metadata}`;
+    const { errors, refused } = decodeManifest(text, { file: 'x.yaml', otherKinds: true, namespace: 'shop' });
+    assert.match(String(errors), expected);
+    assert.equal(refused.length, 1);
+  };
+  check('{}', /x\.yaml:3:\d+: metadata\.name: is required/);
+  check('[]', /metadata: is required/);
+  check('{name: [a]}', /metadata\.name: is required/);
+  check('{name: a, namespace: 5}', /metadata\.namespace: must be a string/);
+  check('{name: a, namespace: other}', /must be "shop" as on the command line, got "other"/);
 });
 
 const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}}\n';

@@ -6,6 +6,7 @@ import { decodeObject, reasonToLeaveOut, templatePath } from '../schema/kinds.ts
 import type { TextPosition } from '../text/text-lines.ts';
 import { readYamlDocuments, type YamlDocument } from '../text/yaml-documents.ts';
 import { validateObject } from '../validation/validate-object.ts';
+import { decodeOther, isOtherKind, type OtherObject } from './other-objects.ts';
 
 /** Larger manifests are rejected without being parsed. */
 export const MAX_MANIFEST_BYTES = 4 << 20;
@@ -83,6 +84,9 @@ class ErrorList {
 /** An object in a manifest, with its position for later messages. */
 export type PlacedObject = TextPosition & { file: string; object: ManifestObject };
 
+/** An object of a kind that needs a Kubernetes API, with its position. */
+export type PlacedOther = TextPosition & { file: string; object: OtherObject };
+
 /** The text of a manifest, and its file name for messages. */
 export type ManifestText = { file: string; text: string };
 
@@ -101,6 +105,8 @@ export type DecodedManifest = {
   leftOut: ManifestError[];
   /** Problems that do not prevent decoding, such as duplicate fields. */
   warnings: ManifestError[];
+  /** Objects of kinds that need a Kubernetes API; empty unless the option `otherKinds` is set. */
+  others: PlacedOther[];
   /** The valid pods of workloads; empty unless the option `templates` is set. */
   templates: DecodedTemplate[];
   /** Returns the position of a field in one of the objects or in a template's pod. */
@@ -118,11 +124,11 @@ export type DecodedManifest = {
 export type DecodedTemplate = { pod: Pod; workload: string; path: FieldPath };
 
 /**
- * If `templates` is set, the pods of workloads are also decoded, although the workloads themselves are rejected. If `strict` is set,
- * ignored objects and warnings become errors. `namespace` is set on objects that have no namespace; objects in any other namespace are
+ * If `templates` is set, the pods of workloads are also decoded, although the workloads themselves are rejected unless `otherKinds` is set.
+ * With `otherKinds`, objects of any kind are accepted, for a node with a Kubernetes API. If `strict` is set, ignored objects and warnings become errors. `namespace` is set on objects that have no namespace; objects in any other namespace are
  * rejected.
  */
-export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean };
+export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean; otherKinds?: boolean };
 
 /**
  * Decodes a YAML or JSON manifest with any number of documents. Every unknown or unsupported field, wrong type and violated rule is an
@@ -139,9 +145,16 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
   const parts = texts.flatMap(({ file, text }) => partsOf(text, file, found));
   const leaveOut = parts.some(({ reason }) => reason === undefined) && !found.strict;
   const placed: PlacedObject[] = [];
+  const placedOthers: PlacedOther[] = [];
   const refused: string[] = [];
   const partOf = new Map<ManifestObject, Part>();
   for (const part of parts) {
+    if (options.otherKinds && isOtherKind(part.value)) {
+      const other = decodeOtherPart(part, found.errors, options.namespace);
+      if (other === undefined) refused.push(nameOfPart(part, options.namespace));
+      else placedOthers.push(other);
+      continue;
+    }
     if (part.reason !== undefined && leaveOut) {
       found.leftOut.push(leftOutNote(part, part.reason));
       continue;
@@ -154,6 +167,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
     }
   }
   const objects = withoutDuplicates(placed, found.errors);
+  const others = withoutDuplicates(placedOthers, found.errors);
   const templates = options.templates ? templatesOf(parts, { objects, errors: found.errors, partOf, options }) : [];
   const files = texts.map(({ file }) => file);
   return {
@@ -162,6 +176,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
     refused,
     leftOut: found.leftOut.list(files),
     warnings: found.warnings === found.errors ? [] : found.warnings.list(files),
+    others,
     templates,
     placeOf: (object, path, at) => {
       const part = partOf.get(object);
@@ -251,19 +266,38 @@ function decodePart(
   errors: ErrorList,
   namespace: string | undefined,
 ): PlacedObject | undefined {
-  // store one more issue than is shown; the line "and N more errors" gets its position
-  const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
+  const issues = issuesOf({ file, base }, errors);
   const written = decodeObject(value, issues);
   const decoded = written && inNamespace(written, namespace, issues);
   const object = decoded === undefined || issues.count > 0 ? undefined : applyDefaults(decoded);
   if (object !== undefined) validateObject(object, issues);
+  reportIssues(issues, { file, document }, errors);
+  if (object === undefined || issues.count > 0) return undefined;
+  return { file, ...document.locate(base, 'value'), object };
+}
+
+function decodeOtherPart(
+  { file, document, value, base }: Part,
+  errors: ErrorList,
+  namespace: string | undefined,
+): PlacedOther | undefined {
+  const issues = issuesOf({ file, base }, errors);
+  const object = decodeOther(value as OtherObject, namespace, issues);
+  reportIssues(issues, { file, document }, errors);
+  return object && { file, ...document.locate(base, 'value'), object };
+}
+
+/** Returns a list that stores one more issue than is shown; the line "and N more errors" gets its position. */
+function issuesOf({ file, base }: Pick<Part, 'file' | 'base'>, errors: ErrorList): IssueList {
+  return new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
+}
+
+function reportIssues(issues: IssueList, { file, document }: Pick<Part, 'file' | 'document'>, errors: ErrorList): void {
   for (const { path, message, at, unquoted } of issues.issues) {
     const hint = unquoted ? quoteHint(document.written(path)) : '';
     errors.push(new ManifestError({ file, ...document.locate(path, at), path: formatFieldPath(path) }, message + hint));
   }
   errors.skip(file, issues.count - issues.issues.length);
-  if (object === undefined || issues.count > 0) return undefined;
-  return { file, ...document.locate(base, 'value'), object };
 }
 
 type TemplatesInput = {
@@ -350,14 +384,19 @@ function quoteHint(written: string | undefined): string {
 }
 
 /** Removes each object that has the same kind, namespace and name as an earlier one, and reports an error with both positions. */
-export function withoutDuplicates(objects: PlacedObject[], errors: Pick<ErrorList, 'push'>): PlacedObject[] {
-  const first = new Map<string, PlacedObject>();
+export function withoutDuplicates<T extends PlacedObject | PlacedOther>(
+  objects: T[],
+  errors: Pick<ErrorList, 'push'>,
+): T[] {
+  const first = new Map<string, T>();
   return objects.filter((placed) => {
-    const { kind, metadata } = placed.object;
-    const name = metadata.namespace === '' ? metadata.name : `${metadata.namespace}/${metadata.name}`;
-    const other = first.get(`${kind} ${name}`);
+    const { apiVersion, kind, metadata } = placed.object;
+    const name = metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name;
+    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+    const key = `${group} ${kind} ${name}`;
+    const other = first.get(key);
     if (other === undefined) {
-      first.set(`${kind} ${name}`, placed);
+      first.set(key, placed);
       return true;
     }
     const where = `${other.file}:${other.line}:${other.column}`;

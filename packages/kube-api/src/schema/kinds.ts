@@ -15,6 +15,9 @@ const kinds: Record<Kind, { apiVersion: string; decode: Decoder<ManifestObject> 
   RuntimeClass: { apiVersion: 'node.k8s.io/v1', decode: runtimeClass },
 };
 
+/** Whether a node without a Kubernetes API has objects of the kind. */
+export const isNodeKind = (kind: string): boolean => Object.hasOwn(kinds, kind);
+
 const SUPPORTED = 'Pod, ConfigMap, Secret, PersistentVolumeClaim and RuntimeClass work';
 
 const IN_SPEC = ['spec', 'template'];
@@ -31,16 +34,16 @@ export function templatePath(kind: unknown): readonly string[] | undefined {
 }
 
 const fromTemplate = (kind: string, template: string) =>
-  `${kind} needs the controllers of a cluster, which a single node does not have; ${SUPPORTED}: ` +
-  `put the content of ${template} into a Pod`;
+  `${kind} needs a node with a Kubernetes API, which 'podwright run' starts and '--api true' gives to 'podwright node'; ` +
+  `without one, ${SUPPORTED}: put the content of ${template} into a Pod`;
 
 /**
- * Kinds that need a cluster's controllers, with advice on what to use instead. They are rejected rather than ignored, because otherwise the
- * pods that they describe would be missing, or pods would lack their volumes.
+ * Kinds that need the controllers of a Kubernetes API, with advice on what to use instead. They are rejected rather than ignored, because
+ * otherwise the pods that they describe would be missing, or pods would lack their volumes.
  */
 const REFUSED_KINDS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(TEMPLATES).map(([kind, path]) => [kind, fromTemplate(kind, path.join('.'))])),
-  PersistentVolume: `PersistentVolume needs a cluster, which binds claims to it; ${SUPPORTED}: use a PersistentVolumeClaim alone, which is a directory of the node, or a hostPath or nfs volume`,
+  PersistentVolume: `PersistentVolume needs a node with a Kubernetes API, which binds claims to it; ${SUPPORTED}: use a PersistentVolumeClaim alone, which is a directory of the node, or a hostPath or nfs volume`,
 };
 
 const UNUSED = 'nothing on a standalone node uses it';
@@ -83,7 +86,7 @@ export function decodeObject(value: unknown, issues: IssueList): ManifestObject 
   if (kind === undefined || kind === null) issues.at('kind').addKey(`is required; ${SUPPORTED}`);
   if (apiVersion === undefined || apiVersion === null) issues.at('apiVersion').addKey('is required, such as v1');
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') return undefined;
-  if (!Object.hasOwn(kinds, kind)) {
+  if (!isNodeKind(kind)) {
     issues.at('kind').add(refusal(kind, apiVersion));
     return undefined;
   }

@@ -1,0 +1,29 @@
+/** Objects of any kind in the Kubernetes API of a node. Loaded late: only manifests with other kinds than those of a plain node need it. */
+import { ApiResources, inApplyOrder, isGround, pathIn } from '@podwright/node-api/resources';
+import { decodeAnything } from './answers.ts';
+import type { UnixHttp } from './unix-http.ts';
+
+/** An object of a manifest. Its namespace is ignored if its kind has none. */
+export type ApiPlace = { apiVersion: string; kind: string; namespace: string; name: string };
+
+/**
+ * An object with its path in the API. `namespace` is '' for an object of the cluster. `isGround`: a namespace or definition, without which
+ * others cannot exist.
+ */
+export type LocatedObject = ApiPlace & { path: string; isGround: boolean };
+
+/**
+ * Returns the objects with their paths, in the order in which they are applied. Rejects with `invalid_argument` if the API does not have one
+ * of their kinds.
+ */
+export async function locate(http: UnixHttp, objects: readonly ApiPlace[]): Promise<LocatedObject[]> {
+  const read = (path: string) => http.json({ method: 'GET', path }, decodeAnything);
+  const resources = new ApiResources({ text: async ({ path }) => JSON.stringify(await read(path)) });
+  return Promise.all(
+    inApplyOrder(objects).map(async (object) => {
+      const resource = await resources.of(object);
+      const path = pathIn(resource, object.namespace, object.name);
+      return { ...object, namespace: resource.namespaced ? object.namespace : '', path, isGround: isGround(object) };
+    }),
+  );
+}

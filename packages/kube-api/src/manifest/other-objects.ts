@@ -1,0 +1,39 @@
+/** Objects of kinds that need a Kubernetes API: Deployments, Services, custom resources and all others. Its server validates their fields. */
+import { isRecord } from '@podwright/base';
+import type { IssueList } from '../issue.ts';
+import { isNodeKind } from '../schema/kinds.ts';
+
+/** An object as the manifest has it. `namespace` is absent if neither the manifest nor the options name one. */
+export type OtherObject = {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string } & Record<string, unknown>;
+} & Record<string, unknown>;
+
+/** Whether a manifest's value is an object of a kind that a node without a Kubernetes API does not have. */
+export function isOtherKind(value: unknown): value is { apiVersion: string; kind: string } {
+  return (
+    isRecord(value) && typeof value.kind === 'string' && typeof value.apiVersion === 'string' && !isNodeKind(value.kind)
+  );
+}
+
+/** Checks only what identifies the object. Adds an issue and returns `undefined` if that is invalid. */
+export function decodeOther(
+  value: { apiVersion: string; kind: string },
+  namespace: string | undefined,
+  issues: IssueList,
+): OtherObject | undefined {
+  const { metadata } = value as { metadata?: unknown };
+  if (!isRecord(metadata)) {
+    issues.at('metadata').addKey('is required');
+    return undefined;
+  }
+  const { name, namespace: own } = metadata;
+  if (typeof name !== 'string' || name === '') issues.at('metadata', 'name').addKey('is required');
+  if (own !== undefined && own !== null && typeof own !== 'string')
+    issues.at('metadata', 'namespace').add('must be a string');
+  else if (namespace !== undefined && own && own !== namespace)
+    issues.at('metadata', 'namespace').add(`must be "${namespace}" as on the command line, got "${own}"`);
+  if (issues.count > 0) return undefined;
+  return { ...value, metadata: { ...metadata, ...(namespace !== undefined && { namespace }) } } as OtherObject;
+}

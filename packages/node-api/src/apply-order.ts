@@ -1,0 +1,21 @@
+/** The order in which the objects of a manifest are applied, so that each finds what it needs. */
+
+/** Kinds in their order; others come last. It follows the order in which Helm installs. */
+const ORDER = [
+  ...['PriorityClass', 'RuntimeClass', 'StorageClass', 'IngressClass', 'GatewayClass', 'CSIDriver', 'NetworkPolicy'],
+  ...['ResourceQuota', 'LimitRange', 'PodDisruptionBudget', 'ServiceAccount', 'Secret', 'ConfigMap'],
+  ...['PersistentVolume', 'PersistentVolumeClaim', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
+  ...['Service', 'Endpoints', 'EndpointSlice', 'Pod', 'ReplicationController', 'ReplicaSet', 'Deployment'],
+  ...['StatefulSet', 'DaemonSet', 'HorizontalPodAutoscaler', 'Job', 'CronJob', 'Ingress', 'APIService'],
+];
+const RANKS = new Map(ORDER.map((kind, index) => [kind, index]));
+
+type Kind = { kind: string };
+
+/** Whether objects of other kinds may need this one before they can be looked up or tried. */
+export const isGround = ({ kind }: Kind): boolean => kind === 'Namespace' || kind === 'CustomResourceDefinition';
+
+export function inApplyOrder<T extends Kind>(objects: readonly T[]): T[] {
+  const rankOf = ({ kind }: Kind) => (isGround({ kind }) ? -1 : (RANKS.get(kind) ?? ORDER.length));
+  return objects.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
