@@ -107,8 +107,11 @@ test('objects are found by their controller and namespace', () => {
     cache.controlledBy('u1').map(({ metadata }) => metadata.name),
     ['a'],
   );
+  const claimable = () => cache.claimable('shop', 'u1').map(({ metadata }) => metadata.name);
+  assert.deepEqual(claimable(), ['a', 'b']);
   report('MODIFIED', object('a', 5));
   assert.deepEqual(cache.controlledBy('u1'), []);
+  assert.deepEqual(claimable(), ['b', 'a']);
   assert.deepEqual([cache.list('shop').length, cache.list('other').length, cache.list().length], [2, 0, 2]);
   report('DELETED', object('a', 6));
   assert.equal(cache.list().length, 1);

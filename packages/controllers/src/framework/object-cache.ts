@@ -26,6 +26,7 @@ export class ObjectCache<T extends KubeObject> {
   /** UIDs of objects that this process has deleted and that the informer still reports without a time of deletion. */
   readonly #deleting = new Set<string>();
   readonly #byNamespace = new Map<string, Map<string, T>>();
+  /** By the UID of the controller; objects without one by their namespace (`orphansOf`). */
   readonly #byOwner = new Map<string, Map<string, T>>();
   readonly #listeners = new Set<(change: ObjectChange<T>) => void>();
   /** The resource version up to which the informer has reported all changes. */
@@ -53,6 +54,11 @@ export class ObjectCache<T extends KubeObject> {
   /** Returns the objects whose controller (the owner reference with `controller: true`) has the UID. */
   controlledBy(uid: string): T[] {
     return [...(this.#byOwner.get(uid)?.values() ?? [])];
+  }
+
+  /** Returns the objects that a controller with the UID may claim: those that it has, and those of the namespace that have no controller. */
+  claimable(namespace: string, uid: string): T[] {
+    return [...this.controlledBy(uid), ...this.controlledBy(orphansOf(namespace))];
   }
 
   /** Calls the listener for each later change, including own writes, and at once with the objects that exist. */
@@ -146,16 +152,14 @@ export class ObjectCache<T extends KubeObject> {
   }
 
   #index(object: T): void {
-    const owner = controllerUid(object);
-    if (owner === undefined) return;
+    const owner = ownerKey(object);
     const owned = this.#byOwner.get(owner) ?? new Map<string, T>();
     this.#byOwner.set(owner, owned);
     owned.set(placeText(placeOf(object)), object);
   }
 
   #unindex(object: T): void {
-    const owner = controllerUid(object);
-    if (owner === undefined) return;
+    const owner = ownerKey(object);
     const owned = this.#byOwner.get(owner);
     owned?.delete(placeText(placeOf(object)));
     if (owned?.size === 0) this.#byOwner.delete(owner);
@@ -170,8 +174,14 @@ function placeOf({ metadata: { namespace = '', name = '' } }: KubeObject): Objec
   return { namespace, name };
 }
 
-function controllerUid({ metadata }: KubeObject): string | undefined {
-  return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+/** Returns the key of an object in the index of owners. */
+function ownerKey({ metadata: { namespace = '', ownerReferences = [] } }: KubeObject): string {
+  return ownerReferences.find(({ controller }) => controller === true)?.uid ?? orphansOf(namespace);
+}
+
+/** No UID has a slash. */
+function orphansOf(namespace: string): string {
+  return `${namespace}/`;
 }
 
 function isAtLeast(version: string | undefined, other: string | undefined): boolean {

@@ -16,7 +16,7 @@ export type Claim<T extends KubeObject> = {
 export type ClaimInput<T extends KubeObject> = {
   owner: Owner;
   selector: LabelSelector | undefined;
-  /** The objects of the owner's namespace. */
+  /** The objects of the owner's namespace, or those that the owner may claim (`ObjectCache.claimable`). */
   objects: readonly T[];
 };
 
@@ -41,6 +41,8 @@ export type ClaimParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'> 
   ownedBy: Resource;
   /** The resource of the objects. */
   resource: Resource;
+  /** Finalizers that adopted objects receive. */
+  finalizers?: readonly string[];
 };
 
 /**
@@ -67,8 +69,9 @@ async function mayAdopt({ client, ownedBy, signal }: ClaimParts, { metadata }: O
 
 async function adopt<T extends KubeObject>(parts: ClaimParts, owner: Owner, object: T): Promise<T | undefined> {
   const { uid } = object.metadata;
+  const { finalizers } = parts;
   const ownerReferences = [controllerReference(parts.ownedBy, owner)];
-  return patchOwners(parts, object, { uid, ownerReferences });
+  return patchOwners(parts, object, { uid, ownerReferences, ...(finalizers === undefined ? {} : { finalizers }) });
 }
 
 async function release<T extends KubeObject>(parts: ClaimParts, owner: Owner, object: T): Promise<void> {
