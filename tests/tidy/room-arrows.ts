@@ -196,7 +196,9 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   controllers: {
     framework: [],
+    objects: ['pods'],
     pods: ['framework'],
+    'replica-sets': ['framework', 'objects', 'pods'],
   },
   'custom-resources': {
     definitions: ['values'],

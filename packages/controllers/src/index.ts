@@ -1,4 +1,5 @@
 export type { Controller, ControllerParts } from './framework/controller.ts';
 export type { ObjectCache, ObjectChange } from './framework/object-cache.ts';
 export type { SharedObjects } from './framework/shared-objects.ts';
+export { replicaSetController, replicationController } from './replica-sets/replica-set-controller.ts';
 export { type ControllersOptions, type RunningControllers, startControllers } from './start-controllers.ts';

@@ -9,6 +9,11 @@ export function isEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
+/** Whether the pod is being deleted and has not ended (controller.IsPodTerminating). */
+export function isTerminating(pod: Pod): boolean {
+  return !isEnded(pod) && pod.metadata.deletionTimestamp !== undefined;
+}
+
 export function isReady(pod: Pod): boolean {
   return readyCondition(pod)?.status === 'True';
 }
@@ -25,6 +30,6 @@ export function availableInMs(pod: Pod, minReadySeconds: number, nowMs: number):
   return Number.isNaN(since) ? minReadySeconds * 1000 : Math.max(0, since + minReadySeconds * 1000 - nowMs);
 }
 
-function readyCondition({ status }: Pod) {
+export function readyCondition({ status }: Pod) {
   return status?.conditions?.find(({ type }) => type === 'Ready');
 }

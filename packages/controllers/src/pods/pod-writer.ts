@@ -1,7 +1,6 @@
 /** Creates and deletes the pods of a controller, with upstream's events (pkg/controller/controller_utils.go, RealPodControl). */
-import { errorMessage } from '@podwright/base';
 import type { EventRecorder, EventSubject, KubeObject, Pod, Resource } from '@podwright/kube-api';
-import { isApiStatus, PODS } from '@podwright/kube-client';
+import { apiMessage, isApiStatus, PODS } from '@podwright/kube-client';
 import type { ControllerParts } from '../framework/controller.ts';
 import type { Owner } from './controller-reference.ts';
 import type { NewPod } from './pod-template.ts';
@@ -30,8 +29,8 @@ export class PodWriter {
       events.event(subject, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
       return created;
     } catch (error) {
-      if (!isTerminating(error))
-        events.event(subject, 'Warning', 'FailedCreate', `Error creating: ${errorMessage(error)}`);
+      if (!isNamespaceTerminating(error))
+        events.event(subject, 'Warning', 'FailedCreate', `Error creating: ${apiMessage(error)}`);
       throw error;
     }
   }
@@ -45,7 +44,7 @@ export class PodWriter {
       await client.delete(PODS, { namespace, name }, { preconditions: { uid } }, { signal });
     } catch (error) {
       if (isApiStatus(error, 404) || isApiStatus(error, 409)) return;
-      events.event(subject, 'Warning', 'FailedDelete', `Error deleting: ${errorMessage(error)}`);
+      events.event(subject, 'Warning', 'FailedDelete', `Error deleting: ${apiMessage(error)}`);
       throw error;
     }
     objects.of<Pod>(PODS).deleting({ namespace, name }, uid);
@@ -84,6 +83,7 @@ function inNamespace(pod: NewPod, namespace: string): KubeObject {
   return { ...pod, metadata: { ...pod.metadata, namespace } };
 }
 
-function isTerminating(error: unknown): boolean {
+/** Whether the error is the server's refusal to create objects in a namespace that is being deleted. */
+export function isNamespaceTerminating(error: unknown): boolean {
   return isApiStatus(error, 403) && (error.status.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
 }

@@ -1,0 +1,9 @@
+/** Resolves when all caches have read their objects: with `true`, or with `false` if they were stopped before. */
+export async function untilSynced(...caches: { synced: Promise<void> }[]): Promise<boolean> {
+  try {
+    await Promise.all(caches.map(({ synced }) => synced));
+    return true;
+  } catch {
+    return false; // the synchronization of a cache fails only because the cache is stopped
+  }
+}

@@ -1,0 +1,27 @@
+import type { Pod } from '@podwright/kube-api';
+import { podsToDelete } from './pods-to-delete.ts';
+
+/** Most pods that one decision creates or deletes (upstream's BurstReplicas). */
+const MAX_BURST = 500;
+
+export type ReplicasState = {
+  /** Number of pods that the spec asks for. */
+  wanted: number;
+  /** Whether the owner is being deleted. It then leaves its pods alone. */
+  isDeleting: boolean;
+  /** Own pods that have not ended and are not being deleted. */
+  active: readonly Pod[];
+  /** The active and other pods of all ReplicaSets with the same controller. */
+  related: readonly Pod[];
+  nowMs: number;
+};
+
+export type ReplicasAction = { type: 'create'; count: number } | { type: 'delete'; pods: Pod[] } | { type: 'none' };
+
+/** Decides how many pods to create, or which ones to delete (ReplicaSetController.manageReplicas). */
+export function decideReplicas({ wanted, isDeleting, active, related, nowMs }: ReplicasState): ReplicasAction {
+  const missing = wanted - active.length;
+  if (isDeleting || missing === 0) return { type: 'none' };
+  if (missing > 0) return { type: 'create', count: Math.min(missing, MAX_BURST) };
+  return { type: 'delete', pods: podsToDelete(active, Math.min(-missing, MAX_BURST), { related, nowMs }) };
+}

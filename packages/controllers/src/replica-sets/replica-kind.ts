@@ -1,0 +1,34 @@
+import type { LabelSelector, Resource } from '@podwright/kube-api';
+import {
+  REPLICA_SETS,
+  REPLICATION_CONTROLLERS,
+  type ReplicaSet,
+  type ReplicationController,
+} from '../objects/replica-set.ts';
+
+/** A kind whose objects keep a number of equal pods: ReplicaSet or ReplicationController. */
+export type ReplicaKind = {
+  resource: Resource;
+  /** Source of the events. */
+  component: string;
+  /** Whether the status has `terminatingReplicas`. */
+  countsTerminating: boolean;
+  selectorOf: (object: ReplicaSet) => LabelSelector | undefined;
+};
+
+export const REPLICA_SET_KIND: ReplicaKind = {
+  resource: REPLICA_SETS,
+  component: 'replicaset-controller',
+  countsTerminating: true,
+  selectorOf: ({ spec }) => spec.selector,
+};
+
+export const REPLICATION_CONTROLLER_KIND: ReplicaKind = {
+  resource: REPLICATION_CONTROLLERS,
+  component: 'replication-controller',
+  countsTerminating: false,
+  selectorOf: (object) => {
+    const { selector } = (object as unknown as ReplicationController).spec;
+    return selector === undefined ? undefined : { matchLabels: selector };
+  },
+};

@@ -1,0 +1,128 @@
+import { type EventRecorder, matchesLabelSelector, type Pod } from '@podwright/kube-api';
+import { apiMessage, PODS } from '@podwright/kube-client';
+import type { Controller, ControllerParts } from '../framework/controller.ts';
+import type { ObjectCache } from '../framework/object-cache.ts';
+import { placeOfText } from '../framework/object-place.ts';
+import { untilSynced } from '../framework/until-synced.ts';
+import { WorkQueue } from '../framework/work-queue.ts';
+import { writeStatus } from '../framework/write-status.ts';
+import type { ReplicaSet } from '../objects/replica-set.ts';
+import { claimObjects } from '../pods/claim-objects.ts';
+import { controllerOf, controllerReference } from '../pods/controller-reference.ts';
+import { availableInMs, isActive, isReady, isTerminating } from '../pods/pod-state.ts';
+import { podFromTemplate } from '../pods/pod-template.ts';
+import { inGrowingBatches, isNamespaceTerminating, PodWriter } from '../pods/pod-writer.ts';
+import { wakeOwners } from '../pods/wake-owners.ts';
+import { decideReplicas } from './decide-replicas.ts';
+import { REPLICA_SET_KIND, REPLICATION_CONTROLLER_KIND, type ReplicaKind } from './replica-kind.ts';
+import { isSameStatus, replicaSetStatus } from './replica-set-status.ts';
+
+/** Keeps the number of pods of ReplicaSets. */
+export const replicaSetController: Controller = (parts) => new ReplicaController(parts, REPLICA_SET_KIND).run();
+
+/** Keeps the number of pods of ReplicationControllers. */
+export const replicationController: Controller = (parts) =>
+  new ReplicaController(parts, REPLICATION_CONTROLLER_KIND).run();
+
+class ReplicaController {
+  readonly #parts: ControllerParts;
+  readonly #kind: ReplicaKind;
+  readonly #sets: ObjectCache<ReplicaSet>;
+  readonly #pods: ObjectCache<Pod>;
+  readonly #events: EventRecorder;
+  readonly #queue: WorkQueue;
+
+  constructor(parts: ControllerParts, kind: ReplicaKind) {
+    const { objects, events, logger, signal } = parts;
+    this.#parts = parts;
+    this.#kind = kind;
+    this.#sets = objects.of(kind.resource);
+    this.#pods = objects.of(PODS);
+    this.#events = events(kind.component);
+    const failure = `failed to sync a ${kind.resource.kind}`;
+    this.#queue = new WorkQueue({ sync: (key) => this.#sync(key), failure, logger, signal });
+  }
+
+  async run(): Promise<void> {
+    if (!(await untilSynced(this.#sets, this.#pods))) return;
+    const { resource, selectorOf } = this.#kind;
+    const wake = (key: string) => this.#queue.add(key);
+    wakeOwners({ ownedBy: resource, owners: this.#sets, owned: this.#pods, selectorOf, wake });
+    await this.#queue.ended;
+  }
+
+  async #sync(key: string): Promise<void> {
+    const replicaSet = this.#sets.get(placeOfText(key));
+    if (replicaSet === undefined) return;
+    const pods = await this.#claim(replicaSet);
+    const error = await this.#manage(replicaSet, pods.filter(isActive));
+    await this.#report(key, error);
+    if (error !== undefined) throw error;
+  }
+
+  /** Adopts and releases pods. Returns the set's pods that have not ended and are not being deleted. */
+  async #claim(owner: ReplicaSet): Promise<Pod[]> {
+    const { client, objects, signal } = this.#parts;
+    const { resource: ownedBy, selectorOf } = this.#kind;
+    const { namespace, uid } = owner.metadata;
+    return claimObjects<Pod>(
+      { client, objects, signal, ownedBy, resource: PODS },
+      {
+        owner,
+        selector: selectorOf(owner),
+        objects: this.#pods.claimable(namespace, uid).filter(isActive),
+      },
+    );
+  }
+
+  /** Creates or deletes pods. Returns the first error. */
+  async #manage(owner: ReplicaSet, active: Pod[]): Promise<unknown> {
+    const { client, objects, now, signal } = this.#parts;
+    const { resource: ownedBy } = this.#kind;
+    const action = decideReplicas({
+      wanted: owner.spec.replicas ?? 1,
+      isDeleting: owner.metadata.deletionTimestamp !== undefined,
+      active,
+      related: this.#related(owner),
+      nowMs: now(),
+    });
+    const writer = new PodWriter({ client, objects, signal, events: this.#events, ownedBy });
+    const reference = controllerReference(ownedBy, owner);
+    if (action.type === 'create') {
+      const create = () => writer.create(owner, podFromTemplate(owner.spec.template, reference, owner.metadata.name));
+      const { error } = await inGrowingBatches(action.count, create);
+      return isNamespaceTerminating(error) ? undefined : error; // no pod can be created there any longer
+    }
+    if (action.type === 'none') return undefined;
+    const results = await Promise.allSettled(action.pods.map((pod) => writer.delete(owner, pod)));
+    return results.find((result) => result.status === 'rejected')?.reason;
+  }
+
+  /** Returns the pods of all sets with the same controller. A set without a controller has none. */
+  #related(owner: ReplicaSet): Pod[] {
+    const controller = controllerOf(owner);
+    const siblings = controller === undefined ? [] : this.#sets.controlledBy(controller.uid);
+    return siblings.flatMap(({ metadata: { uid } }) => this.#pods.controlledBy(uid));
+  }
+
+  /** Writes the status if it has changed. Handles the set again when its next ready pod becomes available. */
+  async #report(key: string, error: unknown): Promise<void> {
+    const replicaSet = this.#sets.get(placeOfText(key));
+    if (replicaSet === undefined) return;
+    const nowMs = this.#parts.now();
+    const { resource, countsTerminating, selectorOf } = this.#kind;
+    const selector = selectorOf(replicaSet);
+    const own = this.#pods
+      .controlledBy(replicaSet.metadata.uid)
+      .filter(({ metadata }) => matchesLabelSelector(selector, metadata.labels));
+    const active = own.filter(isActive);
+    const terminating = countsTerminating ? own.filter(isTerminating).length : undefined;
+    const failure = error === undefined ? undefined : apiMessage(error);
+    const status = replicaSetStatus({ replicaSet, active, terminating, failure, nowMs });
+    const { minReadySeconds = 0 } = replicaSet.spec;
+    const waits = active.map((pod) => (isReady(pod) ? availableInMs(pod, minReadySeconds, nowMs) : 0));
+    const waitMs = Math.min(...waits.filter((ms) => ms > 0));
+    if (Number.isFinite(waitMs)) this.#queue.addAfter(key, waitMs);
+    if (!isSameStatus(replicaSet.status, status)) await writeStatus(this.#parts, resource, { ...replicaSet, status });
+  }
+}
