@@ -195,6 +195,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'openapi/descriptions': [],
   },
   controllers: {
+    deployments: ['framework', 'objects', 'pods'],
     framework: [],
     objects: ['pods'],
     pods: ['framework'],

@@ -1,0 +1,200 @@
+/** The next steps of a Deployment (DeploymentController.syncDeployment). Pure. */
+import type { Pod } from '@podwright/kube-api';
+import type { Deployment, DeploymentStatus } from '../objects/deployment.ts';
+import type { ReplicaSet } from '../objects/replica-set.ts';
+import { isEnded } from '../pods/pod-state.ts';
+import { conditionOf, REASON, withCondition } from './deployment-conditions.ts';
+import { isComplete, plainStatus, rolloutStatus, untilDeadlineMs } from './deployment-status.ts';
+import { historyLimit, isRolling, progressDeadline, sizeOf, totalOf, wantedReplicas } from './replica-counts.ts';
+import {
+  newSetAnnotations,
+  nextRevision,
+  REVISION,
+  recordedWanted,
+  revisionOf,
+  withRevisionAnnotation,
+} from './replica-set-annotations.ts';
+import {
+  newSetSize,
+  proportionalScalings,
+  recreateScalings,
+  rollingScalings,
+  type Scaling,
+  type Sets,
+  scalingsTo,
+} from './scalings.ts';
+import { byCreation, newAndOld } from './template-identity.ts';
+
+export type DeploymentState = {
+  deployment: Deployment;
+  /** The ReplicaSets that the Deployment controls. */
+  replicaSets: readonly ReplicaSet[];
+  /** Returns the pods of a ReplicaSet. */
+  podsOf: (replicaSet: ReplicaSet) => readonly Pod[];
+  nowMs: number;
+};
+
+/** A step. After each write the Deployment is handled again, so a decision has only steps that do not depend on each other. */
+export type DeploymentAction =
+  /** The selector is empty: a warning. */
+  | { type: 'warn' }
+  /** Creates the ReplicaSet with the Deployment's template. The status of `deployment` is written afterwards. */
+  | { type: 'create'; deployment: Deployment; size: number; revision: number; oldSets: readonly ReplicaSet[] }
+  /** Updates annotations and `minReadySeconds` of the ReplicaSet with the Deployment's template. */
+  | { type: 'update'; replicaSet: ReplicaSet }
+  | ({ type: 'scale' } & Scaling)
+  | { type: 'delete'; replicaSet: ReplicaSet }
+  /** Writes status and revision, if they differ. */
+  | { type: 'report'; deployment: Deployment }
+  /** Handles the Deployment again after a time. */
+  | { type: 'wait'; ms: number };
+
+/** Time after the deadline of progress at which it is judged, so that the clocks' milliseconds do not matter. */
+const AFTER_DEADLINE_MS = 1000;
+
+export function decideDeployment({
+  deployment: read,
+  replicaSets,
+  podsOf,
+  nowMs,
+}: DeploymentState): DeploymentAction[] {
+  if (selectsAll(read))
+    return [{ type: 'warn' }, reportOf(read, { ...read.status, observedGeneration: read.metadata.generation })];
+  const { newSet, oldSets } = newAndOld(read, replicaSets);
+  const synced = newSet === undefined ? undefined : withRevision(read, newSet, nextRevision(oldSets));
+  if (synced !== undefined && synced !== newSet) return [{ type: 'update', replicaSet: synced }];
+  const known = newSet === undefined ? read : withKnownRevision(read, newSet, nowMs);
+  const isDeleting = read.metadata.deletionTimestamp !== undefined;
+  const deployment = isDeleting ? known : withPause(known, nowMs);
+  const sets: Sets = { deployment, newSet, oldSets };
+  const plain = () => reportOf(deployment, plainStatus(sets, nowMs));
+  if (isDeleting) return [plain()];
+  const { paused = false } = deployment.spec;
+  if (paused || isScaled(sets)) {
+    const scalings = proportionalScalings(sets);
+    return [...stepsOf(scalings), ...(paused ? cleanUp(sets) : []), ...(scalings.length > 0 ? [] : [plain()])];
+  }
+  return isRolling(deployment) ? rollOut(sets, nowMs) : recreate(sets, podsOf, nowMs);
+}
+
+function selectsAll({ spec }: Deployment): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = spec.selector;
+  return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
+}
+
+/** Returns the ReplicaSet with its revision, the Deployment's annotations and `minReadySeconds`; the same object if it has them. */
+function withRevision(deployment: Deployment, newSet: ReplicaSet, revision: number): ReplicaSet {
+  const before = newSet.metadata.annotations ?? {};
+  const annotations = newSetAnnotations(deployment, before, revision);
+  const minReadySeconds = deployment.spec.minReadySeconds ?? 0;
+  const isSame =
+    Object.entries(annotations).every(([key, value]) => before[key] === value) &&
+    (newSet.spec.minReadySeconds ?? 0) === minReadySeconds;
+  if (isSame) return newSet;
+  return {
+    ...newSet,
+    metadata: { ...newSet.metadata, annotations },
+    spec: { ...newSet.spec, minReadySeconds },
+  };
+}
+
+/** Sets the revision of the ReplicaSet, and a condition if progress has not been reported yet. */
+function withKnownRevision(deployment: Deployment, newSet: ReplicaSet, nowMs: number): Deployment {
+  const revised = withRevisionAnnotation(deployment, newSet.metadata.annotations?.[REVISION] ?? '');
+  const { conditions = [] } = deployment.status ?? {};
+  if (progressDeadline(deployment) === undefined || conditionOf(conditions, 'Progressing') !== undefined)
+    return revised;
+  const message = `Found new replica set "${newSet.metadata.name}"`;
+  const found = { type: 'Progressing', status: 'True', reason: REASON.found, message };
+  return { ...revised, status: { ...deployment.status, conditions: withCondition(conditions, found, nowMs) } };
+}
+
+/** Reports a pause or its end as `Progressing: Unknown`, so that the time of the pause does not count. A timeout is not replaced. */
+function withPause(deployment: Deployment, nowMs: number): Deployment {
+  const { conditions = [] } = deployment.status ?? {};
+  const reason = conditionOf(conditions, 'Progressing')?.reason;
+  const { paused = false } = deployment.spec;
+  const isReported = (reason === REASON.paused) === paused;
+  if (progressDeadline(deployment) === undefined || reason === REASON.timedOut || isReported) return deployment;
+  const condition = paused
+    ? { reason: REASON.paused, message: 'Deployment is paused' }
+    : { reason: REASON.resumed, message: 'Deployment is resumed' };
+  const unknown = { type: 'Progressing', status: 'Unknown', ...condition };
+  return { ...deployment, status: { ...deployment.status, conditions: withCondition(conditions, unknown, nowMs) } };
+}
+
+/** Whether the wanted number has changed since the sizes were set. */
+function isScaled({ deployment, newSet, oldSets }: Sets): boolean {
+  const all = newSet === undefined ? oldSets : [...oldSets, newSet];
+  return all.some((one) => {
+    const recorded = recordedWanted(one);
+    return sizeOf(one) > 0 && recorded !== undefined && recorded !== wantedReplicas(deployment);
+  });
+}
+
+function rollOut(sets: Sets, nowMs: number): DeploymentAction[] {
+  const { newSet } = sets;
+  if (newSet === undefined) return [createOf(sets)];
+  const scalings = rollingScalings({ ...sets, newSet });
+  return scalings.length > 0 ? stepsOf(scalings) : reportProgress(sets, nowMs);
+}
+
+/** The new ReplicaSet gets pods when the last old pod has ended or was removed. */
+function recreate(sets: Sets, podsOf: DeploymentState['podsOf'], nowMs: number): DeploymentAction[] {
+  const { deployment, newSet, oldSets } = sets;
+  const scalings = recreateScalings(sets);
+  if (scalings.length > 0) return stepsOf(scalings);
+  const hasOldPods =
+    totalOf(oldSets, 'replicas') > 0 || oldSets.some((one) => podsOf(one).some((pod) => !isEnded(pod)));
+  if (hasOldPods) return reportProgress(sets, nowMs, []);
+  if (newSet === undefined) return [createOf(sets)];
+  const grown = scalingsTo(newSet, wantedReplicas(deployment));
+  return grown.length > 0 ? stepsOf(grown) : reportProgress(sets, nowMs);
+}
+
+function createOf(sets: Sets): DeploymentAction {
+  const { deployment, oldSets } = sets;
+  return { type: 'create', deployment, size: newSetSize(sets), revision: nextRevision(oldSets), oldSets };
+}
+
+/** Reports the status. Old ReplicaSets are removed once the rollout was reported as complete. */
+function reportProgress(sets: Sets, nowMs: number, removed?: DeploymentAction[]): DeploymentAction[] {
+  const { deployment } = sets;
+  const isOver = isComplete(deployment, deployment.status ?? {});
+  const status = rolloutStatus(sets, nowMs);
+  const ms = untilDeadlineMs(deployment, status, nowMs);
+  return [
+    ...(removed ?? (isOver ? cleanUp(sets) : [])),
+    reportOf(deployment, status),
+    ...(ms === undefined ? [] : [{ type: 'wait' as const, ms: ms + AFTER_DEADLINE_MS }]),
+  ];
+}
+
+/** Old ReplicaSets without pods beyond the limit of the history are deleted, those with the oldest revisions first. */
+function cleanUp({ deployment, oldSets }: Sets): DeploymentAction[] {
+  const limit = historyLimit(deployment);
+  if (limit === undefined) return [];
+  const alive = oldSets.filter(({ metadata }) => metadata.deletionTimestamp === undefined).toSorted(byRevision);
+  const surplus = alive.slice(0, Math.max(0, alive.length - limit));
+  return surplus.filter(isUnused).map((replicaSet) => ({ type: 'delete', replicaSet }));
+}
+
+function isUnused(replicaSet: ReplicaSet): boolean {
+  const { metadata, status = {} } = replicaSet;
+  const isObserved = (metadata.generation ?? 0) <= (status.observedGeneration ?? 0);
+  return isObserved && (status.replicas ?? 0) === 0 && sizeOf(replicaSet) === 0;
+}
+
+function byRevision(a: ReplicaSet, b: ReplicaSet): number {
+  const [revisionA, revisionB] = [revisionOf(a), revisionOf(b)];
+  if (revisionA === undefined || revisionB === undefined) return byCreation(a, b);
+  return revisionA - revisionB || byCreation(a, b);
+}
+
+function stepsOf(scalings: readonly Scaling[]): DeploymentAction[] {
+  return scalings.map((one) => ({ type: 'scale', ...one }));
+}
+
+function reportOf(deployment: Deployment, status: DeploymentStatus): DeploymentAction {
+  return { type: 'report', deployment: { ...deployment, status } };
+}

@@ -1,0 +1,46 @@
+import { formatTime } from '@podwright/kube-api';
+import type { DeploymentCondition } from '../objects/deployment.ts';
+
+/** Reasons of the condition `Progressing`. */
+export const REASON = {
+  updated: 'ReplicaSetUpdated',
+  createError: 'ReplicaSetCreateError',
+  created: 'NewReplicaSetCreated',
+  found: 'FoundNewReplicaSet',
+  available: 'NewReplicaSetAvailable',
+  timedOut: 'ProgressDeadlineExceeded',
+  paused: 'DeploymentPaused',
+  resumed: 'DeploymentResumed',
+} as const;
+
+type Conditions = readonly DeploymentCondition[];
+type NewCondition = { type: string; status: string; reason: string; message: string };
+
+export function conditionOf(conditions: Conditions | undefined, type: string): DeploymentCondition | undefined {
+  return conditions?.find((one) => one.type === type);
+}
+
+export function withoutCondition(conditions: Conditions, type: string): DeploymentCondition[] {
+  return conditions.filter((one) => one.type !== type);
+}
+
+/** Sets a condition. One with the same status and reason stays; the time of the transition stays if the status does. */
+export function withCondition(conditions: Conditions, condition: NewCondition, nowMs: number): DeploymentCondition[] {
+  const known = conditionOf(conditions, condition.type);
+  if (known?.status === condition.status && known.reason === condition.reason) return [...conditions];
+  return withNewCondition(conditions, condition, nowMs);
+}
+
+/** Sets a condition like `withCondition`, but with a new time of update and a new message in any case. */
+export function withNewCondition(
+  conditions: Conditions,
+  condition: NewCondition,
+  nowMs: number,
+): DeploymentCondition[] {
+  const known = conditionOf(conditions, condition.type);
+  const time = formatTime(nowMs);
+  const { type, status, reason, message } = condition;
+  const lastTransitionTime = known?.status === status ? known.lastTransitionTime : time;
+  const added = { type, status, lastUpdateTime: time, lastTransitionTime, reason, message };
+  return [...withoutCondition(conditions, type), added];
+}
