@@ -197,6 +197,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   controllers: {
     deployments: ['framework', 'objects', 'pods'],
     framework: [],
+    jobs: ['framework', 'objects', 'pods'],
     objects: ['pods'],
     pods: ['framework'],
     'replica-sets': ['framework', 'objects', 'pods'],

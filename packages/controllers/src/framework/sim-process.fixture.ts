@@ -1,0 +1,115 @@
+/** Runs a controller on a simulated server, with delayed watches, lost answers, conflicts and restarts. */
+import { silentLogger } from '@podwright/base';
+import type { Resource } from '@podwright/kube-api';
+import { refusal } from '@podwright/kube-client/testing';
+import type { ControllerParts } from './controller.ts';
+import { placeText } from './object-place.ts';
+import type { SimObject, SimServer } from './sim-server.fixture.ts';
+
+/** Handles the object of a key, as `WorkQueue` calls it. */
+export type Sync = (key: string) => Promise<void>;
+/** Creates a controller's state of a new process. `again` asks for a later sync. */
+export type StartSync = (parts: ControllerParts, again: (key: string, delayMs: number) => void) => Sync;
+
+export type SimEvent = { reason: string; message: string; type: string; name: string };
+
+/**
+ * What goes wrong with a write. `lost`: it is made, but the caller does not get the answer; `killed`: the same, and the process ends. The answer
+ * to a creation is never lost: controllers cannot know then that the object exists, in upstream either, and create another one.
+ */
+export type Fault = 'none' | 'refused' | 'conflict' | 'lost' | 'killed';
+
+export class SimProcess {
+  readonly events: SimEvent[] = [];
+  readonly server: SimServer;
+  /** Decides what goes wrong with the next write. */
+  nextFault: () => Fault = () => 'none';
+  readonly #start: StartSync;
+  readonly #resource: Resource;
+  readonly #again = new Map<string, number>();
+  #deliver: (atMost?: number) => boolean = () => false;
+  #sync: Sync = () => Promise.resolve();
+  #isKilled = false;
+
+  constructor(server: SimServer, resource: Resource, start: StartSync) {
+    this.server = server;
+    this.#resource = resource;
+    this.#start = start;
+    server.beforeWrite = ({ verb }) => this.#before(verb);
+    server.afterWrite = () => this.#after();
+    this.restart();
+  }
+
+  /** Replaces the process by a new one, which reads all objects. */
+  restart(): void {
+    const { client, objects, deliver } = this.server.connect();
+    const event: ReturnType<ControllerParts['events']>['event'] = (...[{ name }, type, reason, message]) =>
+      void this.events.push({ name, type, reason, message });
+    const parts: ControllerParts = {
+      client,
+      objects,
+      events: () => ({ event }),
+      logger: silentLogger,
+      now: () => this.server.nowMs,
+      signal: new AbortController().signal,
+    };
+    this.#isKilled = false;
+    this.#deliver = deliver;
+    this.#again.clear();
+    this.#sync = this.#start(parts, (key, delayMs) => {
+      const atMs = this.server.nowMs + Math.max(1, delayMs);
+      this.#again.set(key, Math.min(atMs, this.#again.get(key) ?? atMs));
+    });
+  }
+
+  /** Reports up to so many changes of each resource. */
+  deliver(atMost: number): void {
+    this.#deliver(atMost);
+  }
+
+  /** Handles an object. Errors are ignored, as by a work queue that tries again. Restarts the process if it was killed. */
+  async sync(key: string): Promise<boolean> {
+    const wasOk = await this.#sync(key).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof TypeError || error instanceof RangeError) throw error;
+        return false;
+      },
+    );
+    if (this.#isKilled) this.restart();
+    return wasOk;
+  }
+
+  /** Handles all objects without faults until nothing changes. `actors` are the other parties, such as the kubelet; they return whether they did something. */
+  async settle(actors: () => boolean): Promise<void> {
+    this.nextFault = () => 'none';
+    for (let round = 0; round < 2000; round++) {
+      const before = this.server.writes;
+      const hasChanges = this.#deliver();
+      for (const { metadata } of this.server.list<SimObject>(this.#resource))
+        await this.sync(placeText({ namespace: metadata.namespace, name: metadata.name! }));
+      if (hasChanges || actors() || this.server.writes > before) continue;
+      const next = Math.min(...this.#again.values());
+      if (!Number.isFinite(next)) return;
+      this.#again.clear();
+      this.server.nowMs = Math.max(next, this.server.nowMs + 1);
+    }
+    throw new Error('the simulation does not come to rest');
+  }
+
+  #fault: Fault = 'none';
+
+  #before(verb: string): void {
+    const fault = this.#isKilled ? 'refused' : this.nextFault();
+    this.#fault = fault === 'lost' && verb === 'create' ? 'killed' : fault;
+    if (this.#fault === 'refused') throw refusal(500, 'InternalError', 'injected');
+    if (this.#fault === 'conflict') throw refusal(409, 'Conflict', 'injected');
+  }
+
+  #after(): void {
+    const fault = this.#fault;
+    this.#fault = 'none';
+    if (fault === 'killed') this.#isKilled = true;
+    if (fault === 'lost' || fault === 'killed') throw refusal(504, 'Timeout', 'the answer is lost');
+  }
+}

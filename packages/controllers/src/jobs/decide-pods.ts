@@ -1,0 +1,85 @@
+import type { Pod } from '@podwright/kube-api';
+import type { Job } from '../objects/job.ts';
+import { inDeletionOrder } from '../pods/deletion-order.ts';
+import type { NewPod } from '../pods/pod-template.ts';
+import { finishedAtMs } from './finish-time.ts';
+import { IndexSet } from './index-set.ts';
+import { remainingBackoffMs } from './job-backoff.ts';
+import { completionsOf, isIndexed, isSuspended, type JobFacts, replacesOnlyFailed } from './job-facts.ts';
+import { absoluteFailures, completionIndex, newIndexPod, newPod } from './job-pod.ts';
+
+/** Most pods that one decision creates or deletes (MaxPodCreateDeletePerSync). */
+const MAX_CHANGES = 500;
+
+export type PodsDecision = {
+  create: NewPod[];
+  delete: Pod[];
+  /** Whether the deleted pods do not count, so that their finalizer is removed first. */
+  forgets: boolean;
+  /** Time until the decision is to be made again, in milliseconds. */
+  againInMs?: number;
+};
+
+/** Decides which pods a Job that goes on creates or deletes (manageJob). It does only one of both at a time. */
+export function decidePods(facts: JobFacts): PodsDecision {
+  const { job, active } = facts;
+  const wanted = isSuspended(job) ? 0 : wantedActive(facts);
+  const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted));
+  if (surplus.length > 0 || isSuspended(job))
+    return { create: [], delete: surplus.slice(0, MAX_CHANGES), forgets: true };
+  const leaving = replacesOnlyFailed(job) ? facts.terminating.length : 0;
+  const missing = Math.min(wanted - leaving - active.length, MAX_CHANGES);
+  return { create: [], delete: [], forgets: false, ...(missing > 0 ? podsToCreate(facts, missing) : {}) };
+}
+
+/** The number of pods that should be active. A Job without completions starts no more after the first success. */
+function wantedActive({ job, succeeded, active }: JobFacts): number {
+  const { completions, parallelism = 1 } = job.spec;
+  if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
+  return Math.max(0, Math.min(completions - succeeded, parallelism));
+}
+
+function podsToCreate(facts: JobFacts, count: number): Pick<PodsDecision, 'create' | 'againInMs'> {
+  const { job, delayed, backoff, nowMs } = facts;
+  const isPerIndex = job.spec.backoffLimitPerIndex !== undefined;
+  const waitMs = isPerIndex ? 0 : remainingBackoffMs(backoff, nowMs);
+  if (waitMs > 0) return { create: [], againInMs: waitMs };
+  if (!isIndexed(job)) return { create: Array.from({ length: count }, () => newPod(job)) };
+  const indexes = pendingIndexes(facts, count);
+  const waits = new Map(indexes.map((index) => [index, indexWaitMs(delayed.get(index), nowMs)]));
+  const ready = indexes.filter((index) => waits.get(index) === 0);
+  const later = [...waits.values()].filter((ms) => ms > 0);
+  return {
+    create: ready.map((index) => newIndexPod(job, index, delayed.get(index))),
+    ...(later.length === 0 ? {} : { againInMs: Math.min(...later) }),
+  };
+}
+
+/** Returns the time until an index may have a new pod; `failed` is its last failed pod. */
+function indexWaitMs(failed: Pod | undefined, nowMs: number): number {
+  if (failed === undefined) return 0;
+  return remainingBackoffMs({ failures: absoluteFailures(failed) + 1, lastFailureMs: finishedAtMs(failed) }, nowMs);
+}
+
+/** Returns the first indexes that have neither ended nor a pod. */
+function pendingIndexes({ job, ...facts }: JobFacts, count: number): number[] {
+  const occupying = replacesOnlyFailed(job) ? [...facts.active, ...facts.terminating] : facts.active;
+  const occupied = IndexSet.of(occupying.map(completionIndex).filter((index) => index !== undefined));
+  const { succeededIndexes, failedIndexes = IndexSet.empty } = facts;
+  return succeededIndexes.union(failedIndexes).union(occupied).firstMissing(count, completionsOf(job));
+}
+
+/** Chooses at least `count` pods. Pods without a valid index, and all but one of an index, are always removed (activePodsForRemoval). */
+function podsToRemove(job: Job, active: readonly Pod[], count: number): Pod[] {
+  if (!isIndexed(job)) return inDeletionOrder(active).slice(0, count);
+  const byIndex = Map.groupBy(active, completionIndex);
+  const removed: Pod[] = [];
+  const left: Pod[] = [];
+  for (const [index, pods] of byIndex) {
+    const isValid = index !== undefined && index < completionsOf(job);
+    const ordered = inDeletionOrder(pods);
+    removed.push(...(isValid ? ordered.slice(0, -1) : ordered));
+    if (isValid) left.push(ordered.at(-1)!);
+  }
+  return [...removed, ...inDeletionOrder(left).slice(0, Math.max(0, count - removed.length))];
+}

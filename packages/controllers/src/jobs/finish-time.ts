@@ -1,0 +1,36 @@
+import { type ContainerStatus, isSidecar, type Pod } from '@podwright/kube-api';
+
+/**
+ * Returns when a pod finished, in Unix milliseconds: when its last container ended, else when it became unready, else when it was deleted,
+ * else its creation (getFinishedTime in upstream's pkg/controller/job/backoff_utils.go).
+ */
+export function finishedAtMs({ metadata, spec, status }: Pod): number {
+  const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
+  const statuses = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),
+  ];
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const unreadyAt = ready?.status === 'False' ? timeOf(ready.lastTransitionTime) : undefined;
+  const deletedAt = timeOf(metadata.deletionTimestamp);
+  const graceMs = (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+  return (
+    lastEnd(statuses) ??
+    unreadyAt ??
+    (deletedAt === undefined ? undefined : deletedAt - graceMs) ??
+    timeOf(metadata.creationTimestamp) ??
+    0
+  );
+}
+
+/** Returns the time at which the last container ended, if all of them have. */
+function lastEnd(statuses: readonly ContainerStatus[]): number | undefined {
+  const ends = statuses.map(({ state }) => timeOf(state.terminated?.finishedAt));
+  const known = ends.filter((end) => end !== undefined);
+  return known.length === ends.length && known.length > 0 ? Math.max(...known) : undefined;
+}
+
+function timeOf(time: string | undefined): number | undefined {
+  const ms = Date.parse(time ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
+}

@@ -1,0 +1,189 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type EventRecorder, matchesLabelSelector, type Pod } from '@podwright/kube-api';
+import { PODS } from '@podwright/kube-client';
+import { everyCall, failureOf } from '../framework/calls.ts';
+import type { Controller, ControllerParts } from '../framework/controller.ts';
+import type { ObjectCache } from '../framework/object-cache.ts';
+import { placeOfText, placeText } from '../framework/object-place.ts';
+import { untilSynced } from '../framework/until-synced.ts';
+import { WorkQueue } from '../framework/work-queue.ts';
+import { writeStatus } from '../framework/write-status.ts';
+import { isFinished, isManagedByOther, JOBS, type Job, type JobStatus } from '../objects/job.ts';
+import { claimObjects } from '../pods/claim-objects.ts';
+import { isActive, isTerminating } from '../pods/pod-state.ts';
+import { inGrowingBatches, isNamespaceTerminating, PodWriter, subjectOf } from '../pods/pod-writer.ts';
+import { wakeOwners } from '../pods/wake-owners.ts';
+import { decidePods } from './decide-pods.ts';
+import type { JobBackoff } from './job-backoff.ts';
+import { type JobFacts, jobFacts } from './job-facts.ts';
+import { hasTrackingFinalizer, TRACKING_FINALIZER } from './job-pod.ts';
+import { countReleased, finishedStatus, type Tracking, trackPods } from './job-status.ts';
+import { completionVerdict, untilDeadlineMs, type Verdict, verdictOf } from './job-verdict.ts';
+import { isOrphan, releaseOrphan, removeFinalizer } from './orphan-pods.ts';
+
+/** Time in which changes of pods are collected before their Job is handled. Upstream waits for a second. */
+const BATCH_MS = 25;
+
+/** Runs the pods of Jobs to completion. */
+export const jobController: Controller = (parts) => {
+  const queue = new WorkQueue({
+    sync: (key) => jobs.sync(key),
+    failure: 'failed to sync a Job',
+    logger: parts.logger,
+    signal: parts.signal,
+  });
+  const jobs = new JobSync(parts, (key, delayMs) => queue.addAfter(key, delayMs));
+  return runJobs(parts, queue);
+};
+
+/** Wakes Jobs and removes the finalizer of pods that belong to none. */
+async function runJobs({ client, objects, logger, signal }: ControllerParts, queue: WorkQueue): Promise<void> {
+  const jobs = objects.of<Job>(JOBS);
+  const pods = objects.of<Pod>(PODS);
+  if (!(await untilSynced(jobs, pods))) return;
+  const orphans = new WorkQueue({
+    sync: (key) => releaseOrphan({ client, objects, signal }, placeOfText(key)),
+    failure: 'failed to remove the finalizer of a pod without a Job',
+    logger,
+    signal,
+  });
+  const wake = (key: string) => queue.addAfter(key, BATCH_MS);
+  wakeOwners({ ownedBy: JOBS, owners: jobs, owned: pods, selectorOf: ({ spec }: Job) => spec.selector, wake });
+  const examine = (pod: Pod) => {
+    if (isOrphan(pod, jobs)) orphans.add(placeText(pod.metadata));
+  };
+  pods.onChange(({ type, object }) => {
+    if (type !== 'DELETED') examine(object);
+  });
+  jobs.onChange(({ type, object, before }) => {
+    const { name, namespace, uid, generation } = object.metadata;
+    if (before?.metadata.generation !== generation) queue.add(placeText({ namespace, name }));
+    if (type === 'DELETED' || isFinished(object)) pods.controlledBy(uid).forEach(examine);
+  });
+  await Promise.all([queue.ended, orphans.ended]);
+}
+
+/** Brings one Job at a time closer to its end. */
+export class JobSync {
+  readonly #parts: ControllerParts;
+  readonly #again: (key: string, delayMs: number) => void;
+  readonly #jobs: ObjectCache<Job>;
+  readonly #pods: ObjectCache<Pod>;
+  readonly #events: EventRecorder;
+  readonly #writer: PodWriter;
+  readonly #backoffs = new Map<string, JobBackoff>();
+
+  /** `again` is called if a Job is to be synchronized after a delay in milliseconds. */
+  constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
+    this.#parts = parts;
+    this.#again = again;
+    this.#jobs = parts.objects.of(JOBS);
+    this.#pods = parts.objects.of(PODS);
+    this.#events = parts.events('job-controller');
+    this.#writer = new PodWriter({ ...parts, events: this.#events, ownedBy: JOBS });
+  }
+
+  async sync(key: string): Promise<void> {
+    const job = this.#jobs.get(placeOfText(key));
+    if (job === undefined || isManagedByOther(job) || isFinished(job)) {
+      this.#backoffs.delete(key);
+      return;
+    }
+    const pods = await this.#claim(job);
+    const facts = jobFacts({ job, pods, backoff: this.#backoffs.get(key), nowMs: this.#parts.now() });
+    const deadlineMs = untilDeadlineMs(facts);
+    if (deadlineMs !== undefined && deadlineMs > 0) this.#again(key, deadlineMs);
+    const verdict = verdictOf(facts);
+    const isManaged = verdict === undefined && job.metadata.deletionTimestamp === undefined;
+    const failure = await failureOf(verdict === undefined ? this.#manage(key, facts, isManaged) : this.#end(facts));
+    await this.#report(key, facts, { verdict, isManaged });
+    if (failure !== undefined) throw failure.error;
+  }
+
+  #claim(owner: Job): Promise<Pod[]> {
+    const { client, objects, signal } = this.#parts;
+    const { namespace, uid } = owner.metadata;
+    return claimObjects<Pod>(
+      { client, objects, signal, ownedBy: JOBS, resource: PODS, finalizers: [TRACKING_FINALIZER] },
+      { owner, selector: owner.spec.selector, objects: this.#pods.claimable(namespace, uid) },
+    );
+  }
+
+  /** Deletes the pods of a Job that ends. They count as failed, unless the Job succeeds. */
+  async #end({ job, active }: JobFacts): Promise<void> {
+    await everyCall(active.map((pod) => this.#writer.delete(job, pod)));
+  }
+
+  async #manage(key: string, facts: JobFacts, isManaged: boolean): Promise<void> {
+    if (!isManaged) return;
+    const { job } = facts;
+    const decision = decidePods(facts);
+    if (decision.againInMs !== undefined) this.#again(key, Math.max(decision.againInMs, BATCH_MS));
+    await everyCall(
+      decision.delete.map(async (pod) => {
+        if (decision.forgets) await this.#release(pod);
+        await this.#writer.delete(job, pod);
+      }),
+    );
+    const { create } = decision;
+    const { error } = await inGrowingBatches(create.length, (index) => this.#writer.create(job, create[index]!));
+    if (error !== undefined && !isNamespaceTerminating(error)) throw error;
+  }
+
+  /** Writes the status, removes finalizers, and writes the status again with the pods that are counted now. */
+  async #report(
+    key: string,
+    facts: JobFacts,
+    { verdict: ends, isManaged }: { verdict: Verdict | undefined; isManaged: boolean },
+  ): Promise<void> {
+    const { job, nowMs } = facts;
+    const own = this.#pods
+      .controlledBy(job.metadata.uid)
+      .filter(({ metadata }) => matchesLabelSelector(job.spec.selector, metadata.labels));
+    const active = own.filter(isActive);
+    const terminating = own.filter(isTerminating).length;
+    const isDeleting = job.metadata.deletionTimestamp !== undefined;
+    const verdict = active.length > 0 ? undefined : (ends ?? completionVerdict(facts, active.length));
+    const tracking = trackPods({ facts, active, terminating, verdict, isManaged: isManaged && verdict === undefined });
+    const stored = await this.#write(job, tracking.status);
+    this.#backoffs.set(key, facts.backoff);
+    if (tracking.event !== undefined)
+      this.#events.event(subjectOf(JOBS, job), 'Normal', tracking.event, `Job ${tracking.event.toLowerCase()}`);
+    const failure = await failureOf(everyCall(tracking.release.map((pod) => this.#release(pod))));
+    await this.#count(stored, tracking, { verdict: failure === undefined ? verdict : undefined, nowMs });
+    if (failure !== undefined) throw failure.error;
+    if (tracking.hasMore && !isDeleting) this.#again(key, BATCH_MS);
+  }
+
+  /** Counts the pods whose finalizers were removed, and ends the Job if nothing is left to count. */
+  async #count(
+    job: Job,
+    { hasMore }: Tracking,
+    { verdict, nowMs }: { verdict: Verdict | undefined; nowMs: number },
+  ): Promise<void> {
+    const left = this.#pods.controlledBy(job.metadata.uid).filter(hasTrackingFinalizer);
+    const counted = countReleased(job.status ?? {}, new Set(left.map(({ metadata: { uid } }) => uid)));
+    const finished = verdict === undefined || hasMore ? undefined : finishedStatus(counted, verdict, nowMs);
+    await this.#write(job, finished ?? counted);
+    if (finished !== undefined) this.#recordEnd(job, counted, verdict!);
+  }
+
+  async #write(job: Job, status: JobStatus): Promise<Job> {
+    if (isDeepStrictEqual(job.status ?? {}, status)) return job;
+    return writeStatus<Job>(this.#parts, JOBS, { ...job, status });
+  }
+
+  #recordEnd(job: Job, { succeeded = 0 }: JobStatus, { succeeds, reason, message }: Verdict): void {
+    const subject = subjectOf(JOBS, job);
+    if (!succeeds) return this.#events.event(subject, 'Warning', reason, message);
+    const { completions } = job.spec;
+    const tooMany = 'Too many succeeded pods running after completion count reached';
+    if (completions !== undefined && succeeded > completions)
+      this.#events.event(subject, 'Warning', 'TooManySucceededPods', tooMany);
+    this.#events.event(subject, 'Normal', 'Completed', 'Job completed');
+  }
+
+  #release(pod: Pod): Promise<void> {
+    return removeFinalizer(this.#parts, pod);
+  }
+}

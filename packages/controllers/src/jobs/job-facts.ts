@@ -1,0 +1,141 @@
+/** What the pods of a Job say about it, before anything is changed. */
+import type { Pod } from '@podwright/kube-api';
+import type { Job } from '../objects/job.ts';
+import { isActive, isTerminating } from '../pods/pod-state.ts';
+import { finishedAtMs } from './finish-time.ts';
+import { IndexSet } from './index-set.ts';
+import { backoffAfter, type JobBackoff } from './job-backoff.ts';
+import { absoluteFailures, completionIndex, hasTrackingFinalizer, indexFailures } from './job-pod.ts';
+import { matchPodFailurePolicy } from './pod-failure-policy.ts';
+
+export type JobState = {
+  job: Job;
+  /** The pods that the Job owns, in all phases. */
+  pods: readonly Pod[];
+  /** Failures that an earlier sync has seen. */
+  backoff?: JobBackoff;
+  nowMs: number;
+};
+
+export type JobFacts = JobState & {
+  active: Pod[];
+  terminating: Pod[];
+  /** Numbers of pods, including those that the status does not count yet. */
+  succeeded: number;
+  failed: number;
+  /** Indexes of Indexed Jobs; empty for others. `countedIndexes` are those of the status. */
+  countedIndexes: IndexSet;
+  succeededIndexes: IndexSet;
+  /** Absent without a back-off limit per index. */
+  failedIndexes?: IndexSet;
+  /** The failed pods by index that are kept until their replacements have taken over their numbers of failures. */
+  delayed: ReadonlyMap<number, Pod>;
+  backoff: JobBackoff;
+};
+
+export function jobFacts(state: JobState): JobFacts {
+  const { job, pods, backoff } = state;
+  const { succeeded = 0, failed = 0, uncountedTerminatedPods: uncounted = {} } = job.status ?? {};
+  const uncounteds = { succeeded: new Set(uncounted.succeeded), failed: new Set(uncounted.failed) };
+  const countable = pods.filter((pod) => hasTrackingFinalizer(pod) && isCountable(job, pod));
+  const newlySucceeded = countable.filter(
+    ({ status, metadata: { uid } }) => status?.phase === 'Succeeded' && !uncounteds.succeeded.has(uid),
+  );
+  const newlyFailed = countable.filter((pod) => isFailed(job, pod) && !uncounteds.failed.has(pod.metadata.uid));
+  const counted = newlyFailed.filter((pod) => matchPodFailurePolicy(job.spec.podFailurePolicy, pod).counts);
+  const active = pods.filter(isActive);
+  const indexes = indexFacts(job, pods);
+  return {
+    ...state,
+    ...indexes,
+    active,
+    terminating: pods.filter(isTerminating),
+    succeeded: isIndexed(job)
+      ? indexes.succeededIndexes.size
+      : succeeded + newlySucceeded.length + uncounteds.succeeded.size,
+    failed: failed + counted.length + uncounteds.failed.size,
+    delayed: delayedPods({ job, countable, active, ...indexes }),
+    backoff: backoffAfter(backoff, { succeeded: newlySucceeded, failed: newlyFailed }),
+  };
+}
+
+export function isIndexed({ spec }: Job): boolean {
+  return spec.completionMode === 'Indexed';
+}
+
+export function isSuspended({ spec }: Job): boolean {
+  return spec.suspend === true;
+}
+
+/** Whether pods that are being deleted are replaced only after they have failed. */
+export function replacesOnlyFailed({ spec }: Job): boolean {
+  return spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
+}
+
+/** Whether the pod counts as failed: also one that is deleted before it ends, because it may never reach the phase Failed. */
+export function isFailed(job: Job, { metadata, status }: Pod): boolean {
+  if (status?.phase === 'Failed') return true;
+  if (replacesOnlyFailed(job)) return false;
+  return metadata.deletionTimestamp !== undefined && status?.phase !== 'Succeeded';
+}
+
+/** Whether the pod's end changes the counts: every pod of a Job without indexes, else those with an index below the completions. */
+export function isCountable(job: Job, pod: Pod): boolean {
+  if (!isIndexed(job)) return true;
+  const index = completionIndex(pod);
+  return index !== undefined && index < completionsOf(job);
+}
+
+export function completionsOf({ spec }: Job): number {
+  return spec.completions ?? 0;
+}
+
+type IndexFacts = Pick<JobFacts, 'countedIndexes' | 'succeededIndexes' | 'failedIndexes'>;
+
+function indexFacts(job: Job, pods: readonly Pod[]): IndexFacts {
+  if (!isIndexed(job)) return { countedIndexes: IndexSet.empty, succeededIndexes: IndexSet.empty };
+  const completions = completionsOf(job);
+  const indexesOf = (isWanted: (pod: Pod) => boolean) =>
+    IndexSet.of(
+      pods.flatMap((pod) => {
+        const isNew = hasTrackingFinalizer(pod) && isCountable(job, pod) && isWanted(pod);
+        return isNew ? [completionIndex(pod)!] : [];
+      }),
+    );
+  const countedIndexes = IndexSet.parse(job.status?.completedIndexes, completions);
+  const succeededIndexes = countedIndexes.union(indexesOf(({ status }) => status?.phase === 'Succeeded'));
+  if (job.spec.backoffLimitPerIndex === undefined) return { countedIndexes, succeededIndexes };
+  const known = IndexSet.parse(job.status?.failedIndexes, completions);
+  return { countedIndexes, succeededIndexes, failedIndexes: known.union(indexesOf((pod) => failsIndex(job, pod))) };
+}
+
+/** Whether the failure of a pod makes its index fail: by a rule of the policy, or because the index has no further tries. */
+function failsIndex(job: Job, pod: Pod): boolean {
+  if (!isFailed(job, pod)) return false;
+  const { action, counts } = matchPodFailurePolicy(job.spec.podFailurePolicy, pod);
+  return action === 'FailIndex' || (counts && indexFailures(pod) >= (job.spec.backoffLimitPerIndex ?? 0));
+}
+
+/** Chooses the last failed pod of each index that has neither ended nor an active pod (getPodsWithDelayedDeletionPerIndex). */
+function delayedPods({
+  job,
+  countable,
+  active,
+  succeededIndexes,
+  failedIndexes,
+}: IndexFacts & { job: Job; countable: readonly Pod[]; active: readonly Pod[] }): Map<number, Pod> {
+  const delayed = new Map<number, Pod>();
+  if (failedIndexes === undefined) return delayed;
+  const activeIndexes = new Set(active.map(completionIndex));
+  for (const pod of countable) {
+    const index = completionIndex(pod)!;
+    const isDone = succeededIndexes.has(index) || failedIndexes.has(index) || activeIndexes.has(index);
+    if (isDone || !isFailed(job, pod)) continue;
+    const known = delayed.get(index);
+    const isLater =
+      known === undefined ||
+      (absoluteFailures(known) <= absoluteFailures(pod) && finishedAtMs(known) <= finishedAtMs(pod));
+    if (isLater) delayed.set(index, pod);
+  }
+  return delayed;
+}

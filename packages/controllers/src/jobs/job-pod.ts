@@ -1,0 +1,107 @@
+/** The marks that the controller sets on the pods of a Job, and the pods that it creates. */
+import type { Container, Pod } from '@podwright/kube-api';
+import { JOBS, type Job } from '../objects/job.ts';
+import { controllerReference } from '../pods/controller-reference.ts';
+import { type NewPod, podFromTemplate } from '../pods/pod-template.ts';
+import { matchPodFailurePolicy } from './pod-failure-policy.ts';
+
+/** Keeps the pod in the API until the status of its Job counts it. */
+export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';
+/** Both a label and an annotation of the pods of an Indexed Job. */
+const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
+const INDEX_FAILURES = 'batch.kubernetes.io/job-index-failure-count';
+const IGNORED_INDEX_FAILURES = 'batch.kubernetes.io/job-index-ignored-failure-count';
+const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
+/** Longest prefix of a name to which the server adds five characters (names.MaxGeneratedNameLength). */
+const MAX_PREFIX_LENGTH = 58;
+
+export function hasTrackingFinalizer({ metadata }: Pod): boolean {
+  return metadata.finalizers?.includes(TRACKING_FINALIZER) === true;
+}
+
+/** Returns the index in the annotation, if it is a valid one. */
+export function completionIndex({ metadata }: Pod): number | undefined {
+  return countIn(metadata.annotations?.[COMPLETION_INDEX]);
+}
+
+/** Returns the number of earlier failures of the pod's index that count. */
+export function indexFailures({ metadata }: Pod): number {
+  return countIn(metadata.annotations?.[INDEX_FAILURES]) ?? 0;
+}
+
+/** Returns the number of all earlier failures of the pod's index. */
+export function absoluteFailures(pod: Pod): number {
+  return indexFailures(pod) + ignoredFailures(pod);
+}
+
+function ignoredFailures({ metadata }: Pod): number {
+  return countIn(metadata.annotations?.[IGNORED_INDEX_FAILURES]) ?? 0;
+}
+
+function countIn(text = ''): number | undefined {
+  const count = Number(text);
+  return /^\+?\d+$/.test(text) && count < 2 ** 31 ? count : undefined;
+}
+
+/** Builds a pod of a Job without indexes. */
+export function newPod(job: Job): NewPod {
+  return withFinalizer(podFromTemplate(job.spec.template, controllerReference(JOBS, job), job.metadata.name));
+}
+
+/**
+ * Builds a pod of an index. With a back-off limit per index, `replaced` is the failed pod whose number of failures it takes over, if there is
+ * one.
+ */
+export function newIndexPod(job: Job, index: number, replaced: Pod | undefined): NewPod {
+  const pod = newPod(job);
+  const { metadata, spec } = pod;
+  const annotations = {
+    ...metadata.annotations,
+    [COMPLETION_INDEX]: String(index),
+    ...(job.spec.backoffLimitPerIndex === undefined ? {} : failureAnnotations(job, replaced)),
+  };
+  const { initContainers } = spec;
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      generateName: namePrefix(job.metadata.name, index),
+      labels: { ...metadata.labels, [COMPLETION_INDEX]: String(index) },
+      annotations,
+    },
+    spec: {
+      ...spec,
+      hostname: `${job.metadata.name}-${index}`,
+      containers: spec.containers.map(withIndexVariable),
+      ...(initContainers === undefined ? {} : { initContainers: initContainers.map(withIndexVariable) }),
+    },
+  };
+}
+
+function withFinalizer(pod: NewPod): NewPod {
+  const { finalizers = [] } = pod.metadata;
+  if (finalizers.includes(TRACKING_FINALIZER)) return pod;
+  return { ...pod, metadata: { ...pod.metadata, finalizers: [...finalizers, TRACKING_FINALIZER] } };
+}
+
+function failureAnnotations(job: Job, replaced: Pod | undefined): Record<string, string> {
+  const counts = replaced !== undefined && matchPodFailurePolicy(job.spec.podFailurePolicy, replaced).counts;
+  const failures = replaced === undefined ? 0 : indexFailures(replaced) + (counts ? 1 : 0);
+  const ignored = replaced === undefined ? 0 : ignoredFailures(replaced) + (counts ? 0 : 1);
+  return {
+    [INDEX_FAILURES]: String(failures),
+    ...(ignored === 0 ? {} : { [IGNORED_INDEX_FAILURES]: String(ignored) }),
+  };
+}
+
+function withIndexVariable(container: Container): Container {
+  const { env = [] } = container;
+  if (env.some(({ name }) => name === INDEX_VARIABLE)) return container;
+  const fieldRef = { fieldPath: `metadata.labels['${COMPLETION_INDEX}']` };
+  return { ...container, env: [...env, { name: INDEX_VARIABLE, valueFrom: { fieldRef } }] };
+}
+
+function namePrefix(jobName: string, index: number): string {
+  const suffix = `-${index}-`;
+  return `${jobName.slice(0, MAX_PREFIX_LENGTH - suffix.length)}${suffix}`;
+}
