@@ -196,6 +196,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   controllers: {
     deployments: ['framework', 'objects', 'pods'],
+    'cron-jobs': ['framework', 'objects', 'pods'],
     framework: [],
     jobs: ['framework', 'objects', 'pods'],
     objects: ['pods'],

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatTime } from '@podwright/kube-api';
+import type { CronJobSpec, CronJobStatus } from '../objects/cron-job.ts';
+import type { Job } from '../objects/job.ts';
+import { minute, newCronJob, START_MS, startedJob } from './cron-job.fixture.ts';
+import { type CronJobState, decideCronJob, jobName, jobsBeyondHistory } from './decide-cron-job.ts';
+
+type Given = { spec?: Partial<CronJobSpec>; status?: CronJobStatus; jobs?: Job[]; missing?: string[]; at: number };
+
+function decide({ spec, status, jobs = [], missing = [], at }: Given) {
+  const state: CronJobState = { cronJob: newCronJob(spec, status), jobs, missing: new Set(missing), nowMs: minute(at) };
+  return decideCronJob(state);
+}
+
+/** Checks the minute for which a Job starts, the seconds until the next decision, and the reasons of events. */
+function check(given: Given, expected: { start?: number; again?: number; events?: string[] }) {
+  const { startForMs, againInMs, events } = decide(given);
+  assert.deepEqual(
+    {
+      start: startForMs === undefined ? undefined : (startForMs - START_MS) / 60_000,
+      again: againInMs === undefined ? undefined : Math.floor(againInMs / 1000),
+      events: events.map(([, reason]) => reason),
+    },
+    { start: expected.start, again: expected.again, events: expected.events ?? [] },
+  );
+}
+
+const active = (...names: string[]) => names.map((name) => ({ name, uid: `uid-${name}` }));
+const last = (at: number): CronJobStatus => ({ lastScheduleTime: formatTime(minute(at)) });
+
+test('a Job starts for the last time that has passed', () => {
+  check({ at: 5 }, { again: 300 });
+  check({ at: 10 }, { start: 10 });
+  check({ at: 47 }, { start: 40 });
+  check({ at: 12, status: last(10) }, { again: 480 });
+  check({ at: 25, status: last(10) }, { start: 20 });
+});
+
+test('more than a hundred missed times are reported', () => {
+  check({ at: 1000 }, { start: 1000 });
+  check({ at: 1010 }, { start: 1010, events: ['TooManyMissedTimes'] });
+  check({ at: 1010, spec: { startingDeadlineSeconds: 600 } }, { start: 1010 });
+});
+
+test('a time is missed after the starting deadline', () => {
+  check({ at: 12, spec: { startingDeadlineSeconds: 120 } }, { again: 480 });
+  check({ at: 12, spec: { startingDeadlineSeconds: 180 } }, { start: 10 });
+});
+
+test('policies decide about further Jobs', () => {
+  const status = { ...last(10), active: active('a') };
+  const jobs = [startedJob('a')];
+  const given = { at: 20, status, jobs };
+  check(given, { start: 20 });
+  check({ ...given, spec: { concurrencyPolicy: 'Forbid' } }, { again: 600, events: ['JobAlreadyActive'] });
+  check({ ...given, spec: { concurrencyPolicy: 'Replace' } }, { start: 20 });
+  assert.deepEqual(decide({ ...given, spec: { concurrencyPolicy: 'Replace' } }).replaces, status.active);
+  const ended = { ...given, jobs: [startedJob('a', 'Failed')] };
+  check({ ...ended, spec: { concurrencyPolicy: 'Forbid' } }, { start: 20, events: ['SawCompletedJob'] });
+});
+
+test('a Job that the status lists is not started again', () => {
+  const name = jobName(newCronJob(), minute(10));
+  assert.equal(name, `report-${START_MS / 60_000 + 10}`);
+  check({ at: 10, status: { active: active(name) }, jobs: [startedJob(name)] }, { again: 600 });
+});
+
+test('a suspended CronJob, an unknown zone and invalid schedules start nothing', () => {
+  check({ at: 10, spec: { suspend: true } }, {});
+  check({ at: 10, spec: { timeZone: 'Mars/Olympus' } }, { events: ['UnknownTimeZone'] });
+  check({ at: 10, spec: { schedule: 'often' } }, { events: ['UnparseableSchedule'] });
+  check({ at: 10, spec: { schedule: '0 0 31 2 *' } }, { events: ['InvalidSchedule'] });
+  check(
+    { at: 10, spec: { schedule: 'TZ=UTC */10 * * * *', timeZone: undefined } },
+    { start: 10, events: ['UnsupportedSchedule'] },
+  );
+});
+
+test('ended and missing Jobs leave the status', () => {
+  const status = { ...last(10), active: active('a', 'b', 'c') };
+  const jobs = [
+    startedJob('a', 'Complete', minute(11)),
+    startedJob('b'),
+    startedJob('d', 'Complete', minute(9)),
+    startedJob('e'),
+  ];
+  const { status: after, events } = decide({ at: 12, status, jobs, missing: ['uid-c'] });
+  assert.deepEqual(after, { ...last(10), active: active('b'), lastSuccessfulTime: formatTime(minute(11)) });
+  assert.deepEqual(events, [
+    ['Normal', 'SawCompletedJob', 'Saw completed job: a, condition: Complete'],
+    ['Warning', 'UnexpectedJob', 'Saw a job that the controller did not create or forgot: e'],
+    ['Normal', 'MissingJob', 'Active job went missing: c'],
+  ]);
+});
+
+test('the oldest finished Jobs above the limits are deleted', () => {
+  const jobs = [
+    startedJob('new', 'Complete', minute(3)),
+    startedJob('old', 'Complete', minute(1)),
+    startedJob('failed', 'Failed', minute(2)),
+    startedJob('running'),
+  ];
+  const names = (spec: Partial<CronJobSpec>) =>
+    jobsBeyondHistory(newCronJob(spec), jobs).map(({ metadata }) => metadata.name);
+  assert.deepEqual(names({}), []);
+  assert.deepEqual(names({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 1 }), ['old']);
+  assert.deepEqual(names({ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0 }), ['old', 'new', 'failed']);
+});

@@ -1,0 +1,66 @@
+/** Which times of a schedule have passed without a Job (upstream's pkg/controller/cronjob/utils.go). */
+import type { CronJob } from '../objects/cron-job.ts';
+import type { Schedule } from './schedule.ts';
+
+/** With more missed times than this, an event says so. */
+const MANY = 100;
+/** Later than the time itself, in case the clocks of the machines differ. */
+const PADDING_MS = 100;
+
+export type MissedTimes = {
+  /** The last time that has passed; absent if none has. */
+  lastMs?: number;
+  /** Whether so many times have passed that a clock may be wrong. */
+  areMany: boolean;
+};
+
+/** The schedule has no sensible times, such as the 31st of February. */
+export class InvalidScheduleError extends Error {}
+
+/**
+ * Returns the times that have passed since the last one that was handled. `respectsDeadline`: times before the starting deadline do not count.
+ * Throws `InvalidScheduleError`.
+ */
+export function missedTimes(
+  { metadata, spec, status }: CronJob,
+  schedule: Schedule,
+  { nowMs, respectsDeadline }: { nowMs: number; respectsDeadline: boolean },
+): MissedTimes & { sinceMs: number } {
+  const handledMs = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '') || nowMs;
+  const { startingDeadlineSeconds } = spec;
+  const hasDeadline = respectsDeadline && startingDeadlineSeconds !== undefined;
+  const sinceMs = hasDeadline ? Math.max(handledMs, nowMs - startingDeadlineSeconds * 1000) : handledMs;
+  const first = schedule.next(sinceMs);
+  if (first === undefined)
+    throw new InvalidScheduleError('time difference between two schedules is less than 1 second');
+  if (nowMs < first) return { sinceMs, areMany: false };
+  const second = schedule.next(first);
+  if (second === undefined || nowMs < second) return { sinceMs, lastMs: first, areMany: false };
+  const intervalMs = second - first;
+  const count = Math.floor((nowMs - first) / intervalMs) + 1;
+  const last = lastBefore(schedule, first + (count - 2) * intervalMs, nowMs);
+  return { sinceMs, areMany: count > MANY, ...(last === undefined ? {} : { lastMs: last }) };
+}
+
+/** Returns the last time of the schedule after `fromMs` that is not after `nowMs`. */
+function lastBefore(schedule: Schedule, fromMs: number, nowMs: number): number | undefined {
+  let last: number | undefined;
+  for (let ms = schedule.next(fromMs); ms !== undefined && ms <= nowMs; ms = schedule.next(ms)) last = ms;
+  return last;
+}
+
+/** Returns the time until the schedule's next time, in milliseconds. */
+export function untilNextMs(cronJob: CronJob, schedule: Schedule, nowMs: number): number | undefined {
+  const next = schedule.next(lastKnownMs(cronJob, schedule, nowMs));
+  return next === undefined ? undefined : Math.max(0, next + PADDING_MS - nowMs);
+}
+
+function lastKnownMs(cronJob: CronJob, schedule: Schedule, nowMs: number): number {
+  try {
+    const { lastMs, areMany, sinceMs } = missedTimes(cronJob, schedule, { nowMs, respectsDeadline: false });
+    return lastMs ?? (areMany ? nowMs : sinceMs);
+  } catch (error) {
+    if (error instanceof InvalidScheduleError) return nowMs;
+    throw error;
+  }
+}
