@@ -64,6 +64,6 @@ function error(
 
 /** Formats a value as JSON. An absent value becomes `null`, as in Go. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value ?? null);
+  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value ?? null);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
 }

@@ -26,6 +26,11 @@ export type Strategy = {
   load?: () => Promise<void>;
   /** Applies upstream's defaults for the kind's version. Called for each decoded object, including before updates. */
   applyDefaults?: (object: ApiObject) => ApiObject;
+  /**
+   * Returns why upstream cannot convert a decoded object to its internal type, for example because an annotation is not a number. Such an
+   * object is refused before all other rules. Default: every object can be converted.
+   */
+  conversionProblem?: (object: ApiObject) => string | undefined;
   /** Sets and removes fields of a new object. Default: removes `status` if the kind has a status subresource. */
   prepareForCreate?: (object: ApiObject, context: CreateContext) => ApiObject;
   /** Default: keeps the status of `old` if the kind has a status subresource. */

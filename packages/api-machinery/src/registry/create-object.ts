@@ -23,6 +23,7 @@ export async function createObject(
   context: RequestContext,
 ): Promise<ApiObject> {
   const { kind } = parts;
+  kind.checkConversion(object);
   const clean = { ...object, metadata: withoutSystemFields(object.metadata) };
   const given = withUniqueOwners(kind.complete(inNamespace(kind, clean, namespace)), context, false);
   const change = { object: tracked(parts, { object: given, old: undefined }, context), old: undefined };

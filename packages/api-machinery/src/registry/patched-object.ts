@@ -3,7 +3,7 @@ import { errorMessage, PodwrightError } from '@podwright/base';
 import { type ApiObject, invalidValue } from '@podwright/kube-kinds';
 import { type JsonObject, type Schema, strictDecodingMessage } from '@podwright/kube-schema';
 import type { RequestContext } from '../request-context.ts';
-import { type ApiError, invalid } from '../status/api-error.ts';
+import { ApiError, formatKind, invalid } from '../status/api-error.ts';
 import { type APPLY, applyPatch, type PatchMediaType, patchObject } from './apply-patch.ts';
 import { formatGoValue } from './go-value.ts';
 import type { ResourceParts } from './resource-parts.ts';
@@ -36,6 +36,9 @@ export function patched(
   const isStrategic = mediaType === 'application/strategic-merge-patch+json';
   const shown = () => (isStrategic ? formatGoValue(patch) : JSON.stringify(value));
   const decoded = decodedPatch(parts, value, shown);
+  const problem = kind.conversionProblem(decoded.object);
+  // upstream converts the result of a strategic merge patch outside of its decoder
+  if (problem !== undefined) throw isStrategic ? unknownError(problem) : invalidPatch(shown(), problem);
   report([...(request.problems ?? []), ...decoded.problems], { request, shown, context });
   return tracked(parts, { object: kind.complete(decoded.object), old }, context);
 }
@@ -51,9 +54,17 @@ export function applied(
 ): ApiObject {
   const { patch, force = false } = request;
   const live = old && kind.fromStored(old);
-  const object = fieldManager(subresource).apply(live, patchObject(patch, IN_YAML), { manager, nowMs, force });
-  return kind.complete(kind.decode(object).object);
+  const merged = fieldManager(subresource).apply(live, patchObject(patch, IN_YAML), { manager, nowMs, force });
+  const { object } = kind.decode(merged);
+  const problem = kind.conversionProblem(object);
+  const { namespace = '', name = '' } = object.metadata;
+  const shown = `${namespace}/${name}; ${formatKind(kind.resource)}`;
+  if (problem !== undefined) throw unknownError(`failed to convert to unversioned (${shown}): ${problem}`);
+  return kind.complete(object);
 }
+
+/** An error that upstream does not translate. */
+const unknownError = (message: string): ApiError => new ApiError(500, '', { message });
 
 type Decoded = { object: ApiObject; problems: string[] };
 

@@ -7,7 +7,7 @@ import {
   type Schema,
   type StructType,
 } from '@podwright/kube-schema';
-import { groupResource } from '../status/api-error.ts';
+import { badRequest, groupResource } from '../status/api-error.ts';
 import { StoredObject } from '../store/stored-object.ts';
 import { storedResource } from './stored-resource.ts';
 
@@ -66,6 +66,19 @@ export class ServedKind {
   decode(value: JsonObject): { object: ApiObject; problems: string[] } {
     const { object, problems } = decodeJson(value, { schema: this.#schema, type: this.type });
     return { object: object as ApiObject, problems };
+  }
+
+  /** Throws an `ApiError` with the status 400 if the decoded object, in the served version, cannot be converted to the internal type. */
+  checkConversion(object: ApiObject): void {
+    const problem = this.conversionProblem(object);
+    const { kind, version } = this.resource;
+    if (problem !== undefined)
+      throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`);
+  }
+
+  /** Returns why the decoded object, in the served version, cannot be converted to the internal type. */
+  conversionProblem(object: ApiObject): string | undefined {
+    return this.strategy.conversionProblem?.(this.toStored(object));
   }
 
   toStored(object: ApiObject): ApiObject {

@@ -23,7 +23,10 @@ export function desired(object: ApiObject): string {
   return `${replicas}${paused ? ' paused' : ''}`;
 }
 
-/** Deployments have a default, a rule and generations; pods have grace periods; namespaces wait for their own finalizers. */
+/**
+ * Deployments have a default, a rule and generations; pods have grace periods; namespaces wait for their own finalizers. Config maps with an
+ * annotation `x` cannot be converted.
+ */
 const STRATEGIES: Strategies = {
   'deployments.apps': {
     hasGeneration: true,
@@ -62,6 +65,7 @@ const STRATEGIES: Strategies = {
     subresources: { finalize: { prepareForUpdate: (object, old) => ({ ...old, spec: object.spec }) } },
   },
   'leases.coordination.k8s.io': { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
+  configmaps: { conversionProblem: ({ metadata }) => (metadata.annotations?.x === undefined ? undefined : 'it has x') },
   'jobs.batch': { defaultDeletion: 'orphan' },
   events: {
     selectableFields: { 'involvedObject.kind': ({ involvedObject }) => (involvedObject as { kind: string }).kind },

@@ -44,6 +44,7 @@ export async function updateObject(
   context: RequestContext,
 ): Promise<Written> {
   const { kind } = parts;
+  kind.checkConversion(object);
   const placed = inNamespace(kind, object, namespace);
   checkName(placed, name);
   const given = withUniqueOwners(kind.complete(placed), context, false);

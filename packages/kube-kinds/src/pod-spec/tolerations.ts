@@ -1,11 +1,11 @@
 import type { Field } from '../field.ts';
+import { parseInt64 } from '../int64.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../names.ts';
 import { type JsonObject, numberAt, textAt } from '../values.ts';
 import type { PodOptions } from './options.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const EMPTY_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
-const MAX_INT64 = 2n ** 63n - 1n;
 
 /** Validates tolerations (ValidateTolerations). */
 export function validateTolerations(tolerations: readonly JsonObject[], field: Field, options: PodOptions): void {
@@ -49,11 +49,9 @@ function validateOperator(
 }
 
 function validateInteger(value: string, field: Field): void {
-  const quoted = JSON.stringify(value);
   if (value === '') field.invalid(value, 'must be non-empty');
   else if (!/^(0|-?[1-9][0-9]*)$/.test(value))
     field.invalid(value, 'must be a valid decimal integer in canonical form');
-  if (!/^[+-]?[0-9]{1,64}$/.test(value)) field.invalid(value, `strconv.ParseInt: parsing ${quoted}: invalid syntax`);
-  else if (BigInt(value) > MAX_INT64 || BigInt(value) < -MAX_INT64 - 1n)
-    field.invalid(value, `strconv.ParseInt: parsing ${quoted}: value out of range`);
+  const read = parseInt64(value);
+  if (typeof read === 'string') field.invalid(value, read);
 }

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../api-object.ts';
 import { Field } from '../field.ts';
+import { nextInt64, parseInt64 } from '../int64.ts';
 import { hasInvalidSelectorValues, matchesSelector, validateLabelSelector } from '../labels.ts';
 import { podOptions } from '../pod-spec/pod-options.ts';
 import { validatePodTemplate } from '../pod-spec/pod-spec.ts';
@@ -37,7 +38,7 @@ function applyDefaults(object: ApiObject): ApiObject {
   const updateStrategy = defaultStrategy(objectAt(spec, 'updateStrategy') ?? {});
   const complete = defaultTemplateAt({ ...object, spec: { ...spec, updateStrategy } }, TEMPLATE);
   // upstream's v1 objects always have the annotation, and their writers own it
-  return hasGeneration(complete) ? complete : withGeneration(complete, 0);
+  return withGeneration(complete, generationOf(complete));
 }
 
 function defaultStrategy(strategy: JsonObject): JsonObject {
@@ -50,20 +51,36 @@ function defaultStrategy(strategy: JsonObject): JsonObject {
   };
 }
 
-const hasGeneration = (object: ApiObject): boolean =>
-  valueAt(object, 'metadata', 'annotations', TEMPLATE_GENERATION) !== undefined;
+/** Returns the generation in the annotation, 0 if there is none, or Go's message if it is not a number. */
+function readGeneration(object: ApiObject): bigint | string {
+  const text = valueAt(object, 'metadata', 'annotations', TEMPLATE_GENERATION);
+  return typeof text === 'string' ? parseInt64(text) : 0n;
+}
 
-const generationOf = (object: ApiObject): number =>
-  Number(textAt(object, 'metadata', 'annotations', TEMPLATE_GENERATION)) || 0;
+/** Returns the generation of an object that has been converted. Objects stored by earlier releases may have no number: they count from 0. */
+function generationOf(object: ApiObject): bigint {
+  const read = readGeneration(object);
+  return typeof read === 'string' ? 0n : read;
+}
 
-const withGeneration = (object: ApiObject, generation: number): ApiObject =>
+function conversionProblem(object: ApiObject): string | undefined {
+  const read = readGeneration(object);
+  return typeof read === 'string' ? read : undefined;
+}
+
+const withGeneration = (object: ApiObject, generation: bigint): ApiObject =>
   withValue(object, ['metadata', 'annotations', TEMPLATE_GENERATION], String(generation));
 
 function prepareForUpdate(object: ApiObject, old: ApiObject): ApiObject {
   const prepared = retainStatus(prepareTemplateAt(object, old, TEMPLATE), old);
   const isChanged = !isSameValue(objectAt(prepared, ...TEMPLATE), objectAt(old, ...TEMPLATE));
-  return withGeneration(prepared, generationOf(old) + (isChanged ? 1 : 0));
+  const generation = generationOf(old);
+  return withGeneration(prepared, isChanged ? nextInt64(generation) : generation);
 }
+
+/** The generation is a field of the spec of upstream's internal object, so an update of the status cannot change it. */
+const prepareStatus = (object: ApiObject, old: ApiObject): ApiObject =>
+  withGeneration(statusOnly(object, old), generationOf(old));
 
 function validate(object: ApiObject, old?: ApiObject) {
   const root = new Field();
@@ -71,6 +88,10 @@ function validate(object: ApiObject, old?: ApiObject) {
   const spec = objectAt(object, 'spec') ?? {};
   const selector = objectAt(spec, 'selector');
   const oldSelector = valueAt(old, 'spec', 'selector');
+  const generation = generationOf(object);
+  // fails only for the number that follows the greatest int64
+  if (old !== undefined && generation < generationOf(old))
+    field.at('templateGeneration').invalid(generation, 'must not be decremented');
   if (old !== undefined) validateImmutable(spec.selector, oldSelector, field.at('selector'));
   const options = podOptions(objectAt(old, ...TEMPLATE));
   const allowInvalidValues = options.allowInvalidSelectorValues || hasInvalidSelectorValues(oldSelector);
@@ -85,6 +106,7 @@ function validate(object: ApiObject, old?: ApiObject) {
   validatePodTemplate(objectAt(spec, 'template') ?? {}, field.at('template'), options);
   validateEndlessPods(spec, field, 'DaemonSet');
   validateCount(spec, field, 'minReadySeconds');
+  if (generation < 0n) field.at('templateGeneration').invalid(generation, 'must be greater than or equal to 0');
   validateStrategy(objectAt(spec, 'updateStrategy') ?? {}, field.at('updateStrategy'));
   validateCount(spec, field, 'revisionHistoryLimit');
   return root.errors;
@@ -121,9 +143,11 @@ function validateStatus(object: ApiObject, old: ApiObject) {
 
 export const DAEMON_SETS: Strategy = {
   applyDefaults,
+  conversionProblem,
   prepareForCreate: (object) => {
     const prepared = resetStatus(prepareTemplateAt(object, undefined, TEMPLATE), EMPTY_STATUS);
-    return withGeneration(prepared, Math.max(1, generationOf(object)));
+    const generation = generationOf(object);
+    return withGeneration(prepared, generation < 1n ? 1n : generation);
   },
   prepareForUpdate,
   validate: (object) => validate(object),
@@ -132,6 +156,6 @@ export const DAEMON_SETS: Strategy = {
     const isSame = old !== undefined && generationOf(object) === generationOf(old);
     return isSame ? [] : templateWarnings(object, undefined, TEMPLATE);
   },
-  subresources: { status: { prepareForUpdate: statusOnly, validateUpdate: validateStatus } },
+  subresources: { status: { prepareForUpdate: prepareStatus, validateUpdate: validateStatus } },
   hasGeneration: true,
 };

@@ -274,6 +274,34 @@ test('a DaemonSet counts the changes of its template', () => {
   assert.equal(update({ 'spec.template.spec.containers.0.image': 'x' }), '2');
 });
 
+test('the count of changes of a DaemonSet is an int64 that no client can change', () => {
+  const resource = 'daemonsets.apps';
+  const at = 'metadata.annotations';
+  const counted = (count: string) => ({ 'deprecated.daemonset.template.generation': count });
+  const daemonSet = (count: string) =>
+    created(resource, { ...DAEMON_SET, metadata: { name: 'a', annotations: counted(count) } });
+  const countOf = ({ metadata }: ApiObject) => Object.values(metadata.annotations ?? {});
+  const greatest = '9223372036854775807';
+  assert.deepEqual(
+    [...countOf(daemonSet('-5')), ...countOf(daemonSet('+07')), ...countOf(daemonSet(greatest))],
+    ['1', '7', greatest],
+  );
+  const image = change({ 'spec.template.spec.containers.0.image': 'x' });
+  assert.deepEqual(updateErrors(resource, daemonSet(greatest), image), [
+    'spec.templateGeneration: Invalid value: -9223372036854775808: must not be decremented',
+    'spec.templateGeneration: Invalid value: -9223372036854775808: must be greater than or equal to 0',
+  ]);
+  const status = (now: ApiObject) => set(now, { [at]: { ...counted('9'), a: 'b' } });
+  const { object } = updateSubresource({ resource, name: 'status' }, daemonSet('3'), status);
+  assert.deepEqual(object.metadata.annotations, { ...counted('3'), a: 'b' });
+  const problem = (count: string) =>
+    strategyOf(resource).conversionProblem?.(set(daemonSet('1'), { [at]: counted(count) }));
+  assert.equal(problem('0x10'), 'strconv.ParseInt: parsing "0x10": invalid syntax');
+  assert.equal(problem(''), 'strconv.ParseInt: parsing "": invalid syntax');
+  assert.equal(problem('9223372036854775808'), 'strconv.ParseInt: parsing "9223372036854775808": value out of range');
+  assert.equal(problem('-1'), undefined);
+});
+
 test('updates of a status are validated, and retain the spec', () => {
   const old = created('deployments.apps', DEPLOYMENT);
   const { object, errors } = updateSubresource({ resource: 'deployments.apps', name: 'status' }, old, (now) =>
