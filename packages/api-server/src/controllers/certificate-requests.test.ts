@@ -27,7 +27,7 @@ type Spec = { request: string; signerName: string; usages: string[]; expirationS
 const spec = (signerName: string, request: string, ...usages: string[]): Spec => ({ signerName, request, usages });
 
 /** A cluster in which the user `tester` has these permissions. */
-const cluster = (...allowed: string[]): TestCluster => clusterAt(() => NOW, allowed);
+const cluster = (allowed: readonly string[] = []): TestCluster => clusterAt(() => NOW, allowed);
 
 function clusterAt(now: () => number, allowed: readonly string[] = []): TestCluster {
   const made = new TestCluster();
@@ -60,7 +60,7 @@ async function signed(test: TestCluster, given: Spec): Promise<ApiObject> {
 }
 
 test('a node’s client certificate is approved for those who may request it, and signed', async () => {
-  await using test = cluster('create certificatesigningrequests/nodeclient');
+  await using test = cluster(['create certificatesigningrequests/nodeclient']);
   await test.create(REQUESTS, 'node', { spec: spec(KUBELET, requestFor(NODE), 'digital signature', 'client auth') });
   await test.until(() => textAt(test.find(REQUESTS, 'node'), 'status', 'certificate') !== '');
   const object = test.find(REQUESTS, 'node');
@@ -75,9 +75,20 @@ test('a node’s client certificate is approved for those who may request it, an
   assert.equal(certificate.validToDate.getTime(), NOW + 365 * 86_400_000 - 300_000);
 });
 
+test('a request is approved once its requester has been given the permission', async () => {
+  const allowed: string[] = [];
+  await using test = cluster(allowed);
+  await test.create(REQUESTS, 'node', { spec: spec(KUBELET, requestFor(NODE), 'digital signature', 'client auth') });
+  await test.atRest();
+  assert.deepEqual(test.find(REQUESTS, 'node')?.status, {});
+  allowed.push('create certificatesigningrequests/nodeclient');
+  await test.until(() => textAt(test.find(REQUESTS, 'node'), 'status', 'certificate') !== '');
+  assert.deepEqual(test.warnings, []);
+});
+
 test('other requests are left to an administrator', async () => {
   const left = async (permission: string, given: Spec) => {
-    await using test = cluster(`create certificatesigningrequests/${permission}`);
+    await using test = cluster([`create certificatesigningrequests/${permission}`]);
     await test.create(REQUESTS, 'node', { spec: given });
     await test.atRest();
     assert.deepEqual(test.find(REQUESTS, 'node')?.status, {}, JSON.stringify(given));
@@ -103,8 +114,8 @@ test('a node itself needs another permission', () => {
     },
   });
   const message = 'Auto approving self kubelet client certificate after SubjectAccessReview.';
-  assert.equal(approvalOf(object, decide('allow')), message);
-  assert.equal(approvalOf(object, decide('deny')), undefined);
+  assert.deepEqual(approvalOf(object, decide('allow')), { message });
+  assert.deepEqual(approvalOf(object, decide('deny')), { lacks: ['selfnodeclient', 'nodeclient'] });
   const ask = (subresource: string) => `system:node:n1 system:nodes certificates.k8s.io/${subresource}`;
   assert.deepEqual(asked, [ask('selfnodeclient'), ask('selfnodeclient'), ask('nodeclient')]);
 });
@@ -170,7 +181,7 @@ test('a signer refuses what upstream’s refuses', async () => {
 });
 
 test('requests that are denied, or of other signers, are not signed', async () => {
-  await using test = cluster('create certificatesigningrequests/nodeclient');
+  await using test = cluster(['create certificatesigningrequests/nodeclient']);
   const usages = ['digital signature', 'client auth'];
   await test.create(REQUESTS, 'other', { spec: spec('example.com/x', requestFor(NODE), ...usages) });
   const decided = (type: string) => ({ conditions: [{ type, status: 'True', reason: 'Test', message: '' }] });

@@ -18,7 +18,7 @@ import {
 import type { ControllerParts } from './controller-parts.ts';
 import { followStates } from './follow-resource.ts';
 import { type Location, locationOf } from './location.ts';
-import { WorkQueue } from './work-queue.ts';
+import { NotYet, WorkQueue } from './work-queue.ts';
 
 export type CertificateParts = ControllerParts & {
   authorizer: Authorizer;
@@ -26,12 +26,16 @@ export type CertificateParts = ControllerParts & {
   now: () => number;
 };
 
+/** Delay before a request is examined again, which doubles each time. That of upstream's certificate controllers. */
+const FIRST_RETRY_MS = 200;
+
 export const REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 
 /** Runs until the signal aborts. */
 export async function handleCertificateRequests(parts: CertificateParts): Promise<void> {
   const handle = (location: Location) => handleRequest(parts, location);
-  const queue = new WorkQueue({ ...parts, handle, failure: 'handle a certificate signing request failed' });
+  const failure = 'handle a certificate signing request failed';
+  const queue = new WorkQueue({ ...parts, handle, failure, firstRetryMs: FIRST_RETRY_MS });
   const seen = (object: StoredObject) => queue.add(locationOf(REQUESTS, object));
   await Promise.all([followStates(REQUESTS, seen, parts), queue.run()]);
 }
@@ -42,8 +46,11 @@ async function handleRequest(parts: CertificateParts, location: Location): Promi
   if (object === undefined || textAt(object, 'status', 'certificate') !== '' || hasCondition(object, 'Failed')) return;
   if (hasCondition(object, 'Denied')) return;
   if (!hasCondition(object, 'Approved')) {
-    const message = approvalOf(object, parts.authorizer);
-    if (message === undefined) return;
+    const approval = approvalOf(object, parts.authorizer);
+    if (approval === undefined) return;
+    // the permission may be granted later, as when the binding of a new node's group is created after its request
+    if ('lacks' in approval) throw new NotYet(`the requester lacks the permissions ${approval.lacks.join(' and ')}`);
+    const { message } = approval;
     const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message };
     await registryOf(REQUESTS).change(location, (one) => withCondition(one, condition), context('approval'));
   } else if (isSigner(signerOf(object))) {
@@ -72,8 +79,11 @@ const OTHER = {
   message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
 };
 
-/** Returns the message with which a request is approved; undefined if it is left to an administrator. */
-export function approvalOf(object: ApiObject, authorizer: Authorizer): string | undefined {
+/** An approval with its message, or the subresources of which the requester may create none. */
+export type Approval = { message: string } | { lacks: readonly string[] };
+
+/** Returns the approval of a node's request for its own client certificate. Returns undefined for all other requests: an administrator decides. */
+export function approvalOf(object: ApiObject, authorizer: Authorizer): Approval | undefined {
   const signed = signedRequest(object);
   if (signerOf(object) !== KUBELET_CLIENT_SIGNER || signed === undefined) return undefined;
   if (refusalOf(KUBELET_CLIENT_SIGNER, signed) !== undefined) return undefined;
@@ -90,7 +100,9 @@ export function approvalOf(object: ApiObject, authorizer: Authorizer): string | 
   const target = { verb: 'create', isResourceRequest: true, apiGroup, resource, namespace: '', name: '', path: '' };
   const isAllowed = (subresource: string) =>
     authorizer.authorize({ ...target, user, subresource }).decision === 'allow';
-  return permissions.find(({ subresource }) => isAllowed(subresource))?.message;
+  const permission = permissions.find(({ subresource }) => isAllowed(subresource));
+  if (permission !== undefined) return { message: permission.message };
+  return { lacks: permissions.map(({ subresource }) => subresource) };
 }
 
 function signedRequest(object: ApiObject): SignedRequest | undefined {

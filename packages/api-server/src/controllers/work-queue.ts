@@ -7,9 +7,14 @@ export type WorkParts = {
   handle: (location: Location) => Promise<void>;
   /** The log message if `handle` fails. */
   failure: string;
+  /** Delay in milliseconds before a failed object is handled again. Default: that of client-go's default rate limiter. */
+  firstRetryMs?: number;
   logger: Pick<Logger, 'warn'>;
   signal: AbortSignal;
 };
+
+/** Thrown by `handle` for an object that is to be handled again later, though nothing has failed. It is not logged. */
+export class NotYet extends Error {}
 
 /** Delay before a failed object is handled again. It doubles with each further failure, as in client-go's default rate limiter. */
 const FIRST_RETRY_MS = 5;
@@ -50,7 +55,7 @@ export class WorkQueue {
   }
 
   async #handle(key: string, { location, tries }: { location: Location; tries: number }): Promise<void> {
-    const { handle, failure, logger, signal } = this.#parts;
+    const { handle, failure, logger, signal, firstRetryMs = FIRST_RETRY_MS } = this.#parts;
     try {
       await handle(location);
       this.#failures.delete(key);
@@ -59,10 +64,11 @@ export class WorkQueue {
         this.#queue.set(key, { location, tries: tries + 1 });
         return;
       }
-      logger.warn({ ...location, error: errorMessage(error) }, `${failure}, trying again`);
+      if (!(error instanceof NotYet))
+        logger.warn({ ...location, error: errorMessage(error) }, `${failure}, trying again`);
       const failures = this.#failures.get(key) ?? 0;
       this.#failures.set(key, failures + 1);
-      const delayMs = Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
+      const delayMs = Math.min(firstRetryMs * 2 ** failures, MAX_RETRY_MS);
       void pause(delayMs, signal).then(() => this.add(location));
     }
   }
