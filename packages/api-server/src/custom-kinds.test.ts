@@ -122,6 +122,9 @@ test('objects have defaults, no undeclared fields, and generations', async () =>
   assert.deepEqual([written.spec.size, written.status.size, written.metadata.generation], [2, 5, 2]);
   const scaled = (await call('PATCH', `${FOOS}/a/scale`, { type: MERGE, body: { spec: { replicas: 3 } } })).json();
   assert.deepEqual([scaled.kind, scaled.spec.replicas, scaled.status.replicas], ['Scale', 3, 5]);
+  const { managedFields } = (await call('GET', `${FOOS}/a`)).json().metadata;
+  const { apiVersion, fieldsV1 } = managedFields.find((one: { subresource?: string }) => one.subresource === 'scale');
+  assert.deepEqual([apiVersion, fieldsV1], ['example.com/v1', { 'f:spec': { 'f:size': {} } }]);
 });
 
 test('invalid objects and unsupported media types are refused', async () => {

@@ -1,6 +1,7 @@
 /** The kinds that a CustomResourceDefinition defines. */
 import { type ApiObject, booleanAt, objectAt, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
 import type { CustomColumn, CustomSchema, Resource, Subresource } from '@podwright/kube-schema';
+import { replicasPaths } from './custom-scale.ts';
 import type { CustomVersion } from './custom-strategy.ts';
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
@@ -44,6 +45,7 @@ function customVersion(definition: ApiObject, version: object, isEnding: boolean
     },
     hasStatus,
     scale: scale as CustomVersion['scale'],
+    replicasPaths: replicasPaths(definition),
     selectablePaths: objectsAt(version, 'selectableFields').map((one) => textAt(one, 'jsonPath')),
   };
 }

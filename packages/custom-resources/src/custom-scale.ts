@@ -4,6 +4,7 @@ import {
   type FieldError,
   invalidValue,
   numberAt,
+  objectsAt,
   type ScaleStrategy,
   textAt,
   withValue,
@@ -15,9 +16,23 @@ const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimest
 
 const namesOf = (path: string): string[] => path.replace(/^\./, '').split('.');
 
-export function scaleStrategy({ specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: Paths): ScaleStrategy {
+/** Returns the paths of the number of replicas in the versions of a definition. */
+export function replicasPaths(definition: ApiObject): ScaleStrategy['replicasPaths'] {
+  const group = textAt(definition, 'spec', 'group');
+  const paths = objectsAt(definition, 'spec', 'versions').map((version) => {
+    const path = textAt(version, 'subresources', 'scale', 'specReplicasPath');
+    return [`${group}/${textAt(version, 'name')}`, path === '' ? null : namesOf(path)] as const;
+  });
+  return Object.fromEntries(paths);
+}
+
+export function scaleStrategy(
+  { specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: Paths,
+  replicasPaths: ScaleStrategy['replicasPaths'],
+): ScaleStrategy {
   const [specPath, statusPath, selectorPath] = [specReplicasPath, statusReplicasPath, labelSelectorPath].map(namesOf);
   return {
+    replicasPaths,
     scaleOf: (object) => {
       const replicas = numberAt(object, ...specPath!) ?? 0;
       const selector = labelSelectorPath === '' ? undefined : textAt(object, ...selectorPath!);

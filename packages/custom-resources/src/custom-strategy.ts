@@ -5,6 +5,7 @@ import {
   type FieldError,
   invalidValue,
   isSameValue,
+  type ScaleStrategy,
   type Strategy,
 } from '@podwright/kube-kinds';
 import { apiVersionOf, type CustomKind, type JsonObject } from '@podwright/kube-schema';
@@ -22,6 +23,8 @@ export type CustomRules = { strategy: Strategy; conversion: Conversion };
 export type CustomVersion = CustomKind & {
   hasStatus: boolean;
   scale: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string } | undefined;
+  /** See `ScaleStrategy`. */
+  replicasPaths: ScaleStrategy['replicasPaths'];
   /** The JSON paths that field selectors may use. */
   selectablePaths: readonly string[];
 };
@@ -52,7 +55,7 @@ export function customStrategy(version: CustomVersion): Strategy {
     validate: (object) => [...validateKind(object), ...validate(object)],
     validateUpdate: (object, old) => [...validateKind(object), ...validate(object, old)],
     selectableFields: Object.fromEntries(selectablePaths.map((path) => [path.slice(1), valueAtPath(path)])),
-    ...(scale === undefined ? {} : { scale: scaleStrategy(scale) }),
+    ...(scale === undefined ? {} : { scale: scaleStrategy(scale, version.replicasPaths) }),
     ...(hasStatus ? { subresources: { status: statusRules(validateStatus) } } : {}),
   };
 }

@@ -78,6 +78,8 @@ export type Strategy = {
 
 /** The `scale` subresource of a kind (autoscaling/v1, Scale). Writing it updates the object with a different number of replicas. */
 export type ScaleStrategy = {
+  /** By API version of the object, the path of its number of replicas; null if objects have no scale in that version. */
+  replicasPaths: Readonly<Record<string, readonly string[] | null>>;
   scaleOf: (object: ApiObject) => ApiObject;
   /** Returns `object` with the number of replicas and the resource version of `scale`. */
   withScale: (object: ApiObject, scale: ApiObject) => ApiObject;

@@ -5,7 +5,9 @@ import type { OtherVersion } from '../managed-fields/owner-updater.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { NO_ADMISSION } from './admission-attributes.ts';
 import { type Allocate, NO_ALLOCATION } from './allocation.ts';
+import { SCALE_RESOURCE } from './change-scale.ts';
 import { resetFields } from './object-rules.ts';
+import type { ResourceParts } from './resource-parts.ts';
 import { ResourceRegistry } from './resource-registry.ts';
 import { type KindData, ServedKind } from './served-kind.ts';
 import { storeResource } from './stored-resource.ts';
@@ -38,9 +40,19 @@ export class Registries {
     const kind = this.#kind(resource);
     const fieldManager = remembered((subresource) => this.#fieldManager(kind, subresource));
     const allocate = allocations[kind.storeResource] ?? NO_ALLOCATION;
-    const registry = new ResourceRegistry({ store, kind, admission, allocate, fieldManager }, schema);
+    const parts = { store, kind, admission, allocate, fieldManager };
+    const registry = new ResourceRegistry(parts, schema, { ...parts, ...this.#scales() });
     this.#registries.set(resource, registry);
     return registry;
+  }
+
+  /** The kind of scales, and the manager of their fields. */
+  #scales(): Pick<ResourceParts, 'kind' | 'fieldManager'> {
+    const kind = this.#kind(SCALE_RESOURCE);
+    const { schema } = this.#parts;
+    const { type, apiVersion, emptyObject } = kind;
+    const options = { schema, type, apiVersion, kind: SCALE_RESOURCE, subresource: 'scale', emptyObject };
+    return { kind, fieldManager: () => new FieldManager(options) };
   }
 
   #kind(resource: Resource): ServedKind {

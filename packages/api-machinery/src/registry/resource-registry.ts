@@ -1,8 +1,9 @@
-import type { ApiObject } from '@podwright/kube-kinds';
+import type { ApiObject, ScaleStrategy } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 import type { RequestContext } from '../request-context.ts';
 import { notFound } from '../status/api-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
+import { changeScale, type ScaleWrite } from './change-scale.ts';
 import { createObject } from './create-object.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { type Deleted, deleteObject } from './delete-object.ts';
@@ -25,10 +26,13 @@ import { type WatchEvent, type WatchRequest, watchObjects } from './watch-object
 export class ResourceRegistry {
   readonly #parts: ResourceParts;
   readonly #schema: Schema;
+  readonly #scales: ResourceParts;
 
-  constructor(parts: ResourceParts, schema: Schema) {
+  /** `scales`: what writes of scales need. */
+  constructor(parts: ResourceParts, schema: Schema, scales: ResourceParts) {
     this.#parts = parts;
     this.#schema = schema;
+    this.#scales = scales;
   }
 
   get resource(): Resource {
@@ -77,7 +81,7 @@ export class ResourceRegistry {
 
   /**
    * Updates an object to the result of a function, which is called again if another write changes the object first. Used by controllers,
-   * and for subresources with kinds of their own, such as `scale` and `binding`.
+   * and for subresources with kinds of their own, such as `binding`.
    */
   change(place: Place, compute: (object: ApiObject) => ApiObject, context: RequestContext): Promise<Written> {
     const parts = this.#parts;
@@ -87,6 +91,16 @@ export class ResourceRegistry {
       return mutated(parts, { object: tracked(parts, { object, old }, context), old }, context);
     };
     return changeObject(parts, { ...place, compute: change, allowCreate: false }, context);
+  }
+
+  /** Changes the number of replicas through the `scale` subresource. Returns the object. */
+  changeScale(
+    place: Place,
+    given: { strategy: ScaleStrategy; write: ScaleWrite },
+    context: RequestContext,
+  ): Promise<Written> {
+    const scaling = { schema: this.#schema, scales: this.#scales };
+    return changeScale(this.#parts, { ...place, ...given, ...scaling }, context);
   }
 
   patch(place: Place, request: PatchRequest, context: RequestContext): Promise<Written> {

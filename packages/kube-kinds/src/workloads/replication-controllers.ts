@@ -77,6 +77,6 @@ export const REPLICATION_CONTROLLERS: Strategy = {
   subresources: { status: { prepareForUpdate: statusOnly, validateUpdate: validateReplicaStatus } },
   selectableFields: { 'status.replicas': (object) => String(numberAt(object, 'status', 'replicas') ?? 0) },
   hasGeneration: true,
-  scale: scaleOf({ isPlainSelector: true }),
+  scale: scaleOf({ isPlainSelector: true, versions: ['v1'] }),
   defaultDeletion: 'orphan',
 };

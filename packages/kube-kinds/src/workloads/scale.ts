@@ -16,8 +16,14 @@ import {
 /** The metadata of a scale: the fields that identify the object. */
 const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'];
 
+const REPLICAS = ['spec', 'replicas'];
+
+/** The versions of workloads that managed fields may name, although only the last one is served. */
+const WORKLOAD_VERSIONS = ['apps/v1beta1', 'apps/v1beta2', 'apps/v1'];
+
 /** Returns the scale strategy of a kind. `isPlainSelector`: the kind's selector is a plain map of labels. */
-export const scaleOf = ({ isPlainSelector = false } = {}): ScaleStrategy => ({
+export const scaleOf = ({ isPlainSelector = false, versions = WORKLOAD_VERSIONS } = {}): ScaleStrategy => ({
+  replicasPaths: Object.fromEntries(versions.map((version) => [version, REPLICAS])),
   scaleOf: (object) => {
     const selector = objectAt(object, 'spec', 'selector');
     const text = isPlainSelector ? selectorText({ matchLabels: selector }) : selectorText(selector);
@@ -33,7 +39,7 @@ export const scaleOf = ({ isPlainSelector = false } = {}): ScaleStrategy => ({
   withScale: (object, scale) => {
     const { resourceVersion: _, ...metadata } = object.metadata;
     const { resourceVersion } = scale.metadata;
-    const scaled = withValue(object, ['spec', 'replicas'], numberAt(scale, 'spec', 'replicas') ?? 0);
+    const scaled = withValue(object, REPLICAS, numberAt(scale, 'spec', 'replicas') ?? 0);
     return { ...scaled, metadata: resourceVersion === undefined ? metadata : { ...metadata, resourceVersion } };
   },
   validate: (scale: ApiObject) => {

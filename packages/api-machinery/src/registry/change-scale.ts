@@ -1,0 +1,78 @@
+/** Writes of an object's scale: updates, patches and applies of a Scale change the number of replicas of the object. */
+import type { ApiObject, ScaleStrategy } from '@podwright/kube-kinds';
+import type { Resource, Schema } from '@podwright/kube-schema';
+import { withManagedFields } from '../managed-fields/object-fields.ts';
+import { ownersAfterScale, ownersOfScale } from '../managed-fields/scale-owners.ts';
+import { ownersForApply } from '../managed-fields/stored-owners.ts';
+import type { RequestContext } from '../request-context.ts';
+import { conflict, invalid } from '../status/api-error.ts';
+import { APPLY } from './apply-patch.ts';
+import { checkName } from './names.ts';
+import { applied, type PatchRequest, patched } from './patched-object.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { mutated, tracked } from './tracked-object.ts';
+import { changeObject, type Place, type Written } from './update-object.ts';
+
+/** A write of a scale: its new state, decoded, or a patch. */
+export type ScaleWrite = { scale: ApiObject } | { patch: PatchRequest };
+
+export type ScaleParts = {
+  schema: Schema;
+  /** What patches and managed fields of scales need. */
+  scales: ResourceParts;
+  strategy: ScaleStrategy;
+};
+
+/** Changes the number of replicas of an object as its new scale says. Returns the object. Throws `ApiError`. */
+export function changeScale(
+  parts: ResourceParts,
+  { write, namespace, name, ...scaling }: Place & ScaleParts & { write: ScaleWrite },
+  context: RequestContext,
+): Promise<Written> {
+  const { kind } = parts;
+  const compute = async (old: ApiObject | undefined) => {
+    const object = kind.fromStored(old!);
+    const { strategy } = scaling;
+    const owners = ownersForApply(object);
+    const live = withManagedFields(strategy.scaleOf(object), ownersOfScale(owners, strategy.replicasPaths));
+    const scale = newScale(scaling, { write, live }, context);
+    checkName(scale, name);
+    checkScale(parts, { strategy, scale, object });
+    const ownership = { owners, scale: ownersForApply(scale), apiVersion: kind.apiVersion };
+    const scaled = withManagedFields(
+      strategy.withScale(object, scale),
+      ownersAfterScale(ownership, strategy.replicasPaths),
+    );
+    return mutated(parts, { object: kind.complete(scaled), old }, context);
+  };
+  return changeObject(parts, { namespace, name, compute, allowCreate: false }, context);
+}
+
+function newScale(
+  { schema, scales }: ScaleParts,
+  { write, live: old }: { write: ScaleWrite; live: ApiObject },
+  context: RequestContext,
+): ApiObject {
+  if ('scale' in write) return tracked(scales, { object: write.scale, old }, context);
+  const { patch: request } = write;
+  if (request.mediaType === APPLY) return applied(scales, { request, old }, context);
+  return patched(scales, { request, schema, old }, context);
+}
+
+function checkScale(
+  { kind: { resource } }: ResourceParts,
+  { strategy, scale, object }: { strategy: ScaleStrategy; scale: ApiObject; object: ApiObject },
+): void {
+  const { name = '', uid } = object.metadata;
+  const errors = strategy.validate(scale);
+  if (errors.length > 0) throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, errors);
+  if (!scale.metadata.uid || scale.metadata.uid === uid) return;
+  const cause = `Precondition failed: UID in precondition: ${scale.metadata.uid}, UID in object meta: ${uid}`;
+  throw conflict({ group: resource.group, plural: `${resource.plural}/scale` }, name, cause);
+}
+
+/** The resource of scales, which have no objects of their own. */
+export const SCALE_RESOURCE: Resource = {
+  ...{ group: 'autoscaling', version: 'v1', kind: 'Scale', plural: 'scales', singular: 'scale' },
+  ...{ namespaced: true, verbs: [] },
+};
