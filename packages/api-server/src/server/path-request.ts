@@ -9,9 +9,8 @@ type PathCall = { exchange: HttpExchange; writer: ResponseWriter; info: RequestI
 /** Responds to a non-resource request. */
 export async function respondToPath({ exchange, writer, info, documents }: PathCall): Promise<void> {
   const { request, query } = exchange;
-  const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
   const header = (name: string) => headerOf(request, name);
-  await sendPath(writer, await documents.respond({ method, path: info.path, query, header }));
+  await sendPath(writer, await documents.respond({ method: request.method ?? '', path: info.path, query, header }));
 }
 
 /** Sends a document or plain text. */

@@ -146,6 +146,19 @@ test('answers requests for paths, unknown resources, methods and subresources li
   assert.equal(await status('GET', '/api/v1/proxy/nodes/a'), 405);
 });
 
+test('HEAD and OPTIONS exist only for backends and for documents that upstream does not route by method', async () => {
+  await using server = await TestServer.start();
+  for (const way of WAYS) {
+    const head = async (path: string) => (await send(server, way, { method: 'HEAD', path })).status;
+    for (const path of [PODS, `${PODS}?watch=1`, `${PODS}/a`, `${PODS}/a/status`, `${PODS}/a/log`, `${PODS}/a/exec`])
+      assert.equal(await head(path), path.endsWith('log') || path.endsWith('exec') ? 404 : 405, path);
+    assert.equal(await head('/api/v1/watch/namespaces/x/pods'), 405);
+    assert.equal(await head('/livez'), 200);
+    const options = await send(server, way, { method: 'OPTIONS', path: PODS });
+    assert.deepEqual([options.status, options.json().reason], [405, 'MethodNotAllowed']);
+  }
+});
+
 test('no object is reached by a path of the other scope, for which its request was not authorized', async () => {
   const { resources } = await Schema.load();
   const answer: SubresourceHandler = async ({ writer }) => writer.bytes(200, { contentType: 'text/plain', parts: [] });

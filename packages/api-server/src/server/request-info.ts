@@ -91,8 +91,11 @@ function collectionVerb({ verb, name }: Pick<RequestInfo, 'verb' | 'name'>, quer
   return { verb: isWatch ? 'watch' : 'list', name: exactName(query.get('fieldSelector') ?? '') };
 }
 
+/** The subresource whose requests are forwarded to a backend with any method. */
+export const PROXY = 'proxy';
+
 /** Subresources that connect the client to a backend: requests may be upgraded, and responses are the backend's. */
-export const CONNECTING: readonly string[] = ['attach', 'exec', 'portforward', 'proxy'];
+export const CONNECTING: readonly string[] = ['attach', 'exec', 'portforward', PROXY];
 
 /** Subresources whose requests may run for as long as the client wants. */
 const LONG_RUNNING = [...CONNECTING, 'log'];

@@ -9,7 +9,7 @@ import type { ResponseWriter } from '../wire/response-writer.ts';
 import { deleteCollection, deleteOne } from './delete-requests.ts';
 import { sendPath } from './path-request.ts';
 import { getOne, listMany, watchMany } from './read-requests.ts';
-import { CONNECTING, type RequestInfo } from './request-info.ts';
+import { CONNECTING, PROXY, type RequestInfo } from './request-info.ts';
 import type { ServerParts, SubresourceHandler } from './server-parts.ts';
 import { createOne, patchOne, updateOne } from './write-requests.ts';
 
@@ -35,6 +35,9 @@ const HANDLERS: ReadonlyMap<string, SubresourceHandler> = new Map([
 /** Verbs for which the path contains no object name. */
 const COLLECTION_VERBS = ['create', 'list', 'watch', 'deletecollection'];
 
+/** Methods that upstream routes only to backends, although HEAD is authorized like GET. */
+const PROXIED_METHODS = ['HEAD', 'OPTIONS'];
+
 /** Responds to an authorized request for API objects. Throws `ApiError`. */
 export async function dispatch(request: AuthorizedRequest): Promise<void> {
   const { info, writer, parts } = request;
@@ -44,7 +47,10 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
     return sendPath(writer, parts.documents.unknownResource(info.apiGroup));
   checkPathSegment(info.name, 'Name');
   checkPathSegment(info.namespace, 'Namespace');
-  const handler = resource.isCustom ? customHandler(info, resource, parts) : handlerOf(info, resource, parts);
+  const isProxied = PROXIED_METHODS.includes(request.exchange.request.method ?? '');
+  const handler = resource.isCustom
+    ? customHandler(info, resource, parts)
+    : handlerOf({ info, resource, isProxied }, parts);
   if (handler === undefined) return sendPath(writer, unknownPath());
   if (!CONNECTING.includes(info.subresource))
     checkAccept(request.exchange, { isList: ['list', 'watch'].includes(info.verb) });
@@ -80,11 +86,19 @@ const verbNotAllowed = (resource: Resource, verb: string): ApiError =>
 const terminating = (resource: Resource): ApiError =>
   forbidden(resource, '', 'create not allowed while custom resource definition is terminating');
 
+type Target = {
+  info: RequestInfo;
+  resource: Resource;
+  /** Whether only backends have the request's method. */
+  isProxied: boolean;
+};
+
 /** Returns the handler for a request. Throws 404 if the path does not exist, and 405 if it does not support the method. */
-function handlerOf(info: RequestInfo, resource: Resource, { subresources }: ServerParts): SubresourceHandler {
+function handlerOf({ info, resource, isProxied }: Target, { subresources }: ServerParts): SubresourceHandler {
   const { verb, subresource, parts } = info;
   checkScope(info, resource);
-  if (subresource !== '') return subresourceHandler(info, resource, subresources);
+  if (subresource !== '') return subresourceHandler({ info, resource, isProxied }, subresources);
+  if (isProxied) throw methodNotAllowed();
   const handler = (verb === 'create' && subresources.get(groupResource(resource))) || HANDLERS.get(verb);
   const isOneOrMany = verb === 'watch' && info.hasVerbInPath;
   const fits = isOneOrMany || COLLECTION_VERBS.includes(verb) === (parts.length === 1);
@@ -93,8 +107,7 @@ function handlerOf(info: RequestInfo, resource: Resource, { subresources }: Serv
 }
 
 function subresourceHandler(
-  { subresource, verb, parts }: RequestInfo,
-  resource: Resource,
+  { info: { subresource, verb, parts }, resource, isProxied }: Target,
   subresources: ServerParts['subresources'],
 ): SubresourceHandler {
   const { subresources: known = {} } = resource;
@@ -104,7 +117,8 @@ function subresourceHandler(
   const isOfObject = kind.kind === resource.kind && subresource !== 'log' && parts.length <= 3;
   if (special === undefined && !isOfObject) throw pageNotFound();
   const handler = special ?? HANDLERS.get(verb);
-  if (handler === undefined || !kind.verbs.includes(verb)) throw methodNotAllowed();
+  const isAllowed = isProxied ? subresource === PROXY : kind.verbs.includes(verb);
+  if (handler === undefined || !isAllowed) throw methodNotAllowed();
   return handler;
 }
 

@@ -34,7 +34,7 @@ describe('the proxy', () => {
         await ask({ path: `${PROXY}/a%20b/c/?q=%2F&q`, method: 'POST', body }),
         'POST /a%20b/c/?q=%2F&q 4194304',
       );
-      for (const method of ['PUT', 'PATCH', 'DELETE'])
+      for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS'])
         assert.equal(
           await ask({ path: `${PROXY}/x`, method, body: 'y', headers: { 'content-length': 1 } }),
           `${method} /x 1`,
