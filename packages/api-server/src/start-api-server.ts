@@ -17,6 +17,7 @@ import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { openObjects, type ServerObjects } from './open-objects.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress, type StrangerConnections } from './server/api-listeners.ts';
+import { InFlight } from './server/in-flight.ts';
 import { type CallHandler, type HttpCall, RequestHandler } from './server/request-handler.ts';
 import type { RequestObserver } from './server/request-observer.ts';
 import type { ServerParts } from './server/server-parts.ts';
@@ -207,6 +208,7 @@ function serverParts(
     impersonate: access.impersonate,
     authorizer: access.authorizer,
     encoder: new EventEncoder(),
+    inFlight: new InFlight(),
     logger,
     now,
   } satisfies Omit<ServerParts, 'subresources'>;

@@ -11,16 +11,16 @@ import type { CertificatePair } from '@podwright/certificates';
 import type { KubeClient } from '@podwright/kube-client';
 import type { Kubelet } from '@podwright/kubelet';
 import type { ServerReviews } from '@podwright/kubelet-configuration';
-import { WaitingClients } from '@podwright/streaming';
+import { CallerConnections, WaitingClients } from '@podwright/streaming';
 import type { Authorizer } from './access-reviews.ts';
 import { withAdmission } from './admission.ts';
+import { refusal } from './api-route.ts';
 import { ANONYMOUS, authenticator, type TokenSource } from './authentication.ts';
-import { CallerConnections } from './caller-connections.ts';
 import type { HttpListener } from './http/http-listener.ts';
 import { MAX_CONNECTIONS } from './http/limits.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
 import { KnownCallers } from './known-callers.ts';
-import { TLS_FILES_PERIOD_MS, TLS_REREAD_MS } from './limits.ts';
+import { MAX_CALLER_CONNECTIONS, TLS_FILES_PERIOD_MS, TLS_REREAD_MS } from './limits.ts';
 import { certificateDirectory, ownCertificateFiles, serverCertificate } from './server-certificate.ts';
 import { type ConnectionEnds, type PeerUser, StrangerLimit } from './stranger-limit.ts';
 import { tlsSettings } from './tls-settings.ts';
@@ -75,16 +75,15 @@ export async function secureServer(
   const callers = new KnownCallers({ path, logger });
   await callers.load();
   const limit = new StrangerLimit({ peerUser, callers });
-  const connections = new CallerConnections();
+  const connections = new CallerConnections({ total: MAX_CONNECTIONS, perCaller: MAX_CALLER_CONNECTIONS });
   const onAllowed = (socket: Socket, user: User) => {
-    const refused = connections.admit(socket, user.name);
-    if (refused !== undefined) return refused;
+    if (!connections.admit(socket, user.name)) return refusal(429, 'too many connections of this user are in use');
     waiting.admit(socket);
     if (user !== ANONYMOUS || reviewed.access === undefined) limit.markAuthenticated(socket);
     return undefined;
   };
   const admission = { userOf: known, refusalOf: reviewed.access, onAllowed, logger };
-  const listener = connections.observed(withAdmission(api, admission));
+  const listener = observed(withAdmission(api, admission), connections);
   const settings = await read();
   const server = createSecureServer({
     ...HTTP_LIMITS,
@@ -102,6 +101,21 @@ export async function secureServer(
   // first third
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 3;
   return { server, allows: (ends) => limit.allows(ends), onClosed: () => callers.close() };
+}
+
+/** Forwards requests to `listener`, and records which connections are in use: with an unfinished response, or upgraded. */
+function observed(listener: HttpListener, connections: CallerConnections): HttpListener {
+  return {
+    upgrades: (request) => listener.upgrades(request),
+    handle: (request, response) => {
+      response.once('close', connections.use(request.socket));
+      listener.handle(request, response);
+    },
+    upgrade: (request, socket, head) => {
+      request.socket.once('close', connections.use(request.socket));
+      listener.upgrade(request, socket, head);
+    },
+  };
 }
 
 /** Returns the files' identities, sizes and times as text, which changes whenever a process changes any of the files. */

@@ -4,6 +4,7 @@ export { connectSpdy, type UpgradeTarget } from './client/upgrade.ts';
 export { answerHead, joinConnections, proxyUpgrade } from './proxy-upgrade.ts';
 export { type CountBuffer, collectBuffers } from './read-buffers.ts';
 export type { RemoteProcess, StreamChoice, TerminalSize } from './remote-process.ts';
+export { CallerConnections, type CallerLimits } from './server/caller-connections.ts';
 export type { PortDialer } from './server/port-forward.ts';
 export type { UpgradingClient } from './server/serve-spdy.ts';
 export type { StreamingRequest } from './server/streaming-request.ts';

@@ -13,7 +13,7 @@ import type { HttpExchange } from '../wire/http-exchange.ts';
 import { directExchange } from './direct-exchange.ts';
 import { type DirectAnswer, DirectWriter, type ReceiveWatch } from './direct-writer.ts';
 
-/** Authorizes and answers the calls of a user, and informs the observers, as `RequestHandler` does for requests over HTTP. */
+/** Limits, authorizes and answers the calls of a user, and informs the observers, as `RequestHandler` does for requests over HTTP. */
 export class AnsweredCalls {
   readonly #parts: ServerParts;
   readonly #user: UserInfo;
@@ -56,6 +56,7 @@ export class AnsweredCalls {
     const info = requestInfo(request.method!, parseRequestUrl(request.url!));
     Object.assign(observed, { info, query, isLongRunning: isLongRunning(info) });
     this.#observers.received(observed);
+    using _ = await parts.inFlight.enter(user, { isLongRunning: observed.isLongRunning!, signal });
     observed.decision = 'forbid';
     observed.reason = authorize(parts.authorizer, attributesOf(info, user, query));
     observed.decision = 'allow';

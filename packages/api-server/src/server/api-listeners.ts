@@ -1,14 +1,24 @@
+import type { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { tooManyRequests } from '@podwright/api-machinery';
 import { errorMessage, type Logger, limitClientChains, PRIVATE_FILE, sleep } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
+import { CallerConnections, type CallerLimits, WaitingClients } from '@podwright/streaming';
 import type { HttpResponse } from '../wire/http-exchange.ts';
-import { HTTP1_BOUNDS, HTTP2_BOUNDS, LISTEN_BACKLOG, MAX_CONNECTIONS } from './listener-bounds.ts';
-import { markAuthenticated, OpenConnections } from './open-connections.ts';
-import type { CallHandler } from './request-handler.ts';
+import {
+  CALLER_CONNECTIONS,
+  HTTP1_BOUNDS,
+  HTTP2_BOUNDS,
+  LISTEN_BACKLOG,
+  MAX_CONNECTIONS,
+  MAX_UNAUTHENTICATED_MS,
+} from './listener-bounds.ts';
+import { OpenConnections } from './open-connections.ts';
+import type { CallHandler, HttpCall } from './request-handler.ts';
 import type { ClientConnection } from './server-parts.ts';
 import { isUpgradable, upgradeCall } from './upgrade-call.ts';
 
@@ -34,7 +44,10 @@ export type StrangerConnections = {
 export type ApiListenersParts = {
   handler: CallHandler;
   logger: Logger;
+  /** Default: MAX_UNAUTHENTICATED_MS. */
   maxUnauthenticatedMs?: number;
+  /** Default: CALLER_CONNECTIONS. */
+  callerLimits?: CallerLimits;
   /** Default: unknown clients are limited only by the number of connections. */
   strangers?: StrangerConnections;
 };
@@ -42,13 +55,17 @@ export type ApiListenersParts = {
 /** Listens for clients on a unix socket that only root can access, and over TLS with HTTP/2 and HTTP/1.1. */
 export class ApiListeners {
   readonly #parts: ApiListenersParts;
-  readonly #connections: OpenConnections;
+  readonly #connections = new OpenConnections();
+  readonly #waiting: WaitingClients;
+  readonly #callers: CallerConnections;
   #local: { server: Server; file: SocketFile } | undefined;
   #secure: Http2SecureServer | undefined;
 
   constructor(parts: ApiListenersParts) {
     this.#parts = parts;
-    this.#connections = new OpenConnections(parts.maxUnauthenticatedMs);
+    const { maxUnauthenticatedMs = MAX_UNAUTHENTICATED_MS, callerLimits = CALLER_CONNECTIONS } = parts;
+    this.#waiting = new WaitingClients(maxUnauthenticatedMs);
+    this.#callers = new CallerConnections(callerLimits);
   }
 
   /**
@@ -75,15 +92,16 @@ export class ApiListeners {
     limitClientChains(server);
     const connectionOf = (request: AnyRequest): ClientConnection => {
       const socket = ('stream' in request ? request.stream.session?.socket : request.socket) as TLSSocket;
-      const authenticated = () => {
-        markAuthenticated(socket);
-        strangers?.onAuthenticated(socket);
+      return {
+        isLocal: false,
+        tlsSocket: socket,
+        use: () => (socket === undefined ? () => undefined : this.#callers.use(socket)), // the session may have ended
+        authenticated: (username) => this.#authenticated(socket, username),
       };
-      return { isLocal: false, tlsSocket: socket, authenticated };
     };
     server.on('session', (session) => this.#connections.addSession(session));
     server.on('sessionError', () => undefined);
-    server.on('secureConnection', (socket: TLSSocket) => this.#connections.awaitAuthentication(socket));
+    server.on('connection', (socket: Socket) => this.#waiting.add(socket));
     server.on('tlsClientError', (error) =>
       this.#parts.logger.debug({ error: errorMessage(error) }, 'a TLS handshake failed'),
     );
@@ -117,15 +135,28 @@ export class ApiListeners {
     await Promise.all(closed);
   }
 
+  #authenticated(socket: TLSSocket, username: string): void {
+    // a refused connection is still closed like one that nobody authenticates
+    if (!this.#callers.admit(socket, username))
+      throw tooManyRequests('Too many connections of this user are in use, please try again later.', 1);
+    this.#waiting.admit(socket);
+    this.#parts.strangers?.onAuthenticated(socket);
+  }
+
   #accept(server: Server | Http2SecureServer, connectionOf: (request: AnyRequest) => ClientConnection): void {
     const { handler } = this.#parts;
+    /** `used`: when it closes, the connection is no longer in use. */
+    const handle = (call: HttpCall, used: EventEmitter, connection: ClientConnection) => {
+      if (!connection.isLocal) used.once('close', connection.use());
+      handler.handle(call, connection);
+    };
     server.maxConnections = MAX_CONNECTIONS;
     server.on('connection', (socket: Socket) => this.#connections.add(socket));
     server.on('request', (request: AnyRequest, response: HttpResponse) =>
-      handler.handle({ request, response }, connectionOf(request)),
+      handle({ request, response }, response, connectionOf(request)),
     );
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-      handler.handle(upgradeCall(request, socket, head), connectionOf(request)),
+      handle(upgradeCall(request, socket, head), socket, connectionOf(request)),
     );
   }
 }

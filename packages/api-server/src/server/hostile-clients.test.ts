@@ -16,7 +16,10 @@ const until = (isTrue: () => boolean) =>
   waitFor(() => isTrue() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(5000) });
 
 test('limits the requests of a user in flight, and counts watches apart', async () => {
-  await using server = await TestServer.start({ resource: HANGS, limits: { requests: 1, longRunning: 1 } });
+  await using server = await TestServer.start({
+    resource: HANGS,
+    limits: { total: 9, requests: 1, waiting: 0, longRunning: 1 },
+  });
   const hanging = open(server, HTTP2, { path: PODS, user: 'alice' }).catch(() => undefined);
   await until(() => server.authorized.length === 1);
   const watch = await open(server, HTTP2, { path: '/api/v1/namespaces/x/secrets?watch=1', user: 'alice' });
@@ -35,6 +38,17 @@ test('limits the requests of a user in flight, and counts watches apart', async 
   watch.close();
   await server.listeners.stop(0);
   await hanging;
+});
+
+test('a user with many connections cannot lock out others', async () => {
+  await using server = await TestServer.start({ resource: HANGS, callerLimits: { total: 2, perCaller: 2 } });
+  for (const way of [HTTP1, HTTP2]) void open(server, way, { path: PODS, user: 'alice' }).catch(() => undefined);
+  await until(() => server.authorized.length === 2);
+  for (const way of [HTTP1, HTTP2]) {
+    const { status, headers } = await send(server, way, { path: '/livez', user: 'alice' });
+    assert.deepEqual([status, headers['retry-after']], [429, '1']);
+    assert.equal((await send(server, way, { path: '/livez', user: 'bob' })).status, 200);
+  }
 });
 
 test('ends a request when its time has expired', async () => {

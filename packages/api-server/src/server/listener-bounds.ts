@@ -12,8 +12,17 @@ export const MAX_IDLE_MS = 120_000;
 /** A TLS connection is closed if no request on it has been authenticated within this time. */
 export const MAX_UNAUTHENTICATED_MS = 20_000;
 
-/** Must allow for many watches, because each watch over HTTP/1.1 needs its own connection. */
-export const MAX_CONNECTIONS = 4000;
+/**
+ * Limits for the connections of authenticated users, see `CallerConnections`. They must allow for many watches, because each watch over
+ * HTTP/1.1 needs its own connection.
+ */
+export const CALLER_CONNECTIONS = { total: 2000, perCaller: 1000 };
+
+/**
+ * Leaves room for 1000 connections of clients that have not been authenticated (`WaitingClients`), so that one user with as many connections
+ * as possible does not lock out others.
+ */
+export const MAX_CONNECTIONS = 2 * CALLER_CONNECTIONS.total + 1000;
 
 /** Maximum number of connections waiting to be accepted. The kernel has the same limit (net.core.somaxconn). */
 export const LISTEN_BACKLOG = 4096;

@@ -8,7 +8,6 @@ import { type HttpExchange, type HttpRequest, headerOf } from '../wire/http-exch
 import { ResponseWriter } from '../wire/response-writer.ts';
 import { Warnings } from '../wire/warnings.ts';
 import { attributesOf, authorize } from './authorize-request.ts';
-import { InFlight } from './in-flight.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { isLongRunning, type RequestInfo, requestInfo } from './request-info.ts';
 import { RequestLifetime, timeLimitMs } from './request-lifetime.ts';
@@ -43,7 +42,6 @@ const STOPPING = new ApiError(503, 'ServiceUnavailable', { message: 'the server 
  */
 export class RequestHandler {
   readonly #parts: ServerParts;
-  readonly #inFlight: InFlight;
   readonly #largeBodies = new LargeBodies();
   readonly #observers: RequestObservers;
   readonly #longRunning = new Set<RequestLifetime>();
@@ -51,7 +49,6 @@ export class RequestHandler {
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
-    this.#inFlight = new InFlight(parts.limits);
     this.#observers = new RequestObservers(parts.observers ?? [], parts.logger);
   }
 
@@ -102,7 +99,7 @@ export class RequestHandler {
     try {
       observed.user = await this.#authenticate(exchange.request, url.path, connection);
       this.#observers.received(observed);
-      using _ = this.#inFlight.enter(observed.user, { isLongRunning: isLong });
+      using _ = await this.#parts.inFlight.enter(observed.user, { isLongRunning: isLong, signal: exchange.signal });
       const user = this.#authorized(exchange, info, observed);
       if (isLong) this.#observers.started(observed);
       exchange.bodies = observed.bodies;
@@ -132,7 +129,7 @@ export class RequestHandler {
     const user = await this.#parts.authenticate({ tlsSocket: connection.tlsSocket, headers });
     if (user === undefined && this.#parts.anonymousPaths?.includes(path)) return ANONYMOUS_USER;
     if (user === undefined) throw unauthorized();
-    connection.authenticated();
+    connection.authenticated(user.username);
     return user;
   }
 

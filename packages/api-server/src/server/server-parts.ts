@@ -9,7 +9,7 @@ import type { AuthorizationAttributes, Authorizer } from '../authorization/autho
 import type { EventEncoder } from '../wire/encode-event.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { ResponseWriter } from '../wire/response-writer.ts';
-import type { InFlightLimits } from './in-flight.ts';
+import type { InFlight } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { RequestObserver } from './request-observer.ts';
 
@@ -36,8 +36,10 @@ export type ClientConnection =
   | {
       isLocal: false;
       tlsSocket: TLSSocket;
-      /** Must be called when a request on the connection has been authenticated. */
-      authenticated: () => void;
+      /** Marks the connection as in use until the returned function is called. */
+      use: () => () => void;
+      /** Must be called when a request on the connection has been authenticated. Throws 429 if the user has too many connections. */
+      authenticated: (username: string) => void;
     };
 
 export type ServerParts = {
@@ -63,8 +65,7 @@ export type ServerParts = {
   now: () => number;
   /** Are informed about each request. */
   observers?: readonly RequestObserver[];
-  /** Default: the default limits of `InFlight`. */
-  limits?: InFlightLimits;
+  inFlight: InFlight;
 };
 
 /** An authorized request for a resource's objects. */

@@ -14,10 +14,11 @@ import {
 import { silentLogger } from '@podwright/base';
 import type { UserInfo } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
+import type { CallerLimits } from '@podwright/streaming';
 import type { AuthorizationAttributes, Verdict } from '../authorization/authorizer.ts';
 import { EventEncoder } from '../wire/encode-event.ts';
 import { ApiListeners, type StrangerConnections } from './api-listeners.ts';
-import type { InFlightLimits } from './in-flight.ts';
+import { InFlight, type InFlightLimits } from './in-flight.ts';
 import { RequestHandler } from './request-handler.ts';
 import type { ServedResource, ServerParts } from './server-parts.ts';
 
@@ -28,6 +29,7 @@ export type TestServerOptions = Partial<Pick<ServerParts, 'documents' | 'anonymo
   subresources?: ServerParts['subresources'] | ((store: ObjectStore) => ServerParts['subresources']);
   limits?: InFlightLimits;
   maxUnauthenticatedMs?: number;
+  callerLimits?: CallerLimits;
   strangers?: StrangerConnections;
   /** Default: everything is allowed. */
   decide?: (attributes: AuthorizationAttributes) => Verdict['decision'];
@@ -47,12 +49,13 @@ export class TestServer implements AsyncDisposable {
   authentications = 0;
   readonly listeners: ApiListeners;
   readonly handler: RequestHandler;
+  readonly parts: ServerParts;
   port = 0;
   certificate = '';
 
   constructor(options: TestServerOptions = {}) {
     const { subresources = new Map() } = options;
-    const parts: ServerParts = {
+    this.parts = {
       schema,
       servedResource: (resource) =>
         resource.group === 'batch' ? undefined : withChanges(this.#registries.for(resource), options.resource),
@@ -70,11 +73,11 @@ export class TestServer implements AsyncDisposable {
       encoder: new EventEncoder(),
       logger: { ...silentLogger, error: (...error: unknown[]) => this.errors.push(error) } as never,
       now: () => 0,
-      limits: options.limits,
+      inFlight: new InFlight(options.limits),
       anonymousPaths: options.anonymousPaths,
       observers: options.observers,
     };
-    this.handler = new RequestHandler(parts);
+    this.handler = new RequestHandler(this.parts);
     this.listeners = new ApiListeners({ handler: this.handler, logger: silentLogger, ...options });
   }
 

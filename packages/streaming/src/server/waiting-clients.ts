@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
+import { Timer } from '@podwright/base';
 import { REQUEST_TIMEOUT_MS } from '../limits.ts';
+import { connectionName } from './connection-name.ts';
 
 /**
  * Maximum number of waiting connections. Larger than the number that the kernel queues for the server (511, the default backlog of
@@ -13,12 +15,18 @@ const MAX_WAITING = 1000;
  * well. Authenticated connections are neither counted nor closed.
  */
 export class WaitingClients {
-  readonly #waiting = new Map<string, { socket: Socket; deadline: NodeJS.Timeout }>();
+  readonly #waiting = new Map<string, { socket: Socket; deadline: Timer }>();
+  readonly #maxMs: number;
+
+  /** `maxMs`: milliseconds after which a connection is closed. */
+  constructor(maxMs = REQUEST_TIMEOUT_MS) {
+    this.#maxMs = maxMs;
+  }
 
   /** Adds a connection that has just been accepted, before any TLS handshake. */
   add(socket: Socket): void {
-    const name = nameOf(socket);
-    const deadline = setTimeout(() => socket.destroy(), REQUEST_TIMEOUT_MS).unref();
+    const name = connectionName(socket);
+    const deadline = new Timer(() => socket.destroy(), this.#maxMs).unref();
     this.#waiting.set(name, { socket, deadline });
     socket.once('close', () => this.#forget(name, socket));
     if (this.#waiting.size > MAX_WAITING) this.#closeOldest();
@@ -26,7 +34,7 @@ export class WaitingClients {
 
   /** Removes a connection whose client has authenticated. `socket` may also be the TLS socket on top of it. */
   admit(socket: Socket): void {
-    this.#forget(nameOf(socket));
+    this.#forget(connectionName(socket));
   }
 
   close(): void {
@@ -47,10 +55,7 @@ export class WaitingClients {
   #forget(name: string, socket?: Socket): void {
     const found = this.#waiting.get(name);
     if (found === undefined || (socket !== undefined && found.socket !== socket)) return;
-    clearTimeout(found.deadline);
+    found.deadline[Symbol.dispose]();
     this.#waiting.delete(name);
   }
 }
-
-/** Identifies a connection: no two open connections to a server have the same client address and port. */
-const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -1,48 +1,38 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
 import { CallerConnections } from './caller-connections.ts';
-import type { HttpListener } from './http/http-listener.ts';
-
-const SILENT: HttpListener = { upgrades: () => true, handle: () => undefined, upgrade: () => undefined };
 
 /**
  * Returns a `CallerConnections` with small limits. `connect` opens a connection of a user with a request, which `end` finishes.
  */
 function connections() {
   const callers = new CallerConnections({ total: 6, perCaller: 4 });
-  const listener = callers.observed(SILENT);
+  let port = 1;
+  const opened = () => Object.defineProperty(new Socket(), 'remotePort', { value: port++ });
   const request = (socket: Socket, user: string) => {
-    const response = new EventEmitter();
-    listener.handle({ socket } as IncomingMessage, response as ServerResponse);
-    return { refused: callers.admit(socket, user)?.status, end: () => void response.emit('close') };
+    const end = callers.use(socket);
+    return { isAdmitted: callers.admit(socket, user), end };
   };
   const connect = (user: string) => {
-    const socket = new Socket();
+    const socket = opened();
     return { socket, ...request(socket, user) };
   };
   const idle = (user: string) => {
-    const { socket, refused, end } = connect(user);
+    const { end, ...others } = connect(user);
     end();
-    return { socket, refused };
+    return others;
   };
-  const upgrade = (user: string) => {
-    const socket = new Socket();
-    listener.upgrade({ socket } as IncomingMessage, socket, Buffer.alloc(0));
-    return { socket, refused: callers.admit(socket, user)?.status };
-  };
-  return { request, connect, idle, upgrade };
+  return { request, connect, idle };
 }
 
 type Made = { socket: Socket };
 const open = (made: Made[]) => made.map(({ socket }) => !socket.destroyed);
 
 test('a caller above its limit loses its least recently used idle connection', () => {
-  const { request, connect, idle, upgrade } = connections();
+  const { request, connect, idle } = connections();
   const other = idle('b');
-  const made = [idle('a'), connect('a'), upgrade('a'), idle('a')];
+  const made = [idle('a'), connect('a'), connect('a'), idle('a')];
   request(made[0]!.socket, 'a').end();
   made.push(idle('a'));
   assert.deepEqual(open([...made, other]), [true, true, true, false, true, true]);
@@ -57,17 +47,17 @@ test('when all connections are used, the caller with the most loses an idle one 
 });
 
 test('a caller that uses all connections is refused another, and other callers are not', () => {
-  const { connect, request, upgrade } = connections();
+  const { connect, request } = connections();
   const [first, second, third] = [connect('a'), connect('a'), connect('a')];
-  const made = [first, second, third, connect('a'), upgrade('a'), upgrade('a')];
-  assert.equal(connect('a').refused, 429);
-  const others = [connect('b'), upgrade('b'), upgrade('b')];
+  const made = [first, second, third, connect('a'), connect('a'), connect('a')];
+  assert.equal(connect('a').isAdmitted, false);
+  const others = [connect('b'), connect('b'), connect('b')];
   assert.deepEqual(
-    others.map(({ refused }) => refused),
-    [undefined, undefined, undefined],
+    others.map(({ isAdmitted }) => isAdmitted),
+    [true, true, true],
   );
-  assert.equal(connect('b').refused, 429, 'half of the connections is the share of each');
-  assert.equal(request(first.socket, 'a').refused, undefined, 'an open connection is not refused');
+  assert.equal(connect('b').isAdmitted, false, 'half of the connections is the share of each');
+  assert.equal(request(first.socket, 'a').isAdmitted, true, 'an open connection is not refused');
   assert.ok(open([...made, ...others]).every((isOpen) => isOpen));
 });
 
@@ -88,5 +78,5 @@ test('a closed connection is not counted', async () => {
   const made = [connect('a'), connect('a'), connect('a'), connect('a'), connect('a'), connect('a')];
   made[0]!.socket.destroy();
   await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(idle('a').refused, undefined);
+  assert.equal(idle('a').isAdmitted, true);
 });
