@@ -97,7 +97,13 @@ test('a definition makes the server serve its kind, in all documents', async () 
     ['foos', 'foos/status', 'foos/scale'],
   );
   const { components } = (await call('GET', `/openapi/v3${GROUP}/v1`)).json();
-  assert.equal(components.schemas['com.example.v1.Foo'].properties.spec.properties.size.minimum, 0);
+  const { Foo, FooList } = Object.fromEntries(
+    ['Foo', 'FooList'].map((kind) => [kind, components.schemas[`com.example.v1.${kind}`]]),
+  );
+  assert.equal(Foo.properties.spec.properties.size.minimum, 0);
+  for (const one of [Foo, FooList])
+    assert.deepEqual(one['x-kubernetes-selectable-fields'], [{ fieldPath: 'spec.color' }]);
+  assert.equal('default' in FooList.properties.metadata, false);
   assert.ok((await call('GET', '/openapi/v2')).json().definitions['com.example.v1.Foo']);
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
   const { items } = (await call('GET', '/apis', { accept })).json();

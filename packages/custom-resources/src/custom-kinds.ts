@@ -34,6 +34,7 @@ function customVersion(definition: ApiObject, version: object, isEnding: boolean
     ...{ hasStatus, hasScale: scale !== undefined, verbs },
   });
   const columns = objectsAt(version, 'additionalPrinterColumns') as unknown as readonly CustomColumn[];
+  const selectablePaths = objectsAt(version, 'selectableFields').map((one) => textAt(one, 'jsonPath'));
   const { group, version: name, kind } = resource;
   const warning = textAt(version, 'deprecationWarning') || `${group}/${name} ${kind} is deprecated`;
   return {
@@ -41,12 +42,12 @@ function customVersion(definition: ApiObject, version: object, isEnding: boolean
     type: {
       schema,
       ...(columns.length === 0 ? {} : { columns }),
+      ...(selectablePaths.length === 0 ? {} : { selectablePaths }),
       ...(booleanAt(version, 'deprecated') ? { deprecationWarning: warning } : {}),
     },
     hasStatus,
     scale: scale as CustomVersion['scale'],
     replicasPaths: replicasPaths(definition),
-    selectablePaths: objectsAt(version, 'selectableFields').map((one) => textAt(one, 'jsonPath')),
   };
 }
 

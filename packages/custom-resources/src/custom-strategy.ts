@@ -25,12 +25,11 @@ export type CustomVersion = CustomKind & {
   scale: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string } | undefined;
   /** See `ScaleStrategy`. */
   replicasPaths: ScaleStrategy['replicasPaths'];
-  /** The JSON paths that field selectors may use. */
-  selectablePaths: readonly string[];
 };
 
 export function customStrategy(version: CustomVersion): Strategy {
-  const { resource, type, hasStatus, scale, selectablePaths } = version;
+  const { resource, type, hasStatus, scale } = version;
+  const { selectablePaths = [] } = type;
   const patterns = new Patterns();
   const schema = type.schema as JsonSchema;
   const validate = (object: ApiObject, old?: ApiObject): FieldError[] => [

@@ -1,5 +1,6 @@
 /** The definitions of custom kinds (apiextensions-apiserver, controller/openapi). */
-import type { CustomSchema } from '@podwright/kube-schema';
+import { isDeepStrictEqual } from 'node:util';
+import type { CustomType } from '@podwright/kube-schema';
 import { definitionName } from './definition-names.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Dialect } from './value-schemas.ts';
@@ -12,44 +13,114 @@ const TEXTS = {
   metadata: 'The metadata that all objects have.',
 };
 
-/** What the OpenAPI v2 documents contain of a schema: its clients do not know the rest. */
-const V2_FIELDS: readonly string[] = ['type', 'description', 'format', 'required'];
+/** What `x-kubernetes-int-or-string` means to clients that do not know it. */
+const INT_OR_STRING: JsonSchema[] = [{ type: 'integer' }, { type: 'string' }];
+
+/** A schema of a CustomResourceDefinition. Only the fields that are changed here have a type. */
+type Given = Omit<JsonSchema, 'properties' | 'items' | 'additionalProperties'> & {
+  nullable?: boolean;
+  anyOf?: JsonSchema[];
+  not?: JsonSchema;
+  properties?: Readonly<Record<string, Given>>;
+  items?: Given;
+  additionalProperties?: Given | boolean;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
+  'x-kubernetes-embedded-resource'?: boolean;
+  'x-kubernetes-int-or-string'?: boolean;
+};
 
 type Options = { dialect: Dialect; refer: (type: string) => void };
 
 /** Returns the definition of a custom kind. */
-export function customSchema(schema: CustomSchema, { dialect, refer }: Options): JsonSchema {
+export function customSchema(custom: CustomType, { dialect, refer }: Options): JsonSchema {
+  const schema = custom.schema as Given;
+  const selectable = selectableFields(custom);
+  // kubectl refuses unknown fields of a definition with properties
+  if (dialect === 'v2' && preserves(schema)) return { type: 'object', ...selectable };
   refer(METADATA);
-  const root = dialect === 'v2' ? reduced(schema) : (schema as JsonSchema);
-  const reference = {
-    $ref: `${dialect === 'v2' ? '#/definitions/' : '#/components/schemas/'}${definitionName(METADATA)}`,
+  const fields = objectFields(dialect);
+  const published = (one: Given): Given => {
+    const unfolded = withIntOrString(one);
+    return dialect === 'v2'
+      ? embedded(reduced(unfolded), { fields, omits: preserves })
+      : embedded(unfolded, { fields });
   };
+  const { properties, ...root } = mapped(schema, published);
+  return { ...root, properties: { ...properties, ...fields }, ...selectable } as JsonSchema;
+}
+
+/** Returns the extension that lists the fields for field selectors. The lists of a kind have it too. */
+export const selectableFields = ({ selectablePaths = [] }: CustomType): JsonSchema =>
+  selectablePaths.length === 0
+    ? {}
+    : { 'x-kubernetes-selectable-fields': selectablePaths.map((path) => ({ fieldPath: path.replace(/^\./, '') })) };
+
+const preserves = (schema: Given): boolean => schema['x-kubernetes-preserve-unknown-fields'] === true;
+
+/** The fields that every object has. */
+function objectFields(dialect: Dialect): Record<'apiVersion' | 'kind' | 'metadata', JsonSchema> {
+  const text = (name: 'apiVersion' | 'kind'): JsonSchema => ({ description: TEXTS[name], type: 'string' });
+  const $ref = `${dialect === 'v2' ? '#/definitions/' : '#/components/schemas/'}${definitionName(METADATA)}`;
   const metadata =
-    dialect === 'v2'
-      ? { ...reference, description: TEXTS.metadata }
-      : { description: TEXTS.metadata, allOf: [reference] };
-  const own = { apiVersion: text('apiVersion'), kind: text('kind'), metadata };
-  return { ...root, properties: { ...root.properties, ...own } };
+    dialect === 'v2' ? { $ref, description: TEXTS.metadata } : { description: TEXTS.metadata, allOf: [{ $ref }] };
+  return { apiVersion: text('apiVersion'), kind: text('kind'), metadata };
 }
 
-const text = (name: 'apiVersion' | 'kind'): JsonSchema => ({ description: TEXTS[name], type: 'string' });
-
-/** Reduces a schema to what OpenAPI v2 can express. A value that may be null, or has several types, has no type. */
-function reduced(schema: CustomSchema): JsonSchema {
-  const isAny = schema.nullable === true || schema['x-kubernetes-int-or-string'] === true;
-  const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
-  const fields = Object.entries(schema).filter(
-    ([name]) => (V2_FIELDS.includes(name) && !(isAny && name === 'type')) || name.startsWith('x-kubernetes-'),
-  );
-  const { properties, items, additionalProperties: more } = schema;
-  const result = Object.fromEntries(fields.filter(([name]) => name !== 'x-kubernetes-validations')) as JsonSchema;
-  if (isAny || (preserves && properties === undefined)) return result;
+/** Changes a schema, and then the schemas of its fields, elements and values. */
+function mapped(schema: Given, change: (one: Given) => Given): Given {
+  const changed = change(schema);
+  const { properties, items, additionalProperties: more } = changed;
   return {
-    ...result,
+    ...changed,
     ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, reduced(one)])),
+      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, mapped(one, change)])),
     }),
-    ...(items && { items: reduced(items) }),
-    ...(typeof more === 'object' && { additionalProperties: reduced(more) }),
+    ...(items && { items: mapped(items, change) }),
+    ...(typeof more === 'object' && { additionalProperties: mapped(more, change) }),
   };
 }
+
+function withIntOrString(schema: Given): Given {
+  if (schema['x-kubernetes-int-or-string'] !== true) return schema;
+  const { anyOf, allOf = [] } = schema;
+  const isIntOrString = (one?: JsonSchema[]) => isDeepStrictEqual(one, INT_OR_STRING);
+  if (isIntOrString(anyOf) || isIntOrString((allOf[0] as Given | undefined)?.anyOf)) return schema;
+  if (anyOf === undefined) return { ...schema, anyOf: INT_OR_STRING };
+  return { ...schema, allOf: [{ anyOf: INT_OR_STRING } as JsonSchema, ...allOf] };
+}
+
+/** Adds the fields of an object to a schema for an embedded object. */
+function embedded(
+  schema: Given,
+  { fields, omits = () => false }: { fields: Record<string, JsonSchema>; omits?: (schema: Given) => boolean },
+): Given {
+  if (schema['x-kubernetes-embedded-resource'] !== true || omits(schema)) return schema;
+  const { required = [] } = schema;
+  return {
+    ...schema,
+    properties: { ...schema.properties, ...(fields as Record<string, Given>) },
+    required: [...required, ...['kind', 'apiVersion'].filter((name) => !required.includes(name))],
+  };
+}
+
+/**
+ * Reduces a schema to what clients of OpenAPI v2 understand. kubectl would refuse valid values if a type or fields were published for a
+ * value that may be null, or that may have unknown fields.
+ */
+function reduced({ allOf, anyOf, oneOf, not, default: _, nullable, ...kept }: Given): Given {
+  const { type, items, properties, additionalProperties: more, required, ...rest } = kept;
+  const isOpen = nullable === true || preserves(kept);
+  const isUntyped = nullable === true || (isOpen && type === 'object') || (type === 'array' && (isOpen || !items));
+  const names = isNullable(more) ? [] : (required ?? []).filter((name) => isOpen || !isNullable(properties?.[name]));
+  return {
+    ...rest,
+    ...(isUntyped || type === undefined ? {} : { type }),
+    ...(isOpen || items === undefined ? {} : { items }),
+    ...(isOpen || properties === undefined ? {} : { properties }),
+    ...(more === undefined ? {} : { additionalProperties: more }),
+    ...(names.length === 0 ? {} : { required: names }),
+  };
+}
+
+const isNullable = (schema: Given | boolean | undefined): boolean =>
+  typeof schema === 'object' && schema.nullable === true;

@@ -1,6 +1,6 @@
 /** Collects the definitions that operations refer to, directly or through other definitions. */
 import type { Schema, StructType } from '@podwright/kube-schema';
-import { customSchema } from './custom-schema.ts';
+import { customSchema, selectableFields } from './custom-schema.ts';
 import { CUSTOM, definitionName } from './definition-names.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { PathItem } from './operation.ts';
@@ -34,12 +34,23 @@ export function definitionsFor(items: readonly PathItem[], options: DefinitionOp
     if (found.has(name)) continue;
     const struct = () => {
       const found = schema.type(type);
-      const own = found.custom === undefined ? typeSchema(found, { dialect, describe, structOf, refer }) : undefined;
-      return { ...(own ?? customSchema(found.custom!.schema, { dialect, refer })), ...kindsOf(found) };
+      const { custom } = found;
+      const own =
+        custom === undefined
+          ? { ...typeSchema(found, { dialect, describe, structOf, refer }), ...selectableOfList(schema, found) }
+          : customSchema(custom, { dialect, refer });
+      return { ...own, ...kindsOf(found) };
     };
     found.set(name, valueSchema(name, dialect) ?? struct());
   }
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The selectable fields of a list of custom objects are those of the objects. */
+function selectableOfList(schema: Schema, { name, byName }: StructType): JsonSchema {
+  const element = name.startsWith(CUSTOM) ? byName.get('items')?.type : undefined;
+  const custom = element === undefined ? undefined : schema.type(element).custom;
+  return custom === undefined ? {} : selectableFields(custom);
 }
 
 /** Returns a function that builds a struct's `x-kubernetes-group-version-kind` extension. */

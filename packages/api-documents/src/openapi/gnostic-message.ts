@@ -1,10 +1,11 @@
 const VARINT = 0;
+const FIXED64 = 1;
 const BYTES = 2;
 
 /** A protobuf message under construction. Fields are added in order, and the bytes are written only when the message is finished. */
 export class GnosticMessage {
   /** Numbers are varints. Strings and nested messages are field contents, whose length is in the preceding part. */
-  readonly #parts: (number | string | GnosticMessage)[] = [];
+  readonly #parts: (number | string | Buffer | GnosticMessage)[] = [];
   #length = 0;
 
   /** Adds a string field. Values that are not strings are omitted. */
@@ -21,6 +22,23 @@ export class GnosticMessage {
     if (value !== true) return;
     this.#varint(number * 8 + VARINT);
     this.#varint(1);
+  }
+
+  /** Adds a field with a whole number that is not negative. Values that are not numbers are omitted, and so is 0, the default. */
+  integer(number: number, value: unknown): void {
+    if (typeof value !== 'number' || value === 0) return;
+    this.#varint(number * 8 + VARINT);
+    this.#varint(value);
+  }
+
+  /** Adds a field with a floating-point number, like `integer`. */
+  double(number: number, value: unknown): void {
+    if (typeof value !== 'number' || value === 0) return;
+    this.#varint(number * 8 + FIXED64);
+    const bytes = Buffer.alloc(8);
+    bytes.writeDoubleLE(value);
+    this.#parts.push(bytes);
+    this.#length += bytes.length;
   }
 
   /** Adds a nested message, which `write` fills in. */
@@ -55,7 +73,8 @@ export class GnosticMessage {
     for (const part of this.#parts) {
       if (typeof part === 'string') at += bytes.write(part, at);
       else if (typeof part === 'number') at = writeVarint(bytes, at, part);
-      else at = part.#write(bytes, at);
+      else if (part instanceof GnosticMessage) at = part.#write(bytes, at);
+      else at += part.copy(bytes, at);
     }
     return at;
   }

@@ -20,7 +20,7 @@ class Message {
     };
     while (at < bytes.length) {
       const tag = varint();
-      const value = varint();
+      const value = tag % 8 === 1 ? 8 : varint();
       const content = tag % 8 === 0 ? value : bytes.subarray(at, at + value);
       if (content !== value) at += value;
       const field = Math.floor(tag / 8);
@@ -91,6 +91,28 @@ describe('the protobuf form of OpenAPI v2', () => {
     assert.equal(ports.named(31, 'x-kubernetes-list-map-keys').text(2), '["containerPort","protocol"]\n');
     const labels = document.at(9).named(1, 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta').at(25).named(1, 'labels');
     assert.equal(labels.at(21, 1, 22).text(1), 'string');
+  });
+
+  it('has the limits of values', () => {
+    const limited = {
+      type: 'integer',
+      title: 'A',
+      minimum: 1.5,
+      maxLength: 300,
+      exclusiveMaximum: true,
+      enum: [1, 'a'],
+    };
+    const more = { pattern: '^a', example: 1, externalDocs: { url: 'http://a' }, additionalProperties: true };
+    const encoded = encodeGnosticV2({ definitions: { a: { ...limited, ...more } } });
+    const found = new Message(Buffer.from(encoded)).at(9).named(1, 'a');
+    assert.deepEqual([found.text(3), found.text(13), found.at(29).text(2)], ['A', '^a', 'http://a']);
+    assert.deepEqual([found.number(8), found.number(11), found.at(21).number(2)], [1, 300, 1]);
+    assert.equal((found.number(9) as Buffer).readDoubleLE(), 1.5);
+    assert.deepEqual(
+      found.all(20).map((one) => one.text(2)),
+      ['1\n', '"a"\n'],
+    );
+    assert.equal(found.at(30).text(2), '1\n');
   });
 
   it('may be long', () => {

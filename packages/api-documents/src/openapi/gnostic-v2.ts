@@ -51,9 +51,12 @@ function extensions(message: GnosticMessage, number: number, value: Entries): vo
     if (name.startsWith('x-'))
       message.message(number, (entry) => {
         entry.text(1, name);
-        entry.message(2, (any) => any.text(2, `${JSON.stringify(one)}\n`));
+        writeAny(entry, 2, one);
       });
 }
+
+const writeAny = (message: GnosticMessage, number: number, value: unknown): void =>
+  message.message(number, (any) => any.text(2, `${JSON.stringify(value)}\n`));
 
 const writeInfo: Write = (message, { title, version }) => {
   message.text(1, title);
@@ -125,13 +128,43 @@ const writeNonBody: Write = (message, { required, in: place, description, name, 
 const writeSchema: Write = (message, schema) => {
   message.text(1, schema.$ref);
   message.text(2, schema.format);
+  message.text(3, schema.title);
   message.text(4, schema.description);
+  writeLimits(message, schema);
   message.texts(19, schema.required);
-  const { additionalProperties, items, properties, type } = schema;
+  const { additionalProperties, items, properties, type, externalDocs, example } = schema;
+  for (const one of listOf(schema.enum)) writeAny(message, 20, one);
   if (additionalProperties !== undefined)
-    message.message(21, (item) => nested(item, [1, writeSchema], additionalProperties));
+    message.message(21, (item) => {
+      if (additionalProperties === true) item.flag(2, true);
+      else nested(item, [1, writeSchema], additionalProperties);
+    });
   if (type !== undefined) message.message(22, (item) => item.text(1, type));
   if (items !== undefined) message.message(23, (item) => nested(item, [1, writeSchema], items));
   if (properties !== undefined) message.message(25, (list) => named(list, [1, writeSchema], properties));
+  nested(message, [29, writeExternalDocs], externalDocs);
+  if (example !== undefined) writeAny(message, 30, example);
   extensions(message, 31, schema);
+};
+
+/** Writes the limits of values. Only custom kinds have them. */
+const writeLimits: Write = (message, schema) => {
+  message.double(6, schema.multipleOf);
+  message.double(7, schema.maximum);
+  message.flag(8, schema.exclusiveMaximum);
+  message.double(9, schema.minimum);
+  message.flag(10, schema.exclusiveMinimum);
+  message.integer(11, schema.maxLength);
+  message.integer(12, schema.minLength);
+  message.text(13, schema.pattern);
+  message.integer(14, schema.maxItems);
+  message.integer(15, schema.minItems);
+  message.flag(16, schema.uniqueItems);
+  message.integer(17, schema.maxProperties);
+  message.integer(18, schema.minProperties);
+};
+
+const writeExternalDocs: Write = (message, { description, url }) => {
+  message.text(1, description);
+  message.text(2, url);
 };

@@ -18,5 +18,6 @@ export type JsonSchema = {
   'x-kubernetes-map-type'?: string;
   'x-kubernetes-patch-merge-key'?: string;
   'x-kubernetes-patch-strategy'?: string;
+  'x-kubernetes-selectable-fields'?: { fieldPath: string }[];
   'x-kubernetes-unions'?: object[];
 };

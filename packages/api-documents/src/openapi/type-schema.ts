@@ -1,6 +1,6 @@
 /** Builds the JSON Schema of a struct from the schema data of built-in kinds. */
 import type { Field, PatchStrategy, ScalarType, StructType } from '@podwright/kube-schema';
-import { definitionName } from './definition-names.ts';
+import { CUSTOM, definitionName } from './definition-names.ts';
 import { defaultOf, isGranular, unionsOf } from './field-facts.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { type Dialect, SCALARS, ZEROS } from './value-schemas.ts';
@@ -77,6 +77,7 @@ function defaultValue(type: StructType, field: Field, options: TypeSchemaOptions
   const explicit = defaultOf(type.name, field.name);
   if (explicit !== undefined) return explicit;
   const { container, isPointer, omitEmpty, omitZero } = field;
+  if (type.name.startsWith(CUSTOM)) return undefined; // a list of custom objects, which is no Go type
   if (container !== 'none' || isPointer || omitZero) return undefined;
   const struct = options.structOf(field.type);
   if (struct !== undefined) return struct.isList ? undefined : {};

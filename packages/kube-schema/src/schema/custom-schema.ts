@@ -31,6 +31,8 @@ export type CustomType = {
   readonly schema: CustomSchema;
   /** Default: the name and the age. */
   readonly columns?: readonly CustomColumn[];
+  /** The JSON paths of the fields for field selectors. Default: none. */
+  readonly selectablePaths?: readonly string[];
   /** Sent to clients that use this version, if it is deprecated. */
   readonly deprecationWarning?: string;
 };
