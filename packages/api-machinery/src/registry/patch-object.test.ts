@@ -101,7 +101,7 @@ describe('a patch', () => {
     await check(
       () => patch('strategic', { spec: { replicas: 'x' } }),
       422,
-      ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:x]]": json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32',
+      ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:x]]": unrecognized type: int32',
     );
     await check(
       () => patch('merge', { metadata: { name: 'b' } }),

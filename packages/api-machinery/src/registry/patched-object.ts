@@ -35,7 +35,7 @@ export function patched(
   const value = applyPatch(mediaType, { object: kind.fromStored(old), patch, schema, type: kind.type });
   const isStrategic = mediaType === 'application/strategic-merge-patch+json';
   const shown = () => (isStrategic ? formatGoValue(patch) : JSON.stringify(value));
-  const decoded = decodedPatch(parts, value, shown);
+  const decoded = decodedPatch(parts, value, { shown, source: isStrategic ? 'map' : 'json' });
   const problem = kind.conversionProblem(decoded.object);
   // upstream converts the result of a strategic merge patch outside of its decoder
   if (problem !== undefined) throw isStrategic ? unknownError(problem) : invalidPatch(shown(), problem);
@@ -68,14 +68,18 @@ const unknownError = (message: string): ApiError => new ApiError(500, '', { mess
 
 type Decoded = { object: ApiObject; problems: string[] };
 
-function decodedPatch({ kind }: ResourceParts, value: JsonObject, shown: () => string): Decoded {
+function decodedPatch(
+  { kind }: ResourceParts,
+  value: JsonObject,
+  { shown, source }: { shown: () => string; source: 'json' | 'map' },
+): Decoded {
   if (value.kind !== kind.resource.kind || value.apiVersion !== kind.apiVersion)
     throw invalidPatch(
       shown(),
       `${String(value.kind)} in version "${String(value.apiVersion)}" cannot be handled as a ${kind.resource.kind}`,
     );
   try {
-    const { object, problems } = kind.decode(value);
+    const { object, problems } = kind.decode(value, source);
     return { object: isEmptied(value) ? withNoEntries(object) : object, problems };
   } catch (error) {
     throw error instanceof PodwrightError ? invalidPatch(shown(), errorMessage(error)) : error;

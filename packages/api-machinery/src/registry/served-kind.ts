@@ -62,9 +62,12 @@ export class ServedKind {
     return Object.hasOwn(this.resource.subresources ?? {}, name);
   }
 
-  /** Decodes an object in the served version. Throws `invalid_argument` with the message that Go would return. */
-  decode(value: JsonObject): { object: ApiObject; problems: string[] } {
-    const { object, problems } = decodeJson(value, { schema: this.#schema, type: this.type });
+  /**
+   * Decodes an object in the served version. Throws `invalid_argument` with the message that Go would return. `source`: that of the object
+   * in upstream, which decides the message.
+   */
+  decode(value: JsonObject, source?: 'json' | 'map'): { object: ApiObject; problems: string[] } {
+    const { object, problems } = decodeJson(value, { schema: this.#schema, type: this.type, source });
     return { object: object as ApiObject, problems };
   }
 

@@ -3,13 +3,15 @@ import type { StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
 import { decodeCustom } from './decode-custom.ts';
 import { JsonDecoder } from './json-decoder.ts';
-import { decodeError, type JsonPath, Problems } from './problems.ts';
+import { type DecodingSource, decodeError, type JsonPath, Problems } from './problems.ts';
 
 export type DecodeJsonOptions = {
   schema: Schema;
   type: StructType;
   /** Paths of fields that occur more than once in the source text, if the JSON or YAML parser reports them. */
   duplicates?: readonly JsonPath[];
+  /** Decides the texts of errors in built-in kinds. Default: `json`. */
+  source?: DecodingSource;
 };
 
 export type DecodedJson = {
@@ -31,10 +33,10 @@ export type DecodedJson = {
  * DeploymentSpec.spec.replicas of type int32`. JavaScript numbers do not preserve their notation, so `1.0` and `1e3` count as integers
  * here.
  */
-export function decodeJson(value: unknown, { schema, type, duplicates = [] }: DecodeJsonOptions): DecodedJson {
+export function decodeJson(value: unknown, { schema, type, duplicates = [], source }: DecodeJsonOptions): DecodedJson {
   if (isTooDeep(value)) throw decodeError('exceeded max depth');
   if (type.custom !== undefined) return decodeCustom(value, { schema, type, duplicates });
-  const problems = new Problems(duplicates);
+  const problems = new Problems(duplicates, source);
   const object = new JsonDecoder(schema, problems).struct(type, value, { path: [], struct: '', fields: '' });
   problems.check();
   return { object: object!, problems: problems.strict };

@@ -26,7 +26,8 @@ export class JsonDecoder {
   /** Decodes an object. If the value is not an object, reports a problem and returns `undefined`. */
   struct(type: StructType, value: unknown, context: Context): JsonObject | undefined {
     if (!isJsonObject(value)) {
-      this.#problems.wrongType(value, type.name.split('.').slice(-2).join('.'), context);
+      const goType = type.name.split('.').slice(-2).join('.');
+      this.#problems.wrongType(value, { type: 'struct', goType }, context);
       return undefined;
     }
     const values = new Map<Field, unknown>();
@@ -63,7 +64,7 @@ export class JsonDecoder {
   ): unknown[] | undefined {
     if (Array.isArray(value))
       return value.map((one, index) => this.#element(element, one, { ...context, path: [...context.path, index] }));
-    this.#problems.wrongType(value, goType, context);
+    this.#problems.wrongType(value, { type: 'list', goType }, context);
     return undefined;
   }
 
@@ -73,7 +74,7 @@ export class JsonDecoder {
     context: Context,
   ): JsonObject | undefined {
     if (!isJsonObject(value)) {
-      this.#problems.wrongType(value, goType, context);
+      this.#problems.wrongType(value, { type: 'map', goType }, context);
       return undefined;
     }
     const result: JsonObject = {};
@@ -98,7 +99,7 @@ export class JsonDecoder {
       if (!struct.isList) return this.struct(struct, value, context);
       return this.#list({ element: { type: struct.fields[0]!.type, goType: 'string' }, goType }, value, context);
     }
-    return VALUE_READERS[type as ValueType](value, context, (inner) => this.#customSchema(inner));
+    return VALUE_READERS[type as ValueType](value, this.#problems.shown(context), (inner) => this.#customSchema(inner));
   }
 
   /** Go decodes schemas that are nested in a value with a separate decoder, which ignores unknown fields. */

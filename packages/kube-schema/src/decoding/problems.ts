@@ -1,5 +1,6 @@
 /** Problems found while decoding a JSON object, with the texts and in the order of upstream's decoder (sigs.k8s.io/json). */
 import { PodwrightError } from '@podwright/base';
+import { conversionError, type Expected } from './conversion-errors.ts';
 
 /** Maximum number of problems, as in upstream's decoder. */
 const MAX_PROBLEMS = 100;
@@ -24,15 +25,20 @@ export type Context = {
   fields: string;
 };
 
+/** How upstream decodes: from JSON, or from the maps that a strategic merge patch results in. Errors have other texts. */
+export type DecodingSource = 'json' | 'map';
+
 /** Collects the problems found in one object. */
 export class Problems {
   readonly #duplicates: ReadonlySet<string>;
+  readonly #isMap: boolean;
   readonly #strict = new Set<string>();
   #firstError: string | undefined;
 
   /** `duplicates`: paths of fields that occur more than once in the source text. A parsed JSON value no longer shows them. */
-  constructor(duplicates: readonly JsonPath[]) {
+  constructor(duplicates: readonly JsonPath[], source: DecodingSource = 'json') {
     this.#duplicates = new Set(duplicates.map(formatPath));
+    this.#isMap = source === 'map';
   }
 
   /** The problems that strict validation reports, such as `unknown field "spec.foo"`. */
@@ -52,13 +58,25 @@ export class Problems {
   }
 
   /** Reports a value of the wrong type. Decoding continues; `check` throws the first such error. */
-  wrongType(value: unknown, goType: string, context: Context): void {
-    this.error(wrongTypeText(kindOf(value), goType, context));
+  wrongType(value: unknown, expected: Expected, context: Context): void {
+    if (this.#isMap) this.error(conversionError(value, expected));
+    else this.error(wrongTypeText(kindOf(value), expected.goType, context));
   }
 
   /** Reports a number that is out of range or not valid for its type. */
-  wrongNumber(value: number, goType: string, context: Context): void {
-    this.error(wrongTypeText(`number ${value}`, goType, context));
+  wrongNumber(value: number, expected: Expected, context: Context): void {
+    if (this.#isMap && !Number.isInteger(value)) this.error(conversionError(value, expected));
+    else this.error(wrongTypeText(`number ${value}`, expected.goType, this.shown(context)));
+  }
+
+  /** Reports text that is not base64. */
+  wrongBytes(message: string): void {
+    this.error(this.#isMap ? `error decoding from json: ${message}` : message);
+  }
+
+  /** Returns the position that errors of `UnmarshalJSON` show. In a map they show none. */
+  shown(context: Context): Context {
+    return this.#isMap ? { ...context, struct: '' } : context;
   }
 
   error(message: string): void {

@@ -27,10 +27,10 @@ export function readScalar(
     default:
       if (typeof value !== 'number') break;
       if (fits(value, type)) return value;
-      problems.wrongNumber(value, goType, context);
+      problems.wrongNumber(value, { type, goType }, context);
       return undefined;
   }
-  problems.wrongType(value, goType, context);
+  problems.wrongType(value, { type, goType }, context);
   return undefined;
 }
 
@@ -44,6 +44,6 @@ function readBytes(text: string, problems: Problems): string | undefined {
   const joined = text.replaceAll(/[\r\n]/g, '');
   const wrong = /[^A-Za-z0-9+/]/.exec(joined.replace(/={1,2}$/, ''));
   if (wrong === null && joined.length % 4 === 0) return Buffer.from(joined, 'base64').toString('base64');
-  problems.error(`illegal base64 data at input byte ${wrong?.index ?? joined.length - (joined.length % 4)}`);
+  problems.wrongBytes(`illegal base64 data at input byte ${wrong?.index ?? joined.length - (joined.length % 4)}`);
   return undefined;
 }

@@ -142,6 +142,37 @@ describe('values of wrong types', () => {
     );
   });
 
+  it('are refused with the words of the conversion of maps, if a strategic merge patch results in them', () => {
+    const check = (kind: string, value: unknown, message: string) =>
+      assert.throws(() => decodeJson(value, { schema, type: schema.type(kind), source: 'map' }), {
+        code: 'invalid_argument',
+        message,
+      });
+    const inSpec = (spec: unknown, message: string) => check(DEPLOYMENT, { spec }, message);
+    inSpec('a', 'cannot restore struct from: string');
+    inSpec(7, 'cannot restore struct from: int64');
+    inSpec({ replicas: 'x' }, 'unrecognized type: int32');
+    inSpec({ replicas: 1.5 }, 'cannot convert float64 to int32');
+    inSpec({ replicas: 3e9 }, 'json: cannot unmarshal number 3000000000 into Go value of type int32');
+    inSpec({ paused: 1 }, 'unrecognized type: bool');
+    const maxSurge = (value: unknown) => ({ strategy: { rollingUpdate: { maxSurge: value } } });
+    inSpec(maxSurge(true), 'json: cannot unmarshal bool into Go value of type int32');
+    inSpec(maxSurge(1.5), 'json: cannot unmarshal number 1.5 into Go value of type int32');
+    for (const [container, message] of [
+      [{ image: 1 }, 'cannot convert int64 to string'],
+      [{ imagePullPolicy: 1 }, 'cannot convert int64 to v1.PullPolicy'],
+      [{ imagePullPolicy: 1.5 }, 'unrecognized type: string'],
+      [{ ports: {} }, 'cannot restore slice from map'],
+      [{ resources: { limits: 'a' } }, 'cannot restore map from string'],
+    ] as const)
+      inSpec(inTemplate(container).spec, message);
+    check('core.v1.Pod', { metadata: { labels: [] } }, 'cannot restore map from slice');
+    const time = 'json: cannot unmarshal number into Go value of type string';
+    check('core.v1.Pod', { metadata: { creationTimestamp: 1 } }, time);
+    check('core.v1.Secret', { data: { a: 1 } }, 'cannot restore slice from int64');
+    check('core.v1.Secret', { data: { a: 'x' } }, 'error decoding from json: illegal base64 data at input byte 0');
+  });
+
   it('and too deep ones are refused', () => {
     let deep: object = {};
     for (let depth = 0; depth < 2000; depth++) deep = { a: deep };
