@@ -42,12 +42,12 @@ export {
 export { decodeAttributes, type NetlinkMessage, text } from './netlink/message.ts';
 export { addForwarding } from './netlink/neighbours.ts';
 export { type NetlinkRequest, NetlinkSocket, NetlinkSockets, requestFlags } from './netlink/netlink-socket.ts';
+export type { IpVersion, NftExpression, NftVerdict } from './netlink/nft-encoding.ts';
 export {
   comesIn,
   daddrIn,
   destinationTranslated,
   goesOut,
-  type IpVersion,
   inPrefix,
   jump,
   masquerade,
@@ -56,15 +56,46 @@ export {
   translateDestination,
   verdict,
 } from './netlink/nft-expressions.ts';
-export { type NftChainSummary, readChain, readForwardFilters, tableMentions } from './netlink/nft-inspection.ts';
+export {
+  countRules,
+  type NftChainSummary,
+  type NftStoredElement,
+  readChain,
+  readElements,
+  readForwardFilters,
+  tableMentions,
+} from './netlink/nft-inspection.ts';
+export {
+  addressWords,
+  applyVerdict,
+  fromThisHost,
+  goTo,
+  isInSet,
+  loadAddress,
+  loadConstant,
+  loadDestinationPort,
+  loadOriginalDestination,
+  loadOriginalPort,
+  loadProtocol,
+  loadRandom,
+  lookUp,
+  masqueradeRandomly,
+  ofNewConnection,
+  refuse,
+  refuseTcp,
+  translateTo,
+  updateSet,
+} from './netlink/nft-registers.ts';
 export {
   changeElements,
+  changeTable,
   type NftChain,
   type NftElement,
   type NftElementChange,
   type NftRule,
   type NftSet,
   type NftTable,
+  type NftTableChange,
   type NftType,
   removeTable,
   replaceTable,

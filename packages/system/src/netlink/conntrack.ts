@@ -1,13 +1,15 @@
 import { type Attribute, decodeAttributes, u8, u32 } from './message.ts';
 import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
-import type { IpVersion } from './nft-expressions.ts';
+import type { IpVersion } from './nft-encoding.ts';
 
 /** A connection tracked by the kernel (linux/netfilter/nfnetlink_conntrack.h). */
 export type Flow = {
   destination: Buffer;
   /** Source address of the replies. Differs from `destination` if the destination was translated. */
   answeredBy: Buffer;
+  /** Source port of the replies. */
+  answeredFrom: number;
   /** Attributes that identify the flow to the kernel. */
   identity: { version: IpVersion; attributes: Attribute[] };
 };
@@ -23,6 +25,7 @@ const CTA_FILTER = 25;
 const CTA_TUPLE_IP = 1;
 const CTA_TUPLE_PROTO = 2;
 const CTA_PROTO_NUM = 1;
+const CTA_PROTO_SRC_PORT = 2;
 const CTA_PROTO_DST_PORT = 3;
 /** Source and destination attribute types within CTA_TUPLE_IP. */
 const ADDRESSES = { 4: { source: 1, destination: 2 }, 6: { source: 3, destination: 4 } } as const;
@@ -83,6 +86,7 @@ export async function deleteFlows(socket: NetlinkSocket, flows: Flow[]): Promise
 }
 
 function flowOf(version: IpVersion, flow: Map<number, Buffer>): Flow {
+  const replies = decodeAttributes(decodeAttributes(flow.get(CTA_TUPLE_REPLY)!).get(CTA_TUPLE_PROTO)!);
   const addresses = (tuple: number) => decodeAttributes(decodeAttributes(flow.get(tuple)!).get(CTA_TUPLE_IP)!);
   const { source, destination } = ADDRESSES[version];
   const attributes = [CTA_TUPLE_ORIG, CTA_ID, CTA_ZONE].flatMap((type): Attribute[] => {
@@ -92,6 +96,7 @@ function flowOf(version: IpVersion, flow: Map<number, Buffer>): Flow {
   return {
     destination: Buffer.from(addresses(CTA_TUPLE_ORIG).get(destination)!),
     answeredBy: Buffer.from(addresses(CTA_TUPLE_REPLY).get(source)!),
+    answeredFrom: replies.get(CTA_PROTO_SRC_PORT)!.readUInt16BE(),
     identity: { version, attributes },
   };
 }

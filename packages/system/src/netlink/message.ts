@@ -124,6 +124,13 @@ export function be32(value: number): Buffer {
   return bytes;
 }
 
+/** Encodes a number of up to 64 bits in big-endian byte order. */
+export function be64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
+  return bytes;
+}
+
 /** Encodes text with a terminating NUL. */
 export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 

@@ -89,7 +89,7 @@ export class NetlinkSockets {
     // older kernels may support neither option; errors then lack the kernel's message
     setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, on, on.length);
     setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, on, on.length);
-    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4);
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4); // the kernel doubles the number
     return new NetlinkSocket(this.#calls, descriptor, this.#received);
   }
 }
@@ -104,6 +104,7 @@ export class NetlinkSocket {
   readonly #descriptor: number;
   readonly #received: Buffer;
   readonly #turns = new Limiter(1);
+  #sendBytes = SEND_BYTES;
   #sequence = Math.floor(Math.random() * 2 ** 30);
   #closed = false;
 
@@ -143,6 +144,7 @@ export class NetlinkSocket {
   }
 
   async #send(datagram: Buffer, what: string): Promise<void> {
+    this.#makeRoom(datagram.length);
     const address = Buffer.alloc(ADDRESS_BYTES);
     address.writeUInt16LE(AF_NETLINK);
     const send = [this.#descriptor, datagram, datagram.length, 0, address, address.length] as const;
@@ -153,6 +155,13 @@ export class NetlinkSocket {
     // errno was set on another thread. The kernel has not processed anything, so send the batch again on this thread: it either succeeds or
     // sets errno here.
     if (this.#calls.sendto(...send) < 0) throw netlinkError(what, koffi.errno());
+  }
+
+  /** Enlarges the send buffer for a datagram that exceeds it, such as a table for ten thousand services. */
+  #makeRoom(bytes: number): void {
+    if (bytes <= this.#sendBytes) return;
+    this.#sendBytes = bytes;
+    this.#calls.setsockopt(this.#descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(bytes), 4);
   }
 
   /** Reads until every request has been answered. Once send(2) has returned, all responses are queued except those to dumps. */

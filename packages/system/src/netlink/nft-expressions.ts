@@ -1,48 +1,35 @@
 import { addressBytes, prefixMask } from './ip-address.ts';
-import { type Attribute, be32, text, u8, u32 } from './message.ts';
-import { nfProtocols } from './nfnetlink.ts';
+import { be32, text, u8, u32 } from './message.ts';
+import {
+  ADDRESS_FIELDS,
+  address4or6,
+  bitwiseAnd,
+  CMP_EQ,
+  CMP_NEQ,
+  CT,
+  compare,
+  destinationPort,
+  expression,
+  type IpVersion,
+  immediateVerdict,
+  META,
+  meta,
+  NFPROTO,
+  type NftExpression,
+  register,
+} from './nft-encoding.ts';
 
-/**
- * Expressions of nf_tables rules (linux/netfilter/nf_tables.h). The kernel evaluates a rule's expressions in order on a set of registers,
- * and stops at the first one that does not match. Each function here returns the expressions that nft(8) generates for one statement.
- */
-export type NftExpression = Attribute;
+// Each function here returns the expressions that nft(8) generates for one statement.
 
-export type IpVersion = 4 | 6;
-
-// enum nft_list_attributes, nft_expr_attributes and nft_data_attributes.
-const NFTA_LIST_ELEM = 1;
-const NFTA_EXPR_NAME = 1;
-const NFTA_EXPR_DATA = 2;
-const NFTA_DATA_VALUE = 1;
-const NFTA_DATA_VERDICT = 2;
-
-const NFPROTO = { 4: nfProtocols.ip, 6: nfProtocols.ip6 } as const;
-/** enum nft_meta_keys. */
-const META = { iifname: 6, oifname: 7, nfproto: 15, l4proto: 16 } as const;
 /** Size of an interface name including its terminating NUL. Names are compared over the full length. */
 const IFNAMSIZ = 16;
-/** Offsets of the address fields in an IP header, and the address size. */
-const ADDRESS_FIELDS = {
-  4: { saddr: 12, daddr: 16, bytes: 4 },
-  6: { saddr: 8, daddr: 24, bytes: 16 },
-} as const;
-/** enum nft_payload_bases. */
-const NETWORK_HEADER = 1;
-const TRANSPORT_HEADER = 2;
-const CMP_EQ = 0;
-const CMP_NEQ = 1;
-/** NFT_CT_STATUS, and its bit for a translated destination (nf_conntrack_common.h). */
-const CT_STATUS = 2;
+/** The bit of a translated destination in the status of a connection (nf_conntrack_common.h). */
 const IPS_DST_NAT = 1 << 5;
 /** NFT_FIB_RESULT_ADDRTYPE, NFTA_FIB_F_DADDR, and the type of local addresses (linux/rtnetlink.h). */
 const FIB_RESULT_ADDRTYPE = 3;
 const FIB_DADDR = 1 << 1;
 const RTN_LOCAL = 2;
 const NAT_DNAT = 1;
-/** enum nft_verdicts, and NF_DROP and NF_ACCEPT (linux/netfilter.h). */
-const VERDICTS = { drop: 0, accept: 1, jump: -3 } as const;
-const REGISTER_VERDICT = 0;
 
 /** Matches the IP version (`meta nfproto ipv4` or `ipv6`). Required in an `inet` table before expressions that read header fields. */
 export const ofVersion = (version: IpVersion): NftExpression[] => [
@@ -85,7 +72,7 @@ export const daddrIn = (version: IpVersion, set: string): NftExpression[] => [
 export const destinationTranslated = (): NftExpression[] => [
   expression('ct', [
     [1, register(0)],
-    [2, be32(CT_STATUS)],
+    [2, be32(CT.status)],
   ]),
   bitwiseAnd(u32(IPS_DST_NAT)),
   compare(CMP_NEQ, u32(0)),
@@ -111,7 +98,7 @@ export function translateDestination(version: IpVersion, map: string, keyHasAddr
   return [
     ...(keyHasAddress ? [...ofVersion(version), address4or6('daddr', version)] : []),
     meta(META.l4proto, start),
-    payload({ base: TRANSPORT_HEADER, offset: 2, bytes: 2 }, start + 1),
+    destinationPort(start + 1),
     expression('lookup', [
       [1, text(map)],
       [2, register(0)],
@@ -130,67 +117,7 @@ export function translateDestination(version: IpVersion, map: string, keyHasAddr
 export const masquerade = (): NftExpression[] => [expression('masq', [])];
 
 /** Accepts or drops the packet (`accept`, `drop`). */
-export const verdict = (name: 'accept' | 'drop'): NftExpression[] => [immediateVerdict([[1, be32(VERDICTS[name])]])];
+export const verdict = (name: 'accept' | 'drop'): NftExpression[] => [immediateVerdict(name)];
 
 /** Jumps to another chain (`jump CHAIN`). */
-export const jump = (chain: string): NftExpression[] => [
-  immediateVerdict([
-    [1, be32(VERDICTS.jump >>> 0)],
-    [2, text(chain)],
-  ]),
-];
-
-/** Encodes a data value as an attribute. */
-export const dataValue = (value: Buffer): Attribute[] => [[NFTA_DATA_VALUE, value]];
-
-const immediateVerdict = (attributes: Attribute[]): NftExpression =>
-  expression('immediate', [
-    [1, be32(REGISTER_VERDICT)],
-    [2, [[NFTA_DATA_VERDICT, attributes]]],
-  ]);
-
-const meta = (key: number, word: number): NftExpression =>
-  expression('meta', [
-    [1, register(word)],
-    [2, be32(key)],
-  ]);
-
-function address4or6(field: 'saddr' | 'daddr', version: IpVersion): NftExpression {
-  const { [field]: offset, bytes } = ADDRESS_FIELDS[version];
-  return payload({ base: NETWORK_HEADER, offset, bytes }, 0);
-}
-
-const payload = (field: { base: number; offset: number; bytes: number }, word: number): NftExpression =>
-  expression('payload', [
-    [1, register(word)],
-    [2, be32(field.base)],
-    [3, be32(field.offset)],
-    [4, be32(field.bytes)],
-  ]);
-
-const bitwiseAnd = (mask: Buffer): NftExpression =>
-  expression('bitwise', [
-    [1, register(0)],
-    [2, register(0)],
-    [3, be32(mask.length)],
-    [4, dataValue(mask)],
-    [5, dataValue(Buffer.alloc(mask.length))],
-  ]);
-
-const compare = (operator: number, value: Buffer): NftExpression =>
-  expression('cmp', [
-    [1, register(0)],
-    [2, be32(operator)],
-    [3, dataValue(value)],
-  ]);
-
-/** Returns the register number for a 4-byte word. 16-byte registers are numbered from NFT_REG_1, 4-byte registers from NFT_REG32_00. */
-const register = (word: number): Buffer => be32(word % 4 === 0 ? 1 + word / 4 : 8 + word);
-
-const expression = (name: string, attributes: Attribute[]): NftExpression => [
-  NFTA_LIST_ELEM,
-  [
-    [NFTA_EXPR_NAME, text(name)],
-    [NFTA_EXPR_DATA, attributes],
-  ],
-];
+export const jump = (chain: string): NftExpression[] => [immediateVerdict({ jump: chain })];

@@ -1,6 +1,8 @@
+import { hasErrno } from '../errno.ts';
 import { type Attribute, decodeAttributes, listAttributes, text } from './message.ts';
 import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
+import type { NftVerdict } from './nft-encoding.ts';
 
 /** Summary of a chain in another program's table, limited to what can be determined without decoding every expression. */
 export type NftChainSummary = { drops: boolean; rules: { jumpsTo?: string }[] };
@@ -13,11 +15,15 @@ export type NftForwardFilter = {
   drops: boolean;
 };
 
+/** An element of a set or map as the kernel has it. `remainingMs`: the time until it expires, unless it is permanent. */
+export type NftStoredElement = { key: Buffer; data?: Buffer | NftVerdict; remainingMs?: number };
+
 export type NftFamily = 'inet' | 'ip' | 'ip6';
 
 // enum nf_tables_msg_types, nft_chain_attributes, nft_rule_attributes and nft_hook_attributes (linux/netfilter/nf_tables.h).
 const NFT_MSG_GETCHAIN = 4;
 const NFT_MSG_GETRULE = 7;
+const NFT_MSG_GETSETELEM = 13;
 const NFTA_CHAIN_TABLE = 1;
 const NFTA_CHAIN_NAME = 3;
 const NFTA_CHAIN_HOOK = 4;
@@ -26,6 +32,12 @@ const NFTA_RULE_TABLE = 1;
 const NFTA_RULE_CHAIN = 2;
 const NFTA_RULE_EXPRESSIONS = 4;
 const NFTA_HOOK_HOOKNUM = 1;
+const NFTA_SET_ELEM_LIST_ELEMENTS = 3;
+const NFTA_SET_ELEM_KEY = 1;
+const NFTA_SET_ELEM_DATA = 2;
+const NFTA_SET_ELEM_EXPIRATION = 5;
+/** NFT_GOTO. */
+const GOTO = -4;
 /** NF_INET_FORWARD, and NF_DROP as a chain policy (linux/netfilter.h). */
 const HOOK_FORWARD = 2;
 const POLICY_DROP = 0;
@@ -49,6 +61,58 @@ export async function readChain(
     drops: dropsByPolicy(attributesOf(found![0].body)),
     rules: rules.map((rule) => ({ jumpsTo: jumpTarget(rule) })),
   };
+}
+
+/** Returns the number of rules in each chain of an `inet` table that has any; empty if the table does not exist. */
+export async function countRules(socket: NetlinkSocket, table: string): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { chain } of await readTableRules(socket, { family: 'inet', table }))
+    counts.set(chain, (counts.get(chain) ?? 0) + 1);
+  return counts;
+}
+
+/** Reads the elements of a set or map of an `inet` table; returns `undefined` if it does not exist. */
+export async function readElements(
+  socket: NetlinkSocket,
+  { table, set }: { table: string; set: string },
+): Promise<NftStoredElement[] | undefined> {
+  const what = `list elements of the set ${set} of the table ${table}`;
+  const type = nfnetlinkType('nftables', NFT_MSG_GETSETELEM);
+  const attributes: Attribute[] = [
+    [1, text(table)],
+    [2, text(set)],
+  ];
+  const body = nfnetlinkHeader(nfProtocols.inet);
+  const request = { what, type, flags: requestFlags.dump, body, attributes };
+  const [answers] = await socket.request([request]).catch((error) => {
+    if (hasErrno(error, 'ENOENT')) return [undefined];
+    throw error;
+  });
+  return answers?.flatMap((answer) => {
+    const elements = attributesOf(answer.body).get(NFTA_SET_ELEM_LIST_ELEMENTS) ?? Buffer.alloc(0);
+    return listAttributes(elements).map(([, element]) => storedElement(decodeAttributes(element)));
+  });
+}
+
+function storedElement(element: Map<number, Buffer>): NftStoredElement {
+  const key = decodeAttributes(element.get(NFTA_SET_ELEM_KEY)!).get(1)!;
+  const data = element.get(NFTA_SET_ELEM_DATA);
+  const expiration = element.get(NFTA_SET_ELEM_EXPIRATION);
+  return {
+    key,
+    ...(data === undefined ? {} : { data: storedData(decodeAttributes(data)) }),
+    ...(expiration === undefined ? {} : { remainingMs: Number(expiration.readBigUInt64BE()) }),
+  };
+}
+
+function storedData(data: Map<number, Buffer>): Buffer | NftVerdict {
+  const value = data.get(1);
+  if (value !== undefined) return value;
+  const verdict = decodeAttributes(data.get(2)!);
+  const chain = verdict.get(2);
+  const code = verdict.get(1)!.readInt32BE();
+  if (chain === undefined) return code === 0 ? 'drop' : 'accept';
+  return code === GOTO ? { goto: nameOf(chain) } : { jump: nameOf(chain) };
 }
 
 /** Returns all tables' chains at the forward hook. */
@@ -79,8 +143,15 @@ export async function tableMentions(
 /** Returns the encoded expressions of each rule in a table or in one of its chains; empty if the table or chain does not exist. */
 async function readRules(
   socket: NetlinkSocket,
-  { family, table, chain }: { family: NftFamily; table: string; chain?: string },
+  place: { family: NftFamily; table: string; chain?: string },
 ): Promise<Buffer[]> {
+  return (await readTableRules(socket, place)).map(({ expressions }) => expressions);
+}
+
+async function readTableRules(
+  socket: NetlinkSocket,
+  { family, table, chain }: { family: NftFamily; table: string; chain?: string },
+): Promise<{ chain: string; expressions: Buffer }[]> {
   const what = `list rules of the table ${family} ${table}`;
   const attributes: Attribute[] = [[NFTA_RULE_TABLE, text(table)]];
   if (chain !== undefined) attributes.push([NFTA_RULE_CHAIN, text(chain)]);
@@ -88,7 +159,11 @@ async function readRules(
   const type = nfnetlinkType('nftables', NFT_MSG_GETRULE);
   const request = { what, type, flags: requestFlags.dump, body, attributes, ignore: ['ENOENT'] };
   const [rules] = await socket.request([request]);
-  return rules!.map((rule) => attributesOf(rule.body).get(NFTA_RULE_EXPRESSIONS) ?? Buffer.alloc(0));
+  return rules!.map((answer) => {
+    const rule = attributesOf(answer.body);
+    const expressions = rule.get(NFTA_RULE_EXPRESSIONS) ?? Buffer.alloc(0);
+    return { chain: nameOf(rule.get(NFTA_RULE_CHAIN)!), expressions };
+  });
 }
 
 /** Returns the chain that a rule jumps to, regardless of the rule's conditions: the one in the verdict of an `immediate` expression. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeAttributes } from './message.ts';
+import { encodeAttributes, u32 } from './message.ts';
 import type { NetlinkRequest } from './netlink-socket.ts';
 import { comesIn, inPrefix, ofVersion, verdict } from './nft-expressions.ts';
-import { changeElements, type NftTable, removeTable, replaceTable } from './nftables.ts';
+import { changeElements, changeTable, type NftTable, removeTable, replaceTable } from './nftables.ts';
 
 const hex = (...parts: string[]): string => parts.join('').replaceAll(' ', '');
 const attributesOf = (request: NetlinkRequest): string => encodeAttributes(request.attributes ?? []).toString('hex');
@@ -92,4 +92,31 @@ test('a prefix is compared under its mask, a whole address without one, and an i
   const compared = encodeAttributes(inPrefix('saddr', '10.1.2.3/15').slice(-1)).toString('hex');
   assert.match(compared, /0a000000$/);
   assert.match(encodeAttributes(comesIn('pw0').slice(-1)).toString('hex'), /14000100707730(00){13}$/);
+});
+
+test('a dynamic set has a size and expiring elements; a map to verdicts has no data length', () => {
+  const sets: NftTable['sets'] = [
+    { name: 'seen', key: ['ipv4_addr'], dynamicSize: 16, elements: [] },
+    { name: 'to', key: ['mark'], data: 'verdict', elements: [{ key: u32(1), data: { goto: 'in' } }] },
+  ];
+  const requests = replaceTable({ ...table, sets });
+  const [seen, to, elements] = requests.slice(5, 8).map(attributesOf);
+  const head = (name: string, flags: string) => hex('07000100 70770000', name, `08000300 ${flags}`);
+  const ofSeen = hex('08000400 00000007 08000500 00000004 0c000980 08000100 00000010 08000a00 00000001');
+  assert.equal(seen, head('09000200 7365656e 00000000', '00000030') + ofSeen);
+  const ofTo = hex('08000400 00000013 08000500 00000004 08000600 ffffff00 08000a00 00000002');
+  assert.equal(to, head('07000200 746f0000', '00000008') + ofTo);
+  const goTo = hex('18000280 14000280 08000100 fffffffc 07000200 696e0000');
+  assert.equal(elements?.slice(-2 * 0x18), goTo);
+});
+
+test('chains and sets are added before the elements that use them, and removed after', () => {
+  const change = {
+    elements: [{ set: 'ports', add: [element], remove: [element] }],
+    addSets: table.sets,
+    addChains: table.chains,
+    removeChains: ['old'],
+    removeSets: ['old'],
+  };
+  assert.deepEqual(outline(changeTable('pw', change)), ['16', '3', '9', '12', '14', '12', '6', '5', '11!', '17']);
 });

@@ -1,7 +1,7 @@
 import { type Attribute, be32, decodeAttributes, text, u8 } from './message.ts';
 import { type NetlinkRequest, type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkSubsystems, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
-import { dataValue, type NftExpression } from './nft-expressions.ts';
+import { dataValue, dataVerdict, type NftExpression, type NftVerdict } from './nft-encoding.ts';
 
 /** An nf_tables table with all of its contents, for IPv4 and IPv6 (family `inet`). */
 export type NftTable = { name: string; sets: NftSet[]; chains: NftChain[] };
@@ -16,16 +16,32 @@ export type NftChain = {
 /** A rule. nft(8) displays its `comment`. */
 export type NftRule = { expressions: NftExpression[]; comment?: string };
 
-/** A set, or a map if it has `data`. The types are used only by nft(8), for display. */
-export type NftSet = { name: string; key: NftType[]; data?: NftType[]; elements: NftElement[] };
+/** A set, or a map if it has `data`; a map to verdicts has the data `verdict`. Other types are used only by nft(8), for display. */
+export type NftSet = {
+  name: string;
+  key: NftType[];
+  data?: NftType[] | 'verdict';
+  /** The set's elements are added by rules and expire; it holds at most this number. */
+  dynamicSize?: number;
+  elements: NftElement[];
+};
 
 export type NftType = keyof typeof TYPES;
 
 /** An element of a set or map. Each field of the key and the data is padded to four bytes. nft(8) displays the comment. */
-export type NftElement = { key: Buffer; data?: Buffer; comment: string };
+export type NftElement = { key: Buffer; data?: Buffer | NftVerdict; comment?: string };
 
 /** Changes to one of a table's sets or maps. */
 export type NftElementChange = { set: string; add: NftElement[]; remove: NftElement[] };
+
+/** Changes of a table. Chains and sets to remove must not be in use any more. */
+export type NftTableChange = {
+  elements: NftElementChange[];
+  addSets: NftSet[];
+  addChains: NftChain[];
+  removeChains: string[];
+  removeSets: string[];
+};
 
 /** NFNL_MSG_BATCH_BEGIN and NFNL_MSG_BATCH_END (linux/netfilter/nfnetlink.h). */
 const BATCH_BEGIN = 16;
@@ -35,8 +51,10 @@ const MESSAGES = {
   newTable: 0,
   deleteTable: 2,
   newChain: 3,
+  deleteChain: 5,
   newRule: 6,
   newSet: 9,
+  deleteSet: 11,
   newElements: 12,
   deleteElements: 14,
   getGeneration: 16,
@@ -56,9 +74,13 @@ const TYPES = {
   ipv6_addr: { number: 8, bytes: 16 },
   inet_proto: { number: 12, bytes: 4 },
   inet_service: { number: 13, bytes: 4 },
+  mark: { number: 19, bytes: 4 },
 } as const;
 const TYPE_BITS = 6;
-const NFT_SET_MAP = 8;
+/** enum nft_set_flags. */
+const SET_FLAGS = { map: 8, timeout: 0x10, dynamic: 0x20 } as const;
+/** NFT_DATA_VERDICT, as the type of a map's data. */
+const VERDICT_TYPE = 0xffffff00;
 /** libnftnl's NFTNL_UDATA_RULE_COMMENT and NFTNL_UDATA_SET_ELEM_COMMENT. */
 const COMMENT = 0;
 /** Number of elements per message, chosen so that the list attribute stays below 64 KiB. */
@@ -85,9 +107,25 @@ export const removeTable = (name: string): NetlinkRequest[] => transaction(remov
  * not exist.
  */
 export function changeElements(table: string, changes: NftElementChange[]): NetlinkRequest[] {
+  return changeTable(table, { elements: changes, addSets: [], addChains: [], removeChains: [], removeSets: [] });
+}
+
+/**
+ * Returns the requests that change elements, chains and sets in one transaction. They fail as those of `changeElements` do, and with EBUSY
+ * if a chain or set to remove is still in use. Before version 6.2 the kernel counts a removed element with a verdict as a use for a short
+ * time.
+ */
+export function changeTable(table: string, change: NftTableChange): NetlinkRequest[] {
+  const { elements: changes, addSets, addChains, removeChains, removeSets } = change;
   return transaction([
+    ...addChains.map((chain) => newChain(table, chain)),
+    ...addSets.map((set, index) => newSet(table, set, index + 1)),
+    ...addSets.flatMap((set) => elements('newElements', table, { set: set.name, elements: set.elements })),
     ...changes.flatMap(({ set, remove }) => elements('deleteElements', table, { set, elements: remove })),
     ...changes.flatMap(({ set, add }) => elements('newElements', table, { set, elements: add })),
+    ...addChains.flatMap((chain) => chain.rules.map((rule) => newRule(table, chain.name, rule))),
+    ...removeChains.map((name) => deletion(table, 'chain', name)),
+    ...removeSets.map((name) => deletion(table, 'set', name)),
   ]);
 }
 
@@ -136,6 +174,16 @@ function newChain(table: string, { name, hook }: NftChain): NetlinkRequest {
   return command(`make the chain ${name} of the table ${table}`, MESSAGES.newChain, attributes);
 }
 
+const deletion = (table: string, kind: 'chain' | 'set', name: string): NetlinkRequest =>
+  command(
+    `remove the ${kind} ${name} of the table ${table}`,
+    MESSAGES[kind === 'chain' ? 'deleteChain' : 'deleteSet'],
+    [
+      [1, text(table)],
+      [kind === 'chain' ? 3 : 2, text(name)],
+    ],
+  );
+
 function newRule(table: string, chain: string, { expressions, comment }: NftRule): NetlinkRequest {
   const attributes: Attribute[] = [
     [1, text(table)],
@@ -147,17 +195,23 @@ function newRule(table: string, chain: string, { expressions, comment }: NftRule
 }
 
 /** Creates a set. `id` must be unique among the sets of a transaction. */
-function newSet(table: string, { name, key, data }: NftSet, id: number): NetlinkRequest {
+function newSet(table: string, { name, key, data, dynamicSize }: NftSet, id: number): NetlinkRequest {
+  const isMap = data === undefined ? 0 : SET_FLAGS.map;
+  const isDynamic = dynamicSize === undefined ? 0 : SET_FLAGS.dynamic | SET_FLAGS.timeout;
   const attributes: Attribute[] = [
     [1, text(table)],
     [2, text(name)],
-    [3, be32(data === undefined ? 0 : NFT_SET_MAP)],
+    [3, be32(isMap | isDynamic)],
     ...typeAttributes(4, key),
-    ...(data === undefined ? [] : typeAttributes(6, data)),
+    ...(data === undefined ? [] : dataAttributes(data)),
+    ...(dynamicSize === undefined ? [] : [[9, [[1, be32(dynamicSize)]]] as Attribute]),
     [10, be32(id)],
   ];
   return command(`make the set ${name} of the table ${table}`, MESSAGES.newSet, attributes);
 }
+
+const dataAttributes = (data: NftType[] | 'verdict'): Attribute[] =>
+  data === 'verdict' ? [[6, be32(VERDICT_TYPE)]] : typeAttributes(6, data);
 
 /** Returns the attributes for the type and the length of a key or of data. Their numbers are consecutive. */
 function typeAttributes(first: number, fields: NftType[]): Attribute[] {
@@ -192,8 +246,10 @@ const keyOnly = ({ key }: NftElement): Attribute[] => [[1, dataValue(key)]];
 
 function wholeElement(element: NftElement): Attribute[] {
   const { data, comment } = element;
-  const ofMap: Attribute[] = data === undefined ? [] : [[2, dataValue(data)]];
-  return [...keyOnly(element), ...ofMap, [6, commentBytes(comment)]];
+  const attributes = keyOnly(element);
+  if (data !== undefined) attributes.push([2, Buffer.isBuffer(data) ? dataValue(data) : dataVerdict(data)]);
+  if (comment !== undefined) attributes.push([6, commentBytes(comment)]);
+  return attributes;
 }
 
 /** Encodes user data in libnftnl's format: u8 type, u8 length, then the NUL-terminated text. */

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { encodeAttributes } from './message.ts';
+import type { NftExpression } from './nft-encoding.ts';
+import { loadAddress, loadRandom, lookUp, translateTo, updateSet } from './nft-registers.ts';
+
+/** The encoded attributes of an expression after its name. */
+const data = (expression: NftExpression): string => {
+  const [name, attributes] = expression[1] as NftExpression[];
+  assert.equal(name?.[0], 1);
+  return encodeAttributes(attributes![1] as NftExpression[]).toString('hex');
+};
+
+test('a word of four bytes is addressed by a register of 16 bytes where one begins', () => {
+  assert.match(data(loadAddress('saddr', 4, 0)), /^0800010000000001/);
+  assert.match(data(loadAddress('daddr', 6, 4)), /^0800010000000002/);
+  assert.match(data(loadRandom(3, 5)), /^080001000000000d0800020000000003/);
+});
+
+test('a lookup, a translation and an update of a set name their registers', () => {
+  assert.equal(data(lookUp('m', 0, 2)), '060001006d00000008000200000000010800030000 00000a'.replace(' ', ''));
+  assert.equal(data(translateTo(6, 0, 4)), '0800010000000001080002000000000a08000300000000010800050000000002');
+  assert.equal(
+    data(updateSet('s', 0, 10_000)),
+    '0600010073000000080003000000000108000400000000010c0006000000000000002710',
+  );
+});

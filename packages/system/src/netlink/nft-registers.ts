@@ -1,0 +1,168 @@
+import { be32, be64, text, u8, u32 } from './message.ts';
+import {
+  address4or6,
+  bitwiseAnd,
+  CMP_EQ,
+  CMP_NEQ,
+  CT,
+  compare,
+  dataValue,
+  destinationPort,
+  expression,
+  type IpVersion,
+  immediateVerdict,
+  META,
+  meta,
+  NFPROTO,
+  type NftExpression,
+  register,
+} from './nft-encoding.ts';
+
+// Single expressions that load fields of a packet into registers, and look them up in maps. A register is addressed by its 4-byte word, from
+// 0 to 15: an IPv4 address takes one word, an IPv6 address four, any other field one. A key of several fields is one run of words.
+
+const IP_CT_DIR_ORIGINAL = 0;
+/** NF_CT_STATE_BIT(IP_CT_NEW) (linux/netfilter/nf_conntrack_common.h). */
+const STATE_NEW = 8;
+const NFT_NG_RANDOM = 1;
+const NFT_DYNSET_OP_UPDATE = 1;
+const FIB_RESULT_ADDRTYPE = 3;
+const FIB_SADDR = 1;
+const RTN_LOCAL = 2;
+const NAT_DNAT = 1;
+const TCP = 6;
+/** enum nft_reject_types, and NFT_REJECT_ICMPX_PORT_UNREACH. */
+const REJECT = { tcpReset: 1, icmpx: 2 } as const;
+const PORT_UNREACHABLE = 1;
+/** NF_NAT_RANGE_PROTO_RANDOM_FULLY (linux/netfilter/nf_nat.h). */
+const RANDOM_FULLY = 1 << 4;
+
+/** The number of words of an address. */
+export const addressWords = (version: IpVersion): number => (version === 4 ? 1 : 4);
+
+/** Loads the source or the destination address of the IP header. */
+export const loadAddress = address4or6;
+
+/** Loads the transport protocol (`meta l4proto`). */
+export const loadProtocol = (word: number): NftExpression => meta(META.l4proto, word);
+
+/** Loads the destination port of TCP, UDP or SCTP (`th dport`). Does not match fragments after the first. */
+export const loadDestinationPort = destinationPort;
+
+/** Loads the destination address that the connection had before translation (`ct original ip daddr`). */
+export const loadOriginalDestination = (version: IpVersion, word: number): NftExpression =>
+  originalField(CT.daddr[version], word);
+
+/** Loads the destination port that the connection had before translation (`ct original proto-dst`). */
+export const loadOriginalPort = (word: number): NftExpression => originalField(CT.protoDst, word);
+
+/** Loads a random number from 0 to `modulus` - 1 (`numgen random mod`), in host byte order. */
+export const loadRandom = (modulus: number, word: number): NftExpression =>
+  expression('numgen', [
+    [1, register(word)],
+    [2, be32(modulus)],
+    [3, be32(NFT_NG_RANDOM)],
+    [4, be32(0)],
+  ]);
+
+/** Loads the value that a map has for the key at the words from `key`. Does not match if the map lacks the key. */
+export const lookUp = (map: string, key: number, value: number): NftExpression =>
+  expression('lookup', [
+    [1, text(map)],
+    [2, register(key)],
+    [3, register(value)],
+  ]);
+
+/** Matches if the set contains the key at the words from `key`. */
+export const isInSet = (set: string, key: number): NftExpression =>
+  expression('lookup', [
+    [1, text(set)],
+    [2, register(key)],
+  ]);
+
+/** Applies the verdict that a verdict map has for the key at the words from `key` (`vmap @MAP`). */
+export const applyVerdict = (map: string, key: number): NftExpression =>
+  expression('lookup', [
+    [1, text(map)],
+    [2, register(key)],
+    [3, be32(0)],
+  ]);
+
+/**
+ * Adds the key at the words from `key` to a dynamic set; if the set has the key, restarts its timeout (`update @SET { … timeout … }`). Does
+ * not match if the set is full.
+ */
+export const updateSet = (set: string, key: number, timeoutMs: number): NftExpression =>
+  expression('dynset', [
+    [1, text(set)],
+    [3, be32(NFT_DYNSET_OP_UPDATE)],
+    [4, register(key)],
+    [6, be64(timeoutMs)],
+  ]);
+
+/** Loads a constant: an address, or a port of two bytes. */
+export const loadConstant = (value: Buffer, word: number): NftExpression =>
+  expression('immediate', [
+    [1, register(word)],
+    [2, dataValue(value)],
+  ]);
+
+/** Translates the destination to the address and the port at two words (`dnat`). */
+export const translateTo = (version: IpVersion, address: number, port: number): NftExpression =>
+  expression('nat', [
+    [1, be32(NAT_DNAT)],
+    [2, be32(NFPROTO[version])],
+    [3, register(address)],
+    [5, register(port)],
+  ]);
+
+/** Masquerades the source address and selects the source port at random (`masquerade fully-random`). */
+export const masqueradeRandomly = (): NftExpression[] => [expression('masq', [[1, be32(RANDOM_FULLY)]])];
+
+/** Passes the packet to another chain, without return (`goto CHAIN`). */
+export const goTo = (chain: string): NftExpression[] => [immediateVerdict({ goto: chain })];
+
+/** Matches the first packets of a connection, until the reply (`ct state new`). */
+export const ofNewConnection = (): NftExpression[] => [
+  expression('ct', [
+    [1, register(0)],
+    [2, be32(CT.state)],
+  ]),
+  bitwiseAnd(u32(STATE_NEW)),
+  compare(CMP_NEQ, u32(0)),
+];
+
+/** Matches packets with a source address of this host (`fib saddr type local`). */
+export const fromThisHost = (): NftExpression[] => [
+  expression('fib', [
+    [1, register(0)],
+    [2, be32(FIB_RESULT_ADDRTYPE)],
+    [3, be32(FIB_SADDR)],
+  ]),
+  compare(CMP_EQ, u32(RTN_LOCAL)),
+];
+
+/** Refuses a TCP connection with a reset (`meta l4proto tcp reject with tcp reset`). Does not match other protocols. */
+export const refuseTcp = (): NftExpression[] => [
+  meta(META.l4proto, 0),
+  compare(CMP_EQ, u8(TCP)),
+  expression('reject', [
+    [1, be32(REJECT.tcpReset)],
+    [2, u8(0)],
+  ]),
+];
+
+/** Answers with ICMP or ICMPv6 `port unreachable` (`reject with icmpx port-unreachable`). */
+export const refuse = (): NftExpression[] => [
+  expression('reject', [
+    [1, be32(REJECT.icmpx)],
+    [2, u8(PORT_UNREACHABLE)],
+  ]),
+];
+
+const originalField = (key: number, word: number): NftExpression =>
+  expression('ct', [
+    [1, register(word)],
+    [2, be32(key)],
+    [3, u8(IP_CT_DIR_ORIGINAL)],
+  ]);
