@@ -164,6 +164,12 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     schema: [],
   },
   certificates: {},
+  dns: {
+    forward: ['wire'],
+    server: ['forward', 'wire', 'zone'],
+    wire: [],
+    zone: ['wire'],
+  },
   'pod-config': {},
   placement: {
     cpus: ['topology'],

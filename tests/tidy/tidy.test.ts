@@ -26,6 +26,7 @@ const ARROWS: Record<string, string[]> = {
   runtime: ['base', 'host', 'system', 'metadata', 'grpc', 'cri', 'cni', 'streaming', 'images', 'shim'],
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
   controllers: ['base', 'kube-api', 'kube-client'],
+  dns: ['base', 'host', 'kube-api', 'kube-client'],
   'api-machinery': ['base', 'host', 'kube-schema', 'kube-kinds'],
   'api-documents': ['base', 'kube-schema', 'api-machinery'],
   'custom-resources': ['base', 'kube-kinds', 'kube-schema'],

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { CLASS_IN, FLAG, RCODE, TYPE } from '../wire/numbers.ts';
+import type { AddressRecord, AuthorityRecord } from '../wire/record.ts';
+import { AnswerCache } from './answer-cache.ts';
+import type { ForwardedQuestion } from './exchange.ts';
+import { Forwarder } from './forwarder.ts';
+import { type Behaviour, FakeResolver, replyBytes } from './resolver.fixture.ts';
+import { nameservers } from './resolvers.ts';
+import { lifetimeSeconds, readAnswer } from './upstream-answer.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'pw-dns-'));
+after(() => rmSync(scratch, { recursive: true }));
+
+const question = (name: string): ForwardedQuestion => ({
+  name,
+  type: TYPE.A,
+  class: CLASS_IN,
+  dnssecOk: false,
+  checkingDisabled: false,
+});
+const address = (name: string, ttl = 300): AddressRecord => ({ name, ttl, type: 'A', address: '192.0.2.1' });
+const authority = (minimum: number): AuthorityRecord => ({
+  name: 'example',
+  ttl: 300,
+  type: 'SOA',
+  primary: 'ns.example',
+  mailbox: 'a.example',
+  serial: 1,
+  refresh: 1,
+  retry: 1,
+  expire: 1,
+  minimum,
+});
+const right: Behaviour = ({ query }) => ({ answers: [address(query.question.name)] });
+
+/** A forwarder to one resolver for each behaviour, which share a port. */
+async function forwarderTo(...behaviours: Behaviour[]) {
+  const first = await FakeResolver.start(behaviours[0]!);
+  const others = behaviours
+    .slice(1)
+    .map((behaviour, index) => FakeResolver.start(behaviour, { address: `127.0.0.${index + 2}`, port: first.port }));
+  const resolvers = [first, ...(await Promise.all(others))];
+  const path = join(scratch, String(first.port));
+  writeFileSync(path, resolvers.map((_, index) => `nameserver 127.0.0.${index + 1}\n`).join(''));
+  const forwarder = new Forwarder({
+    path,
+    own: [],
+    logger: silentLogger,
+    resolverPort: first.port,
+    timeoutsMs: [400, 400, 400],
+  });
+  return {
+    forwarder,
+    resolvers,
+    ask: (name: string, client = 'a') => forwarder.resolve(question(name), client),
+    async [Symbol.asyncDispose]() {
+      forwarder.close();
+      for (const resolver of resolvers) await resolver[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('an answer is asked for once while it is kept, and by clients at the same time', async () => {
+  await using parts = await forwarderTo(right);
+  const [one, other] = await Promise.all([parts.ask('a.example'), parts.ask('A.example')]);
+  assert.equal(one, other);
+  await parts.ask('a.EXAMPLE');
+  await parts.ask('b.example');
+  assert.deepEqual(parts.resolvers[0]!.names, ['a.example', 'b.example']);
+});
+
+test('the ports and IDs of queries differ', async () => {
+  await using parts = await forwarderTo(right);
+  await Promise.all(Array.from({ length: 20 }, (_, index) => parts.ask(`${index}.example`)));
+  assert.ok(new Set(parts.resolvers[0]!.asked.map(({ query }) => query.id)).size > 15);
+});
+
+test('answers with another ID or to another question do not count', async () => {
+  await using parts = await forwarderTo(({ query }) => [
+    { id: query.id ^ 1, rcode: RCODE.REFUSED },
+    { name: 'b.example', rcode: RCODE.REFUSED },
+    { answers: [address('a.example')] },
+  ]);
+  assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
+});
+
+test('a question is asked by TCP if its answer is truncated, or somebody forges answers', async () => {
+  await using parts = await forwarderTo(({ query, isTcp }) => {
+    if (isTcp) return { answers: [address(query.question.name)] };
+    if (query.question.name === 'long.example') return { flags: FLAG.truncated };
+    return Array.from({ length: 8 }, (_, index) => ({ id: query.id ^ (index + 1), answers: [] }));
+  });
+  for (const name of ['long.example', 'forged.example'])
+    assert.equal((await parts.ask(name)).answer.records.length, 1, name);
+});
+
+test('if a resolver does not answer, the next one is asked, and is then asked first', async () => {
+  await using parts = await forwarderTo(() => undefined, right);
+  assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
+  await parts.ask('b.example');
+  assert.deepEqual(parts.resolvers[0]!.names, ['a.example']);
+});
+
+test('a refusal is returned only if no other resolver has an answer', async () => {
+  let second: Behaviour = right;
+  await using parts = await forwarderTo(
+    () => ({ rcode: RCODE.REFUSED }),
+    (asked) => second(asked),
+  );
+  assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
+  second = () => ({ rcode: RCODE.SERVFAIL });
+  assert.equal((await parts.ask('b.example')).answer.rcode, RCODE.SERVFAIL);
+  assert.equal(parts.resolvers[1]!.names.length, 2);
+});
+
+test('a resolver that does not know EDNS is asked without it', async () => {
+  await using parts = await forwarderTo(({ query }) =>
+    query.edns === undefined ? { answers: [address(query.question.name)] } : { rcode: RCODE.FORMERR },
+  );
+  assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
+});
+
+test('without an answer, the question fails after the bounded attempts', async () => {
+  await using silent = await forwarderTo(() => undefined);
+  await assert.rejects(silent.ask('a.example'), { code: 'deadline_exceeded' });
+  assert.equal(silent.resolvers[0]!.names.length, 3);
+  await using lying = await forwarderTo(({ query }) => {
+    const bytes = replyBytes(query, { answers: [address('a.example')] });
+    bytes.writeUInt16BE(65_535, 6);
+    return bytes;
+  });
+  await assert.rejects(lying.ask('a.example'), { code: 'invalid_argument' });
+});
+
+test('one client cannot take the places of all others', async () => {
+  await using parts = await forwarderTo(() => undefined);
+  const asked = Array.from({ length: 300 }, (_, index) => parts.ask(`${index}.example`, 'greedy'));
+  const results = await Promise.allSettled([...asked, parts.ask('z.example', 'modest')]);
+  const codes = results.map((result) => (result.status === 'rejected' ? result.reason.code : 'fulfilled'));
+  assert.equal(codes.filter((code) => code === 'resource_exhausted').length, 50);
+  assert.equal(codes.at(-1), 'deadline_exceeded');
+});
+
+test('without resolvers, questions fail at once, until the file has one', async () => {
+  const path = join(scratch, 'absent');
+  const forwarder = new Forwarder({ path, own: [{ address: '127.0.0.1', port: 53 }], logger: silentLogger });
+  await assert.rejects(forwarder.resolve(question('a'), 'a'), { code: 'unavailable' });
+  assert.deepEqual(
+    nameservers('# nameserver 1.1.1.1\nnameserver 10.0.0.1 # x\n nameserver ::1\nnameserver ::1\nnameserver x'),
+    ['10.0.0.1', '::1'],
+  );
+});
+
+test('the lifetime of an answer is its least TTL, within bounds; without an authority, a denial is not kept', () => {
+  const query = { id: 1, flags: 0, question: question('a.example'), questionEnd: 0, edns: undefined };
+  const lifetime = (reply: Parameters<typeof replyBytes>[1]) =>
+    lifetimeSeconds(readAnswer(replyBytes(query, reply), { id: 1, question: query.question })!);
+  assert.equal(lifetime({ answers: [address('a.example', 20), address('a.example', 10)] }), 10);
+  assert.equal(lifetime({ answers: [address('a.example', 3600)] }), 30);
+  assert.equal(lifetime({ answers: [address('a.example', 1)] }), 5);
+  assert.equal(lifetime({ answers: [address('a.example', 0xffff_ffff)] }), 5);
+  assert.equal(lifetime({ rcode: RCODE.NXDOMAIN, authorities: [authority(12)] }), 12);
+  assert.equal(lifetime({ authorities: [authority(12)] }), 12);
+  assert.equal(lifetime({ rcode: RCODE.NXDOMAIN }), 0);
+  assert.equal(lifetime({}), 0);
+  assert.equal(lifetime({ rcode: RCODE.SERVFAIL }), 5);
+  assert.equal(lifetime({ rcode: RCODE.REFUSED }), 0);
+  assert.equal(lifetime({ flags: FLAG.truncated, answers: [address('a.example')] }), 0);
+});
+
+test('an answer is dropped from the cache at the end of its lifetime', () => {
+  let nowMs = 0;
+  const cache = new AnswerCache(() => nowMs);
+  const query = { id: 1, flags: 0, question: question('a.example'), questionEnd: 0, edns: undefined };
+  const answer = readAnswer(replyBytes(query, { answers: [address('a.example', 10)] }), {
+    id: 1,
+    question: query.question,
+  });
+  cache.add(query.question, answer!);
+  nowMs = 9999;
+  assert.equal(cache.ageSeconds(cache.get(question('A.example'))!), 9);
+  assert.equal(cache.get({ ...question('a.example'), dnssecOk: true }), undefined);
+  nowMs = 10_000;
+  assert.equal(cache.get(question('a.example')), undefined);
+});

@@ -1,0 +1,135 @@
+import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { RCODE } from '../wire/numbers.ts';
+import { AnswerCache, questionKey, type TimedAnswer } from './answer-cache.ts';
+import { askByTcp, askByUdp, type ExchangeOptions, FORGED, type ForwardedQuestion } from './exchange.ts';
+import { ATTEMPT_TIMEOUTS_MS } from './limits.ts';
+import { LoopProbes } from './loop-probes.ts';
+import { type Endpoint, type Resolver, Resolvers } from './resolvers.ts';
+import type { UpstreamAnswer } from './upstream-answer.ts';
+import { WaitingClients } from './waiting-clients.ts';
+
+export type ForwarderOptions = {
+  path: string;
+  own: readonly Endpoint[];
+  logger: Logger;
+  resolverPort?: number;
+  /** For tests; default: `ATTEMPT_TIMEOUTS_MS`. */
+  timeoutsMs?: readonly number[];
+};
+
+/** Answers questions by the resolvers of a resolv.conf(5), with a cache. */
+export class Forwarder {
+  readonly #logger: Logger;
+  readonly #timeoutsMs: readonly number[];
+  readonly #resolvers: Resolvers;
+  readonly #probes: LoopProbes;
+  readonly #cache = new AnswerCache();
+  readonly #pending = new Map<string, Promise<TimedAnswer>>();
+  readonly #closed = new AbortController();
+  readonly #waiting = new WaitingClients();
+
+  constructor({ timeoutsMs = ATTEMPT_TIMEOUTS_MS, ...options }: ForwarderOptions) {
+    this.#logger = options.logger;
+    this.#timeoutsMs = timeoutsMs;
+    this.#probes = new LoopProbes((resolver) => this.#resolvers.loops(resolver));
+    this.#resolvers = new Resolvers({ ...options, onNew: (resolver) => this.#probe(resolver) });
+  }
+
+  /** Reads the resolvers, and checks whether one of them leads back to this server. Never rejects. */
+  async open(): Promise<void> {
+    await this.#resolvers.usable();
+  }
+
+  /** Ends the queries that are under way. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  cached(question: ForwardedQuestion): TimedAnswer | undefined {
+    return this.#cache.get(question);
+  }
+
+  ageSeconds(answer: TimedAnswer): number {
+    return this.#cache.ageSeconds(answer);
+  }
+
+  /**
+   * Asks the resolvers. Throws `resource_exhausted` if too many questions wait for an answer, `unavailable` or `deadline_exceeded` if no
+   * resolver answers or none is known.
+   */
+  async resolve(question: ForwardedQuestion, client: string): Promise<TimedAnswer> {
+    const cached = this.#cache.get(question);
+    if (cached !== undefined) return cached;
+    if (this.#probes.isProbe(question)) throw new PodwrightError('unavailable', 'the question came back by a loop');
+    using _place = this.#waiting.enter(client);
+    return await this.#shared(question);
+  }
+
+  /** Clients that ask the same wait for one query. */
+  #shared(question: ForwardedQuestion): Promise<TimedAnswer> {
+    const key = questionKey(question);
+    const pending = this.#pending.get(key);
+    if (pending !== undefined) return pending;
+    const asking = this.#ask(question)
+      .then((answer) => this.#cache.add(question, answer))
+      .finally(() => this.#pending.delete(key));
+    this.#pending.set(key, asking);
+    return asking;
+  }
+
+  /** Asks one resolver after the other. A refusal is only returned if no other resolver has an answer. */
+  async #ask(question: ForwardedQuestion): Promise<UpstreamAnswer> {
+    let refusal: UpstreamAnswer | undefined;
+    let failure: unknown = new PodwrightError('unavailable', 'no resolver is known');
+    const resolvers = await this.#resolvers.usable();
+    for (const [attempt, timeoutMs] of this.#timeoutsMs.entries()) {
+      const resolver = resolvers[attempt % Math.max(1, resolvers.length)];
+      if (resolver === undefined || (refusal !== undefined && attempt >= resolvers.length)) break;
+      try {
+        const answer = await askOne(question, {
+          endpoint: resolver,
+          timeoutMs,
+          withEdns: true,
+          signal: this.#closed.signal,
+        });
+        this.#resolvers.answered(resolver);
+        if (answer.rcode === RCODE.NOERROR || answer.rcode === RCODE.NXDOMAIN) return answer;
+        refusal = answer;
+      } catch (error) {
+        if (this.#closed.signal.aborted) throw error;
+        failure = error;
+        this.#resolvers.failed(resolver, error);
+        this.#probe(resolver); // a loop that was closed later looks like a resolver that does not answer
+      }
+    }
+    if (refusal !== undefined) return refusal;
+    this.#logger.debug({ name: question.name, error: errorMessage(failure) }, 'no resolver answered');
+    throw failure;
+  }
+
+  #probe(resolver: Resolver): void {
+    const question = this.#probes.next(resolver);
+    if (question === undefined) return;
+    const options = {
+      endpoint: resolver,
+      timeoutMs: this.#timeoutsMs[0]!,
+      withEdns: false,
+      signal: this.#closed.signal,
+    };
+    askByUdp(question, options).then(
+      () => this.#probes.done(question),
+      () => this.#probes.done(question), // only whether the question comes back matters
+    );
+  }
+}
+
+/**
+ * Asks a resolver by UDP; by TCP if its answer does not fit, or somebody forges answers. A resolver that does not know EDNS is asked
+ * without (RFC 6891, section 7).
+ */
+async function askOne(question: ForwardedQuestion, options: ExchangeOptions): Promise<UpstreamAnswer> {
+  const answer = await askByUdp(question, options);
+  if (answer === FORGED || answer.isTruncated) return askByTcp(question, options);
+  const knowsNoEdns = answer.rcode === RCODE.FORMERR || answer.rcode === RCODE.NOTIMP;
+  return options.withEdns && knowsNoEdns ? askOne(question, { ...options, withEdns: false }) : answer;
+}

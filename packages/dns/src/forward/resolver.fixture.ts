@@ -1,0 +1,88 @@
+/** A resolver for tests, on a loopback address. */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { MessageWriter } from '../wire/message-writer.ts';
+import { FLAG } from '../wire/numbers.ts';
+import { type Query, readQuery } from '../wire/read-query.ts';
+import type { ResourceRecord } from '../wire/record.ts';
+import { FrameReader, framed } from '../wire/tcp-frames.ts';
+
+export type FakeReply = {
+  rcode?: number;
+  flags?: number;
+  id?: number;
+  name?: string;
+  answers?: ResourceRecord[];
+  authorities?: ResourceRecord[];
+};
+
+export type Asked = { query: Query; isTcp: boolean };
+
+/** Returns what the resolver sends: nothing, one answer or several, or bytes. */
+export type Behaviour = (asked: Asked) => FakeReply | FakeReply[] | Buffer | undefined;
+
+export function replyBytes(query: Query, reply: FakeReply): Buffer {
+  const writer = new MessageWriter();
+  const { rcode = 0, flags = 0, id = query.id, name = query.question.name, answers = [], authorities = [] } = reply;
+  writer.begin(id, FLAG.response | FLAG.recursionAvailable | FLAG.recursionDesired | flags | rcode);
+  writer.question({ ...query.question, name });
+  for (const record of answers) writer.record('answer', record);
+  for (const record of authorities) writer.record('authority', record);
+  return writer.bytes();
+}
+
+export class FakeResolver implements AsyncDisposable {
+  readonly asked: Asked[] = [];
+  behaviour: Behaviour;
+  readonly #udp: Socket;
+  readonly #tcp: Server;
+
+  static async start(behaviour: Behaviour, { address = '127.0.0.1', port = 0 } = {}): Promise<FakeResolver> {
+    const resolver = new FakeResolver(behaviour);
+    resolver.#udp.bind(port, address);
+    await once(resolver.#udp, 'listening');
+    resolver.#tcp.listen(resolver.port, address);
+    await once(resolver.#tcp, 'listening');
+    return resolver;
+  }
+
+  private constructor(behaviour: Behaviour) {
+    this.behaviour = behaviour;
+    this.#udp = createSocket('udp4', (request, from) => {
+      for (const reply of this.#replies(request, false)) this.#udp.send(reply, from.port, from.address);
+    });
+    this.#tcp = createServer((socket) => {
+      const onMessage = (request: Buffer) => {
+        for (const reply of this.#replies(request, true)) socket.write(framed(reply));
+      };
+      const frames = new FrameReader({ maxBytes: 65_535, onMessage });
+      socket.on('data', (chunk: Buffer) => frames.add(chunk));
+      socket.on('error', () => socket.destroy());
+    });
+  }
+
+  get port(): number {
+    return this.#udp.address().port;
+  }
+
+  /** The names that were asked, in order. */
+  get names(): string[] {
+    return this.asked.map(({ query }) => query.question.name).filter((name) => !name.endsWith('loop-probe'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#udp.close();
+    this.#tcp.close();
+  }
+
+  #replies(request: Buffer, isTcp: boolean): Buffer[] {
+    const query = readQuery(request);
+    if (query?.question === undefined) return [];
+    this.asked.push({ query, isTcp });
+    const replies = [this.behaviour({ query, isTcp })].flat();
+    return replies.flatMap((reply) =>
+      reply === undefined ? [] : [Buffer.isBuffer(reply) ? reply : replyBytes(query, reply)],
+    );
+  }
+}

@@ -1,0 +1,39 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { isIPv6 } from 'node:net';
+import { errorMessage, type Logger, wrapError } from '@podwright/base';
+import type { Endpoint } from '../forward/resolvers.ts';
+import { MAX_QUERY_BYTES, RECEIVE_BUFFER_BYTES } from './limits.ts';
+import type { Responder } from './responder.ts';
+
+/** Answers queries by UDP. Throws `failed_precondition` if the endpoint cannot be used. */
+export async function serveUdp({ address, port }: Endpoint, responder: Responder, logger: Logger): Promise<Socket> {
+  const type = isIPv6(address) ? 'udp6' : 'udp4';
+  const socket = createSocket({ type, ipv6Only: type === 'udp6', recvBufferSize: RECEIVE_BUFFER_BYTES });
+  const bound = once(socket, 'listening');
+  socket.bind({ address, port, exclusive: true });
+  try {
+    await bound;
+  } catch (error) {
+    socket.close();
+    throw wrapError(`listen on UDP port ${port} of ${address} for DNS`, error, 'failed_precondition');
+  }
+  socket.on('error', (error) => logger.warn({ error: errorMessage(error) }, 'a UDP socket for DNS failed'));
+  socket.on('message', (request, from) => answerDatagram({ socket, responder, from }, request));
+  return socket;
+}
+
+type Datagrams = { socket: Socket; responder: Responder; from: RemoteInfo };
+
+function answerDatagram({ socket, responder, from }: Datagrams, request: Buffer): void {
+  if (request.length > MAX_QUERY_BYTES || from.port === 0) return;
+  const send = (reply: Buffer) => {
+    try {
+      // an answer that cannot be sent is lost like one on the way: the client asks again
+      socket.send(reply, from.port, from.address, () => undefined);
+    } catch {} // the socket was closed in the meantime
+  };
+  const reply = responder.reply(request, { address: from.address, isTcp: false });
+  if (reply instanceof Promise) void reply.then(send);
+  else if (reply !== undefined) send(reply);
+}

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLASS_IN, RCODE, TYPE } from '../wire/numbers.ts';
+import type { ResourceRecord } from '../wire/record.ts';
+import { type Answer, answer } from './answer.ts';
+import { service, slice, testCluster } from './test-cluster.fixture.ts';
+
+type TypeName = keyof typeof TYPE;
+
+const cluster = testCluster();
+
+const ask = (name: string, type: TypeName, turn = 0): Answer | undefined =>
+  answer({ name, type: TYPE[type], class: CLASS_IN }, cluster, turn);
+
+const dataOf = (record: ResourceRecord): string => {
+  switch (record.type) {
+    case 'A':
+    case 'AAAA':
+      return record.address;
+    case 'TXT':
+      return record.text;
+    case 'SRV':
+      return `${record.priority} ${record.weight} ${record.port} ${record.target}`;
+    case 'SOA':
+      return `${record.primary} ${record.mailbox} ${record.minimum}`;
+    default:
+      return record.target;
+  }
+};
+
+const shown = (records: ResourceRecord[]) => records.map((record) => `${record.name} ${record.type} ${dataOf(record)}`);
+
+/** Checks the records of an answer, each as `TYPE DATA` if it has the asked name, otherwise as `NAME TYPE DATA`. */
+function check(name: string, type: TypeName, ...expected: string[]): void {
+  const found = ask(name, type);
+  assert.equal(found?.rcode, RCODE.NOERROR, name);
+  assert.deepEqual(
+    shown(found.answers).map((text) => (text.startsWith(`${name} `) ? text.slice(name.length + 1) : text)),
+    expected,
+  );
+}
+
+/** Checks that an answer is negative, with the SOA record. */
+function checkNegative(name: string, type: TypeName, rcode: 'NXDOMAIN' | 'NOERROR'): void {
+  const found = ask(name, type);
+  assert.equal(found?.rcode, RCODE[rcode], `${name} ${type}`);
+  assert.deepEqual(found.answers, [], `${name} ${type}`);
+  assert.deepEqual(shown(found.authorities), ['cluster.local SOA ns.dns.cluster.local hostmaster.cluster.local 30']);
+  assert.equal(found.authorities[0]!.ttl, 30);
+}
+
+test('a service with cluster IPs has addresses of both families, and a port an SRV record', () => {
+  check('kubernetes.default.svc.cluster.local', 'A', 'A 10.96.0.1');
+  check('web.shop.svc.cluster.local', 'A', 'A 10.96.0.7');
+  check('web.shop.svc.cluster.local', 'AAAA', 'AAAA fd00::7');
+  check('_http._tcp.web.shop.svc.cluster.local', 'SRV', 'SRV 0 100 80 web.shop.svc.cluster.local');
+  check(
+    'web.shop.svc.cluster.local',
+    'SRV',
+    'SRV 0 50 80 web.shop.svc.cluster.local',
+    'SRV 0 50 9 web.shop.svc.cluster.local',
+  );
+  assert.deepEqual(shown(ask('_http._tcp.web.shop.svc.cluster.local', 'SRV')!.additionals), [
+    'web.shop.svc.cluster.local A 10.96.0.7',
+    'web.shop.svc.cluster.local AAAA fd00::7',
+  ]);
+});
+
+test('a headless service has the addresses of its ready endpoints, and each endpoint a name', () => {
+  check('db.shop.svc.cluster.local', 'A', 'A 10.88.0.5', 'A 10.88.0.6');
+  check('db.shop.svc.cluster.local', 'AAAA', 'AAAA fd00:88::');
+  check('db-0.db.shop.svc.cluster.local', 'A', 'A 10.88.0.5');
+  check('fd00-88--0.db.shop.svc.cluster.local', 'AAAA', 'AAAA fd00:88::');
+  check('10-88-0-20.web.shop.svc.cluster.local', 'A', 'A 10.88.0.20');
+  check(
+    '_sql._tcp.db.shop.svc.cluster.local',
+    'SRV',
+    'SRV 0 33 5432 db-0.db.shop.svc.cluster.local',
+    'SRV 0 33 5432 db-1.db.shop.svc.cluster.local',
+    'SRV 0 33 5432 fd00-88--0.db.shop.svc.cluster.local',
+  );
+  assert.deepEqual(shown(ask('db.shop.svc.cluster.local', 'SRV')!.additionals), [
+    'db-0.db.shop.svc.cluster.local A 10.88.0.5',
+    'db-1.db.shop.svc.cluster.local A 10.88.0.6',
+    'fd00-88--0.db.shop.svc.cluster.local AAAA fd00:88::',
+  ]);
+});
+
+test('an alias is followed inside the cluster, and handed to the resolvers outside', () => {
+  check('out.shop.svc.cluster.local', 'CNAME', 'CNAME www.example.org');
+  check('out.shop.svc.cluster.local', 'A', 'CNAME www.example.org');
+  assert.equal(ask('out.shop.svc.cluster.local', 'A')!.alias, 'www.example.org');
+  check(
+    'near.shop.svc.cluster.local',
+    'A',
+    'CNAME web.shop.svc.cluster.local',
+    'web.shop.svc.cluster.local A 10.96.0.7',
+  );
+  const far = ask('far.shop.svc.cluster.local', 'A')!;
+  assert.equal(far.rcode, RCODE.NXDOMAIN);
+  assert.deepEqual(shown(far.answers), ['far.shop.svc.cluster.local CNAME gone.shop.svc.cluster.local']);
+  assert.equal(ask('ring.shop.svc.cluster.local', 'A')!.rcode, RCODE.SERVFAIL);
+});
+
+test('reverse names are those of cluster IPs and of endpoints; others are not of the cluster', () => {
+  check('1.0.96.10.in-addr.arpa', 'PTR', 'PTR kubernetes.default.svc.cluster.local');
+  check('5.0.88.10.in-addr.arpa', 'PTR', 'PTR db-0.db.shop.svc.cluster.local');
+  check(
+    '7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.d.f.ip6.arpa',
+    'PTR',
+    'PTR web.shop.svc.cluster.local',
+  );
+  for (const name of ['9.0.88.10.in-addr.arpa', '0.88.10.in-addr.arpa', 'x.in-addr.arpa', '1.ip6.arpa'])
+    assert.equal(ask(name, 'PTR'), undefined);
+  assert.equal(ask('1.0.96.10.in-addr.arpa', 'A'), undefined);
+});
+
+test('names of pods are their addresses, whether or not a pod has it', () => {
+  check('10-1-2-3.shop.pod.cluster.local', 'A', 'A 10.1.2.3');
+  check('fd00--1.shop.pod.cluster.local', 'AAAA', 'AAAA fd00::1');
+  checkNegative('10-1-2-3.shop.pod.cluster.local', 'AAAA', 'NOERROR');
+  checkNegative('10-1-2-3.absent.pod.cluster.local', 'A', 'NXDOMAIN');
+  checkNegative('10-1-2-300.shop.pod.cluster.local', 'A', 'NXDOMAIN');
+  checkNegative('web.shop.pod.cluster.local', 'A', 'NXDOMAIN');
+});
+
+test('the domain has its authority, its server and its version', () => {
+  check('cluster.local', 'SOA', 'SOA ns.dns.cluster.local hostmaster.cluster.local 30');
+  check('cluster.local', 'NS', 'NS ns.dns.cluster.local');
+  check('ns.dns.cluster.local', 'A', 'A 10.96.0.10');
+  check('dns-version.cluster.local', 'TXT', 'TXT 1.1.0');
+  checkNegative('dns-version.cluster.local', 'A', 'NOERROR');
+});
+
+test('a name without the asked type, or with names below it only, exists; others do not', () => {
+  for (const name of [
+    'cluster.local',
+    'svc.cluster.local',
+    'pod.cluster.local',
+    'empty.svc.cluster.local',
+    'dns.cluster.local',
+  ])
+    checkNegative(name, 'A', 'NOERROR');
+  checkNegative('kubernetes.default.svc.cluster.local', 'AAAA', 'NOERROR');
+  checkNegative('_tcp.web.shop.svc.cluster.local', 'SRV', 'NOERROR');
+  checkNegative('_http._tcp.web.shop.svc.cluster.local', 'A', 'NOERROR');
+  checkNegative('web.shop.svc.cluster.local', 'TXT', 'NOERROR');
+  checkNegative('literal.shop.svc.cluster.local', 'A', 'NOERROR');
+  for (const name of [
+    'none.shop.svc.cluster.local',
+    'db-2.db.shop.svc.cluster.local',
+    'absent.shop.svc.cluster.local',
+    'web.absent.svc.cluster.local',
+    'absent.svc.cluster.local',
+    'a.out.shop.svc.cluster.local',
+    '_udp.web.shop.svc.cluster.local',
+    '_http._udp.web.shop.svc.cluster.local',
+    'http._tcp.web.shop.svc.cluster.local',
+    'a._http._tcp.web.shop.svc.cluster.local',
+    'example.org.cluster.local',
+    'www.dns.cluster.local',
+  ])
+    checkNegative(name, 'A', 'NXDOMAIN');
+});
+
+test('the case of a name does not matter, and the answer repeats it', () => {
+  check('KuberneteS.default.SVC.Cluster.Local', 'A', 'A 10.96.0.1');
+  assert.equal(ask('xcluster.local', 'A'), undefined);
+  assert.equal(ask('example.org', 'A'), undefined);
+});
+
+test('zones are not transferred', () => {
+  assert.equal(ask('cluster.local', 'AXFR')!.rcode, RCODE.REFUSED);
+});
+
+test('the turn selects the address that is first', () => {
+  const first = (turn: number) => dataOf(ask('db.shop.svc.cluster.local', 'A', turn)!.answers[0]!);
+  assert.deepEqual([0, 1, 2, 3].map(first), ['10.88.0.5', '10.88.0.6', '10.88.0.5', '10.88.0.6']);
+});
+
+test('before all objects are read, a name that is not found is not denied', () => {
+  const starting = testCluster();
+  starting.isComplete = false;
+  const rcode = (name: string) => answer({ name, type: TYPE.A, class: CLASS_IN }, starting)!.rcode;
+  assert.equal(rcode('absent.shop.svc.cluster.local'), RCODE.SERVFAIL);
+  assert.equal(rcode('web.shop.svc.cluster.local'), RCODE.NOERROR);
+});
+
+test('changes of objects change the answers and the serial number', () => {
+  const changing = testCluster();
+  const addresses = (name: string) =>
+    answer({ name, type: TYPE.A, class: CLASS_IN }, changing)!.answers.map(dataOf).join(' ');
+  const reverse = (name: string) => answer({ name, type: TYPE.PTR, class: CLASS_IN }, changing)?.answers.map(dataOf);
+  const serial = changing.serial;
+  changing.setService(service('shop/web', { clusterIP: '10.96.0.8' }));
+  assert.equal(addresses('web.shop.svc.cluster.local'), '10.96.0.8');
+  assert.deepEqual(reverse('8.0.96.10.in-addr.arpa'), ['web.shop.svc.cluster.local']);
+  assert.equal(reverse('7.0.96.10.in-addr.arpa'), undefined);
+  changing.setSlice(slice('shop/db-1', 'db', { ports: [], endpoints: [{ addresses: ['10.88.0.6'] }] }));
+  assert.equal(addresses('db.shop.svc.cluster.local'), '10.88.0.6');
+  assert.equal(reverse('5.0.88.10.in-addr.arpa'), undefined);
+  changing.setSlice(slice('shop/db-1', 'none', { ports: [], endpoints: [{ addresses: ['10.88.0.6'] }] }));
+  assert.equal(addresses('none.shop.svc.cluster.local'), '10.88.0.6');
+  assert.deepEqual(reverse('6.0.88.10.in-addr.arpa'), ['10-88-0-6.none.shop.svc.cluster.local']);
+  changing.deleteSlice(slice('shop/db-1', 'none', {}));
+  assert.equal(addresses('none.shop.svc.cluster.local'), '');
+  changing.deleteService(service('shop/web', {}));
+  changing.deleteNamespace({ metadata: { name: 'shop' } });
+  assert.equal(addresses('db.shop.svc.cluster.local'), '');
+  assert.ok(changing.serial > serial);
+});

@@ -1,0 +1,129 @@
+/**
+ * Answers questions about the cluster's names: Kubernetes' DNS-based service discovery 1.1.0, with the choices that CoreDNS's kubernetes
+ * plugin makes under its default configuration of a cluster (`pods insecure`, `ttl 30`). Pure.
+ */
+import { reverseKey } from '../wire/addresses.ts';
+import { isWithin, lowered } from '../wire/names.ts';
+import { RCODE, TYPE } from '../wire/numbers.ts';
+import type { Question } from '../wire/read-query.ts';
+import type { ResourceRecord } from '../wire/record.ts';
+import { addressRecord, addressRecords } from './address-records.ts';
+import type { ClusterRecords } from './cluster-records.ts';
+import { type FoundName, findName } from './find-name.ts';
+import { serviceRecords } from './service-records.ts';
+import { authorityOf, TTL_SECONDS } from './zone-authority.ts';
+
+/** An authoritative answer. */
+export type Answer = {
+  rcode: number;
+  answers: ResourceRecord[];
+  authorities: ResourceRecord[];
+  additionals: ResourceRecord[];
+  /** A name outside the cluster, to which the last of `answers` is an alias, and whose records the answer still lacks. */
+  alias?: string;
+};
+
+/** Version of the specification, as its section 2.2 wants it. CoreDNS lets it be cached for eight hours. */
+const SCHEMA_VERSION = '1.1.0';
+const VERSION_TTL_SECONDS = 28_800;
+
+/** Aliases of aliases that are followed, as in CoreDNS. */
+const MAX_ALIASES = 10;
+
+/**
+ * Returns the answer to a question of class IN, or `undefined` if it is about a name that is not the cluster's. `turn` selects the order of
+ * several addresses: it begins with the address of this index, modulo the number of addresses.
+ */
+export function answer(question: Question, records: ClusterRecords, turn = 0): Answer | undefined {
+  const name = lowered(question.name);
+  if (!isWithin(name, records.domain)) return reverseAnswer(question, name, records);
+  if (question.type === TYPE.AXFR || question.type === TYPE.IXFR) return empty(RCODE.REFUSED);
+  const found = findName(name, records);
+  if (found === undefined) return negative(records, RCODE.NXDOMAIN);
+  if (found.kind === 'alias') return aliasAnswer(question, found.target, { records, turn });
+  const result = positive(question, found, { records, turn });
+  return result.answers.length > 0 ? result : negative(records, RCODE.NOERROR);
+}
+
+type Context = { records: ClusterRecords; turn: number };
+
+function empty(rcode: number): Answer {
+  return { rcode, answers: [], authorities: [], additionals: [] };
+}
+
+/** A name that does not exist (NXDOMAIN), or has no record of the type (RFC 2308). */
+function negative(records: ClusterRecords, rcode: number): Answer {
+  if (rcode === RCODE.NXDOMAIN && !records.isComplete) return empty(RCODE.SERVFAIL);
+  return { ...empty(rcode), authorities: [authorityOf(records)] };
+}
+
+function reverseAnswer(question: Question, name: string, records: ClusterRecords): Answer | undefined {
+  const key = question.type === TYPE.PTR ? reverseKey(name) : undefined;
+  const names = key === undefined ? [] : records.namesOf(key);
+  if (names.length === 0) return undefined;
+  const answers = names.map(
+    (relative): ResourceRecord => ({ ...own(question), type: 'PTR', target: `${relative}.${records.domain}` }),
+  );
+  return { ...empty(RCODE.NOERROR), answers };
+}
+
+const own = ({ name }: Question) => ({ name, ttl: TTL_SECONDS });
+
+function positive(
+  question: Question,
+  found: Exclude<FoundName, { kind: 'alias' }>,
+  { records, turn }: Context,
+): Answer {
+  const result = empty(RCODE.NOERROR);
+  switch (found.kind) {
+    case 'apex':
+      return { ...result, ...apexRecords(question, records) };
+    case 'version':
+      if (question.type !== TYPE.TXT) return result;
+      return {
+        ...result,
+        answers: [{ name: question.name, ttl: VERSION_TTL_SECONDS, type: 'TXT', text: SCHEMA_VERSION }],
+      };
+    case 'addresses':
+      if (question.type !== TYPE.SRV) return { ...result, answers: addressRecords(question, found.addresses, turn) };
+      return { ...result, ...serviceRecords(question, found.targets, records.domain) };
+    case 'service':
+      return { ...result, ...serviceRecords(question, found.targets, records.domain) };
+    case 'branch':
+      return result;
+  }
+}
+
+function apexRecords(question: Question, records: ClusterRecords): Pick<Answer, 'answers' | 'additionals'> {
+  const authority = authorityOf(records);
+  if (question.type === TYPE.SOA) return { answers: [{ ...authority, name: question.name }], additionals: [] };
+  if (question.type !== TYPE.NS) return { answers: [], additionals: [] };
+  return {
+    answers: [{ ...own(question), type: 'NS', target: authority.primary }],
+    additionals: records.serverAddresses.map((address) => addressRecord(authority.primary, address)),
+  };
+}
+
+/** The alias, and what its target has if it is a name of the cluster, through further aliases. */
+function aliasAnswer(question: Question, first: string, context: Context): Answer {
+  const { records } = context;
+  const answers: ResourceRecord[] = [];
+  let name = question.name;
+  let target = first;
+  for (let count = 0; count < MAX_ALIASES; count++) {
+    answers.push({ name, ttl: TTL_SECONDS, type: 'CNAME', target });
+    if (question.type === TYPE.CNAME) return { ...empty(RCODE.NOERROR), answers };
+    const wanted = lowered(target);
+    if (!isWithin(wanted, records.domain)) return { ...empty(RCODE.NOERROR), answers, alias: target };
+    const found = findName(wanted, records);
+    if (found === undefined) return { ...negative(records, RCODE.NXDOMAIN), answers };
+    if (found.kind !== 'alias') {
+      const rest = positive({ ...question, name: target }, found, context);
+      if (rest.answers.length === 0) return { ...negative(records, RCODE.NOERROR), answers };
+      return { ...rest, answers: [...answers, ...rest.answers] };
+    }
+    name = target;
+    target = found.target;
+  }
+  return empty(RCODE.SERVFAIL); // a loop of aliases
+}

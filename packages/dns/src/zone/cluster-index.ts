@@ -1,0 +1,153 @@
+import type { KubeObject } from '@podwright/kube-api';
+import { addressKey } from '../wire/addresses.ts';
+import { type DnsEndpointSlice, type DnsService, SERVICE_NAME_LABEL } from './api-objects.ts';
+import type { ClusterRecords, RelativeName, ServiceEntry } from './cluster-records.ts';
+import { clusterAddresses, readyEndpoints, serviceEntry } from './service-entry.ts';
+
+type IndexedService = { object: DnsService; entry: ServiceEntry | undefined };
+
+/** Records made from API objects. A change costs as much as the object that changed, not the cluster. */
+export class ClusterIndex implements ClusterRecords {
+  readonly domain: string;
+  readonly serverAddresses: readonly string[];
+  isComplete = false;
+  #serial: number;
+  readonly #namespaces = new Set<string>();
+  readonly #services = new Map<string, IndexedService>();
+  /** By service, then by name of the slice. */
+  readonly #slices = new Map<string, Map<string, DnsEndpointSlice>>();
+  /** The service of each slice. */
+  readonly #serviceOf = new Map<string, string>();
+  readonly #serviceNames = new NamesByAddress();
+  readonly #endpointNames = new NamesByAddress();
+
+  constructor({ domain, serverAddresses }: { domain: string; serverAddresses: readonly string[] }) {
+    this.domain = domain.toLowerCase();
+    this.serverAddresses = serverAddresses;
+    this.#serial = Math.floor(Date.now() / 1000);
+  }
+
+  get serial(): number {
+    return this.#serial;
+  }
+
+  hasNamespace(namespace: string): boolean {
+    return this.#namespaces.has(namespace);
+  }
+
+  service(namespace: string, name: string): ServiceEntry | undefined {
+    const key = `${namespace}/${name}`;
+    const service = this.#services.get(key);
+    if (service === undefined) return undefined;
+    service.entry ??= serviceEntry(service.object, this.#slices.get(key)?.values() ?? []);
+    return service.entry;
+  }
+
+  /** The names of services with this cluster IP, or else those of endpoints, as in CoreDNS. */
+  namesOf(key: string): readonly RelativeName[] {
+    const names = this.#serviceNames.get(key);
+    return names.length > 0 ? names.slice(0, 1) : this.#endpointNames.get(key);
+  }
+
+  setNamespace({ metadata }: KubeObject): void {
+    this.#namespaces.add(metadata.name ?? '');
+    this.#changed();
+  }
+
+  deleteNamespace({ metadata }: KubeObject): void {
+    this.#namespaces.delete(metadata.name ?? '');
+    this.#changed();
+  }
+
+  setService(object: DnsService): void {
+    const key = keyOf(object);
+    this.#services.set(key, { object, entry: undefined });
+    const relative = relativeName(key);
+    const isAlias = object.spec?.type === 'ExternalName';
+    const addresses = isAlias ? [] : clusterAddresses(object.spec ?? {});
+    this.#serviceNames.set(
+      key,
+      addresses.map((address) => [address, relative]),
+    );
+    this.#changed();
+  }
+
+  deleteService(object: DnsService): void {
+    this.#services.delete(keyOf(object));
+    this.#serviceNames.set(keyOf(object), []);
+    this.#changed();
+  }
+
+  setSlice(slice: DnsEndpointSlice): void {
+    this.deleteSlice(slice); // its label may have named another service
+    const key = serviceKeyOf(slice);
+    if (key === undefined) return;
+    const slices = this.#slices.get(key) ?? new Map<string, DnsEndpointSlice>();
+    this.#slices.set(key, slices.set(keyOf(slice), slice));
+    this.#serviceOf.set(keyOf(slice), key);
+    this.#endpointNames.set(
+      keyOf(slice),
+      readyEndpoints(slice).map(({ address, label }) => [address, `${label}.${relativeName(key)}`]),
+    );
+    this.#forgetEntry(key);
+  }
+
+  deleteSlice(slice: DnsEndpointSlice): void {
+    const key = this.#serviceOf.get(keyOf(slice));
+    if (key === undefined) return;
+    this.#serviceOf.delete(keyOf(slice));
+    this.#endpointNames.set(keyOf(slice), []);
+    const slices = this.#slices.get(key);
+    slices?.delete(keyOf(slice));
+    if (slices?.size === 0) this.#slices.delete(key);
+    this.#forgetEntry(key);
+  }
+
+  #forgetEntry(serviceKey: string): void {
+    const service = this.#services.get(serviceKey);
+    if (service !== undefined) service.entry = undefined;
+    this.#changed();
+  }
+
+  /** As in CoreDNS, the serial number is the time of the last change; here it grows with every change. */
+  #changed(): void {
+    this.#serial = Math.max(this.#serial + 1, Math.floor(Date.now() / 1000)) >>> 0;
+  }
+}
+
+/** Names by address. Each owner sets all of its names at once. */
+class NamesByAddress {
+  readonly #byAddress = new Map<string, Map<string, RelativeName>>();
+  readonly #keysOf = new Map<string, string[]>();
+
+  get(key: string): RelativeName[] {
+    return [...new Set(this.#byAddress.get(key)?.values())];
+  }
+
+  set(owner: string, named: readonly (readonly [address: string, name: RelativeName])[]): void {
+    for (const key of this.#keysOf.get(owner) ?? []) {
+      const names = this.#byAddress.get(key);
+      names?.delete(owner);
+      if (names?.size === 0) this.#byAddress.delete(key);
+    }
+    this.#keysOf.delete(owner);
+    for (const [address, name] of named) {
+      const key = addressKey(address)!;
+      const names = this.#byAddress.get(key) ?? new Map<string, RelativeName>();
+      this.#byAddress.set(key, names.set(owner, name));
+      this.#keysOf.set(owner, [...(this.#keysOf.get(owner) ?? []), key]);
+    }
+  }
+}
+
+const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+
+function relativeName(key: string): RelativeName {
+  const [namespace = '', name = ''] = key.split('/');
+  return `${name}.${namespace}.svc`;
+}
+
+function serviceKeyOf({ metadata }: DnsEndpointSlice): string | undefined {
+  const name = metadata.labels?.[SERVICE_NAME_LABEL];
+  return name === undefined ? undefined : `${metadata.namespace ?? ''}/${name}`;
+}

@@ -1,0 +1,35 @@
+/** What the cluster's names are answered from. Names are lower case, as in the API. */
+
+/** A port of a service or endpoint. Without a number, it has no SRV record. */
+export type PortRecord = { name: string; protocol: string; port: number | undefined };
+
+/** A ready endpoint. `label` is the name of the endpoint below that of the service. */
+export type EndpointRecord = { label: string; address: string; ports: readonly PortRecord[] };
+
+export type ServiceEntry = {
+  /** The cluster IPs; none if the service is headless or an alias. */
+  addresses: readonly string[];
+  isHeadless: boolean;
+  /** The name that the service is an alias of. */
+  externalName: string | undefined;
+  ports: readonly PortRecord[];
+  endpoints: readonly EndpointRecord[];
+};
+
+/** A name below the cluster's domain without the domain, such as `web.default.svc`. */
+export type RelativeName = string;
+
+export interface ClusterRecords {
+  /** The cluster's domain, such as `cluster.local`. */
+  readonly domain: string;
+  /** Grows with each change: the serial number of the zone. */
+  readonly serial: number;
+  /** Whether all objects have been read. Until then, a name that is not found may exist. */
+  readonly isComplete: boolean;
+  /** Addresses of the DNS server itself. */
+  readonly serverAddresses: readonly string[];
+  hasNamespace(namespace: string): boolean;
+  service(namespace: string, name: string): ServiceEntry | undefined;
+  /** The names of an address, given by its key (see `addressKey`). */
+  namesOf(key: string): readonly RelativeName[];
+}
