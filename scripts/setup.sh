@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 NODE_VERSION=${PODWRIGHT_NODE_VERSION:-24.21.0}
 RUN_PROGRAMS='conmon catatonit busybox'
 RUN_PACKAGES='crun runc conmon catatonit busybox-static util-linux ca-certificates'
-DEV_PROGRAMS='mmdebstrap shellcheck crun runc containerd docker-registry umoci skopeo dockerd ip nft iptables socat openssl jq curl systemd-notify dbus-daemon prometheus mkfs.xfs strip zstd dpkg-deb rpmbuild kubectl'
-DEV_PACKAGES='mmdebstrap shellcheck containerd containernetworking-plugins docker-registry umoci skopeo docker.io iproute2 nftables iptables socat openssl jq curl systemd dbus prometheus xfsprogs binutils zstd dpkg rpm'
+DEV_PROGRAMS='mmdebstrap shellcheck crun runc containerd docker-registry umoci skopeo dockerd ip nft iptables socat openssl jq curl systemd-notify dbus-daemon prometheus mkfs.xfs strip zstd dpkg-deb rpmbuild kubectl dig'
+DEV_PACKAGES='mmdebstrap shellcheck containerd containernetworking-plugins docker-registry umoci skopeo docker.io iproute2 nftables iptables socat openssl jq curl systemd dbus prometheus xfsprogs binutils zstd dpkg rpm bind9-dnsutils'
 
 # npm would run compiled code from /tmp/node-compile-cache, which may be another user's.
 run_npm() { NODE_DISABLE_COMPILE_CACHE=1 npm "$@"; }
