@@ -1,4 +1,4 @@
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { errorMessage, type Logger, wrapError } from '@podwright/base';
@@ -9,7 +9,9 @@ import type { Responder } from './responder.ts';
 /** Answers queries by UDP. Throws `failed_precondition` if the endpoint cannot be used. */
 export async function serveUdp({ address, port }: Endpoint, responder: Responder, logger: Logger): Promise<Socket> {
   const type = isIPv6(address) ? 'udp6' : 'udp4';
-  const socket = createSocket({ type, ipv6Only: type === 'udp6', recvBufferSize: RECEIVE_BUFFER_BYTES });
+  // all destinations are addresses: the default would defer each to look it up
+  const lookup: SocketOptions['lookup'] = (address, _options, done) => done(null, address, type === 'udp6' ? 6 : 4);
+  const socket = createSocket({ type, ipv6Only: type === 'udp6', recvBufferSize: RECEIVE_BUFFER_BYTES, lookup });
   const bound = once(socket, 'listening');
   socket.bind({ address, port, exclusive: true });
   try {
