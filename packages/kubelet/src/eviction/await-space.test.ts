@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { type Signal, thresholdsOf } from '@podwright/kubelet-configuration';
 import { awaitSpace } from './await-space.ts';
 import { EvictedSpace } from './evicted-space.ts';
-import { podOf, statsOf } from './pods.fixture.ts';
+import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 
 const SIGNAL: Signal = 'nodefs.available';
 const MI = 1n << 20n;
@@ -31,21 +31,26 @@ type Given = {
   isPartial?: boolean;
   isDeleting?: (nowMs: number) => boolean;
   isRemoving?: (nowMs: number) => boolean;
+  /** The use of another pod before and after the eviction; it is not measured without the latter. */
+  other?: { before: GivenUse; after?: GivenUse };
 };
 
 /** How long the wait for an evicted pod's space takes, in seconds. */
-async function waited(t: TestContext, { available, isPartial, isDeleting, isRemoving }: Given): Promise<number> {
+async function waited(t: TestContext, given: Given): Promise<number> {
+  const { available, isPartial, isDeleting, isRemoving, other } = given;
   const now = virtualTime(t);
   const observe = async () => {
     const observed = { available: BigInt(available(now())) * MI, capacity: 1000n * MI, atMs: now() };
     return new Map([[SIGNAL, observed]]);
   };
   const evicted = [{ pod: podOf('a'), stats: statsOf('a', { volume: 50, isPartial }) }];
-  const disk = { resource: { signal: SIGNAL, layout: 'shared' } as const, available: 10n * MI, evicted, others: [] };
+  const others = other === undefined ? [] : [{ pod: podOf('b'), stats: statsOf('b', other.before) }];
+  const otherUse = async () => (other?.after === undefined ? [] : [statsOf('b', other.after)]);
+  const disk = { resource: { signal: SIGNAL, layout: 'shared' } as const, available: 10n * MI, evicted, others };
   const { signal: stopping } = new AbortController();
   const signals = { observe };
   const isStillDeleting = () => isDeleting?.(now()) === true;
-  await awaitSpace({ signals, isDeleting: isStillDeleting, otherUse: async () => [], stopping }, thresholds, {
+  await awaitSpace({ signals, isDeleting: isStillDeleting, otherUse, stopping }, thresholds, {
     space: new EvictedSpace([disk]),
     isRemoving: () => isRemoving?.(now()) === true,
   });
@@ -76,4 +81,36 @@ test('the wait is longer while files or containers of a pod of unknown use are b
   assert.ok((await waited(t, { ...given, isRemoving: () => true })) < 31);
   const long = await waited(t, { ...given, isDeleting: () => true });
   assert.ok(long > 120 && long < 121);
+});
+
+test('the space that another pod has taken is freed, even if that pod is only partly measured', async (t) => {
+  const available = () => 10;
+  const after = { volume: 150 };
+  for (const [before, later] of [
+    [{ volume: 100 }, after],
+    [{ volume: 100 }, { ...after, isPartial: true }],
+  ] as const)
+    assert.equal(await waited(t, { available, other: { before, after: later } }), 1);
+  const unknown = [
+    { before: { volume: 100, isPartial: true }, after },
+    { before: { volume: 100 }, after: { volume: 20, isPartial: true } },
+    { before: { volume: 100 } },
+  ];
+  for (const other of unknown) assert.equal(await waited(t, { available, other }), 4);
+});
+
+test('files that a partly measured pod seems to lack do not hide that another pod has taken the space', () => {
+  const evicted = [{ pod: podOf('a'), stats: statsOf('a', { volume: 50 }) }];
+  const others = ['b', 'c'].map((name) => ({ pod: podOf(name), stats: statsOf(name, { volume: 100 }) }));
+  const resource = { signal: SIGNAL, layout: 'shared' } as const;
+  const space = new EvictedSpace([{ resource, available: 10n * MI, evicted, others }]);
+  const observations = new Map([[SIGNAL, { available: 10n * MI, capacity: 1000n * MI, atMs: 0 }]]);
+  const otherUse = [statsOf('b', { volume: 150 }), statsOf('c', { volume: 10, isPartial: true })];
+  assert.ok(space.isFreed({ signals: [SIGNAL], observations, otherUse, isUnknownFreed: false }));
+});
+
+test('the space of an evicted pod is awaited while it is removed, although another pod is only partly measured', async (t) => {
+  const other = { before: { volume: 100 }, after: { volume: 20, isPartial: true } };
+  const isDeleting = (nowMs: number) => nowMs < 20_000;
+  assert.ok((await waited(t, { available: () => 10, other, isDeleting })) > 23);
 });

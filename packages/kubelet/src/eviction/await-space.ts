@@ -14,8 +14,8 @@ import { thresholdsMet } from './observed-signals.ts';
 const EVICTION_CHECKS_IN_VAIN = 4;
 
 /**
- * Number of consecutive checks without newly freed space after which the space of evicted pods of unknown use is assumed to be freed. Only
- * checks after the pods and their files have been removed count.
+ * Number of consecutive checks without newly freed space after which the space of evicted pods is assumed to be freed if their use, or the
+ * growth of other pods, is unknown. Only checks after the pods and their files have been removed count.
  */
 const EVICTION_IDLE_CHECKS = 14;
 
@@ -80,6 +80,6 @@ async function isFreed(
   check: Omit<SpaceCheck, 'otherUse'>,
 ): Promise<boolean> {
   if (!check.isUnknownFreed && !space.isKnown(check.signals)) return false;
-  if (space.isFreed({ ...check, otherUse: [] })) return true;
+  if (space.isFreed(check)) return true;
   return space.isFreed({ ...check, otherUse: await otherUse() });
 }

@@ -20,11 +20,14 @@ type EvictingRound = {
 /** A disk that was short when pods were evicted: what was available, and the pods' use at that time. */
 export type ShortDisk = { resource: Resource; available: bigint; evicted: Candidate[]; others: Candidate[] };
 
-/** Current observations of the disks of the given signals, and the other pods' current use, if it was measured. */
+/**
+ * Current observations of the disks of the given signals, and the other pods' current use; without `otherUse`, they are assumed to use as
+ * much as when the pods were evicted. `isUnknownFreed`: whether space that is not fully known counts as freed.
+ */
 export type SpaceCheck = {
   signals: readonly Signal[];
   observations: Observations;
-  otherUse: readonly PodStatsByDisk[];
+  otherUse?: readonly PodStatsByDisk[];
   isUnknownFreed: boolean;
 };
 
@@ -51,8 +54,9 @@ export class EvictedSpace {
   }
 
   /**
-   * Whether the evicted pods' space on the disks of the given signals is free, or in use by other pods according to their current
-   * `otherUse`. `isUnknownFreed`: the result for disks of which an evicted pod's use is not fully known.
+   * Whether the evicted pods' space on the disks of the given signals is free, or in use by other pods. `isUnknownFreed` is the result for
+   * a disk of which an evicted pod's use is not fully known. It is also the result if less is free than the evicted pods used, but another
+   * pod whose growth is not fully known may have taken the rest.
    */
   isFreed({ signals, observations, otherUse, isUnknownFreed }: SpaceCheck): boolean {
     return signals.every((signal) => {
@@ -62,7 +66,9 @@ export class EvictedSpace {
       if (available < disk.available) disk.available = available;
       const expected = expectedOf(disk);
       if (expected === undefined) return isUnknownFreed;
-      return available - disk.available + growth(disk, otherUse) >= (expected * EVICTED_SPACE_PERCENT) / 100n;
+      const { least, isKnown } = otherUse === undefined ? NO_GROWTH : growth(disk, otherUse);
+      if (available - disk.available + least >= (expected * EVICTED_SPACE_PERCENT) / 100n) return true;
+      return !isKnown && isUnknownFreed;
     });
   }
 }
@@ -92,12 +98,25 @@ function expectedOf({ evicted, resource }: ShortDisk): bigint | undefined {
   return evicted.reduce((sum, { stats, latest = stats }) => sum + useOf(latest!, resource), 0n);
 }
 
-/** By how much the other pods' use has grown since the eviction. */
-function growth({ others, resource }: ShortDisk, now: readonly PodStatsByDisk[]): bigint {
+type Growth = { least: bigint; isKnown: boolean };
+
+const NO_GROWTH: Growth = { least: 0n, isKnown: true };
+
+/**
+ * By how much the other pods' use has grown since the eviction, at least. A later measurement that is partial is a lower bound of the use.
+ * An earlier one that is partial says nothing about the growth.
+ */
+function growth({ others, resource }: ShortDisk, now: readonly PodStatsByDisk[]): Growth {
   const byUid = new Map(now.map((one) => [one.podRef.uid, one]));
-  return others.reduce((sum, { pod, stats, latest = stats }) => {
+  const all = others.map(({ pod, stats, latest = stats }): Growth => {
     const later = byUid.get(pod.metadata.uid);
-    if (later === undefined || later.isPartial || latest === undefined || latest.isPartial) return sum;
-    return sum + useOf(later, resource) - useOf(latest, resource);
-  }, 0n);
+    if (later === undefined || latest === undefined || latest.isPartial) return { least: 0n, isKnown: false };
+    const least = useOf(later, resource) - useOf(latest, resource);
+    if (!later.isPartial) return { least, isKnown: true };
+    return { least: least > 0n ? least : 0n, isKnown: false };
+  });
+  return {
+    least: all.reduce((sum, { least }) => sum + least, 0n),
+    isKnown: all.every(({ isKnown }) => isKnown),
+  };
 }
