@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DiskLayout, Signal } from '@podwright/kubelet-configuration';
 import { type GivenPod, type GivenUse, podOf, statsOf } from './pods.fixture.ts';
-import { rankPods } from './rank-pods.ts';
+import { isExplained, rankPods } from './rank-pods.ts';
 
 type Given = Record<string, [GivenPod, GivenUse | undefined]>;
 
@@ -33,7 +33,7 @@ test('memory: pods over their requests first, then by priority, then by the exce
       'over-low-much': [{}, { memory: 60 }],
       unknown: [{ priority: 9, requests: { memory: '1Gi' } }, undefined],
     },
-    'unknown over-low-much over-low-little over-high within-low within-high',
+    'over-low-much over-low-little over-high unknown within-low within-high',
   );
 });
 
@@ -119,4 +119,34 @@ test('disk: earlier usage of others does not explain what is in use now', () => 
     check('nodefs.available', given, expected, { missing: 60n << 20n, used: 600n << 20n, ...more });
   check600('freed hider idle');
   check600('hider freed idle', { latest });
+});
+
+test('a pod that was not measured is not evicted before a pod that explains the shortage, but before all others', () => {
+  const given = (use: GivenUse): Given => ({
+    unknown: [{}, undefined],
+    'unknown-vital': [{ priority: 9 }, undefined],
+    hog: [{ priority: 5 }, use],
+    small: [{}, { memory: 1, root: 1, processes: 1, inodes: 1 }],
+  });
+  const hog = given({ memory: 90, root: 90, processes: 90, inodes: 90 });
+  const [missing, few] = [60n << 20n, 60n];
+  check('nodefs.available', hog, 'hog unknown unknown-vital small', { missing });
+  check('nodefs.inodesFree', hog, 'hog unknown unknown-vital small', { missing: few });
+  check('memory.available', hog, 'small hog unknown unknown-vital', { missing });
+  check('pid.available', hog, 'small hog unknown unknown-vital', { missing: few });
+  const none = given({ memory: 9, root: 9, processes: 9, inodes: 9 });
+  for (const signal of ['nodefs.available', 'memory.available'] as const)
+    check(signal, none, 'unknown unknown-vital small hog', { missing });
+});
+
+test('disk: usage within a request explains no shortage, and neither do pods without a measurement', () => {
+  const given: Given = {
+    within: [{ requests: { 'ephemeral-storage': '100Mi' } }, { root: 90 }],
+    unknown: [{}, undefined],
+  };
+  check('nodefs.available', given, 'unknown within', { missing: 60n << 20n });
+  const shortage = { signal: 'nodefs.available', layout: 'shared', missing: 60n << 20n, used: 0n } as const;
+  const explained = (use: GivenUse) =>
+    isExplained([{ pod: podOf('a'), stats: statsOf('a', use) }, { pod: podOf('unknown') }], shortage);
+  assert.deepEqual([explained({ root: 50 }), explained({ root: 60 })], [false, true]);
 });

@@ -12,14 +12,14 @@ import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/k
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 
 /**
- * A pod that may be evicted. A pod without `stats` is evicted first, as in upstream. `latest`: the pod's most recent measurement if `stats`
- * is an older one.
+ * A pod that may be evicted. `stats` is absent if the pod has not been measured. `latest`: the pod's most recent measurement if `stats` is an
+ * older one.
  */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk; latest?: PodStatsByDisk };
 
-type Known = Candidate & { stats: PodStatsByDisk };
+type Measured = Candidate & { stats: PodStatsByDisk };
 
-type Compare = (a: Candidate, b: Candidate) => number;
+type Compare = (a: Measured, b: Measured) => number;
 
 /** The resource behind an eviction signal. The disk layout determines which parts of a pod's usage are on the signal's file system. */
 export type Resource = { signal: Signal; layout: DiskLayout };
@@ -30,10 +30,24 @@ export type Resource = { signal: Signal; layout: DiskLayout };
  */
 export type Shortage = Resource & { missing: bigint; used: bigint };
 
-/** Sorts pods into eviction order. Pods of equal rank keep their relative order. */
+/**
+ * Sorts pods into eviction order. Pods of equal rank keep their relative order. Upstream evicts pods that have not been measured first. Here
+ * they follow the last pod that exceeds its request and uses at least what is missing, because that pod explains the shortage.
+ */
 export function rankPods(candidates: readonly Candidate[], shortage: Shortage): Candidate[] {
-  const order = orderOf(shortage, assumedUse(candidates, shortage));
-  return candidates.toSorted((a, b) => {
+  const use = assumedUse(candidates, shortage);
+  const over = excessOf(shortage, use);
+  const measured = inOrder(candidates.filter(isMeasured), orderOf(shortage, use));
+  const unmeasured = inOrder(
+    candidates.filter((one) => !isMeasured(one)),
+    [byPriority],
+  );
+  const place = measured.findLastIndex((one) => over(one) > 0n && use(one) >= shortage.missing) + 1;
+  return [...measured.slice(0, place), ...unmeasured, ...measured.slice(place)];
+}
+
+function inOrder<T>(all: readonly T[], order: readonly ((a: T, b: T) => number)[]): T[] {
+  return all.toSorted((a, b) => {
     for (const compare of order) {
       const result = compare(a, b);
       if (result !== 0) return result;
@@ -43,13 +57,12 @@ export function rankPods(candidates: readonly Candidate[], shortage: Shortage): 
 }
 
 /**
- * Whether the pods' known usage accounts for the missing disk space. Always true for memory and PIDs, and if some of the pods have no
- * measurement at all. Usage that is merely assumed for partly measured pods does not count, because the host may be using that space.
+ * Whether the pods' known usage accounts for the missing disk space. Always true for memory and PIDs. Usage that is merely assumed for
+ * partly measured pods, or that pods without a measurement may have, does not count, because the host may be using that space.
  */
 export function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
   if (!isOfDisk(shortage.signal)) return true;
   const known = candidates.flatMap(({ stats }) => stats ?? []);
-  if (known.length > 0 && known.length < candidates.length) return true;
   return known.reduce((sum, stats) => sum + useOf(stats, shortage), 0n) >= shortage.missing;
 }
 
@@ -81,7 +94,7 @@ export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigi
  * usage that the pods' latest measurements do not account for, so that it gains nothing by holding more deleted files open than can be
  * counted. Upstream does not count deleted files at all.
  */
-function assumedUse(candidates: readonly Candidate[], shortage: Shortage): (one: Known) => bigint {
+function assumedUse(candidates: readonly Candidate[], shortage: Shortage): (one: Measured) => bigint {
   if (!isOfDisk(shortage.signal)) return ({ stats }) => useOf(stats, shortage);
   const latestOf = ({ stats, latest = stats }: Candidate) => (latest === undefined ? 0n : useOf(latest, shortage));
   const unexplained = shortage.used - candidates.reduce((sum, one) => sum + latestOf(one), 0n);
@@ -92,19 +105,23 @@ function assumedUse(candidates: readonly Candidate[], shortage: Shortage): (one:
   };
 }
 
-function orderOf(shortage: Shortage, use: (one: Known) => bigint): Compare[] {
+function orderOf(shortage: Shortage, use: (one: Measured) => bigint): Compare[] {
   const resource = resourceOf(shortage.signal);
   if (resource === 'pids') return [byPriority, mostFirst(use)];
-  if (resource === 'memory') {
-    const over = (one: Known) => use(one) - requestOf(one.pod, 'memory');
-    return [excessFirst(over), byPriority, mostFirst(over)];
-  }
-  // as in upstream, the last comparison subtracts the ephemeral-storage request, in bytes, even from a number of inodes
-  const storage = ({ pod }: Known) => requestOf(pod, 'ephemeral-storage');
-  const exceeded = (one: Known) => use(one) - (resource === 'inodes' ? 0n : storage(one));
+  const over = excessOf(shortage, use);
+  if (resource === 'memory') return [excessFirst(over), byPriority, mostFirst(over)];
   // not in upstream: evicting a pod that uses less than what is missing would not end the shortage
   const accountsFirst = excessFirst((one) => use(one) - shortage.missing + 1n);
-  return [excessFirst(exceeded), accountsFirst, byPriority, mostFirst((one) => use(one) - storage(one))];
+  // as in upstream, the ephemeral-storage request, in bytes, is subtracted even from a number of inodes
+  const most = mostFirst((one) => use(one) - requestOf(one.pod, 'ephemeral-storage'));
+  return [excessFirst(over), accountsFirst, byPriority, most];
+}
+
+/** Returns by how much a pod exceeds its request. There are no requests for processes and inodes. */
+function excessOf({ signal }: Shortage, use: (one: Measured) => bigint): (one: Measured) => bigint {
+  const resource = resourceOf(signal);
+  if (resource === 'pids' || resource === 'inodes') return use;
+  return (one) => use(one) - requestOf(one.pod, resource);
 }
 
 /** Returns the parts of a pod's disk usage that are on the signal's file system. Images are not attributed to pods. */
@@ -114,26 +131,21 @@ function diskParts(signal: Signal, layout: DiskLayout): (keyof PodDiskUse)[] {
   return signal.startsWith('nodefs.') ? ['kubelet'] : ['layers'];
 }
 
-const byPriority: Compare = (a, b) => Math.sign(podPriority(a.pod) - podPriority(b.pod));
+const byPriority = (a: Candidate, b: Candidate) => Math.sign(podPriority(a.pod) - podPriority(b.pod));
 
 /** Sorts pods with a positive excess first. */
-function excessFirst(excess: (one: Known) => bigint): Compare {
-  return ifKnown((a, b) => Number(excess(b) > 0n) - Number(excess(a) > 0n));
+function excessFirst(excess: (one: Measured) => bigint): Compare {
+  return (a, b) => Number(excess(b) > 0n) - Number(excess(a) > 0n);
 }
 
-function mostFirst(amount: (one: Known) => bigint): Compare {
-  return ifKnown((a, b) => {
+function mostFirst(amount: (one: Measured) => bigint): Compare {
+  return (a, b) => {
     const difference = amount(b) - amount(a);
     return difference > 0n ? 1 : difference < 0n ? -1 : 0;
-  });
+  };
 }
 
-function ifKnown(compare: (a: Known, b: Known) => number): Compare {
-  return (a, b) =>
-    isKnown(a) && isKnown(b) ? compare(a, b) : Number(b.stats === undefined) - Number(a.stats === undefined);
-}
-
-const isKnown = (one: Candidate): one is Known => one.stats !== undefined;
+const isMeasured = (one: Candidate): one is Measured => one.stats !== undefined;
 
 /** The pod's request in bytes, rounded down. Includes the overhead unless the request is zero (GetResourceRequestQuantity). */
 function requestOf({ spec }: Pod, name: 'memory' | 'ephemeral-storage'): bigint {
