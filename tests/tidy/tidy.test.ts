@@ -79,6 +79,7 @@ const ARROWS: Record<string, string[]> = {
   cli: [
     'base',
     'api-server',
+    'controllers',
     'host',
     'metadata',
     'system',

@@ -1,5 +1,5 @@
-export { deploymentController } from './deployments/deployment-controller.ts';
 export { cronJobController } from './cron-jobs/cron-job-controller.ts';
+export { deploymentController } from './deployments/deployment-controller.ts';
 export type { Controller, ControllerParts } from './framework/controller.ts';
 export type { ObjectCache, ObjectChange } from './framework/object-cache.ts';
 export type { SharedObjects } from './framework/shared-objects.ts';

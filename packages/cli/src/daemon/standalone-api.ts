@@ -16,6 +16,7 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
 import { ADMINISTRATOR, auditOptions } from './api-server.ts';
 import type { ClusterConnection } from './cluster.ts';
+import { startNodeControllers } from './node-controllers.ts';
 import { limitStrangers } from './stranger-connections.ts';
 
 /** Starts the API server. The kubelet joins it as the node, with the rights of a node. */
@@ -39,8 +40,14 @@ export async function startStandaloneApi(config: NodeConfig): Promise<ClusterCon
   };
   try {
     const renewal = await writeKubeconfig(server, kubeconfig, logger);
+    const controllers = startNodeControllers(server, logger);
     logger.info({ url: server.url, socket: socketPath }, 'the Kubernetes API is available');
-    return { ...connectionTo(server, nodeName, renewal), reachKubelet };
+    const connection = connectionTo(server, nodeName, renewal);
+    const close = async () => {
+      await controllers.stop();
+      await connection.close();
+    };
+    return { ...connection, reachKubelet, close };
   } catch (error) {
     await server.stop();
     throw error;
