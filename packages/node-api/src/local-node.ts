@@ -259,7 +259,7 @@ export class LocalNode implements NodeBackend {
   /** Waits until the kubelet has received the new pods, so that the next command finds them. They may have to wait for the node. */
   async #received(objects: ApplyResult['objects']): Promise<void> {
     const { kubelet } = this.#parts;
-    const uids = objects.flatMap(({ uid, action }) => (uid === undefined || action !== 'created' ? [] : [uid]));
+    const uids = objects.flatMap(({ kind, uid = '', action }) => (kind === 'Pod' && action === 'created' ? [uid] : []));
     const known = () => new Set(kubelet.pods().map(({ metadata }) => metadata.uid));
     const areReceived = () => uids.every((uid) => known().has(uid));
     const endMs = performance.now() + RECEIVED_TIMEOUT_MS;

@@ -44,7 +44,13 @@ const event = object({
   message: string(),
   count: int(),
   lastTimestamp: string(),
-  involvedObject: object({ kind: string(), namespace: string(), name: string(), uid: string() }),
+  // an object of the cluster has no namespace, and some clients leave out the UID
+  involvedObject: object({
+    kind: string(),
+    namespace: string().optional(),
+    name: string(),
+    uid: string().optional(),
+  }),
 });
 const change = oneOf(['ADDED', 'MODIFIED', 'DELETED']);
 

@@ -1,5 +1,5 @@
 import { errorCode } from '@podwright/base';
-import type { EphemeralContainer, Event, Pod } from '@podwright/kube-api';
+import type { EphemeralContainer, Event, KubeObject, Pod } from '@podwright/kube-api';
 import type { TraceSpan } from '@podwright/kubelet';
 import type {
   ApplyResult,
@@ -163,6 +163,22 @@ export class NodeClient {
   /** Finds the paths of objects in the node's Kubernetes API. */
   async locate(objects: readonly ApiPlace[]): Promise<LocatedObject[]> {
     return (await import('./api-path.ts')).locate(this.http, objects);
+  }
+
+  /** Reads an object by its path in the node's Kubernetes API. */
+  readObject(path: string): Promise<KubeObject> {
+    return this.http.json({ method: 'GET', path }, decodeAnything) as Promise<KubeObject>;
+  }
+
+  /** Yields the object at a path of the node's Kubernetes API, then its changes. */
+  async *watchObject(path: string, signal: AbortSignal): AsyncGenerator<{ type: string; object: KubeObject }> {
+    const slash = path.lastIndexOf('/');
+    const query = { ...WATCH_FROM_LIST, fieldSelector: selectName(decodeURIComponent(path.slice(slash + 1))) };
+    const response = await this.http.stream({ method: 'GET', path: path.slice(0, slash), query, signal });
+    for await (const change of readValues(response, decodeAnything, signal)) {
+      const { type, object } = change as { type: string; object: KubeObject };
+      if (type !== 'BOOKMARK') yield { type, object };
+    }
   }
 
   /** Restarts a pod's containers in place, or only the given one. Does not wait for them to run again. */

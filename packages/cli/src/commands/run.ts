@@ -12,11 +12,12 @@ import { canRedraw } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
 import { Interrupted, listenForInterrupts } from '../run/interrupt.ts';
 import { podLabel } from '../run/pod-rows.ts';
-import { applyWithConsent, reportAdopted, reportExisting } from '../run/replacing.ts';
+import { applyWithConsent, objectNames, reportAdopted, reportExisting } from '../run/replacing.ts';
 import type { Course as AppliedCourse, WatchOptions } from '../run/run-ending.ts';
 import { adoptLeftovers, dropAdopted, leftoverRecords, recordRun, uidsOfRuns } from '../run/run-records.ts';
 import { RunSession } from '../run/run-session.ts';
 import { watchRun } from '../run/watch-run.ts';
+import { isEndless, isWorkload } from '../run/workload-state.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 export type RunOptions = ManifestOptions & Partial<WatchOptions> & { force?: boolean; dryRun?: boolean };
@@ -29,7 +30,7 @@ export async function run(files: string[], options: RunOptions, context: Command
   if (options.dryRun) return dryRun(node.client, manifests);
   const program = ['podwright', ...context.configArgs].join(' ');
   const interrupts = listenForInterrupts();
-  const prefixed = canRedraw(process.stdout) || containersIn(manifests) > 1;
+  const prefixed = canRedraw(process.stdout) || containersIn(manifests) > 1 || manifests.others.some(isWorkload);
   const course = {
     node,
     program,
@@ -113,8 +114,11 @@ async function readRunnable(names: string[], options: RunOptions, client: NodeCl
   const pods = podsIn(manifests);
   if (pods.length === 0 && !needsApi(manifests))
     throw refuse(`run ${names.join(', ')}: it contains no Pod; 'podwright apply' accepts other objects`);
+  if (!once) return manifests;
+  const [workload] = manifests.others.filter(isEndless);
+  if (workload !== undefined) throw refuse(`run --once: ${objectNames([workload])} never ends; leave out --once`);
   const endless = pods.find(({ spec }) => spec.restartPolicy === 'Always');
-  if (!once || endless === undefined) return manifests;
+  if (endless === undefined) return manifests;
   throw refuse(
     `run --once: pod ${podLabel(endless)} never ends, as its restartPolicy is Always (the default); ` +
       'give it Never or OnFailure, or leave out --once',

@@ -32,7 +32,7 @@ async function shown(
   } as unknown as RunView;
   const warnings = new Map<string, string>();
   const feed = { client, view, onTransfer: () => lines.push('progress'), signal: new AbortController().signal };
-  await showEvents({ ...feed, uids: new Set(['u']), old, warnings });
+  await showEvents({ ...feed, uids: () => new Set(['u']), old, warnings });
   return { shown: lines, warnings };
 }
 

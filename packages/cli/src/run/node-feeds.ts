@@ -29,7 +29,7 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
 }
 
 /**
- * Shows the events of the pods in `uids`; for pods in `old`, only new ones. Stores each pod's last warning in `warnings`, by UID. Image
+ * Shows the events of the objects with the UIDs, of which there may be more later; for pods in `old`, only new ones. Stores each pod's last warning in `warnings`, by UID. Image
  * transfers are not requested until an image is pulled, to spare the node that work while it is starting the pods.
  */
 export async function showEvents(feed: EventFeed): Promise<void> {
@@ -46,13 +46,20 @@ export async function showEvents(feed: EventFeed): Promise<void> {
         printError(`podwright: events cannot be read: ${errorMessage(error)}`);
         break;
       }
-      known = uids; // a node that restarts sends the earlier events again
+      known = uids(); // a node that restarts sends the earlier events again
     }
   }
   await transfers.shown;
 }
 
-type EventFeed = FeedOptions & { uids: Set<string>; old: ReadonlySet<string>; warnings: Map<string, string> };
+type EventFeed = FeedOptions & {
+  uids: () => ReadonlySet<string>;
+  old: ReadonlySet<string>;
+  warnings: Map<string, string>;
+} & {
+  /** Whether more objects may be added. */
+  followsMore?: boolean;
+};
 
 /** `shown` resolves once transfers are no longer shown; it is absent until an image is pulled. */
 type Transfers = { shown?: Promise<void> };
@@ -64,10 +71,10 @@ async function showConnection(
 ): Promise<void> {
   const { client, view, signal, uids, warnings } = feed;
   // a node may have thousands of events, so filter by UID on the server if there is only one pod
-  const only = uids.size === 1 ? [...uids][0] : undefined;
-  for await (const { object } of client.watchEvents(signal, only)) {
+  const [only, ...others] = feed.followsMore ? [] : uids();
+  for await (const { object } of client.watchEvents(signal, others.length > 0 ? undefined : only)) {
     const { type, reason, message, involvedObject } = object;
-    if (!uids.has(involvedObject.uid)) continue;
+    if (!uids().has(involvedObject.uid)) continue;
     const isNew = !known.has(involvedObject.uid) || Date.parse(object.lastTimestamp) >= wholeSecond(sinceMs);
     if (reason === 'Pulling' && isNew) transfers.shown ??= showTransfers(feed);
     if (REPEATED_BY_STATE.has(reason)) continue;

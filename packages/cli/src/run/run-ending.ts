@@ -9,6 +9,7 @@ import { Interrupted, type Interrupts, TimedOut } from './interrupt.ts';
 import { explainTrouble, isInTrouble } from './not-ready.ts';
 import { isEnded, isReady, isWell, lacksImage, lostContainers } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
+import { objectNames } from './replacing.ts';
 import type { RunSession } from './run-session.ts';
 import { failsToStart, NotStarted } from './start-patience.ts';
 
@@ -59,13 +60,17 @@ export async function endEarly(course: WatchedCourse, error: unknown): Promise<E
   const pods = [...session.pods.values()];
   if (error instanceof TimedOut || error instanceof NotStarted) {
     const late = pods.filter((pod) => isLate(pod, course, error));
-    printError(`podwright: ${lateness(error, options)}: ${late.map(podLabel).join(', ')}`);
+    const { incomplete } = session;
+    const names = [...late.map(podLabel), ...incomplete.map(({ object }) => objectNames([object]))];
+    printError(`podwright: ${lateness(error, options)}: ${names.join(', ')}`);
     await explain(course, late);
+    explainWorkloads(course);
     if (options.detach) reportRunning(pods, program);
     return { exitCode: 1, early: true, keep: options.detach };
   }
   if (error instanceof Interrupted) {
     await explain(course, pods.filter(isInTrouble));
+    explainWorkloads(course);
     if (options.detach) reportRunning(pods, program);
     return { exitCode: error.exitCode, early: true, keep: options.detach };
   }
@@ -82,6 +87,14 @@ function lateness(error: TimedOut | NotStarted, { once }: WatchOptions): string 
   if (error instanceof NotStarted)
     return `no container has started within ${error.seconds} s ('--timeout 10m' waits longer)`;
   return `not ${once ? 'ended' : 'ready'} within ${error.seconds} s (--timeout)`;
+}
+
+/** Prints a line about each workload whose pods are not all available. */
+export function explainWorkloads({ session, warnings }: WatchedCourse): void {
+  for (const { object, progress, failure } of session.incomplete) {
+    const why = [failure, warnings.get(object.uid ?? '')].find((one) => one !== undefined);
+    printError(`${objectNames([object])}: ${progress}${why === undefined ? '' : `: ${why}`}`);
+  }
 }
 
 /** Prints a paragraph about each pod on standard error. */

@@ -6,11 +6,14 @@ import { isLostConnection, isNoNode } from '../client/unix-http.ts';
 import { STEADY_MS } from '../limits.ts';
 import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
+import { RunWorkloads } from './run-workloads.ts';
+import { isWorkload } from './workload-state.ts';
 
 /**
  * Before a pod counts as ready, it must have been running for this fraction of the time it took to start, but for no more than `STEADY_MS`.
  */
 const SLOW_SHARE = 0.15;
+const CLAIM = 'PersistentVolumeClaim';
 const NODE_ENDED = 'the node ended while its pods were running';
 
 /** The actions of an apply after which a pod is still the same pod. */
@@ -19,13 +22,16 @@ const KEEPS_POD: ReadonlySet<string> = new Set(['unchanged', 'resized', 'configu
 export type AppliedObject = ApplyResult['objects'][number];
 
 /**
- * The pods of one `podwright run`, with their latest states and the times at which they became ready. Objects that existed before the run
- * are also watched, but never removed.
+ * The pods of one `podwright run`, with their latest states and the times at which they became ready: those that it applied, and those that
+ * its workloads make. Objects that existed before the run are also watched, but never removed.
  */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
   /** UIDs of the pods that existed before this run. */
   readonly old: ReadonlySet<string>;
+  readonly workloads: RunWorkloads;
+  /** UIDs of the workloads, by those of the pods that they have made. */
+  readonly #owners = new Map<string, string>();
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
   readonly #startedAtMs = Date.now();
@@ -41,6 +47,7 @@ export class RunSession {
   constructor(client: NodeClient, applied: ApplyResult) {
     this.#client = client;
     this.#objects = applied.objects;
+    this.workloads = new RunWorkloads(client, this.#objects);
     this.old = new Set(uidsOf(this.#objects.filter(({ action }) => KEEPS_POD.has(action))));
   }
 
@@ -49,9 +56,16 @@ export class RunSession {
     return new Map([...this.#settledAtMs].map(([uid, atMs]) => [uid, atMs - this.#startedAtMs]));
   }
 
-  /** UIDs of the applied pods. */
+  /** UIDs of the applied pods, and of the present pods of the workloads. */
   get uids(): string[] {
-    return uidsOf(this.#objects);
+    return [...uidsOf(this.#objects), ...this.#owners.keys()];
+  }
+
+  /** Workloads whose pods are not all available. */
+  get incomplete(): { object: AppliedObject; progress: string; failure?: string }[] {
+    return this.workloads.objects
+      .filter(({ uid }) => !this.#isWorkloadSettled(uid))
+      .map((object) => ({ object, progress: 'its state is not known', ...this.workloads.stateOf(object.uid) }));
   }
 
   /** Objects that existed before this run and are therefore kept. */
@@ -61,12 +75,12 @@ export class RunSession {
 
   /** Whether this run removes the pod when it exits. */
   isMade({ metadata: { uid } }: Pod): boolean {
-    return this.#made.some((object) => object.uid === uid);
+    return this.#made.some((object) => object.uid === (this.#owners.get(uid) ?? uid));
   }
 
   /** Whether this run has pods to stop when it exits. */
   get makesPods(): boolean {
-    return uidsOf(this.#made).length > 0;
+    return this.#made.some(({ uid, kind }) => uid !== undefined && (kind === 'Pod' || isWorkload({ kind })));
   }
 
   /** Pods that another client deleted before they terminated. */
@@ -90,8 +104,11 @@ export class RunSession {
    * continues.
    */
   async watch(signal: AbortSignal): Promise<void> {
-    try {
+    const watchPods = async () => {
       while (!signal.aborted) await this.#watchConnection(signal);
+    };
+    try {
+      await Promise.all([watchPods(), this.workloads.watch(signal, () => this.#wake())]);
     } catch (error) {
       if (signal.aborted) return;
       this.#failure = isNoNode(error) ? new PodwrightError('unavailable', NODE_ENDED) : error;
@@ -101,12 +118,14 @@ export class RunSession {
 
   /** Resolves when the connection ends. Rejects if no node answers and none is starting. */
   async #watchConnection(signal: AbortSignal): Promise<void> {
-    const mine = new Set(this.uids);
+    const mine = new Set(uidsOf(this.#objects));
     const pods = this.#objects.filter(({ kind }) => kind === 'Pod');
+    const only = pods.length === 1 && this.workloads.objects.length === 0 ? pods[0] : undefined;
     try {
-      for await (const change of this.#client.watchPods(signal, pods.length === 1 ? pods[0] : undefined)) {
+      for await (const change of this.#client.watchPods(signal, only)) {
         if (change.type === 'listed') this.#missing();
         else if (mine.has(change.object.metadata.uid)) this.#take(change.object, change.type === 'DELETED');
+        else await this.#takeOwned(change.object, change.type === 'DELETED');
       }
     } catch (error) {
       if (!isLostConnection(error)) throw error; // the connection of a killed node may also end without an error
@@ -133,40 +152,96 @@ export class RunSession {
       return settledAtMs + Math.max(steadyMs, slowMs) - Date.now();
     };
     do {
-      await this.#until(() => this.uids.every((uid) => this.#is(uid, this.#isSettled)), signal);
+      await this.#until(() => this.#areSettled, signal);
       const waitMs = Math.max(0, ...this.uids.map(dueMs));
       if (waitMs > 0) await sleep(waitMs, signal);
-    } while (!this.uids.every((uid) => this.#is(uid, this.#isSettled) && dueMs(uid) <= 0));
+    } while (!this.#areSettled || this.uids.some((uid) => dueMs(uid) > 0));
   }
 
-  /** Waits until every pod has terminated, can never start, or was removed. */
+  get #areSettled(): boolean {
+    return (
+      this.uids.every((uid) => this.#is(uid, this.#isSettled)) &&
+      this.workloads.objects.every(({ uid }) => this.#isWorkloadSettled(uid))
+    );
+  }
+
+  /** Whether a workload is complete, or has all its pods and none of them makes any more progress. */
+  #isWorkloadSettled(uid: string): boolean {
+    if (this.workloads.isRemoved(uid)) return true;
+    const state = this.workloads.stateOf(uid);
+    if (state === undefined) return false;
+    const { wanted = 0, isComplete, failure } = state;
+    if (failure !== undefined) return true;
+    const pods = this.#podsOf(uid);
+    return pods.length >= wanted && (isComplete || (wanted > 0 && pods.every(this.#isOver)));
+  }
+
+  #podsOf(workload: string): Pod[] {
+    return [...this.#owners].filter(([, owner]) => owner === workload).flatMap(([uid]) => this.pods.get(uid) ?? []);
+  }
+
+  /** Waits until every pod has terminated, can never start, or was removed, and no workload makes any more. */
   ended(signal: AbortSignal): Promise<void> {
-    return this.#until(() => this.uids.every((uid) => this.#is(uid, this.#isOver)), signal);
+    const isOver = (uid: string) =>
+      this.workloads.isRemoved(uid) || this.workloads.stateOf(uid)?.isOver === true || this.#neverStarts(uid);
+    return this.#until(
+      () =>
+        this.uids.every((uid) => this.#is(uid, this.#isOver)) && this.workloads.objects.every(({ uid }) => isOver(uid)),
+      signal,
+    );
+  }
+
+  /** Whether none of the workload's pods can ever start. */
+  #neverStarts(uid: string): boolean {
+    const pods = this.#podsOf(uid);
+    return pods.length > 0 && pods.every((pod) => !isEnded(pod) && isOver(pod));
   }
 
   /**
    * Returns the exit code once the pods have terminated: 0 if all succeeded, the exit code of one that failed, or 1 if one was deleted
-   * before it terminated.
+   * before it terminated. Of a workload, only the pods of one that has failed count.
    */
   exitCode(): number {
-    const code = exitCodeOf([...this.pods.values()].filter(({ metadata: { uid } }) => !this.#deletedByOthers.has(uid)));
-    const vanished = this.uids.some((uid) => this.#deletedByOthers.has(uid) || !this.pods.has(uid));
-    return code === 0 && vanished ? 1 : code;
+    const counts = ({ metadata: { uid } }: Pod) => {
+      const owner = this.#owners.get(uid);
+      return owner === undefined ? !this.#deletedByOthers.has(uid) : !this.#hasSucceeded(owner);
+    };
+    const code = exitCodeOf([...this.pods.values()].filter(counts));
+    const vanished = uidsOf(this.#objects).some((uid) => this.#deletedByOthers.has(uid) || !this.pods.has(uid));
+    const failed = this.workloads.objects.some(({ uid }) => !this.#hasSucceeded(uid));
+    return code === 0 && (vanished || failed) ? 1 : code;
+  }
+
+  #hasSucceeded(workload: string): boolean {
+    const state = this.workloads.stateOf(workload);
+    return (
+      state !== undefined && state.failure === undefined && state.isComplete && !this.workloads.isRemoved(workload)
+    );
   }
 
   /** Deletes the created objects and waits until the pods are removed. */
   async remove(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
     this.#removing = true;
     // Delete pods first: a ConfigMap must exist while the containers that use it are terminating.
-    const pods = this.#made.filter(({ kind }) => kind === 'Pod');
+    const made = this.#made;
+    const pods = made.filter(({ kind }) => kind === 'Pod');
+    const ofApi = await this.#located(made);
+    const workloads = ofApi.filter(isWorkload);
     // claims and their files are kept for the next run
-    const others = this.#made.filter(({ kind }) => kind !== 'Pod' && kind !== 'PersistentVolumeClaim');
+    const others = [
+      ...made.filter(({ kind, apiVersion }) => apiVersion === undefined && kind !== 'Pod' && kind !== CLAIM),
+      ...ofApi.filter((object) => !isWorkload(object)).reverse(),
+    ];
     const timeoutMs = removalTimeoutMs([...this.pods.values()], { gracePeriodSeconds });
     using bound = withTimeout(signal, timeoutMs, 'wait until the pods have ended');
     try {
+      await raceAbort(Promise.all(workloads.map((object) => this.#delete(object))), bound);
       await raceAbort(Promise.all(pods.map((object) => this.#delete(object, gracePeriodSeconds))), bound);
-      await this.#until(() => uidsOf(pods).every((uid) => this.#removed.has(uid)), bound);
-      await raceAbort(Promise.all(others.map((object) => this.#delete(object))), bound);
+      await raceAbort(this.#endOwned(gracePeriodSeconds), bound);
+      const owners = new Set(made.map(({ uid }) => uid));
+      const isGone = () => ![...this.#owners.values()].some((owner) => owners.has(owner));
+      await this.#until(() => isGone() && uidsOf(pods).every((uid) => this.#removed.has(uid)), bound);
+      for (const object of others) await raceAbort(this.#delete(object), bound);
     } catch (error) {
       if (!isDeadlineExceeded(error) || signal?.aborted) throw error;
       const message = `stop the pods: they have not ended within ${Math.round(timeoutMs / 1000)} s; 'podwright describe POD' shows why`;
@@ -174,7 +249,27 @@ export class RunSession {
     }
   }
 
-  async #delete(object: AppliedObject, gracePeriodSeconds?: number): Promise<void> {
+  /** Finds the paths of the objects that only a Kubernetes API has. */
+  async #located(objects: readonly AppliedObject[]): Promise<(AppliedObject & { path: string })[]> {
+    const ofApi = objects.filter((one): one is AppliedObject & { apiVersion: string } => one.apiVersion !== undefined);
+    if (ofApi.length === 0) return [];
+    const located = await this.#client.locate(ofApi);
+    return located.map((one) => ({
+      ...ofApi.find(({ kind, name }) => kind === one.kind && name === one.name)!,
+      ...one,
+    }));
+  }
+
+  /** Deletes the pods of removed workloads with the grace period, if it is given. Otherwise the API's garbage collection does. */
+  async #endOwned(gracePeriodSeconds: number | undefined): Promise<void> {
+    if (gracePeriodSeconds === undefined) return;
+    const owned = [...this.#owners.keys()].flatMap((uid) => this.pods.get(uid) ?? []).filter((pod) => this.isMade(pod));
+    await Promise.all(
+      owned.map((pod) => this.#delete({ kind: 'Pod', ...podName(pod), action: 'created' }, gracePeriodSeconds)),
+    );
+  }
+
+  async #delete(object: AppliedObject & { path?: string }, gracePeriodSeconds?: number): Promise<void> {
     try {
       await this.#client.delete(object, gracePeriodSeconds);
     } catch (error) {
@@ -185,7 +280,7 @@ export class RunSession {
 
   /** Marks pods that are missing from the initial list as removed, because they were deleted before the watch began. */
   #missing(): void {
-    for (const uid of this.uids) if (!this.pods.has(uid)) this.#removed.add(uid);
+    for (const uid of uidsOf(this.#objects)) if (!this.pods.has(uid)) this.#removed.add(uid);
     this.#wake();
   }
 
@@ -201,6 +296,20 @@ export class RunSession {
     return this.#removed.has(uid) || (pod !== undefined && condition(pod));
   }
 
+  /** Records a pod if one of the workloads has made it. Pods that their workload has removed are forgotten. */
+  async #takeOwned(pod: Pod, isDeleted: boolean): Promise<void> {
+    const { uid } = pod.metadata;
+    const owner = this.#owners.get(uid) ?? (await this.workloads.ownerOf(pod));
+    if (owner === undefined) return;
+    if (isDeleted) {
+      this.#owners.delete(uid);
+      this.pods.delete(uid);
+      return this.#wake();
+    }
+    this.#owners.set(uid, owner);
+    this.#update(pod);
+  }
+
   #take(pod: Pod, isDeleted: boolean): void {
     const { uid, deletionTimestamp } = pod.metadata;
     const before = this.pods.get(uid);
@@ -208,6 +317,11 @@ export class RunSession {
     if ((isDeleted || deletionTimestamp !== undefined) && !this.#removing && !endedBefore)
       this.#deletedByOthers.add(uid);
     if (isDeleted) this.#removed.add(uid);
+    this.#update(pod);
+  }
+
+  #update(pod: Pod): void {
+    const { uid } = pod.metadata;
     this.pods.set(uid, pod);
     if (!this.#isSettled(pod)) this.#settledAtMs.delete(uid);
     else if (!this.#settledAtMs.has(uid)) this.#settledAtMs.set(uid, Date.now());
@@ -230,6 +344,8 @@ export class RunSession {
     return raceAbort(promise, signal).finally(() => this.#waiting.delete(check));
   }
 }
+
+const podName = ({ metadata: { namespace, name } }: Pod) => ({ namespace, name });
 
 function uidsOf(objects: AppliedObject[]): string[] {
   return objects.flatMap(({ kind, uid }) => (kind === 'Pod' && uid !== undefined ? [uid] : []));

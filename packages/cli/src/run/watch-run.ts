@@ -81,7 +81,9 @@ async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' 
   const showing = new AbortController();
   const signal = AbortSignal.any([showing.signal, interrupts.first]);
   const feed = { client: node.client, view, onTransfer: () => patience?.progress(), signal };
-  const events = showEvents({ ...feed, uids: new Set(session.uids), old: session.old, warnings });
+  const workloads = session.workloads.objects.map(({ uid }) => uid);
+  const uids = () => new Set([...session.uids, ...workloads]);
+  const events = showEvents({ ...feed, uids, followsMore: workloads.length > 0, old: session.old, warnings });
   using _states = session.onPod((pod) => states.show(pod));
   try {
     return await untilEnd(course);

@@ -1,0 +1,71 @@
+/** `podwright run` with workloads: it starts a node with a Kubernetes API, follows the pods that the workloads make, and removes all. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { exampleImage, NodePlace } from '../pods/node.fixture.ts';
+
+let bundle: Bundle;
+let place: NodePlace;
+before(async () => {
+  bundle = await buildBundle();
+  place = new NodePlace(bundle, '10.172.238.0/24');
+  await place.loadImage();
+});
+after(async () => {
+  await place.remove();
+  bundle.remove();
+});
+
+const template = (script: string, rest = '') =>
+  `{metadata: {labels: {app: web}}, spec: {${rest}terminationGracePeriodSeconds: 0, ` +
+  `containers: [{name: main, image: "${exampleImage}", command: [sh, -c, "${script}"]}]}}`;
+const job = (name: string, script: string) =>
+  `apiVersion: batch/v1\nkind: Job\nmetadata: {name: ${name}}\n` +
+  `spec: {completions: 2, backoffLimit: 0, template: ${template(script, 'restartPolicy: Never, ')}}\n`;
+const deployment = (name: string, script: string) =>
+  `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ${name}, namespace: shop}\n` +
+  `spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: ${template(script)}}\n`;
+
+test('a Job runs to its completion, and everything is removed', async () => {
+  const { code, out, err } = await place.call('run', '--once', place.file('job.yaml', job('sum', 'echo hello')));
+  assert.equal(code, 0, err);
+  assert.equal(out.match(/ \| hello$/gm)?.length, 2);
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test("a failed Job ends the run with its container's exit code and the reason", async () => {
+  const { code, err } = await place.call('run', '--once', place.file('bad.yaml', job('bad', 'echo no; exit 3')));
+  assert.equal(code, 3);
+  assert.match(err, /BackoffLimitExceeded: /);
+  assert.match(err, /the end of the log of main:\n\s+no$/m);
+});
+
+test('a detached Deployment is complete when the run returns, and can be deleted by its manifest', async () => {
+  const file = place.file('web.yaml', deployment('web', 'sleep 1000'));
+  const { code, out, err } = await place.call('run', '--detach', file);
+  assert.equal(code, 0, err);
+  assert.equal(out.match(/^shop\/web-\S+ +1\/1 +Running/gm)?.length, 2, out);
+  assert.match(await place.ok('apply', file), /^deployment shop\/web unchanged$/m);
+  assert.match(await place.ok('delete', '-f', file), /^deployment shop\/web deleted$/m);
+  await place.until(async () => !/web-/.test(await place.ok('ps', '-A')));
+  await place.ok('stop', '--delete');
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test('a Deployment whose pods fail is reported with its progress after the time-out', async () => {
+  const file = place.file(
+    'crash.yaml',
+    deployment('crash', 'sleep 1000').replace('name: main', "name: main, readinessProbe: {exec: {command: ['false']}}"),
+  );
+  const { code, err } = await place.call('run', '--timeout', '3s', file);
+  assert.equal(code, 1);
+  assert.match(err, /not ready within 3 s .*deployment shop\/crash/);
+  assert.match(err, /^deployment shop\/crash: 0 of 2 pods available/m);
+  assert.deepEqual(place.leftovers(), []);
+});
+
+test('an endless workload is refused with --once', async () => {
+  const { code, err } = await place.call('run', '--once', place.file('web.yaml', deployment('web', 'true')));
+  assert.equal(code, 1);
+  assert.match(err, /run --once: deployment shop\/web never ends/);
+});
