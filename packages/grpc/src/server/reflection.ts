@@ -12,7 +12,8 @@ import type { GrpcCall } from './grpc-call.ts';
 import type { AnswerCall } from './grpc-server.ts';
 import { ServedFiles, type ServedService } from './served-files.ts';
 
-type Known = { files: ServedFiles; names: string[] };
+/** `files` builds the served files at its first call: most servers are never asked, and the files of the CRI take 0.3 MiB. */
+type Known = { files: () => ServedFiles; names: string[] };
 type Answer = MessageInitShape<typeof ServerReflectionResponseSchema>;
 
 /** Package names of the reflection service, for newer and older tools. */
@@ -20,7 +21,11 @@ const PACKAGES = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'];
 
 /** The methods of the reflection service, which describes `services` to tools such as grpcurl. */
 export function reflectionMethods(services: readonly ServedService[]): [path: string, AnswerCall][] {
-  const files = new ServedFiles(services);
+  let built: ServedFiles | undefined;
+  const files = () => {
+    built ??= new ServedFiles(services);
+    return built;
+  };
   const names = services.map(({ fullName }) => fullName);
   const serve = (call: GrpcCall) => void converse(call, { files, names });
   return PACKAGES.map((packageName) => {
@@ -49,9 +54,9 @@ function answer({ messageRequest: question }: ServerReflectionRequest, { files, 
       return { messageResponse: { case: 'listServicesResponse', value: { service } } };
     }
     case 'fileByFilename':
-      return fileAnswer(files.withImports(question.value), `file ${question.value}`);
+      return fileAnswer(files().withImports(question.value), `file ${question.value}`);
     case 'fileContainingSymbol':
-      return fileAnswer(files.withImports(files.fileOf(question.value) ?? ''), question.value);
+      return fileAnswer(files().withImports(files().fileOf(question.value) ?? ''), question.value);
     case 'allExtensionNumbersOfType':
     case 'fileContainingExtension':
       return failure(statusNumber('not_found'), 'there are no extensions');
