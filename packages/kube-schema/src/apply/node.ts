@@ -8,7 +8,8 @@ import { keyElement, type PathElement, valueElement } from './path-element.ts';
 
 /** `leaf`: a scalar, a value type, or a list or map that is replaced as a whole. */
 export type Node =
-  | { kind: 'leaf' }
+  /** `isAtomic`: a list, map or struct. */
+  | { kind: 'leaf'; isAtomic?: true }
   /** `defaults`: the values of keys that elements omit. */
   | { kind: 'list'; keys: readonly string[]; defaults?: JsonObject; element: Node }
   | { kind: 'map'; at(name: string): Node | undefined; isNamed(name: string): boolean }
@@ -18,6 +19,7 @@ export type Node =
 const METADATA = 'meta.v1.ObjectMeta';
 
 const LEAF: Node = { kind: 'leaf' };
+const ATOMIC: Node = { kind: 'leaf', isAtomic: true };
 const DEDUCED: Node = { kind: 'deduced' };
 const DEDUCED_MAP: Node = { kind: 'map', isNamed: () => false, at: () => DEDUCED };
 
@@ -34,7 +36,7 @@ const KEY_DEFAULTS: JsonObject = { protocol: 'TCP' };
 /** Returns the node for a struct: a leaf if server-side apply replaces it as a whole, otherwise a map. */
 export function structNode(schema: Schema, type: StructType): Node {
   if (type.custom !== undefined) return customNode(type.custom.schema, structNode(schema, schema.type(METADATA)));
-  return type.isAtomic || type.isList ? LEAF : granularNode(schema, type);
+  return type.isAtomic || type.isList ? ATOMIC : granularNode(schema, type);
 }
 
 function granularNode(schema: Schema, type: StructType): Node {
@@ -51,10 +53,10 @@ function granularNode(schema: Schema, type: StructType): Node {
 function fieldNode(schema: Schema, field: Field): Node {
   const nodeOf = field.isGranular && field.container === 'none' ? granularNode : structNode;
   const element = isStructType(field.type) ? nodeOf(schema, schema.type(field.type)) : LEAF;
-  if (field.container === 'none') return field.isAtomicMap ? LEAF : element;
+  if (field.container === 'none') return field.isAtomicMap ? ATOMIC : element;
   if (field.container === 'map')
-    return field.isAtomicMap ? LEAF : { kind: 'map', isNamed: () => false, at: () => element };
-  return field.listType === 'atomic' ? LEAF : { kind: 'list', keys: field.mapKeys, element };
+    return field.isAtomicMap ? ATOMIC : { kind: 'map', isNamed: () => false, at: () => element };
+  return field.listType === 'atomic' ? ATOMIC : { kind: 'list', keys: field.mapKeys, element };
 }
 
 /** Returns the node for an object of a custom kind, or an object of any kind within one. `metadata`: the node for the metadata. */
@@ -77,7 +79,7 @@ function valueNode(schema: CustomSchema, metadata: Node): Node {
 }
 
 function objectNode(schema: CustomSchema, metadata: Node): Node {
-  if (schema['x-kubernetes-map-type'] === 'atomic') return LEAF;
+  if (schema['x-kubernetes-map-type'] === 'atomic') return ATOMIC;
   const { properties = {}, additionalProperties } = schema;
   const hasAny = Object.keys(properties).length > 0 || typeof additionalProperties === 'object';
   if (!hasAny && !allowsAnyField(schema)) return { kind: 'map', isNamed: () => false, at: () => undefined };
@@ -95,7 +97,7 @@ function objectNode(schema: CustomSchema, metadata: Node): Node {
 
 function arrayNode({ items = {}, ...schema }: CustomSchema, metadata: Node): Node {
   const type = schema['x-kubernetes-list-type'];
-  if (type !== 'map' && type !== 'set') return LEAF;
+  if (type !== 'map' && type !== 'set') return ATOMIC;
   const keys = type === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : [];
   const defaults = keys.flatMap((key) => {
     const value = propertyOf(items, key)?.default;

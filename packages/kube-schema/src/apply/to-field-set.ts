@@ -53,6 +53,26 @@ export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet
   );
 }
 
+/**
+ * Returns the set as it is with the present types: whoever owns fields below a list or map that is atomic owns the list or map itself. Sets
+ * from before a type became atomic, or written by clients, have such fields (structured-merge-diff, typed.ReconcileFieldSetWithSchema).
+ */
+export function withAtomicFields(set: FieldSet, node: Node | undefined): FieldSet {
+  if (node === undefined || node.kind === 'deduced') return set;
+  const atomic: PathElement[] = [];
+  const children: [PathElement, FieldSet][] = [];
+  let isSame = true;
+  for (const [element, child] of set.children) {
+    const below = nodeBelow(node, element);
+    const isAtomic = below?.kind === 'leaf' && below.isAtomic === true;
+    const next = isAtomic ? undefined : withAtomicFields(child, below);
+    if (next === undefined) atomic.push(element);
+    else children.push([element, next]);
+    isSame &&= next === child;
+  }
+  return isSame ? set : new FieldSet([...set.members, ...atomic], children);
+}
+
 function nodeBelow(node: Node | undefined, element: PathElement): Node | undefined {
   if (node?.kind === 'deduced') return node;
   if (node?.kind === 'list') return node.element;

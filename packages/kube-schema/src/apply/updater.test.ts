@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Schema } from '../schema/schema.ts';
-import { formatFieldsV1 } from './fields-v1.ts';
+import { formatFieldsV1, parseFieldsV1 } from './fields-v1.ts';
 import { FieldUpdater } from './updater.ts';
 import { Written } from './written-object.fixture.ts';
 
@@ -120,6 +120,46 @@ describe('structs', () => {
     assert.deepEqual(formatFieldsV1(written.managers.get('controller')!.fields), {
       'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } },
     });
+  });
+});
+
+describe('fields below a list, map or struct that is atomic', () => {
+  const owned = {
+    'f:env': { 'k:{"name":"A"}': { 'f:valueFrom': { 'f:fieldRef': { '.': {}, 'f:fieldPath': {} } } } },
+    'f:command': { 'v:"a"': {} },
+    'f:image': {},
+  };
+  const container = (fieldPath: string) => ({
+    command: ['a'],
+    env: [{ name: 'A', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } }],
+  });
+  const written = () => {
+    const made = new Written('core.v1.Container');
+    made.object = container('metadata.name');
+    made.managers = new Map([['old', { fields: parseFieldsV1(owned), isApplied: true }]]);
+    return made;
+  };
+
+  it('count as the whole of it, which a forced apply takes over', () => {
+    const other = { env: container('metadata.uid').env };
+    assert.deepEqual(written().apply('new', other), ['old .env[name="A"].valueFrom.fieldRef']);
+    const forced = written();
+    forced.apply('new', other, true);
+    const fields = { 'k:{"name":"A"}': { '.': {}, 'f:name': {}, 'f:valueFrom': { 'f:fieldRef': {} } } };
+    forced.check(
+      { command: ['a'], ...other },
+      { old: { 'f:command': {}, 'f:image': {} }, new: { 'f:env': fields } },
+    );
+  });
+
+  it('count as the whole of it in updates, and if their applier leaves them out', () => {
+    const updated = written();
+    updated.update('controller', { ...container('metadata.uid'), command: ['b'] });
+    const taken = { 'k:{"name":"A"}': { 'f:valueFrom': { 'f:fieldRef': {} } } };
+    assert.deepEqual(formatFieldsV1(updated.managers.get('controller')!.fields), { 'f:command': {}, 'f:env': taken });
+    const applied = written();
+    applied.apply('old', { env: container('metadata.name').env });
+    assert.deepEqual(applied.object, { env: container('metadata.name').env });
   });
 });
 

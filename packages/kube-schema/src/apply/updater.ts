@@ -11,7 +11,7 @@ import { mergeApplied } from './merge.ts';
 import { type Node, structNode } from './node.ts';
 import { formatElements } from './path-element.ts';
 import { removeItems } from './remove-items.ts';
-import { toFieldSet, withNamedFields } from './to-field-set.ts';
+import { toFieldSet, withAtomicFields, withNamedFields } from './to-field-set.ts';
 
 /**
  * The fields that a manager owns. `isApplied`: the manager owns them through server-side apply and so can remove fields by omitting them.
@@ -53,10 +53,11 @@ export class FieldUpdater {
   apply({
     live,
     configuration,
-    managers,
+    managers: given,
     manager,
     force,
   }: Change & { configuration: JsonObject; force: boolean }): Applied {
+    const managers = this.#reconciled(given);
     const merged = mergeApplied(this.#node, live, configuration) as JsonObject;
     const fields = toFieldSet(this.#node, configuration).recursiveDifference(this.#ignored);
     const applied = new Map(managers).set(manager, { fields, isApplied: true });
@@ -70,7 +71,7 @@ export class FieldUpdater {
   update({ live, object, managers, manager }: Change & { object: JsonObject }): Managers {
     const comparison = this.#compare(live, object);
     const { added, modified, removed } = comparison;
-    const result = transferred(comparison, managers, manager);
+    const result = transferred(comparison, this.#reconciled(managers), manager);
     const before = result.get(manager)?.fields ?? new FieldSet();
     const fields = before.difference(removed).union(modified).union(added).recursiveDifference(this.#ignored);
     if (fields.isEmpty) result.delete(manager);
@@ -86,6 +87,13 @@ export class FieldUpdater {
     const { added, modified, removed } = compareObjects(this.#node, configuration, object);
     const unchanged = toFieldSet(this.#node, configuration).difference(added.union(modified).union(removed));
     return new Set([...unchanged.paths()].map(formatElements));
+  }
+
+  #reconciled(managers: Managers): Managers {
+    const reconciled = [...managers].map(
+      ([name, manager]) => [name, { ...manager, fields: withAtomicFields(manager.fields, this.#node) }] as const,
+    );
+    return new Map(reconciled);
   }
 
   #compare(before: JsonObject, after: JsonObject): Comparison {
