@@ -15,6 +15,7 @@ import { Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
 import { defaultAdmission } from './admission/default-plugins.ts';
 import { ensureBaseObjects } from './base-objects.ts';
+import { claimStrategies } from './claim-strategies.ts';
 import { CustomKinds, DEFINITIONS } from './custom-kinds.ts';
 import { AddressRange } from './services/address-range.ts';
 import { ServiceAllocator } from './services/service-allocator.ts';
@@ -56,7 +57,7 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const services = new ServiceAllocator(store, range);
   const allocations: Record<string, Allocate> = { services: (object, old) => services.allocate(object, old) };
   const custom = new CustomKinds(schema, store);
-  const strategies = { ...STRATEGIES, [DEFINITIONS]: custom.definitionStrategy(now) };
+  const strategies = { ...STRATEGIES, ...claimStrategies(store), [DEFINITIONS]: custom.definitionStrategy(now) };
   const kinds = { strategies, conversions: CONVERSIONS, customRules: custom.rulesOf };
   const registries = new Registries({ schema, ...kinds, store, admission, allocations });
   await custom.open();
