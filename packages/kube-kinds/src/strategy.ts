@@ -99,6 +99,8 @@ export type Conversion = {
    * for a new object.
    */
   validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[];
+  /** The names of fields in errors of objects that clients write in this version, if they are not those of the stored version. */
+  errorFields?: Readonly<Record<string, string>>;
   /** Returns the problems with a new object's name. Set if this version has a different naming rule. */
   nameProblems?: (name: string, isPrefix: boolean) => readonly string[];
   /** The fields that field selectors support in this version, with their names in the stored version. Default: the same names. */

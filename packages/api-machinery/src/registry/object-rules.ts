@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type ApiObject,
+  type Conversion,
   type CreateContext,
   type FieldError,
   nameIsDnsSubdomain,
@@ -46,7 +47,7 @@ export function errorsOfCreate({ resource, strategy, conversion }: ServedKind, o
   const nameProblems = conversion?.nameProblems ?? strategy.nameProblems ?? nameIsDnsSubdomain;
   return [
     ...validateObjectMeta(object.metadata, { isNamespaced: resource.namespaced, nameProblems }),
-    ...(strategy.validate?.(object) ?? []),
+    ...named(conversion, strategy.validate?.(object)),
     ...(conversion?.validate?.(object, undefined) ?? []),
   ];
 }
@@ -57,9 +58,19 @@ export function errorsOfUpdate(kind: ServedKind, { object, old, subresource }: U
   const { validateUpdate } = rulesOf(kind, subresource);
   return [
     ...validateObjectMetaUpdate(object.metadata, old.metadata, resource.namespaced),
-    ...(validateUpdate?.(object, old) ?? []),
+    ...named(conversion, validateUpdate?.(object, old)),
     ...(subresource === '' ? (conversion?.validate?.(object, old) ?? []) : []),
   ];
+}
+
+/** Returns the errors with the names that fields have in errors of the served version. */
+function named(
+  { errorFields = {} }: Pick<Conversion, 'errorFields'> = {},
+  errors: readonly FieldError[] = [],
+): FieldError[] {
+  return errors.map((one) =>
+    Object.hasOwn(errorFields, one.field) ? { ...one, field: errorFields[one.field]! } : one,
+  );
 }
 
 /** Returns the fields that managers cannot own through the subresource, or through the main resource if `subresource` is ''. */

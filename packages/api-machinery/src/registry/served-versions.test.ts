@@ -43,6 +43,7 @@ const CONVERSIONS: Conversions = {
       regarding: involvedObject,
     }),
     selectableFields: { 'regarding.kind': 'involvedObject.kind' },
+    errorFields: { count: 'deprecatedCount' },
     nameProblems: (name) => (name.length > 5 ? ['too long for v1'] : []),
   },
 };
@@ -163,4 +164,10 @@ it('events of both groups are the same objects, with fields of their own names',
   const long = decoded('events.k8s.io/v1', 'Event', { metadata: { name: 'eventful' } });
   const { message } = await refusal(() => group.create('default', long, test.context()));
   assert.match(message, /metadata.name: Invalid value: "eventful": too long for v1/);
+  const negative = decoded('v1', 'Event', { metadata: { name: 'n' }, involvedObject: regarding, count: -1 });
+  const errorOf = async (registry: typeof core, object: ApiObject) =>
+    (await refusal(() => registry.create('default', object, test.context()))).details?.causes?.[0]?.field;
+  assert.equal(await errorOf(core, negative), 'count');
+  const { involvedObject: _, ...others } = negative;
+  assert.equal(await errorOf(group, { ...others, apiVersion: 'events.k8s.io/v1' } as ApiObject), 'deprecatedCount');
 });

@@ -25,7 +25,8 @@ export function desired(object: ApiObject): string {
 
 /**
  * Deployments have a default, a rule and generations; pods have grace periods; namespaces wait for their own finalizers. Config maps with an
- * annotation `x` cannot be converted.
+ * annotation `x` cannot be converted, events
+ * with a negative count are not valid.
  */
 const STRATEGIES: Strategies = {
   'deployments.apps': {
@@ -68,6 +69,7 @@ const STRATEGIES: Strategies = {
   configmaps: { conversionProblem: ({ metadata }) => (metadata.annotations?.x === undefined ? undefined : 'it has x') },
   'jobs.batch': { defaultDeletion: 'orphan' },
   events: {
+    validate: ({ count = 0 }) => ((count as number) < 0 ? [invalidValue('count', count, 'is negative')] : []),
     selectableFields: { 'involvedObject.kind': ({ involvedObject }) => (involvedObject as { kind: string }).kind },
   },
 };

@@ -31,6 +31,7 @@ export const eventConversion: Conversion = {
     return { ...renamed(Object.fromEntries(fields) as ApiObject, STORED_NAMES), apiVersion: 'events.k8s.io/v1' };
   },
   validate: (event, old) => (old === undefined ? validateNewEvent(event) : validateEventChange(event, old)),
+  errorFields: { reportingComponent: 'reportingController' },
   nameProblems: nameIsDnsSubdomain,
   selectableFields: {
     reason: 'reason',

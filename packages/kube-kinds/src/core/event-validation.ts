@@ -35,8 +35,8 @@ function validateNewFields(event: ApiObject): FieldError[] {
     ...atMost(event, field, MAX_TEXT_BYTES),
   ]);
   return [
-    ...(controller === '' ? [required('reportingController')] : []),
-    ...problemsAt('reportingController', controller, qualifiedNameProblems(controller)),
+    ...(controller === '' ? [required('reportingComponent')] : []),
+    ...problemsAt('reportingComponent', controller, qualifiedNameProblems(controller)),
     ...limited,
     ...atMost(event, 'message', MAX_NOTE_BYTES),
   ];

@@ -45,9 +45,9 @@ describe('an event of core/v1', () => {
   it('names its reporter, action and reason if it has an event time', () => {
     rules.checkCreate(recent, []);
     rules.checkCreate({ ...old, eventTime: TIME, message: 'x'.repeat(1025) }, [
-      'reportingController: Required value',
-      'reportingController: Invalid value: "": name part must be non-empty',
-      'reportingController: Invalid value: "": name part must consist',
+      'reportingComponent: Required value',
+      'reportingComponent: Invalid value: "": name part must be non-empty',
+      'reportingComponent: Invalid value: "": name part must consist',
       'reportingInstance: Required value',
       'action: Required value',
       'reason: Required value',
@@ -96,6 +96,10 @@ describe('an event of events.k8s.io/v1', () => {
     const least = decoded('events.v1.Event', { apiVersion: 'events.k8s.io/v1' });
     assert.deepEqual(eventConversion.toStored(least), decoded('core.v1.Event', { apiVersion: 'v1' }));
     assert.deepEqual(eventConversion.fromStored(decoded('core.v1.Event', {})), least);
+  });
+
+  it('has its own names of fields in errors', () => {
+    assert.deepEqual(eventConversion.errorFields, { reportingComponent: 'reportingController' });
   });
 
   it('has no fields of old events', () => {
