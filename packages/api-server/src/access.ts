@@ -5,6 +5,7 @@ import { AccountTokens } from './authentication/account-tokens.ts';
 import { BootstrapTokens } from './authentication/bootstrap-tokens.ts';
 import { impersonatedUser } from './authentication/impersonation.ts';
 import { requestedUser } from './authentication/impersonation-headers.ts';
+import { LegacyTokens } from './authentication/legacy-tokens.ts';
 import { RequestAuthenticator } from './authentication/request-authenticator.ts';
 import { SigningKeys } from './authentication/signing-keys.ts';
 import { MASTERS } from './authorization/authorizer.ts';
@@ -30,7 +31,9 @@ export async function openAccess({ directory, store, now }: AccessParts) {
   const keys = await SigningKeys.open(join(directory, 'account-keys'));
   const tokens = new AccountTokens({ store, keys, issuer: ISSUER, audiences: AUDIENCES, now });
   const bootstrapTokens = new BootstrapTokens({ store, audiences: AUDIENCES, now });
-  const authenticator = new RequestAuthenticator({ tokens: [tokens, bootstrapTokens], audiences: AUDIENCES, now });
+  const legacyTokens = new LegacyTokens({ store, keys, audiences: AUDIENCES });
+  const types = [tokens, legacyTokens, bootstrapTokens];
+  const authenticator = new RequestAuthenticator({ tokens: types, audiences: AUDIENCES, now });
   const source = new StoreRbacSource(store);
   const rbac = new RbacAuthorizer(source);
   const nodes = new NodeAuthorizer({ store, rules: nodeRules() });
@@ -42,6 +45,7 @@ export async function openAccess({ directory, store, now }: AccessParts) {
   return {
     keys,
     tokens,
+    legacyTokens,
     authenticator,
     authorizer,
     rules: unionRuleResolver([nodes, rbac]),

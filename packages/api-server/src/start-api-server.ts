@@ -128,6 +128,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
     resources: servedResources(schema),
     custom,
     authorizer: access.authorizer,
+    issueToken: (account, secretName) => access.legacyTokens.issue(account, secretName),
     serverUrl: bound && urlOf({ ...bound, host: address ?? bound.host }),
     service: { clusterIp, endpoint: bound && { address, port: bound.port } },
     ended: () => health.controllerEnded(),

@@ -6,6 +6,7 @@ import { keepAggregated } from './authorization/aggregation-watch.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { clusterInfoText } from './certificates/kubeconfig.ts';
+import { type AccountSecretsParts, keepAccountSecrets } from './controllers/account-secrets.ts';
 import { bindPods } from './controllers/bind-pods.ts';
 import { handleCertificateRequests } from './controllers/certificate-requests.ts';
 import { cleanRequests } from './controllers/clean-requests.ts';
@@ -33,6 +34,8 @@ export type ControllersParts = {
   store: ObjectStore;
   authority: CertificateAuthority;
   authorizer: Authorizer;
+  /** Issues the token of a service account for a Secret. */
+  issueToken: AccountSecretsParts['issue'];
   /** The URL at which other machines reach the server; undefined without TLS. */
   serverUrl: string | undefined;
   service: KubernetesService;
@@ -87,6 +90,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     handleCertificateRequests({ ...shared, authority, authorizer, now }),
     cleanRequests({ ...shared, now }),
     keepJoinTokens({ ...shared, clusterInfo, now }),
+    keepAccountSecrets({ ...shared, issue: parts.issueToken, caCertificate }),
     keepQuotaStatus(quotas, abort.signal),
     ...(parts.assignsPods ? [bindPods({ ...shared, bind: binder(shared, now) }), untaintReadyNodes(shared)] : []),
     keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),

@@ -5,7 +5,7 @@ import type { UserInfo } from '@podwright/kube-kinds';
 import { accountGroups, accountUser } from '../authorization/known-users.ts';
 import { CREDENTIAL_ID, RefusedCredential, type TokenType, type TokenUser } from './authenticator.ts';
 import { checkBinding } from './bound-objects.ts';
-import { isSignedWith, parseToken, signToken, type UnverifiedToken } from './json-web-token.ts';
+import { checkSignature, parseToken, signToken } from './json-web-token.ts';
 import type { SigningKey } from './signing-key.ts';
 import { type Binding, checkTimes, decodeClaims, type TokenClaims } from './token-claims.ts';
 
@@ -28,7 +28,7 @@ export type TokenFields = { audiences: readonly string[]; expirationSeconds: num
  */
 const MAX_CACHED = 4096;
 
-/** Issues and verifies service account tokens (KEP-1205, KEP-4193). Tokens without an expiration, as in old Secrets, are rejected. */
+/** Issues and verifies service account tokens (KEP-1205, KEP-4193). For tokens without an expiration, see `LegacyTokens`. */
 export class AccountTokens implements TokenType {
   readonly #parts: AccountTokensParts;
   readonly #cacheKey = randomBytes(32);
@@ -74,19 +74,10 @@ export class AccountTokens implements TokenType {
     if (cached !== undefined) return cached;
     const parsed = parseToken(token);
     if (parsed === undefined || parsed.claims.iss !== this.#parts.issuer) return undefined;
-    this.#checkSignature(parsed);
+    checkSignature(parsed, this.#parts.keys.all);
     const claims = decodeClaims(parsed.claims);
     this.#verified.set(key, claims);
     return claims;
-  }
-
-  /** Checks the signature with the key that the token's `kid` names, or with any key if it names none. */
-  #checkSignature(token: UnverifiedToken): void {
-    const { kid } = token.header;
-    const isNamed = kid !== undefined && kid !== '';
-    const keys = isNamed ? this.#parts.keys.all.filter(({ id }) => id === kid) : this.#parts.keys.all;
-    if (keys.length === 0) throw new RefusedCredential('invalid signature, no keys found');
-    if (!keys.some((key) => isSignedWith(token, key))) throw new RefusedCredential('invalid signature');
   }
 }
 

@@ -1,6 +1,7 @@
 /** JSON Web Tokens in compact serialization, signed with a public-key algorithm (RFC 7515, 7518, 7519). */
 import { sign, verify } from 'node:crypto';
 import { isRecord } from '@podwright/base';
+import { RefusedCredential } from './authenticator.ts';
 import type { SigningKey } from './signing-key.ts';
 
 /** A token whose signature has not been verified. */
@@ -45,6 +46,18 @@ function decodedObject(part: string): Record<string, unknown> | undefined {
 export function isSignedWith({ header, signed, signature }: UnverifiedToken, key: SigningKey): boolean {
   if (header.alg !== key.algorithm || header.crit !== undefined) return false;
   return verify(key.hash, Buffer.from(signed), { key: key.publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+}
+
+/**
+ * Checks the signature with the key that the token's `kid` names, or with any key if it names none. Throws `RefusedCredential` unless it is
+ * valid.
+ */
+export function checkSignature(token: UnverifiedToken, all: readonly SigningKey[]): void {
+  const { kid } = token.header;
+  const isNamed = kid !== undefined && kid !== '';
+  const keys = isNamed ? all.filter(({ id }) => id === kid) : all;
+  if (keys.length === 0) throw new RefusedCredential('invalid signature, no keys found');
+  if (!keys.some((key) => isSignedWith(token, key))) throw new RefusedCredential('invalid signature');
 }
 
 /** Signs the claims and returns the token. */
