@@ -20,7 +20,10 @@ export function advertisedAddress(host: string): string | undefined {
 /** The URL for clients on this host: a wildcard address is not an address to connect to. */
 export const urlOf = (address: SecureAddress): string => `https://${hostAndPort(address)}`;
 
+/** The address by which clients on this host reach a server that listens on an address. */
+export const reachableHost = (host: string): string => (ANY.includes(host) ? '127.0.0.1' : host);
+
 export function hostAndPort({ host, port }: SecureAddress): string {
-  const reachable = ANY.includes(host) ? '127.0.0.1' : host;
+  const reachable = reachableHost(host);
   return `${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -21,7 +21,7 @@ import { InFlight } from './server/in-flight.ts';
 import { type CallHandler, type HttpCall, RequestHandler } from './server/request-handler.ts';
 import type { RequestObserver } from './server/request-observer.ts';
 import type { ServerParts } from './server/server-parts.ts';
-import { advertisedAddress, hostAndPort, urlOf } from './server-address.ts';
+import { advertisedAddress, hostAndPort, reachableHost, urlOf } from './server-address.ts';
 import { serverDocuments } from './server-documents.ts';
 import { serverMetrics } from './server-metrics.ts';
 import { startControllers } from './start-controllers.ts';
@@ -114,7 +114,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const clientAuthorities = [authority.certificate];
   const certificates = new ServingCertificates({
     authority,
-    names: () => servingNames(names),
+    names: () => servingNames([...names, clusterIp, ...(listen === undefined ? [] : [reachableHost(listen.host)])]),
     replace: (pair) => listeners.replaceCertificate({ ...pair, clientAuthorities }),
   });
   health.certificates = certificates;
