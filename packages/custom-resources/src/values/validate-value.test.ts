@@ -62,6 +62,38 @@ test('invalid values have the errors of upstream', () => {
   ]);
 });
 
+// from apiextensions-apiserver, validation_test.go
+test('numbers are in the range of their format', () => {
+  const integer = (format: string): JsonSchema => ({ type: 'integer', format });
+  const ranged = (prefix: string, type: string) => `<nil>: Invalid value: "": ${prefix} value must be of type ${type} in spec`;
+  const wrong = (type: string, found: string) => `spec: Invalid value: "${found}": spec in body must be of type ${type}: "${found}"`;
+  for (const value of [-(2 ** 31), 0, 2 ** 31 - 1]) assert.deepEqual(errors(value, integer('int32')), []);
+  for (const value of [-(2 ** 31) - 1, 2 ** 31, 2 ** 53 - 1]) {
+    assert.deepEqual(errors(value, integer('int32')), [ranged('Checked', 'integer with format int32')]);
+    assert.deepEqual(errors(value, integer('int64')), []);
+    assert.deepEqual(errors(value, integer('uint32')), [], 'an unknown format is ignored');
+  }
+  assert.deepEqual(errors(2 ** 63, integer('int64')), [ranged('Checked', 'integer with format int64')]);
+  assert.deepEqual(errors(2 ** 63, { type: 'integer' }), [ranged('Checked', 'integer (default format)')]);
+  assert.deepEqual(errors(-(2 ** 63), { type: 'integer' }), []);
+  const float: JsonSchema = { type: 'number', format: 'float' };
+  assert.deepEqual(errors(3.4e38, float), []);
+  assert.deepEqual(errors(3.5e38, float), [ranged('Checked', 'number with format float')]);
+  assert.deepEqual(errors(3.5e38, { type: 'number', format: 'double' }), []);
+  assert.deepEqual(errors(1.5, integer('int32')), [
+    wrong('int32', 'float64'),
+    ranged('Checked', 'integer with format int32'),
+  ]);
+  assert.deepEqual(errors(true, integer('int32')), [wrong('int32', '')]);
+  assert.deepEqual(errors('1', integer('int32')), [wrong('integer', 'string')]);
+  assert.deepEqual(errors(5, { ...integer('int32'), maximum: 2 ** 31, minimum: -1.5, multipleOf: 2 ** 40 }), [
+    ranged('MultipleOf', 'integer with format int32'),
+    'spec: Invalid value: 5: spec in body should be a multiple of 1099511627776',
+    ranged('Minimum boundary', 'integer with format int32'),
+    ranged('Maximum boundary', 'integer with format int32'),
+  ]);
+});
+
 test('combinations of schemas have errors without a path', () => {
   const oneOf = [{ required: ['a'] }, { required: ['b'] }];
   const schema: JsonSchema = { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } }, oneOf };

@@ -12,7 +12,7 @@ import {
 } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
 import { hasFormat } from './formats.ts';
-import { goNumber } from './go-number.ts';
+import { numberErrors, numberFormat } from './number-errors.ts';
 import type { Patterns } from './patterns.ts';
 
 export type Validation = {
@@ -34,7 +34,7 @@ export function validateValue(value: unknown, schema: JsonSchema, validation: Va
     ...typeErrors(value, schema, validation),
     ...combinationErrors(value, schema, validation),
     ...(typeof value === 'string' ? textErrors(value, schema, validation) : []),
-    ...(typeof value === 'number' ? numberErrors(value, schema, validation) : []),
+    ...(typeof value === 'number' ? numberErrors(value, schema, validation.path) : []),
     ...(Array.isArray(value) ? listErrors(value, schema, validation) : []),
     ...enumErrors(value, schema, validation),
     ...(isRecord(value) ? objectErrors(value, schema, validation) : []),
@@ -53,6 +53,10 @@ function typeErrors(value: unknown, schema: JsonSchema, { path }: Validation): F
   const type = typeOf(value);
   if (types.length === 0 || types.includes(type) || (type === 'integer' && types.includes('number'))) return [];
   if (value === null && schema.nullable === true) return [];
+  const format = numberFormat(schema);
+  const isNumberOrBoolean = typeof value === 'number' || typeof value === 'boolean';
+  // upstream names the formats, but not those of numbers in quotes and of lists
+  if (format !== '' && isNumberOrBoolean) return [wrongType(path, format, typeof value === 'number' ? 'float64' : '')];
   return [wrongType(path, types.join(','), type)];
 }
 
@@ -71,33 +75,6 @@ function textErrors(text: string, schema: JsonSchema, { path, patterns }: Valida
   if (format !== undefined && format !== '' && !hasFormat(text, format))
     errors.push(typeInvalid(path, text, `${path} in body must be of type ${format}: ${JSON.stringify(text)}`));
   return errors;
-}
-
-function numberErrors(number: number, schema: JsonSchema, { path }: Validation): FieldError[] {
-  const { type, multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = schema;
-  const errors: FieldError[] = [];
-  const isInteger = Number.isInteger(number);
-  const shown = (limit: number) => goNumber(limit, isInteger);
-  const say = (problem: string) => invalidValue(path, number, `${path} in body should be ${problem}`);
-  if (type === 'integer' && !isInteger)
-    errors.push(combined(`Checked value must be of type integer (default format) in ${path}`));
-  errors.push(...multipleErrors(number, multipleOf, path));
-  if (maximum !== undefined && (exclusiveMaximum ? number >= maximum : number > maximum))
-    errors.push(say(`less than ${exclusiveMaximum ? '' : 'or equal to '}${shown(maximum)}`));
-  if (minimum !== undefined && (exclusiveMinimum ? number <= minimum : number < minimum))
-    errors.push(say(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${shown(minimum)}`));
-  return errors;
-}
-
-/** As in upstream, the factor for integers has no fraction. */
-function multipleErrors(number: number, multipleOf: number | undefined, path: string): FieldError[] {
-  if (multipleOf === undefined) return [];
-  const isInteger = Number.isInteger(number);
-  const factor = isInteger ? Math.trunc(multipleOf) : multipleOf;
-  if (factor <= 0)
-    return [invalidValue(path, factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`)];
-  if (Number.isInteger(number / factor)) return [];
-  return [invalidValue(path, number, `${path} in body should be a multiple of ${goNumber(factor, isInteger)}`)];
 }
 
 function enumErrors(value: unknown, { enum: values, nullable }: JsonSchema, { path }: Validation): FieldError[] {
