@@ -3,6 +3,8 @@ export { FOREGROUND, ORPHAN } from './metadata/reference-rules.ts';
 export { generateName, withSystemFields } from './metadata/system-fields.ts';
 export type { Allocate, Allocation } from './registry/allocation.ts';
 export type { ScaleWrite } from './registry/change-scale.ts';
+export { APPLY, applyPatch, patchObject } from './registry/apply-patch.ts';
+export { checkedType, DecodeError, namedBy, namedKind } from './registry/declared-kind.ts';
 export type { DeleteOptions } from './registry/delete-options.ts';
 export { deletionAnswer } from './registry/deletion-answer.ts';
 export type { PatchRequest } from './registry/patched-object.ts';

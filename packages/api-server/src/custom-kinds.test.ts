@@ -145,6 +145,14 @@ test('invalid objects and unsupported media types are refused', async () => {
   assert.equal((await call('POST', FOOS, { body: foo('b', {}, 'Bar') })).status, 422);
   const type = 'application/strategic-merge-patch+json';
   assert.equal((await call('PATCH', `${FOOS}/a`, { type, body: {} })).status, 415);
+  const patched = async (body: object) => (await call('PATCH', `${FOOS}/a`, { type: MERGE, body })).json().message;
+  const other = await patched({ kind: 'Pod', apiVersion: 'v1' });
+  assert.equal(
+    other,
+    'Pod "a" is invalid: [kind: Invalid value: "Pod": must be Foo, apiVersion: Invalid value: "v1": must be example.com/v1]',
+  );
+  assert.match(await patched({ kind: null }), /Object 'Kind' is missing in '\{/);
+  assert.match(await patched({ apiVersion: null }), /Object 'apiVersion' is missing/);
   assert.equal((await call('GET', FOOS, { accept: 'application/vnd.kubernetes.protobuf' })).status, 406);
 });
 

@@ -7,6 +7,7 @@ export type { JsonPath } from './decoding/problems.ts';
 export { withDeclaredFields } from './decoding/prune.ts';
 export { wrongStructures } from './decoding/wrong-structures.ts';
 export type { JsonObject } from './json.ts';
+export { formatGoValue } from './patches/go-value.ts';
 export { jsonPatch } from './patches/json-patch.ts';
 export { mergePatch } from './patches/merge-patch.ts';
 export { strategicMerge } from './patches/strategic-merge.ts';

@@ -23,10 +23,9 @@ type Patching = { object: JsonObject; patch: unknown; schema: Schema; type: Stru
 
 const PATCHES: Readonly<Record<Exclude<PatchMediaType, typeof APPLY>, (patching: Patching) => JsonObject>> = {
   'application/json-patch+json': ({ object, patch }) => jsonPatch(object, operationsOf(patch)),
-  'application/merge-patch+json': ({ object, patch }) =>
-    mergePatch(object, patchObject(patch, 'error decoding patch: ')),
+  'application/merge-patch+json': ({ object, patch }) => mergePatch(object, mergedObject(patch)),
   'application/strategic-merge-patch+json': ({ object, patch, schema, type }) =>
-    strategicMerge(object, patchObject(patch), { schema, type }),
+    strategicMerge(object, patchObject(patch ?? {}), { schema, type }),
 };
 
 /** Applies a patch other than an apply patch, and returns the patched object. Throws `ApiError`. */
@@ -47,8 +46,14 @@ export function patchObject(patch: unknown, prefix = ''): JsonObject {
   return patch as JsonObject;
 }
 
+function mergedObject(patch: unknown): JsonObject {
+  if (patch === null) throw badRequest('Invalid JSON Patch'); // from upstream's library for patches
+  return patchObject(patch, 'error decoding patch: ');
+}
+
+/** Null is an empty patch, as in Go. */
 function operationsOf(patch: unknown): unknown[] {
-  if (Array.isArray(patch)) return patch;
+  if (Array.isArray(patch) || patch === null) return patch ?? [];
   const type = goTypeOf(patch);
   throw badRequest(`error decoding patch: json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`);
 }

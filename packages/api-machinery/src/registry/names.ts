@@ -1,6 +1,6 @@
 /** Checks the names and namespaces in objects that clients send against those in the URL. */
 import type { ApiObject } from '@podwright/kube-kinds';
-import { badRequest } from '../status/api-error.ts';
+import { type ApiError, badRequest } from '../status/api-error.ts';
 import type { ServedKind } from './served-kind.ts';
 
 /**
@@ -18,8 +18,10 @@ export function inNamespace({ resource }: ServedKind, object: ApiObject, namespa
 
 /** Throws unless the object has the name in the URL. */
 export function checkName({ metadata }: ApiObject, name: string): void {
-  if (!metadata.name)
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (!metadata.name) throw undeterminableName(name);
   if (metadata.name !== name)
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
 }
+
+export const undeterminableName = (name: string): ApiError =>
+  badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);

@@ -115,9 +115,41 @@ describe('a patch', () => {
     );
     const uid = await refusal(() => patch('merge', { metadata: { uid: 'x' } }));
     assert.match(uid.message, /metadata.uid: Invalid value: "x": field is immutable/);
-    assert.match((await refusal(() => patch('merge', { kind: 'Pod' }))).message, /cannot be handled as a Deployment$/);
     const absent = await refusal(() => registry.patch(at('b'), { mediaType: TYPES.merge, patch: {} }, test.context()));
     assert.equal(absent.message, 'deployments.apps "b" not found');
+  });
+
+  it('of null is empty, except for a merge patch', async () => {
+    const { patch, made } = await withDeployment();
+    assert.deepEqual(await patch('strategic', null), made);
+    assert.deepEqual(await patch('json', null), made);
+    const { code, message } = await refusal(() => patch('merge', null));
+    assert.deepEqual([code, message], [400, 'Invalid JSON Patch']);
+  });
+
+  it('cannot change the kind', async () => {
+    const { patch, made } = await withDeployment();
+    for (const value of [{ kind: 'Pod', apiVersion: 'v1' }, { kind: null }, { apiVersion: null }])
+      assert.deepEqual(await patch('strategic', value), made);
+    assert.deepEqual(await patch('merge', { kind: null }), made);
+    const check = async (value: object, text: string) => {
+      const { message } = await refusal(() => patch('merge', value));
+      assert.equal(message.slice(-text.length), text);
+    };
+    const scheme = 'in scheme "pkg/api/legacyscheme/scheme.go:30"';
+    await check({ kind: 'Foo' }, `no kind "Foo" is registered for version "apps/v1" ${scheme}`);
+    await check({ kind: 'Pod', apiVersion: 'v1' }, 'converting (v1.Pod) to (apps.Deployment): unknown conversion');
+    await check(
+      { kind: 7 },
+      'json parse error: json: cannot unmarshal number into Go struct field .kind of type string',
+    );
+    await check({ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c');
+    await check(
+      { apiVersion: null },
+      'the name of the object (a based on URL) was undeterminable: name must be provided',
+    );
+    const wrong = await refusal(() => patch('strategic', { kind: 7 }));
+    assert.match(wrong.message, /map\[kind:7\]": cannot convert int64 to string$/);
   });
 
   it('with unknown fields is rejected or warned about as requested', async () => {

@@ -1,11 +1,11 @@
 /** Computes the object that results from a patch: decoded, in the storage version, with defaults and managed fields. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { type ApiObject, invalidValue } from '@podwright/kube-kinds';
-import { type JsonObject, type Schema, strictDecodingMessage } from '@podwright/kube-schema';
+import { formatGoValue, type JsonObject, type Schema, strictDecodingMessage } from '@podwright/kube-schema';
 import type { RequestContext } from '../request-context.ts';
 import { ApiError, formatKind, invalid } from '../status/api-error.ts';
 import { type APPLY, applyPatch, type PatchMediaType, patchObject } from './apply-patch.ts';
-import { formatGoValue } from './go-value.ts';
+import { checkPatchedKind, withOwnKind } from './patched-kind.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { tracked } from './tracked-object.ts';
 
@@ -35,11 +35,16 @@ export function patched(
   const value = applyPatch(mediaType, { object: kind.fromStored(old), patch, schema, type: kind.type });
   const isStrategic = mediaType === 'application/strategic-merge-patch+json';
   const shown = () => (isStrategic ? formatGoValue(patch) : JSON.stringify(value));
-  const decoded = decodedPatch(parts, value, { shown, source: isStrategic ? 'map' : 'json' });
+  const refusal = (message: string) => invalidPatch(shown(), message);
+  if (!isStrategic) checkPatchedKind(parts.kind, value, { schema, name: old.metadata.name ?? '', refusal });
+  const decoded = decodedPatch(parts, withOwnKind(parts.kind, value), {
+    source: isStrategic ? 'map' : 'json',
+    refusal,
+  });
   const problem = kind.conversionProblem(decoded.object);
   // upstream converts the result of a strategic merge patch outside of its decoder
-  if (problem !== undefined) throw isStrategic ? unknownError(problem) : invalidPatch(shown(), problem);
-  report([...(request.problems ?? []), ...decoded.problems], { request, shown, context });
+  if (problem !== undefined) throw isStrategic ? unknownError(problem) : refusal(problem);
+  report([...(request.problems ?? []), ...decoded.problems], { request, refusal, context });
   return tracked(parts, { object: kind.complete(decoded.object), old }, context);
 }
 
@@ -71,27 +76,22 @@ type Decoded = { object: ApiObject; problems: string[] };
 function decodedPatch(
   { kind }: ResourceParts,
   value: JsonObject,
-  { shown, source }: { shown: () => string; source: 'json' | 'map' },
+  { source, refusal }: { source: 'json' | 'map'; refusal: (message: string) => ApiError },
 ): Decoded {
-  if (value.kind !== kind.resource.kind || value.apiVersion !== kind.apiVersion)
-    throw invalidPatch(
-      shown(),
-      `${String(value.kind)} in version "${String(value.apiVersion)}" cannot be handled as a ${kind.resource.kind}`,
-    );
   try {
     const { object, problems } = kind.decode(value, source);
     return { object: isEmptied(value) ? withNoEntries(object) : object, problems };
   } catch (error) {
-    throw error instanceof PodwrightError ? invalidPatch(shown(), errorMessage(error)) : error;
+    throw error instanceof PodwrightError ? refusal(errorMessage(error)) : error;
   }
 }
 
-type Reporting = { request: PatchRequest; shown: () => string; context: RequestContext };
+type Reporting = { request: PatchRequest; refusal: (message: string) => ApiError; context: RequestContext };
 
 /** Reports unknown and duplicate fields according to the request's `fieldValidation`. */
-function report(problems: readonly string[], { request, shown, context }: Reporting): void {
+function report(problems: readonly string[], { request, refusal, context }: Reporting): void {
   if (problems.length === 0) return;
-  if (request.fieldValidation === 'Strict') throw invalidPatch(shown(), strictDecodingMessage(problems));
+  if (request.fieldValidation === 'Strict') throw refusal(strictDecodingMessage(problems));
   if (request.fieldValidation === 'Warn') for (const problem of problems) context.warn(problem);
 }
 

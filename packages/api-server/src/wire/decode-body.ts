@@ -1,4 +1,11 @@
-import { badRequest, unsupportedMediaType } from '@podwright/api-machinery';
+import {
+  badRequest,
+  checkedType,
+  DecodeError,
+  namedBy,
+  namedKind,
+  unsupportedMediaType,
+} from '@podwright/api-machinery';
 import { errorCode, PodwrightError } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import {
@@ -10,7 +17,7 @@ import {
   PROTOBUF_MEDIA_TYPE,
   type Schema,
 } from '@podwright/kube-schema';
-import { checkedType, customKind, DecodeError, namedBy, namedKind } from './body-kind.ts';
+import { customKind } from './body-kind.ts';
 import { checkValues } from './check-values.ts';
 import { type FieldValidation, strictError, type Warn } from './field-validation.ts';
 import { CUSTOM_MEDIA_TYPES, MEDIA_TYPES, mediaTypeOf, type ObjectMediaType } from './media-type.ts';

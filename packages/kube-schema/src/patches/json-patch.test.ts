@@ -64,8 +64,18 @@ describe('operations', () => {
 
   it('must be a list of operations', () => {
     refuse({}, 'invalid_argument', /list of operations/);
-    refuse([{ op: 'add' }], 'invalid_argument', /not an operation/);
-    refuse([null], 'invalid_argument', /not an operation/);
+    const wrong = (operation: unknown, text: string) =>
+      refuse([operation], 'invalid_argument', new RegExp(`^error decoding patch: json: cannot unmarshal ${text}$`));
+    wrong(7, 'number into Go value of type handlers.jsonPatchOp');
+    wrong([], 'array into Go value of type handlers.jsonPatchOp');
+    wrong({ op: 7 }, 'number into Go struct field jsonPatchOp.op of type string');
+    wrong({ op: 'add', path: true }, 'bool into Go struct field jsonPatchOp.path of type string');
+    wrong({ op: 'copy', path: '/a', from: {} }, 'object into Go struct field jsonPatchOp.from of type string');
+  });
+
+  it('does not apply without an operation or a path', () => {
+    for (const operation of [null, {}, { op: 'add' }, { op: null, path: '/a' }, { op: 'copy', path: '/a', from: null }])
+      refuse([operation], 'failed_precondition', /./);
   });
 });
 

@@ -29,18 +29,28 @@ export function jsonPatch(original: JsonObject, operations: unknown): JsonObject
       `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
     );
   const patched = new Patched(original);
-  for (const given of operations) patched.apply(readOperation(given));
+  for (const operation of operations.map(readOperation)) patched.apply(operation);
   if (!isJsonObject(patched.document)) throw failed('the patched document is not an object');
   // move operations can nest parts of the document into each other
   if (isTooDeep(patched.document)) throw failed('exceeded max depth');
   return patched.document;
 }
 
+/** Reads an operation. Like upstream, accepts absent fields; such operations do not apply. */
 function readOperation(given: unknown): Operation {
-  const { op, path, from = '', value } = isJsonObject(given) ? given : {};
-  if (typeof op !== 'string' || typeof path !== 'string' || typeof from !== 'string')
-    throw patchError('invalid_argument', `not an operation of a JSON patch: ${JSON.stringify(given).slice(0, 200)}`);
-  return { op, path, from, value };
+  if (!isJsonObject(given) && given !== null) throw wrongType(given, 'value of type handlers.jsonPatchOp');
+  const { value, ...fields } = given ?? {};
+  const text = (name: 'op' | 'path' | 'from'): string => {
+    const found = fields[name] ?? '';
+    if (typeof found !== 'string') throw wrongType(found, `struct field jsonPatchOp.${name} of type string`);
+    return found;
+  };
+  return { op: text('op'), path: text('path'), from: text('from'), value };
+}
+
+function wrongType(value: unknown, target: string) {
+  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return patchError('invalid_argument', `error decoding patch: json: cannot unmarshal ${type} into Go ${target}`);
 }
 
 /** A document and the cost of the operations applied to it so far. */

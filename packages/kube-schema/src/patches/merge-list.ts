@@ -2,7 +2,8 @@
 import { fieldOf, isJsonObject, type JsonObject } from '../json.ts';
 import { hasPatchDirective, PATCH, withoutDirectives } from './directives.ts';
 import { type Identity, orderElements } from './element-order.ts';
-import { patchError } from './patch-error.ts';
+import { formatGoText } from './go-value.ts';
+import { noMergeKey, patchError, shownValue, wrongValue } from './patch-error.ts';
 
 /** Merges two versions of a list element that is in both lists. */
 type MergeElement = (original: JsonObject, patch: JsonObject) => JsonObject;
@@ -21,7 +22,7 @@ export function mergeList(
   patch: unknown[],
   { mergeKey, mergeElement, order }: ListMerge,
 ): unknown[] {
-  const isOfObjects = checkElements([...original, ...patch]);
+  const isOfObjects = checkElements(original, patch);
   if (!isOfObjects) {
     const merged = [...new Set([...original, ...patch])];
     return orderElements(merged, { order: order ?? patch, server: original, identity: itself });
@@ -30,7 +31,10 @@ export function mergeList(
   const identity = byKey(mergeKey);
   const { remaining, elements } = withDirectives(original, patch, identity);
   const merged = mergeElements(remaining, elements, { identity, mergeElement });
-  return orderElements(merged, { order: order ?? elements, server: original, identity });
+  // a merged element lacks its key if that is null in the patch
+  const ofMerged: Identity = (element) =>
+    fieldOf(element as JsonObject, mergeKey) === undefined ? null : identity(element);
+  return orderElements(merged, { order: order ?? elements, server: original, identity: ofMerged });
 }
 
 /** Removes scalars from a list. */
@@ -48,20 +52,21 @@ const itself: Identity = (element) => element;
 const byKey =
   (mergeKey: string): Identity =>
   (element) => {
-    const value = isJsonObject(element) ? fieldOf(element, mergeKey) : undefined;
-    if (value === undefined)
-      throw patchError('internal', `map: ${shown(element)} does not contain declared merge key: ${mergeKey}`);
-    return typeof value === 'object' ? JSON.stringify(value) : value;
+    if (!isJsonObject(element)) throw wrongValue('map[string]interface {}', element);
+    const value = fieldOf(element, mergeKey);
+    if (value === undefined) throw noMergeKey(element, mergeKey);
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
   };
 
 /** Returns whether the elements are objects. Throws if they are not all of the same type or if any of them is a list. */
-function checkElements(elements: unknown[]): boolean {
-  const types = new Set(
-    elements.map((element) => (Array.isArray(element) ? 'list' : element === null ? 'null' : typeof element)),
+function checkElements(original: unknown[], patch: unknown[]): boolean {
+  const [first, ...others] = [...original, ...patch].map((element) =>
+    Array.isArray(element) ? 'list' : element === null ? 'null' : typeof element,
   );
-  if (types.has('list')) throw patchError('internal', 'lists of lists are not supported');
-  if (types.size > 1) throw patchError('internal', `list element types are not identical: ${shown(elements)}`);
-  return types.has('object');
+  if (first === 'list') throw patchError('internal', 'lists of lists are not supported');
+  if (others.some((type) => type !== first))
+    throw patchError('internal', `list element types are not identical: ${shownValue([original, patch])}`);
+  return first === 'object';
 }
 
 /** Applies the patch elements that contain a `$patch` directive. Returns the remaining original and patch elements. */
@@ -76,7 +81,7 @@ function withDirectives(
     const type = directive[PATCH];
     if (type === 'merge') throw patchError('internal', 'merging lists cannot yet be specified in the patch');
     if (type !== 'replace' && type !== 'delete')
-      throw patchError('internal', `unknown patch type: ${shown(type)} in map: ${shown(directive)}`);
+      throw patchError('internal', `unknown patch type: ${formatGoText(type)} in map: ${shownValue(directive)}`);
   }
   if (directives.some((directive) => directive[PATCH] === 'replace'))
     return { remaining: withoutDirectives(elements) as unknown[], elements: [] };
@@ -105,5 +110,3 @@ function mergeElements(
   }
   return result;
 }
-
-const shown = (value: unknown): string => JSON.stringify(value).slice(0, 200);

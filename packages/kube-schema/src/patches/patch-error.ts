@@ -4,6 +4,7 @@
  */
 import { type ErrorCode, PodwrightError } from '@podwright/base';
 import { isTooDeep } from '../json.ts';
+import { formatGoValue, goTypeName } from './go-value.ts';
 
 type PatchErrorCode = Extract<
   ErrorCode,
@@ -16,3 +17,16 @@ export const patchError = (code: PatchErrorCode, message: string): PodwrightErro
 export function checkDepth(patch: unknown): void {
   if (isTooDeep(patch)) throw patchError('invalid_argument', 'exceeded max depth');
 }
+
+/** Maximum number of characters of a patch's values in an error. */
+const MAX_SHOWN = 1000;
+
+/** Formats a value for an error. */
+export const shownValue = (value: unknown): string => formatGoValue(value).slice(0, MAX_SHOWN);
+
+/** Rejects a value of the wrong type. `expected`: the name of the type in Go. */
+export const wrongValue = (expected: '[]interface {}' | 'map[string]interface {}', value: unknown): PodwrightError =>
+  patchError('internal', `expected a ${expected}, but received a ${goTypeName(value)}`);
+
+export const noMergeKey = (element: unknown, mergeKey: string): PodwrightError =>
+  patchError('internal', `map: ${shownValue(element)} does not contain declared merge key: ${mergeKey}`);

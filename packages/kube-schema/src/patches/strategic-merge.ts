@@ -6,14 +6,16 @@ import {
   DELETE_SCALARS,
   hasPatchDirective,
   isDirective,
+  listOfDirective,
   PATCH,
   RETAIN_KEYS,
   SET_ORDER,
   withoutDirectives,
 } from './directives.ts';
 import { type Identity, orderElements } from './element-order.ts';
+import { formatGoText } from './go-value.ts';
 import { identityOf, mergeList, removeScalars } from './merge-list.ts';
-import { checkDepth, patchError } from './patch-error.ts';
+import { checkDepth, patchError, shownValue, wrongValue } from './patch-error.ts';
 import { PatchPlace } from './patch-place.ts';
 
 /**
@@ -33,12 +35,14 @@ function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchPlace
   if (Object.hasOwn(patch, PATCH)) return directed(patch);
   const result = retained(original, patch);
   const entries = Object.entries(patch);
-  for (const [name, value] of entries)
-    if (name.startsWith(SET_ORDER))
-      orderList(result, { patch, name: name.slice(SET_ORDER.length), order: value, place });
+  for (const [name, order] of entries) {
+    const list = listOfDirective(name, SET_ORDER);
+    if (list !== undefined) orderList(result, { patch, name: list, order, place });
+  }
   for (const [name, value] of entries) {
-    if (name.startsWith(DELETE_SCALARS)) removeFromList(result, name.slice(DELETE_SCALARS.length), value);
-    if (isDirective(name) || (value !== null && Object.hasOwn(patch, SET_ORDER + name))) continue;
+    const list = listOfDirective(name, DELETE_SCALARS);
+    if (list !== undefined) removeFromList(result, list, value);
+    if (isDirective(name) || Object.hasOwn(patch, `${SET_ORDER}/${name}`)) continue;
     const merged = value === null ? undefined : mergeField(fieldOf(result, name), value, { place, name });
     if (merged === undefined) delete result[name];
     else setField(result, name, merged);
@@ -47,11 +51,11 @@ function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchPlace
 }
 
 /** Returns the result for an object whose patch contains a `$patch` directive. */
-function directed({ [PATCH]: directive, ...rest }: JsonObject): JsonObject {
+function directed(patch: JsonObject): JsonObject {
+  const { [PATCH]: directive, ...rest } = patch;
   if (directive === 'replace') return withoutDirectives(rest) as JsonObject;
   if (directive === 'delete') return {};
-  const shown = JSON.stringify(rest).slice(0, 200);
-  throw patchError('internal', `unknown patch type: ${JSON.stringify(directive)} in map: ${shown}`);
+  throw patchError('internal', `unknown patch type: ${formatGoText(directive)} in map: ${shownValue(patch)}`);
 }
 
 /**
@@ -91,20 +95,21 @@ function mergeLists(
   return mergeList(original, patch, { mergeKey, order, mergeElement: (one, other) => mergeObjects(one, other, place) });
 }
 
+/** Removes scalars from a list. Like upstream, removes the list if `removed` is null, and ignores other values. */
 function removeFromList(result: JsonObject, name: string, removed: unknown): void {
-  if (!Array.isArray(removed)) throw patchError('invalid_argument', 'invalid patch format of primitive list');
   const list = fieldOf(result, name);
-  if (Array.isArray(list)) setField(result, name, removeScalars(list, removed));
+  if (removed === null) delete result[name];
+  else if (Array.isArray(list) && Array.isArray(removed)) setField(result, name, removeScalars(list, removed));
 }
 
 type Ordering = { patch: JsonObject; name: string; order: unknown; place: PatchPlace };
 
 /** Merges and orders a list that has a `$setElementOrder`, even if the patch contains no elements for it. */
 function orderList(result: JsonObject, { patch, name, order, place }: Ordering): void {
-  const [before, elements] = [fieldOf(result, name), fieldOf(patch, name) ?? undefined];
-  const isWrong = (value: unknown) => value !== undefined && !Array.isArray(value);
-  if (!Array.isArray(order) || isWrong(before) || isWrong(elements))
-    throw patchError('invalid_argument', 'invalid patch format of setElementOrder list');
+  if (!Array.isArray(order)) throw wrongValue('[]interface {}', order);
+  const [before, elements] = [fieldOf(result, name), fieldOf(patch, name)];
+  for (const one of [before, elements])
+    if (one !== undefined && !Array.isArray(one)) throw wrongValue('[]interface {}', one);
   const below = place.at(name);
   const identity = identityOf(below.strategy.mergeKey);
   if (Array.isArray(elements)) checkOrder(elements, order, identity);
@@ -120,7 +125,10 @@ function checkOrder(elements: unknown[], order: unknown[], identity: Identity): 
   let next = 0;
   for (const element of elements.filter((one) => !hasPatchDirective(one))) {
     while (next < order.length && identity(order[next]) !== identity(element)) next++;
-    if (next++ === order.length && order.length > 0)
-      throw patchError('internal', `The order in patch list doesn't match ${SET_ORDER.slice(0, -1)} list`);
+    if (next++ === order.length && order.length > 0) {
+      const [patched, ordered] = [shownValue(elements), shownValue(order)];
+      const message = `The order in patch list:\n${patched}\n doesn't match ${SET_ORDER} list:\n${ordered}\n`;
+      throw patchError('internal', message);
+    }
   }
 }
