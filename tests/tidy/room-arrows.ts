@@ -171,6 +171,12 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     zone: ['wire'],
   },
   'pod-config': {},
+  proxy: {
+    health: ['services'],
+    kernel: ['services', 'table'],
+    services: [],
+    table: ['services'],
+  },
   placement: {
     cpus: ['topology'],
     devices: ['topology'],

@@ -1,4 +1,4 @@
-import { type Attribute, be32, decodeAttributes, text, u8 } from './message.ts';
+import { type Attribute, be32, be64, decodeAttributes, text, u8 } from './message.ts';
 import { type NetlinkRequest, type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkSubsystems, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 import { dataValue, dataVerdict, type NftExpression, type NftVerdict } from './nft-encoding.ts';
@@ -28,8 +28,11 @@ export type NftSet = {
 
 export type NftType = keyof typeof TYPES;
 
-/** An element of a set or map. Each field of the key and the data is padded to four bytes. nft(8) displays the comment. */
-export type NftElement = { key: Buffer; data?: Buffer | NftVerdict; comment?: string };
+/**
+ * An element of a set or map. Each field of the key and the data is padded to four bytes. nft(8) displays the comment. An
+ * element of a dynamic set is removed after `timeoutMs`.
+ */
+export type NftElement = { key: Buffer; data?: Buffer | NftVerdict; comment?: string; timeoutMs?: number };
 
 /** Changes to one of a table's sets or maps. */
 export type NftElementChange = { set: string; add: NftElement[]; remove: NftElement[] };
@@ -245,9 +248,10 @@ function elements(
 const keyOnly = ({ key }: NftElement): Attribute[] => [[1, dataValue(key)]];
 
 function wholeElement(element: NftElement): Attribute[] {
-  const { data, comment } = element;
+  const { data, comment, timeoutMs } = element;
   const attributes = keyOnly(element);
   if (data !== undefined) attributes.push([2, Buffer.isBuffer(data) ? dataValue(data) : dataVerdict(data)]);
+  if (timeoutMs !== undefined) attributes.push([4, be64(timeoutMs)]);
   if (comment !== undefined) attributes.push([6, commentBytes(comment)]);
   return attributes;
 }

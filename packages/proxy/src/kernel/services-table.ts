@@ -1,0 +1,149 @@
+import { errorMessage, type Logger } from '@podwright/base';
+import {
+  changeTable,
+  countRules,
+  type NetlinkSocket,
+  type NftChain,
+  type NftSet,
+  readElements,
+  removeTable,
+  replaceTable,
+  rulesetGeneration,
+} from '@podwright/system';
+import { inRemovalOrder } from '../table/chains.ts';
+import { isEmptyChange, type RuleChange, type RuleLedger } from '../table/rule-ledger.ts';
+
+export type ServicesTableOptions = { name: string; socket: NetlinkSocket; logger: Logger };
+
+/**
+ * Time after which an unused chain or set is removed. Kernels before 6.2 count a removed map element as a use of its chain for a short time
+ * longer.
+ */
+const UNUSED_MS = 1000;
+
+/**
+ * The table in the kernel. It belongs to the network namespace in which the socket was opened. Each change is one transaction. Calls must not
+ * overlap.
+ */
+export class ServicesTable {
+  readonly #name: string;
+  readonly #socket: NetlinkSocket;
+  readonly #logger: Logger;
+  /** The generation of the ruleset after this object's last transaction; undefined if the table must be replaced. */
+  #generation: number | undefined;
+  /** The number of rules by chain, as it should be. */
+  readonly #rules = new Map<string, number>();
+  /** Unused chains and sets that are still in the table, with the time at which they became unused. */
+  readonly #unused = { chains: new Map<string, number>(), sets: new Map<string, number>() };
+
+  constructor({ name, socket, logger }: ServicesTableOptions) {
+    this.#name = name;
+    this.#socket = socket;
+    this.#logger = logger;
+  }
+
+  /** Applies what has changed in the ledger, or replaces the whole table if it is not known to be as the ledger says. */
+  async apply(ledger: RuleLedger, frame: () => NftChain[]): Promise<void> {
+    if (this.#generation === undefined) return await this.#replace(ledger, frame());
+    const change = ledger.takeChange();
+    if (isEmptyChange(change)) return;
+    try {
+      await this.#change(change);
+    } catch (error) {
+      this.#logger.info(
+        { table: this.#name, error: errorMessage(error) },
+        'cannot change the rules of services in place: replacing all of them',
+      );
+      await this.#replace(ledger, frame());
+    }
+  }
+
+  /** Makes the next `apply` replace the table. */
+  invalidate(): void {
+    this.#generation = undefined;
+  }
+
+  /**
+   * Makes the next `apply` replace the table if another program has changed it: if rules or elements are missing or were added. Reads the table
+   * only if the ruleset has changed since this object's last transaction. Returns whether the table was changed.
+   */
+  async invalidateIfChanged(ledger: RuleLedger): Promise<boolean> {
+    if (this.#generation === undefined) return false; // it is going to be replaced
+    const generation = await rulesetGeneration(this.#socket);
+    if (generation === this.#generation) return false;
+    const isIntact = (await this.#hasRules()) && (await this.#hasElements(ledger.published()));
+    this.#generation = isIntact ? generation : undefined;
+    return !isIntact;
+  }
+
+  /** Removes the table with everything in it. */
+  async remove(): Promise<void> {
+    this.#generation = undefined;
+    await this.#socket.request(removeTable(this.#name));
+  }
+
+  async #replace(ledger: RuleLedger, frame: NftChain[]): Promise<void> {
+    this.#generation = undefined;
+    const { chains, sets } = ledger.takeAll();
+    const all = [...chains, ...frame];
+    const generation = await rulesetGeneration(this.#socket);
+    await this.#socket.request(replaceTable({ name: this.#name, sets: await this.#withClients(sets), chains: all }));
+    this.#rules.clear();
+    for (const { name, rules } of all) this.#rules.set(name, rules.length);
+    for (const unused of Object.values(this.#unused)) unused.clear();
+    this.#generation = generation + 1;
+  }
+
+  async #change({ elements, chains, sets }: RuleChange): Promise<void> {
+    const generation = this.#generation;
+    this.#generation = undefined;
+    const addChains = chains.add.filter(({ name }) => !this.#unused.chains.delete(name));
+    const addSets = sets.add.filter(({ name }) => !this.#unused.sets.delete(name));
+    const removeChains = inRemovalOrder(longUnused(this.#unused.chains));
+    const removeSets = longUnused(this.#unused.sets);
+    await this.#socket.request(changeTable(this.#name, { elements, addChains, addSets, removeChains, removeSets }));
+    for (const { name, rules } of addChains) this.#rules.set(name, rules.length);
+    for (const name of removeChains) this.#rules.delete(name);
+    const now = performance.now();
+    for (const name of removeChains) this.#unused.chains.delete(name);
+    for (const name of removeSets) this.#unused.sets.delete(name);
+    for (const name of chains.remove) this.#unused.chains.set(name, now);
+    for (const name of sets.remove) this.#unused.sets.set(name, now);
+    // If another program changes the ruleset at the same time, this number is too low, and the next check reads the table.
+    this.#generation = generation === undefined ? undefined : generation + 1;
+  }
+
+  /** Keeps the clients that endpoints with session affinity have seen, also those seen during an earlier process. */
+  async #withClients(sets: NftSet[]): Promise<NftSet[]> {
+    const filled: NftSet[] = [];
+    for (const set of sets) {
+      if (set.dynamicSize === undefined) filled.push(set);
+      else {
+        const clients = (await readElements(this.#socket, { table: this.#name, set: set.name })) ?? [];
+        filled.push({ ...set, elements: clients.map(({ key, remainingMs }) => ({ key, timeoutMs: remainingMs })) });
+      }
+    }
+    return filled;
+  }
+
+  async #hasRules(): Promise<boolean> {
+    const counts = await countRules(this.#socket, this.#name);
+    return counts.size === this.#rules.size && [...this.#rules].every(([name, count]) => counts.get(name) === count);
+  }
+
+  async #hasElements(sets: NftSet[]): Promise<boolean> {
+    for (const { name, elements } of sets) {
+      const found = await readElements(this.#socket, { table: this.#name, set: name });
+      // the kernel may list an element twice while it enlarges a set
+      const keys = new Set(found?.map(({ key }) => key.toString('latin1')));
+      const hasAll = elements.every(({ key }) => keys.has(key.toString('latin1')));
+      if (found === undefined || !hasAll || keys.size !== elements.length) return false;
+    }
+    return true;
+  }
+}
+
+const longUnused = (unused: Map<string, number>): string[] => {
+  const before = performance.now() - UNUSED_MS;
+  return [...unused].filter(([, sinceMs]) => sinceMs <= before).map(([name]) => name);
+};

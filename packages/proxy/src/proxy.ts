@@ -1,0 +1,42 @@
+import type { Logger } from '@podwright/base';
+import type { KubeClient } from '@podwright/kube-client';
+import type { NetlinkSockets } from '@podwright/system';
+
+export type ProxyOptions = {
+  client: KubeClient;
+  /** The name of this node's Node object. Endpoints with this node name are local. */
+  nodeName: string;
+  logger: Logger;
+  /** Stops the proxy, as `stop` does. */
+  signal?: AbortSignal;
+  /** Default: new ones. The rules apply to the network namespace in which the proxy is started. */
+  sockets?: NetlinkSockets;
+  /** The addresses of pods, as CIDR blocks. Default: those in the Node object. */
+  podCidrs?: string[];
+  /**
+   * Subnets whose pods are on one bridge, if the kernel does not pass bridged packets to the packet filter of the host
+   * (`net.bridge.bridge-nf-call-iptables` is 0). Connections within such a subnet through a Service are masqueraded. Default: none.
+   */
+  bridgedCidrs?: string[];
+  /**
+   * The node's addresses at which node ports are reachable: the first internal address of each IP family in the Node object (default), or all
+   * addresses of interfaces in these CIDR blocks. Never a loopback address.
+   */
+  nodePortAddresses?: 'primary' | string[];
+  /** Masquerades every connection to a cluster IP. Default: only those from outside `podCidrs`. */
+  masqueradeAll?: boolean;
+  /** The name of the nf_tables table of family `inet`. Default: `podwright-services`. */
+  table?: string;
+  /** Interval of the check that another program has not changed the table. Default: 5000. */
+  checkIntervalMs?: number;
+};
+
+/** A running proxy. */
+export interface RunningProxy {
+  /** Resolves once the rules of all Services that existed at the start are in force. Rejects if the proxy is stopped before that. */
+  readonly synced: Promise<void>;
+  /** Returns why the rules in the kernel are not the current ones; `undefined` while they are. */
+  problem(): string | undefined;
+  /** Stops the proxy. Connections and rules stay, as with kube-proxy; `removeRules` removes the table. */
+  stop(options?: { removeRules?: boolean }): Promise<void>;
+}

@@ -1,0 +1,90 @@
+import { isIP } from 'node:net';
+import type { IpVersion } from '@podwright/system';
+import type { NodeFacts } from './node-facts.ts';
+import type { EndpointSlice, SliceEndpoint } from './objects.ts';
+
+/** An endpoint of a service port. */
+export type Endpoint = {
+  address: string;
+  port: number;
+  isReady: boolean;
+  isServing: boolean;
+  isTerminating: boolean;
+  isLocal: boolean;
+  zones: string[];
+  nodes: string[];
+};
+
+/** The endpoints that each traffic policy uses, and whether the service has a usable endpoint on any node. */
+export type ChosenEndpoints = { cluster: Endpoint[]; local: Endpoint[]; hasAny: boolean };
+
+/** A port of a Service as its EndpointSlices name it. */
+export type PortOfSlices = { version: IpVersion; portName: string; protocol: string };
+
+/** Returns a service port's endpoints of one IP family. An address that several slices contain is returned once. */
+export function endpointsOf(slices: Iterable<EndpointSlice>, wanted: PortOfSlices, nodeName: string): Endpoint[] {
+  const found = new Map<string, Endpoint>();
+  for (const slice of slices) {
+    if (slice.addressType !== `IPv${wanted.version}`) continue;
+    for (const { name = '', protocol = 'TCP', port } of slice.ports ?? []) {
+      if (port === undefined || name !== wanted.portName || protocol !== wanted.protocol) continue;
+      for (const endpoint of slice.endpoints ?? [])
+        addEndpoint(found, decodeEndpoint(endpoint, port, nodeName), wanted);
+    }
+  }
+  return [...found.values()];
+}
+
+function addEndpoint(found: Map<string, Endpoint>, endpoint: Endpoint, { version }: PortOfSlices): void {
+  if (isIP(endpoint.address) !== version) return;
+  const key = endpointKey(endpoint);
+  if (!found.has(key) || endpoint.isLocal) found.set(key, endpoint);
+}
+
+/** Only the first address counts: the API deprecates further ones. Unset conditions mean ready and serving. */
+function decodeEndpoint(endpoint: SliceEndpoint, port: number, nodeName: string): Endpoint {
+  const { conditions = {}, hints } = endpoint;
+  return {
+    address: endpoint.addresses[0] ?? '',
+    port,
+    isReady: conditions.ready ?? true,
+    isServing: conditions.serving ?? true,
+    isTerminating: conditions.terminating ?? false,
+    isLocal: endpoint.nodeName === nodeName,
+    zones: (hints?.forZones ?? []).map(({ name }) => name),
+    nodes: (hints?.forNodes ?? []).map(({ name }) => name),
+  };
+}
+
+/** Identifies an endpoint among those of a service port. */
+export const endpointKey = ({ address, port }: { address: string; port: number }): string => `${address} ${port}`;
+
+/**
+ * Chooses the endpoints of each traffic policy: the ready ones, or if there are none, those that still serve while they terminate. Hints
+ * restrict the policy Cluster if every ready endpoint has hints and one of them names this node or its zone.
+ */
+export function chooseEndpoints(
+  endpoints: Endpoint[],
+  uses: { cluster: boolean; local: boolean },
+  node: Pick<NodeFacts, 'name' | 'zone'>,
+): ChosenEndpoints {
+  const ready = endpoints.filter(({ isReady }) => isReady);
+  const ending = endpoints.filter(({ isServing, isTerminating }) => isServing && isTerminating);
+  const localReady = ready.filter(({ isLocal }) => isLocal);
+  const localEnding = ending.filter(({ isReady, isLocal }) => isLocal && !isReady);
+  const cluster = ready.length > 0 ? ready.filter(hinted(ready, node)) : ending;
+  const local = localReady.length > 0 ? localReady : localEnding;
+  return {
+    cluster: uses.cluster ? cluster : [],
+    local: uses.local ? local : [],
+    hasAny: ready.length + ending.length > 0,
+  };
+}
+
+function hinted(ready: Endpoint[], { name, zone }: Pick<NodeFacts, 'name' | 'zone'>): (endpoint: Endpoint) => boolean {
+  const select = (field: 'nodes' | 'zones', value: string) =>
+    ready.every((endpoint) => endpoint[field].length > 0) && ready.some((endpoint) => endpoint[field].includes(value));
+  if (select('nodes', name)) return ({ nodes }) => nodes.includes(name);
+  if (zone !== '' && select('zones', zone)) return ({ zones }) => zones.includes(zone);
+  return () => true;
+}

@@ -1,0 +1,64 @@
+import { BlockList, isIP } from 'node:net';
+import type { NetworkInterfaceInfo } from 'node:os';
+import type { Node } from '@podwright/kube-api';
+import type { IpVersion } from '@podwright/system';
+
+/** What the rules depend on besides Services and EndpointSlices. */
+export type NodeFacts = {
+  name: string;
+  zone: string;
+  /** Addresses at which node ports are reachable. */
+  nodePortAddresses: string[];
+  /** The node's own addresses, by which a load balancer's source ranges include or exclude the node. */
+  addresses: string[];
+  /** The addresses of pods: packets from elsewhere to a Service are masqueraded. Empty if unknown. */
+  podCidrs: string[];
+};
+
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
+
+/** Reads the facts from the Node object; `undefined` if the node is not registered yet. */
+export function nodeFacts(name: string, node: Node | undefined): NodeFacts {
+  const addresses = primaryAddresses(node);
+  return {
+    name,
+    zone: node?.metadata.labels?.[ZONE_LABEL] ?? '',
+    nodePortAddresses: addresses,
+    addresses,
+    podCidrs: node?.spec?.podCIDRs ?? [],
+  };
+}
+
+/** Returns the first address of each IP family, internal ones before external ones. */
+function primaryAddresses(node: Node | undefined): string[] {
+  const all = node?.status?.addresses ?? [];
+  const ofType = (type: string) => all.filter((address) => address.type === type).map(({ address }) => address);
+  const sorted = [...ofType('InternalIP'), ...ofType('ExternalIP')];
+  return ([4, 6] as const).flatMap((version) => sorted.find((address) => isIP(address) === version) ?? []);
+}
+
+/** Returns the addresses or CIDR blocks of one IP family. */
+export const ofFamily = (values: string[], version: IpVersion): string[] =>
+  values.filter((value) => isIP(value.split('/')[0] ?? '') === version);
+
+/** Whether a CIDR block contains an address of the same IP family. */
+export function isInBlock(address: string, cidr: string): boolean {
+  const [network = '', length = ''] = cidr.split('/');
+  if (isIP(network) !== isIP(address)) return false;
+  const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+  const block = new BlockList();
+  block.addSubnet(network, Number(length), family);
+  return block.check(address, family);
+}
+
+/** Returns the addresses of interfaces in any of the CIDR blocks, except IPv6 link-local ones. */
+export function addressesIn(
+  cidrs: string[],
+  interfaces: Partial<Record<string, Pick<NetworkInterfaceInfo, 'address' | 'scopeid'>[]>>,
+): string[] {
+  const all = Object.values(interfaces).flatMap((addresses) => addresses ?? []);
+  return all
+    .filter(({ scopeid = 0 }) => scopeid === 0)
+    .map(({ address }) => address)
+    .filter((address) => cidrs.some((cidr) => isInBlock(address, cidr)));
+}

@@ -1,0 +1,103 @@
+import { isIP } from 'node:net';
+import type { IpVersion } from '@podwright/system';
+import { ofFamily } from './node-facts.ts';
+import type { ServiceObject, ServicePortSpec } from './objects.ts';
+
+/** A port of a Service for one IP family. */
+export type ServicePort = {
+  /** `NAMESPACE/NAME:PORT`, for people. */
+  name: string;
+  version: IpVersion;
+  portName: string;
+  /** As the API writes it. */
+  protocol: Protocol;
+  port: number;
+  clusterIp: string;
+  externalIps: string[];
+  loadBalancerIps: string[];
+  /** The CIDR blocks from which load balancer IPs are reachable; empty means from everywhere. */
+  sourceRanges: string[];
+  nodePort: number | undefined;
+  isInternalLocal: boolean;
+  isExternalLocal: boolean;
+  /** Session affinity by client IP: the time after which a client without new connections is forgotten. */
+  affinityMs: number | undefined;
+};
+
+export type Protocol = keyof typeof PROTOCOL_NUMBERS;
+
+/** Protocol numbers (IANA). */
+export const PROTOCOL_NUMBERS = { TCP: 6, UDP: 17, SCTP: 132 } as const;
+
+const DEFAULT_AFFINITY_SECONDS = 10_800;
+
+/** Returns a Service's ports in each IP family in which it has a cluster IP. Headless and ExternalName Services have none. */
+export function servicePortsOf(service: ServiceObject): ServicePort[] {
+  const { spec = {} } = service;
+  if (spec.type === 'ExternalName' || !hasClusterIp(spec.clusterIP)) return [];
+  const clusterIps = spec.clusterIPs ?? [spec.clusterIP];
+  return ([4, 6] as const).flatMap((version) => {
+    const clusterIp = clusterIps.find((address) => isIP(address) === version);
+    if (clusterIp === undefined) return [];
+    return (spec.ports ?? []).flatMap((port) => portOf(service, port, { version, clusterIp }));
+  });
+}
+
+const hasClusterIp = (clusterIp: string | undefined): clusterIp is string =>
+  clusterIp !== undefined && clusterIp !== '' && clusterIp !== 'None';
+
+function portOf(
+  { metadata, spec = {}, status }: ServiceObject,
+  port: ServicePortSpec,
+  { version, clusterIp }: { version: IpVersion; clusterIp: string },
+): ServicePort[] {
+  const protocol = port.protocol ?? 'TCP';
+  if (!isProtocol(protocol)) return [];
+  const ingress = (status?.loadBalancer?.ingress ?? []).filter(({ ipMode = 'VIP' }) => ipMode === 'VIP');
+  return [
+    {
+      name: `${metadata.namespace}/${metadata.name}:${port.name ?? port.port}`,
+      version,
+      portName: port.name ?? '',
+      protocol,
+      port: port.port,
+      clusterIp,
+      externalIps: ofFamily(spec.externalIPs ?? [], version),
+      loadBalancerIps: ofFamily(
+        ingress.flatMap(({ ip = '' }) => ip),
+        version,
+      ),
+      sourceRanges: sourceRanges(spec.loadBalancerSourceRanges ?? [], version),
+      nodePort: port.nodePort === 0 ? undefined : port.nodePort,
+      isInternalLocal: spec.internalTrafficPolicy === 'Local',
+      isExternalLocal: spec.externalTrafficPolicy === 'Local',
+      affinityMs: affinityMs(spec),
+    },
+  ];
+}
+
+/** Validation permits spaces around a range. A range of all addresses is no restriction. */
+function sourceRanges(ranges: string[], version: IpVersion): string[] {
+  const own = ofFamily(
+    ranges.map((range) => range.trim()),
+    version,
+  );
+  return own.some((range) => range.endsWith('/0')) ? [] : own;
+}
+
+function affinityMs({ sessionAffinity, sessionAffinityConfig }: NonNullable<ServiceObject['spec']>) {
+  if (sessionAffinity !== 'ClientIP') return undefined;
+  return 1000 * (sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS);
+}
+
+const isProtocol = (name: string): name is Protocol => name in PROTOCOL_NUMBERS;
+
+/** Whether the port is reachable at other addresses than the cluster IP. */
+export const isExternal = ({ nodePort, externalIps, loadBalancerIps }: ServicePort): boolean =>
+  nodePort !== undefined || externalIps.length > 0 || loadBalancerIps.length > 0;
+
+/** The traffic policies whose endpoints the port uses. Pods and the node itself always use all endpoints of an external address. */
+export const policiesOf = (port: ServicePort): { cluster: boolean; local: boolean } => ({
+  cluster: !port.isInternalLocal || isExternal(port),
+  local: port.isInternalLocal || (port.isExternalLocal && isExternal(port)),
+});

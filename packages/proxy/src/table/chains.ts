@@ -1,0 +1,127 @@
+import {
+  addressBytes,
+  addressWords,
+  applyVerdict,
+  fromThisHost,
+  goTo,
+  type IpVersion,
+  inPrefix,
+  isInSet,
+  loadAddress,
+  loadConstant,
+  loadRandom,
+  lookUp,
+  type NftChain,
+  type NftRule,
+  ofVersion,
+  translateTo,
+  updateSet,
+  verdict,
+} from '@podwright/system';
+import type { Endpoint } from '../services/endpoints.ts';
+import { portOperand } from './fields.ts';
+import { loadFrontend } from './frame.ts';
+import { contentName, type Policy, setNames } from './names.ts';
+
+/**
+ * Chains that handle new connections to a frontend. Their names contain everything that their rules depend on. The frontend's elements in the
+ * maps say the rest, so most services share their chains with others.
+ */
+export type TargetChain = NftChain;
+
+/** Selects one of `count` endpoints of the frontend at random. */
+export function pickChain(version: IpVersion, policy: Policy, count: number): TargetChain {
+  const words = addressWords(version);
+  const expressions = [
+    ...ofVersion(version),
+    ...loadFrontend(version),
+    loadRandom(count, words + 2),
+    lookUp(setNames(version)[policy], 0, 0),
+    translateTo(version, 0, words),
+  ];
+  return { name: `pick_${policy}${version}-${count}`, rules: [{ expressions }] };
+}
+
+/** An endpoint with session affinity: its chain, and the set of its clients. */
+export type StickyEndpoint = { chain: TargetChain; clients: string };
+
+/** Remembers the client, and translates the destination to one endpoint. */
+export function stickyEndpoint(
+  version: IpVersion,
+  endpoint: Endpoint,
+  { name, affinityMs }: { name: string; affinityMs: number },
+): StickyEndpoint {
+  const { address, port } = endpoint;
+  const words = addressWords(version);
+  const clients = contentName('clients', name, address, port);
+  const remember = [...ofVersion(version), loadAddress('saddr', version, 0), updateSet(clients, 0, affinityMs)];
+  const translate = [
+    loadConstant(addressBytes(address), 0),
+    loadConstant(portOperand(port), words),
+    translateTo(version, 0, words),
+  ];
+  const chain = {
+    name: contentName('endpoint', name, address, port, affinityMs),
+    rules: [{ expressions: remember }, { expressions: translate }],
+  };
+  return { chain, clients };
+}
+
+/** Passes a known client to the endpoint that it had, and others to one at random. */
+export function stickyChain(version: IpVersion, policy: Policy, endpoints: StickyEndpoint[]): TargetChain {
+  const names = setNames(version);
+  const known = endpoints.map(({ chain, clients }): NftRule => {
+    const isKnown = [...ofVersion(version), loadAddress('saddr', version, 0), isInSet(clients, 0)];
+    return { expressions: [...isKnown, ...goTo(chain.name)] };
+  });
+  const map = policy === 'cluster' ? names.stickyCluster : names.stickyLocal;
+  const random = [
+    ...ofVersion(version),
+    ...loadFrontend(version),
+    loadRandom(endpoints.length, addressWords(version) + 2),
+    applyVerdict(map, 0),
+  ];
+  const chains = endpoints.map(({ chain }) => chain.name);
+  return { name: contentName('sticky', policy, version, chains), rules: [...known, { expressions: random }] };
+}
+
+/**
+ * An external address with the traffic policy Local: pods of this node and the node itself reach all endpoints, others those of this node.
+ * Packets are dropped if this node has none: a load balancer must send them to another node.
+ */
+export function outerChain(
+  version: IpVersion,
+  podCidrs: string[],
+  targets: { cluster: string; local: string | undefined },
+): TargetChain {
+  const { cluster, local } = targets;
+  const fromPods = podCidrs.map((cidr): NftRule => {
+    return { expressions: [...ofVersion(version), ...inPrefix('saddr', cidr), ...goTo(cluster)] };
+  });
+  const rules = [
+    ...fromPods,
+    { expressions: [...fromThisHost(), ...goTo(cluster)] },
+    { expressions: local === undefined ? verdict('drop') : goTo(local) },
+  ];
+  return { name: contentName('outer', version, podCidrs, cluster, local), rules };
+}
+
+/** A load balancer's address with source ranges: drops packets from elsewhere. */
+export function guardChain(version: IpVersion, sources: string[], target: string): TargetChain {
+  const rules = sources.map((cidr): NftRule => {
+    return { expressions: [...ofVersion(version), ...inPrefix('saddr', cidr), ...goTo(target)] };
+  });
+  return {
+    name: contentName('guard', version, sources, target),
+    rules: [...rules, { expressions: verdict('drop') }],
+  };
+}
+
+/** The order in which chains are removed: each before those to which it refers. */
+const REMOVAL_ORDER = ['guard', 'outer', 'sticky', 'endpoint', 'pick'];
+
+/** Sorts names of chains so that each comes before those to which it refers. */
+export const inRemovalOrder = (names: string[]): string[] => {
+  const rank = (name: string) => REMOVAL_ORDER.findIndex((prefix) => name.startsWith(prefix));
+  return [...names].sort((a, b) => rank(a) - rank(b));
+};

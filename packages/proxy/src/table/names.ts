@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { IpVersion, NftSet, NftType } from '@podwright/system';
+
+/** A traffic policy: all endpoints, or those of this node. */
+export type Policy = 'cluster' | 'local';
+
+/**
+ * Names of the sets and maps of one IP family. A key that begins with a frontend is an address, a protocol and a port by which a service
+ * port is reachable.
+ */
+export const setNames = (version: IpVersion) =>
+  ({
+    /** Frontend → the chain that handles a new connection to it. */
+    services: `services${version}`,
+    /** Frontend and number → the endpoint with this number. */
+    cluster: `cluster${version}`,
+    local: `local${version}`,
+    /** Frontend and number → the chain of the endpoint with this number, for session affinity. */
+    stickyCluster: `sticky_cluster${version}`,
+    stickyLocal: `sticky_local${version}`,
+    /** Frontend → the chain that decides whether to masquerade a translated connection. */
+    masquerade: `masquerade${version}`,
+    /** Connections of endpoints of this node to themselves: source, destination, protocol, port. */
+    hairpin: `hairpin${version}`,
+    /** Cluster IPs of services. Their other ports are refused. */
+    clusterIps: `cluster_ips${version}`,
+  }) as const;
+
+export type SetNames = ReturnType<typeof setNames>;
+
+/** Names of the chains that do not depend on services. */
+export const CHAINS = {
+  services: 'services',
+  refuse: 'refuse',
+  clusterIps: 'cluster_ips',
+  masquerade: 'masquerade',
+  masqueradeHost: 'masquerade_host',
+  masqueradeStrangers: (version: IpVersion): string => `masquerade_strangers${version}`,
+} as const;
+
+const ADDRESS_TYPES: Record<IpVersion, NftType> = { 4: 'ipv4_addr', 6: 'ipv6_addr' };
+
+/** Returns the empty sets and maps of one IP family. */
+export function emptySets(version: IpVersion): NftSet[] {
+  const names = setNames(version);
+  const address = ADDRESS_TYPES[version];
+  const frontend: NftType[] = [address, 'inet_proto', 'inet_service'];
+  const numbered: NftType[] = [...frontend, 'mark'];
+  return [
+    { name: names.services, key: frontend, data: 'verdict', elements: [] },
+    { name: names.cluster, key: numbered, data: [address, 'inet_service'], elements: [] },
+    { name: names.local, key: numbered, data: [address, 'inet_service'], elements: [] },
+    { name: names.stickyCluster, key: numbered, data: 'verdict', elements: [] },
+    { name: names.stickyLocal, key: numbered, data: 'verdict', elements: [] },
+    { name: names.masquerade, key: frontend, data: 'verdict', elements: [] },
+    { name: names.hairpin, key: [address, ...frontend], elements: [] },
+    { name: names.clusterIps, key: [address], elements: [] },
+  ];
+}
+
+/** A dynamic set of the clients that an endpoint has seen. */
+export const clientSet = (version: IpVersion, name: string): NftSet => ({
+  name,
+  key: [ADDRESS_TYPES[version]],
+  dynamicSize: MAX_CLIENTS,
+  elements: [],
+});
+
+/** Number of clients that an endpoint remembers for session affinity, as nft(8) sets it for sets without a size. */
+const MAX_CLIENTS = 65_535;
+
+/**
+ * Names a chain or set by its contents, so that equal ones are shared, and changed ones have another name: a chain is never edited, and a
+ * connection sees either the old or the new one.
+ */
+export const contentName = (prefix: string, ...content: unknown[]): string =>
+  `${prefix}-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 24)}`;

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isEmptyChange, RuleLedger } from './rule-ledger.ts';
+import type { RuleElement, ServiceRules } from './service-rules.ts';
+
+const element = (key: string, chain: string): RuleElement => ({
+  set: 'services4',
+  key: Buffer.from(key),
+  data: { goto: chain },
+});
+const rules = (elements: RuleElement[], ...chains: string[]): ServiceRules => ({
+  elements,
+  chains: chains.map((name) => ({ name, rules: [] })),
+  sets: [],
+  frontends: [],
+});
+const owner = (key: string) => ({ key, rank: key });
+
+/** The next change as `+KEY>CHAIN`, `-KEY` and names of chains. */
+function next(ledger: RuleLedger): string {
+  const { elements, chains } = ledger.takeChange();
+  const target = ({ data }: { data?: unknown }) => (data as { goto: string }).goto;
+  return [
+    ...elements.flatMap(({ remove }) => remove.map(({ key }) => `-${key}`)),
+    ...elements.flatMap(({ add }) => add.map((added) => `+${added.key}>${target(added)}`)),
+    ...chains.add.map((name) => `+${name.name}`),
+    ...chains.remove.map((name) => `-${name}`),
+  ].join(' ');
+}
+
+test('a change contains only what differs', () => {
+  const ledger = new RuleLedger();
+  ledger.replace(owner('a'), rules([element('1', 'x'), element('2', 'x')], 'x'));
+  assert.equal(next(ledger), '+1>x +2>x +x');
+  ledger.replace(owner('a'), rules([element('1', 'x'), element('2', 'y')], 'x', 'y'));
+  assert.equal(next(ledger), '-2 +2>y +y');
+  ledger.replace(owner('a'), rules([element('1', 'x'), element('2', 'y')], 'x', 'y'));
+  assert.ok(isEmptyChange(ledger.takeChange()));
+  ledger.replace(owner('a'), undefined);
+  assert.equal(next(ledger), '-1 -2 -x -y');
+  assert.deepEqual(ledger.takeAll().chains, []);
+});
+
+test('changes that cancel each other out before they are taken are none', () => {
+  const ledger = new RuleLedger();
+  ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
+  ledger.replace(owner('a'), undefined);
+  assert.equal(next(ledger), '');
+  ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
+  next(ledger);
+  ledger.replace(owner('a'), undefined);
+  ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
+  assert.equal(next(ledger), '');
+});
+
+test('of two services with the same address the first one has it, and the other one after its removal', () => {
+  const ledger = new RuleLedger();
+  ledger.replace(owner('b'), rules([element('1', 'y')], 'y'));
+  assert.equal(next(ledger), '+1>y +y');
+  ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
+  assert.equal(next(ledger), '-1 +1>x +x');
+  ledger.replace(owner('a'), undefined);
+  assert.equal(next(ledger), '-1 +1>y -x');
+});
+
+test('what several services need stays until none needs it', () => {
+  const ledger = new RuleLedger();
+  for (const key of ['a', 'b']) ledger.replace(owner(key), rules([element('1', 'x')], 'x'));
+  assert.equal(next(ledger), '+1>x +x');
+  ledger.replace(owner('a'), undefined);
+  assert.equal(next(ledger), '');
+  ledger.replace(owner('b'), undefined);
+  assert.equal(next(ledger), '-1 -x');
+});
+
+test('the complete contents are those of all changes', () => {
+  const ledger = new RuleLedger();
+  ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
+  ledger.replace(owner('b'), rules([element('2', 'x')], 'x'));
+  const { chains, sets } = ledger.takeAll();
+  assert.deepEqual(
+    chains.map(({ name }) => name),
+    ['x'],
+  );
+  assert.equal(sets.find(({ name }) => name === 'services4')?.elements.length, 2);
+  assert.equal(next(ledger), '');
+});

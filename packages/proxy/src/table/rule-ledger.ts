@@ -1,0 +1,117 @@
+import type { NftChain, NftElement, NftElementChange, NftSet } from '@podwright/system';
+import { VERSIONS } from './frame.ts';
+import { emptySets } from './names.ts';
+import type { RuleElement, ServiceRules } from './service-rules.ts';
+import { SharedParts } from './shared-parts.ts';
+
+/** The owner of rules: a Service. Of several owners of the same element, the one with the lowest rank has it. */
+export type RuleOwner = { key: string; rank: string };
+
+/** What has changed in the contents of the table. */
+export type RuleChange = {
+  elements: NftElementChange[];
+  chains: { add: NftChain[]; remove: string[] };
+  sets: { add: NftSet[]; remove: string[] };
+};
+
+/** `value` is the same for elements that do not differ. */
+type Claim = { owner: RuleOwner; element: RuleElement; value: string };
+/** All claims to an element, and the one that the last change contained. */
+type Slot = { claims: Claim[]; published: Claim | undefined };
+
+/**
+ * The contents of the table, by the services that need them. Several services may need the same element, chain or set. Only what services
+ * replaced is compared, so that the cost of a change does not depend on the number of services.
+ */
+export class RuleLedger {
+  readonly #claims = new Map<string, Map<string, Claim>>();
+  readonly #slots = new Map<string, Slot>();
+  readonly #touched = new Set<string>();
+  readonly #chains = new SharedParts<NftChain>();
+  readonly #sets = new SharedParts<NftSet>();
+
+  /** Replaces the rules of an owner; `undefined` removes them. */
+  replace(owner: RuleOwner, rules: ServiceRules | undefined): void {
+    const before = this.#claims.get(owner.key) ?? new Map<string, Claim>();
+    const claims = claimsOf(owner, rules?.elements ?? []);
+    for (const [id, claim] of before) {
+      if (isSame(claim, claims.get(id))) claims.set(id, claim);
+      else this.#withdraw(id, claim);
+    }
+    for (const [id, claim] of claims) if (claim !== before.get(id)) this.#claim(id, claim);
+    if (claims.size === 0) this.#claims.delete(owner.key);
+    else this.#claims.set(owner.key, claims);
+    this.#chains.replace(owner.key, rules?.chains ?? []);
+    this.#sets.replace(owner.key, rules?.sets ?? []);
+  }
+
+  /** Returns what has changed since the last call of `takeChange` or `takeAll`. */
+  takeChange(): RuleChange {
+    return { elements: this.#changedElements(), chains: this.#chains.takeChange(), sets: this.#sets.takeChange() };
+  }
+
+  /** Returns the complete contents. */
+  takeAll(): { chains: NftChain[]; sets: NftSet[] } {
+    this.takeChange();
+    return { chains: this.#chains.values(), sets: [...this.published(), ...this.#sets.values()] };
+  }
+
+  /** Returns the sets with the elements of the last change and all changes before it; no dynamic sets. */
+  published(): NftSet[] {
+    const sets = new Map(VERSIONS.flatMap(emptySets).map((set) => [set.name, set]));
+    for (const { published } of this.#slots.values())
+      if (published !== undefined) sets.get(published.element.set)!.elements.push(published.element);
+    return [...sets.values()];
+  }
+
+  #claim(id: string, claim: Claim): void {
+    const slot = this.#slots.get(id) ?? { claims: [], published: undefined };
+    slot.claims.push(claim);
+    this.#slots.set(id, slot);
+    this.#touched.add(id);
+  }
+
+  #withdraw(id: string, claim: Claim): void {
+    const { claims } = this.#slots.get(id)!;
+    claims.splice(claims.indexOf(claim), 1);
+    this.#touched.add(id);
+  }
+
+  #changedElements(): NftElementChange[] {
+    const changes = new Map<string, { set: string; add: NftElement[]; remove: NftElement[] }>();
+    for (const id of this.#touched) {
+      const slot = this.#slots.get(id)!;
+      const { published } = slot;
+      const now = slot.claims.toSorted((a, b) => compareText(a.owner.rank, b.owner.rank))[0];
+      slot.published = now;
+      if (now === undefined) this.#slots.delete(id);
+      if (published?.value === now?.value) continue;
+      const { set } = (published ?? now)!.element;
+      const change = changes.get(set) ?? { set, add: [], remove: [] };
+      if (published !== undefined) change.remove.push(published.element);
+      if (now !== undefined) change.add.push(now.element);
+      changes.set(set, change);
+    }
+    this.#touched.clear();
+    return [...changes.values()];
+  }
+}
+
+/** Whether a change contains nothing. */
+export const isEmptyChange = ({ elements, chains, sets }: RuleChange): boolean =>
+  [elements, chains.add, chains.remove, sets.add, sets.remove].every((list) => list.length === 0);
+
+function claimsOf(owner: RuleOwner, elements: RuleElement[]): Map<string, Claim> {
+  return new Map(
+    elements.map((element) => {
+      const { set, key, data, comment = '' } = element;
+      const value = Buffer.isBuffer(data) ? data.toString('latin1') : JSON.stringify(data ?? '');
+      return [`${set} ${key.toString('latin1')}`, { owner, element, value: `${value} ${comment}` }];
+    }),
+  );
+}
+
+const isSame = (claim: Claim, other: Claim | undefined): boolean =>
+  claim.value === other?.value && claim.owner.rank === other.owner.rank;
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

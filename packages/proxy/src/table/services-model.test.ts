@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { nodeFacts } from '../services/node-facts.ts';
+import type { EndpointSlice, ServiceObject } from '../services/objects.ts';
+import { ServicesModel } from './services-model.ts';
+import { mergeUdpChanges } from './udp-frontends.ts';
+
+const create = () => {
+  const node = { ...nodeFacts('here', undefined), nodePortAddresses: ['10.0.0.1'] };
+  return new ServicesModel({ settings: { node, masqueradeAll: false }, logger: silentLogger });
+};
+const service = (name: string, spec: ServiceObject['spec'] = {}, labels = {}): ServiceObject => ({
+  metadata: { namespace: 'default', name, labels, creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { clusterIP: '10.96.0.1', ports: [{ port: 80 }], ...spec },
+});
+const slice = (name: string, of: string, addresses: string[], protocol = 'TCP'): EndpointSlice => ({
+  metadata: { namespace: 'default', name, labels: { 'kubernetes.io/service-name': of } },
+  addressType: 'IPv4',
+  endpoints: addresses.map((address) => ({ addresses: [address], nodeName: 'here' })),
+  ports: [{ port: 8080, protocol }],
+});
+/** Counts the changed elements: added and removed by set. */
+const counts = (model: ServicesModel): string => {
+  model.refresh();
+  const { elements } = model.ledger.takeChange();
+  return elements.map(({ set, add, remove }) => `${set} +${add.length} -${remove.length}`).join(', ');
+};
+
+test('one changed endpoint changes one number and the chain, whatever the order in which objects come', () => {
+  const model = create();
+  model.putSlice(slice('a', 'web', ['10.1.0.1', '10.1.0.2', '10.1.0.3']));
+  assert.equal(counts(model), '');
+  model.putService(service('web'));
+  assert.equal(counts(model), 'cluster_ips4 +1 -0, services4 +1 -0, cluster4 +3 -0, hairpin4 +3 -0');
+  model.putSlice(slice('a', 'web', ['10.1.0.9', '10.1.0.2', '10.1.0.3']));
+  assert.equal(counts(model), 'cluster4 +1 -1, hairpin4 +1 -1');
+  model.putSlice(slice('b', 'web', ['10.1.0.4']));
+  assert.equal(counts(model), 'services4 +1 -1, cluster4 +1 -0, hairpin4 +1 -0');
+  model.removeSlice(slice('a', 'web', []));
+  assert.equal(counts(model), 'services4 +1 -1, cluster4 +1 -4, hairpin4 +0 -3');
+  model.removeService(service('web'));
+  assert.equal(counts(model), 'cluster_ips4 +0 -1, services4 +0 -1, cluster4 +0 -1, hairpin4 +0 -1');
+});
+
+test('a slice that moves to another service leaves the first', () => {
+  const model = create();
+  model.putService(service('web'));
+  model.putService(service('other', { clusterIP: '10.96.0.2' }));
+  model.putSlice(slice('a', 'web', ['10.1.0.1']));
+  counts(model);
+  model.putSlice(slice('a', 'other', ['10.1.0.1']));
+  assert.equal(counts(model), 'services4 +2 -2, cluster4 +1 -1');
+});
+
+test('objects with the label of another proxy are ignored, also if they get it later', () => {
+  const model = create();
+  const label = { 'service.kubernetes.io/service-proxy-name': 'other' };
+  model.putService(service('web', {}, label));
+  assert.equal(counts(model), '');
+  model.putService(service('web'));
+  assert.equal(counts(model), 'cluster_ips4 +1 -0, services4 +1 -0');
+  model.putService(service('web', {}, label));
+  assert.equal(counts(model), 'cluster_ips4 +0 -1, services4 +0 -1');
+});
+
+test('a service that cannot be computed has no rules, and others keep theirs', () => {
+  const model = create();
+  model.putService(service('good'));
+  model.putService(service('bad', { clusterIP: '10.96.0.2', ports: [{ port: 70_000 }] }));
+  assert.equal(counts(model), 'cluster_ips4 +1 -0, services4 +1 -0');
+});
+
+test('changes of UDP frontends name the serving endpoints before and after', () => {
+  const model = create();
+  const udp = { ports: [{ port: 53, protocol: 'UDP' }] };
+  model.putService(service('dns', udp));
+  model.putSlice(slice('a', 'dns', ['10.1.0.1'], 'UDP'));
+  const first = model.refresh();
+  const id = '4 10.96.0.1 53';
+  assert.deepEqual([first.before.size, [...first.after.get(id)!.endpoints]], [0, ['10.1.0.1 8080']]);
+  model.putSlice(slice('a', 'dns', ['10.1.0.2'], 'UDP'));
+  const second = model.refresh();
+  assert.deepEqual([...second.before.get(id)!.endpoints], ['10.1.0.1 8080']);
+  model.removeService(service('dns', udp));
+  mergeUdpChanges(second, model.refresh());
+  assert.deepEqual([[...second.before.get(id)!.endpoints], second.after.size], [['10.1.0.1 8080'], 0]);
+});
+
+test('only a load balancer with the policy Local has a health check, with the ready endpoints of this node', () => {
+  const model = create();
+  const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 32000 } as const;
+  model.putService(service('web', spec));
+  model.putService(service('other', { clusterIP: '10.96.0.2', type: 'NodePort' }));
+  model.putSlice(slice('a', 'web', ['10.1.0.1', '10.1.0.2']));
+  model.refresh();
+  assert.deepEqual(model.healthChecks(), [{ namespace: 'default', name: 'web', port: 32000, localEndpoints: 2 }]);
+});

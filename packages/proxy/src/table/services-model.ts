@@ -1,0 +1,163 @@
+import { errorMessage, type Logger } from '@podwright/base';
+import { chooseEndpoints, type Endpoint, endpointKey, endpointsOf } from '../services/endpoints.ts';
+import { type HealthCheck, healthCheckOf } from '../services/health-check.ts';
+import type { NodeFacts } from '../services/node-facts.ts';
+import { type EndpointSlice, isProxied, SERVICE_NAME_LABEL, type ServiceObject } from '../services/objects.ts';
+import { policiesOf, type ServicePort, servicePortsOf } from '../services/service-port.ts';
+import { arrangeEndpoints } from './arrange.ts';
+import type { Frontend } from './fields.ts';
+import type { Policy } from './names.ts';
+import { RuleLedger, type RuleOwner } from './rule-ledger.ts';
+import { type RuleSettings, rulesOf, type ServiceRules } from './service-rules.ts';
+import { noUdpChange, type UdpChange, type UdpFrontend } from './udp-frontends.ts';
+
+/** What was computed for a Service. `order`: the keys of the endpoints by number, for each list of endpoints. */
+type Computed = {
+  udp: Map<string, UdpFrontend>;
+  health: HealthCheck | undefined;
+  order: Map<string, string[]>;
+};
+
+export type ServicesModelOptions = { settings: RuleSettings; logger: Logger };
+
+/**
+ * The known Services and EndpointSlices, and the rules computed from them. A change marks its Service, and `refresh` computes the rules of
+ * the marked ones.
+ */
+export class ServicesModel {
+  readonly ledger = new RuleLedger();
+  readonly #logger: Logger;
+  #settings: RuleSettings;
+  readonly #services = new Map<string, ServiceObject>();
+  readonly #slices = new Map<string, Map<string, EndpointSlice>>();
+  readonly #serviceOfSlice = new Map<string, string>();
+  readonly #computed = new Map<string, Computed>();
+  readonly #marked = new Set<string>();
+
+  constructor({ settings, logger }: ServicesModelOptions) {
+    this.#settings = settings;
+    this.#logger = logger;
+  }
+
+  get node(): NodeFacts {
+    return this.#settings.node;
+  }
+
+  setNode(node: NodeFacts): void {
+    this.#settings = { ...this.#settings, node };
+    for (const key of this.#services.keys()) this.#marked.add(key);
+  }
+
+  putService(service: ServiceObject): void {
+    if (!isProxied(service)) return this.removeService(service);
+    this.#services.set(keyOf(service), service);
+    this.#marked.add(keyOf(service));
+  }
+
+  removeService(service: ServiceObject): void {
+    this.#services.delete(keyOf(service));
+    this.#marked.add(keyOf(service));
+  }
+
+  putSlice(slice: EndpointSlice): void {
+    this.removeSlice(slice);
+    const name = slice.metadata.labels?.[SERVICE_NAME_LABEL];
+    if (name === undefined || !isProxied(slice)) return;
+    const key = `${slice.metadata.namespace}/${name}`;
+    const slices = this.#slices.get(key) ?? new Map<string, EndpointSlice>();
+    slices.set(keyOf(slice), slice);
+    this.#slices.set(key, slices);
+    this.#serviceOfSlice.set(keyOf(slice), key);
+    this.#marked.add(key);
+  }
+
+  removeSlice(slice: EndpointSlice): void {
+    const key = this.#serviceOfSlice.get(keyOf(slice));
+    if (key === undefined) return;
+    this.#serviceOfSlice.delete(keyOf(slice));
+    const slices = this.#slices.get(key)!;
+    slices.delete(keyOf(slice));
+    if (slices.size === 0) this.#slices.delete(key);
+    this.#marked.add(key);
+  }
+
+  /** Computes the rules of the marked Services into the ledger. Returns how their UDP frontends changed. */
+  refresh(): UdpChange {
+    const change = noUdpChange();
+    for (const key of this.#marked) {
+      const before = this.#computed.get(key);
+      const after = this.#compute(key, before);
+      for (const [id, frontend] of before?.udp ?? []) change.before.set(id, frontend);
+      for (const [id, frontend] of after?.udp ?? []) change.after.set(id, frontend);
+    }
+    this.#marked.clear();
+    return change;
+  }
+
+  healthChecks(): HealthCheck[] {
+    return [...this.#computed.values()].flatMap(({ health }) => health ?? []);
+  }
+
+  #compute(key: string, before: Computed | undefined): Computed | undefined {
+    const service = this.#services.get(key);
+    const owner: RuleOwner = { key, rank: `${service?.metadata.creationTimestamp ?? ''} ${key}` };
+    try {
+      if (service !== undefined) {
+        const computed = this.#rulesOfService(service, owner, before?.order);
+        this.#computed.set(key, computed);
+        return computed;
+      }
+    } catch (error) {
+      this.#logger.warn({ service: key, error: errorMessage(error) }, 'cannot compute the rules of a service');
+    }
+    this.#computed.delete(key);
+    this.ledger.replace(owner, undefined);
+    return undefined;
+  }
+
+  #rulesOfService(service: ServiceObject, owner: RuleOwner, orderBefore = new Map<string, string[]>()): Computed {
+    const { node } = this.#settings;
+    const slices = [...(this.#slices.get(owner.key)?.values() ?? [])];
+    const computed: Computed = { udp: new Map(), health: undefined, order: new Map() };
+    const all: ServiceRules = { elements: [], chains: [], sets: [], frontends: [] };
+    const localAddresses = new Set<string>();
+    for (const port of servicePortsOf(service)) {
+      const endpoints = endpointsOf(slices, port, node.name);
+      const chosen = chooseEndpoints(endpoints, policiesOf(port), node);
+      const arrange = (policy: Policy) =>
+        arranged(computed.order, orderBefore, { policy, port, endpoints: chosen[policy] });
+      const arrangement = { ...chosen, cluster: arrange('cluster'), local: arrange('local') };
+      const rules = rulesOf(port, arrangement, this.#settings);
+      all.elements.push(...rules.elements);
+      all.chains.push(...rules.chains);
+      all.sets.push(...rules.sets);
+      if (port.protocol === 'UDP') addUdp(computed.udp, rules.frontends, endpoints);
+      for (const { isLocal, isReady, address } of endpoints) if (isLocal && isReady) localAddresses.add(address);
+    }
+    this.ledger.replace(owner, all);
+    computed.health = healthCheckOf(service, localAddresses.size);
+    return computed;
+  }
+}
+
+function arranged(
+  after: Map<string, string[]>,
+  before: ReadonlyMap<string, string[]>,
+  { policy, port, endpoints }: { policy: Policy; port: ServicePort; endpoints: Endpoint[] },
+): Endpoint[] {
+  const id = `${policy} ${port.version} ${port.protocol} ${port.port}`;
+  const order = arrangeEndpoints(before.get(id) ?? [], endpoints);
+  after.set(id, order.map(endpointKey));
+  return order;
+}
+
+function addUdp(udp: Map<string, UdpFrontend>, frontends: Frontend[], endpoints: Endpoint[]): void {
+  const serving = new Set(endpoints.filter(({ isServing }) => isServing).map(endpointKey));
+  for (const frontend of frontends) {
+    const { version, address, port } = frontend;
+    udp.set(`${version} ${address} ${port}`, { ...frontend, endpoints: serving });
+  }
+}
+
+const keyOf = ({ metadata }: { metadata: { namespace?: string; name?: string } }): string =>
+  `${metadata.namespace}/${metadata.name}`;
