@@ -173,9 +173,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'pod-config': {},
   proxy: {
     health: ['services'],
-    kernel: ['services', 'table'],
+    kernel: ['ledger', 'services', 'table'],
+    ledger: [],
     services: [],
-    table: ['services'],
+    table: ['ledger', 'services'],
   },
   placement: {
     cpus: ['topology'],

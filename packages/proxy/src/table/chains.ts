@@ -18,10 +18,11 @@ import {
   updateSet,
   verdict,
 } from '@podwright/system';
+import { contentName } from '../ledger/table-rules.ts';
 import type { Endpoint } from '../services/endpoints.ts';
 import { portOperand } from './fields.ts';
 import { loadFrontend } from './frame.ts';
-import { contentName, type Policy, setNames } from './names.ts';
+import { type Policy, setNames } from './names.ts';
 
 /**
  * Chains that handle new connections to a frontend. Their names contain everything that their rules depend on. The frontend's elements in the
@@ -116,12 +117,3 @@ export function guardChain(version: IpVersion, sources: string[], target: string
     rules: [...rules, { expressions: verdict('drop') }],
   };
 }
-
-/** The order in which chains are removed: each before those to which it refers. */
-const REMOVAL_ORDER = ['guard', 'outer', 'sticky', 'endpoint', 'pick'];
-
-/** Sorts names of chains so that each comes before those to which it refers. */
-export const inRemovalOrder = (names: string[]): string[] => {
-  const rank = (name: string) => REMOVAL_ORDER.findIndex((prefix) => name.startsWith(prefix));
-  return [...names].sort((a, b) => rank(a) - rank(b));
-};

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IpVersion, NftSet, NftType } from '@podwright/system';
 
 /** A traffic policy: all endpoints, or those of this node. */
@@ -68,10 +67,3 @@ export const clientSet = (version: IpVersion, name: string): NftSet => ({
 
 /** Number of clients that an endpoint remembers for session affinity, as nft(8) sets it for sets without a size. */
 const MAX_CLIENTS = 65_535;
-
-/**
- * Names a chain or set by its contents, so that equal ones are shared, and changed ones have another name: a chain is never edited, and a
- * connection sees either the old or the new one.
- */
-export const contentName = (prefix: string, ...content: unknown[]): string =>
-  `${prefix}-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 24)}`;

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressText } from '@podwright/system';
+import type { RuleElement } from '../ledger/table-rules.ts';
 import { chooseEndpoints, endpointsOf } from '../services/endpoints.ts';
 import { nodeFacts } from '../services/node-facts.ts';
 import type { ServiceObject, SliceEndpoint } from '../services/objects.ts';
 import { policiesOf, servicePortsOf } from '../services/service-port.ts';
-import { type RuleElement, rulesOf } from './service-rules.ts';
+import { rulesOf } from './service-rules.ts';
 
 const node = { ...nodeFacts('here', undefined), nodePortAddresses: ['10.0.0.1'], addresses: ['10.0.0.1'] };
 const pods = { ...node, podCidrs: ['10.1.0.0/16'] };

@@ -1,4 +1,5 @@
-import { addressBytes, type NftElement, type NftSet, type NftVerdict } from '@podwright/system';
+import { addressBytes, type NftVerdict } from '@podwright/system';
+import type { RuleElement, TableRules } from '../ledger/table-rules.ts';
 import { type ChosenEndpoints, type Endpoint, endpointKey } from '../services/endpoints.ts';
 import { isInBlock, type NodeFacts, ofFamily } from '../services/node-facts.ts';
 import type { ServicePort } from '../services/service-port.ts';
@@ -6,18 +7,8 @@ import { guardChain, outerChain, pickChain, stickyChain, stickyEndpoint, type Ta
 import { endpointField, type Frontend, frontendKey, hairpinKey, numberedKey } from './fields.ts';
 import { CHAINS, clientSet, type Policy, type SetNames, setNames } from './names.ts';
 
-/** The part of the table that a service port needs. */
-export type ServiceRules = {
-  elements: RuleElement[];
-  chains: TargetChain[];
-  /** Dynamic sets. */
-  sets: NftSet[];
-  /** The addresses and ports by which the port is reachable. */
-  frontends: Frontend[];
-};
-
-/** An element of one of the table's sets or maps. */
-export type RuleElement = NftElement & { set: string };
+/** The part of the table that a service port needs, and the addresses and ports by which the port is reachable. */
+export type ServiceRules = TableRules & { frontends: Frontend[] };
 
 export type RuleSettings = {
   node: NodeFacts;

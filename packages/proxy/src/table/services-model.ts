@@ -1,4 +1,5 @@
 import { errorMessage, type Logger } from '@podwright/base';
+import { RuleLedger, type RuleOwner } from '../ledger/rule-ledger.ts';
 import { chooseEndpoints, type Endpoint, endpointKey, endpointsOf } from '../services/endpoints.ts';
 import { type HealthCheck, healthCheckOf } from '../services/health-check.ts';
 import type { NodeFacts } from '../services/node-facts.ts';
@@ -6,8 +7,9 @@ import { type EndpointSlice, isProxied, SERVICE_NAME_LABEL, type ServiceObject }
 import { policiesOf, type ServicePort, servicePortsOf } from '../services/service-port.ts';
 import { arrangeEndpoints } from './arrange.ts';
 import type { Frontend } from './fields.ts';
-import type { Policy } from './names.ts';
-import { RuleLedger, type RuleOwner } from './rule-ledger.ts';
+import { VERSIONS } from './frame.ts';
+import { emptySets, type Policy } from './names.ts';
+
 import { type RuleSettings, rulesOf, type ServiceRules } from './service-rules.ts';
 import { noUdpChange, type UdpChange, type UdpFrontend } from './udp-frontends.ts';
 
@@ -25,7 +27,7 @@ export type ServicesModelOptions = { settings: RuleSettings; logger: Logger };
  * the marked ones.
  */
 export class ServicesModel {
-  readonly ledger = new RuleLedger();
+  readonly ledger = new RuleLedger(VERSIONS.flatMap(emptySets));
   readonly #logger: Logger;
   #settings: RuleSettings;
   readonly #services = new Map<string, ServiceObject>();

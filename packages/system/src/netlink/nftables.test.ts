@@ -118,5 +118,5 @@ test('chains and sets are added before the elements that use them, and removed a
     removeChains: ['old'],
     removeSets: ['old'],
   };
-  assert.deepEqual(outline(changeTable('pw', change)), ['16', '3', '9', '12', '14', '12', '6', '5', '11!', '17']);
+  assert.deepEqual(outline(changeTable('pw', change)), ['16', '3', '9', '12', '14', '12', '6', '8', '5', '11!', '17']);
 });

@@ -56,6 +56,7 @@ const MESSAGES = {
   newChain: 3,
   deleteChain: 5,
   newRule: 6,
+  deleteRule: 8,
   newSet: 9,
   deleteSet: 11,
   newElements: 12,
@@ -127,6 +128,7 @@ export function changeTable(table: string, change: NftTableChange): NetlinkReque
     ...changes.flatMap(({ set, remove }) => elements('deleteElements', table, { set, elements: remove })),
     ...changes.flatMap(({ set, add }) => elements('newElements', table, { set, elements: add })),
     ...addChains.flatMap((chain) => chain.rules.map((rule) => newRule(table, chain.name, rule))),
+    ...removeChains.map((name) => deleteRules(table, name)), // first, because they may refer to each other
     ...removeChains.map((name) => deletion(table, 'chain', name)),
     ...removeSets.map((name) => deletion(table, 'set', name)),
   ]);
@@ -186,6 +188,12 @@ const deletion = (table: string, kind: 'chain' | 'set', name: string): NetlinkRe
       [kind === 'chain' ? 3 : 2, text(name)],
     ],
   );
+
+const deleteRules = (table: string, chain: string): NetlinkRequest =>
+  command(`remove the rules of the chain ${chain} of the table ${table}`, MESSAGES.deleteRule, [
+    [1, text(table)],
+    [2, text(chain)],
+  ]);
 
 function newRule(table: string, chain: string, { expressions, comment }: NftRule): NetlinkRequest {
   const attributes: Attribute[] = [

@@ -37,7 +37,8 @@ export class SharedParts<T extends { name: string }> {
     return change;
   }
 
-  values(): T[] {
-    return [...this.#parts.values()].map(({ value }) => value);
+  /** Returns the parts that the changes so far contained. */
+  published(): T[] {
+    return [...this.#parts.values()].flatMap(({ value, isPublished }) => (isPublished ? [value] : []));
   }
 }

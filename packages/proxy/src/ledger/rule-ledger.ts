@@ -1,10 +1,8 @@
 import type { NftChain, NftElement, NftElementChange, NftSet } from '@podwright/system';
-import { VERSIONS } from './frame.ts';
-import { emptySets } from './names.ts';
-import type { RuleElement, ServiceRules } from './service-rules.ts';
 import { SharedParts } from './shared-parts.ts';
+import type { RuleElement, TableRules } from './table-rules.ts';
 
-/** The owner of rules: a Service. Of several owners of the same element, the one with the lowest rank has it. */
+/** The owner of rules, such as a Service. Of several owners of the same element, the one with the lowest rank has it. */
 export type RuleOwner = { key: string; rank: string };
 
 /** What has changed in the contents of the table. */
@@ -20,18 +18,24 @@ type Claim = { owner: RuleOwner; element: RuleElement; value: string };
 type Slot = { claims: Claim[]; published: Claim | undefined };
 
 /**
- * The contents of the table, by the services that need them. Several services may need the same element, chain or set. Only what services
- * replaced is compared, so that the cost of a change does not depend on the number of services.
+ * The contents of a table, by the owners that need them. Several owners may need the same element, chain or set. Only what owners replaced is
+ * compared, so that the cost of a change does not depend on the number of owners.
  */
 export class RuleLedger {
+  readonly #fixedSets: readonly NftSet[];
   readonly #claims = new Map<string, Map<string, Claim>>();
   readonly #slots = new Map<string, Slot>();
   readonly #touched = new Set<string>();
   readonly #chains = new SharedParts<NftChain>();
   readonly #sets = new SharedParts<NftSet>();
 
+  /** `fixedSets`: sets and maps that exist without an owner, without elements. */
+  constructor(fixedSets: readonly NftSet[]) {
+    this.#fixedSets = fixedSets;
+  }
+
   /** Replaces the rules of an owner; `undefined` removes them. */
-  replace(owner: RuleOwner, rules: ServiceRules | undefined): void {
+  replace(owner: RuleOwner, rules: TableRules | undefined): void {
     const before = this.#claims.get(owner.key) ?? new Map<string, Claim>();
     const claims = claimsOf(owner, rules?.elements ?? []);
     for (const [id, claim] of before) {
@@ -53,12 +57,13 @@ export class RuleLedger {
   /** Returns the complete contents. */
   takeAll(): { chains: NftChain[]; sets: NftSet[] } {
     this.takeChange();
-    return { chains: this.#chains.values(), sets: [...this.published(), ...this.#sets.values()] };
+    return { chains: this.#chains.published(), sets: this.published() };
   }
 
-  /** Returns the sets with the elements of the last change and all changes before it; no dynamic sets. */
+  /** Returns the sets with the elements that the changes so far contained. */
   published(): NftSet[] {
-    const sets = new Map(VERSIONS.flatMap(emptySets).map((set) => [set.name, set]));
+    const all = [...this.#fixedSets, ...this.#sets.published()];
+    const sets = new Map(all.map((set) => [set.name, { ...set, elements: [] as NftElement[] }]));
     for (const { published } of this.#slots.values())
       if (published !== undefined) sets.get(published.element.set)!.elements.push(published.element);
     return [...sets.values()];

@@ -10,10 +10,9 @@ import {
   replaceTable,
   rulesetGeneration,
 } from '@podwright/system';
-import { inRemovalOrder } from '../table/chains.ts';
-import { isEmptyChange, type RuleChange, type RuleLedger } from '../table/rule-ledger.ts';
+import { isEmptyChange, type RuleChange, type RuleLedger } from '../ledger/rule-ledger.ts';
 
-export type ServicesTableOptions = { name: string; socket: NetlinkSocket; logger: Logger };
+export type OwnedTableOptions = { name: string; socket: NetlinkSocket; logger: Logger };
 
 /**
  * Time after which an unused chain or set is removed. Kernels before 6.2 count a removed map element as a use of its chain for a short time
@@ -25,7 +24,7 @@ const UNUSED_MS = 1000;
  * The table in the kernel. It belongs to the network namespace in which the socket was opened. Each change is one transaction. Calls must not
  * overlap.
  */
-export class ServicesTable {
+export class OwnedTable {
   readonly #name: string;
   readonly #socket: NetlinkSocket;
   readonly #logger: Logger;
@@ -36,7 +35,7 @@ export class ServicesTable {
   /** Unused chains and sets that are still in the table, with the time at which they became unused. */
   readonly #unused = { chains: new Map<string, number>(), sets: new Map<string, number>() };
 
-  constructor({ name, socket, logger }: ServicesTableOptions) {
+  constructor({ name, socket, logger }: OwnedTableOptions) {
     this.#name = name;
     this.#socket = socket;
     this.#logger = logger;
@@ -52,7 +51,7 @@ export class ServicesTable {
     } catch (error) {
       this.#logger.info(
         { table: this.#name, error: errorMessage(error) },
-        'cannot change the rules of services in place: replacing all of them',
+        'cannot change the rules of a table in place: replacing all of them',
       );
       await this.#replace(ledger, frame());
     }
@@ -89,20 +88,21 @@ export class ServicesTable {
     const generation = await rulesetGeneration(this.#socket);
     await this.#socket.request(replaceTable({ name: this.#name, sets: await this.#withClients(sets), chains: all }));
     this.#rules.clear();
-    for (const { name, rules } of all) this.#rules.set(name, rules.length);
+    this.#expect(all);
     for (const unused of Object.values(this.#unused)) unused.clear();
     this.#generation = generation + 1;
   }
 
+  /** Elements of a set that is no longer used are removed with it. */
   async #change({ elements, chains, sets }: RuleChange): Promise<void> {
     const generation = this.#generation;
     this.#generation = undefined;
     const addChains = chains.add.filter(({ name }) => !this.#unused.chains.delete(name));
     const addSets = sets.add.filter(({ name }) => !this.#unused.sets.delete(name));
-    const removeChains = inRemovalOrder(longUnused(this.#unused.chains));
+    const removeChains = longUnused(this.#unused.chains);
     const removeSets = longUnused(this.#unused.sets);
     await this.#socket.request(changeTable(this.#name, { elements, addChains, addSets, removeChains, removeSets }));
-    for (const { name, rules } of addChains) this.#rules.set(name, rules.length);
+    this.#expect(addChains);
     for (const name of removeChains) this.#rules.delete(name);
     const now = performance.now();
     for (const name of removeChains) this.#unused.chains.delete(name);
@@ -126,13 +126,18 @@ export class ServicesTable {
     return filled;
   }
 
+  #expect(chains: NftChain[]): void {
+    for (const { name, rules } of chains) if (rules.length > 0) this.#rules.set(name, rules.length);
+  }
+
   async #hasRules(): Promise<boolean> {
     const counts = await countRules(this.#socket, this.#name);
     return counts.size === this.#rules.size && [...this.#rules].every(([name, count]) => counts.get(name) === count);
   }
 
   async #hasElements(sets: NftSet[]): Promise<boolean> {
-    for (const { name, elements } of sets) {
+    for (const { name, elements, dynamicSize } of sets) {
+      if (dynamicSize !== undefined) continue;
       const found = await readElements(this.#socket, { table: this.#name, set: name });
       // the kernel may list an element twice while it enlarges a set
       const keys = new Set(found?.map(({ key }) => key.toString('latin1')));

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isEmptyChange, RuleLedger } from './rule-ledger.ts';
-import type { RuleElement, ServiceRules } from './service-rules.ts';
+import type { RuleElement, TableRules } from './table-rules.ts';
 
+const createLedger = () => new RuleLedger([{ name: 'services4', key: ['mark'], data: 'verdict', elements: [] }]);
 const element = (key: string, chain: string): RuleElement => ({
   set: 'services4',
   key: Buffer.from(key),
   data: { goto: chain },
 });
-const rules = (elements: RuleElement[], ...chains: string[]): ServiceRules => ({
+const rules = (elements: RuleElement[], ...chains: string[]): TableRules => ({
   elements,
   chains: chains.map((name) => ({ name, rules: [] })),
   sets: [],
-  frontends: [],
 });
 const owner = (key: string) => ({ key, rank: key });
 
@@ -29,7 +29,7 @@ function next(ledger: RuleLedger): string {
 }
 
 test('a change contains only what differs', () => {
-  const ledger = new RuleLedger();
+  const ledger = createLedger();
   ledger.replace(owner('a'), rules([element('1', 'x'), element('2', 'x')], 'x'));
   assert.equal(next(ledger), '+1>x +2>x +x');
   ledger.replace(owner('a'), rules([element('1', 'x'), element('2', 'y')], 'x', 'y'));
@@ -42,7 +42,7 @@ test('a change contains only what differs', () => {
 });
 
 test('changes that cancel each other out before they are taken are none', () => {
-  const ledger = new RuleLedger();
+  const ledger = createLedger();
   ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
   ledger.replace(owner('a'), undefined);
   assert.equal(next(ledger), '');
@@ -54,7 +54,7 @@ test('changes that cancel each other out before they are taken are none', () => 
 });
 
 test('of two services with the same address the first one has it, and the other one after its removal', () => {
-  const ledger = new RuleLedger();
+  const ledger = createLedger();
   ledger.replace(owner('b'), rules([element('1', 'y')], 'y'));
   assert.equal(next(ledger), '+1>y +y');
   ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
@@ -64,7 +64,7 @@ test('of two services with the same address the first one has it, and the other 
 });
 
 test('what several services need stays until none needs it', () => {
-  const ledger = new RuleLedger();
+  const ledger = createLedger();
   for (const key of ['a', 'b']) ledger.replace(owner(key), rules([element('1', 'x')], 'x'));
   assert.equal(next(ledger), '+1>x +x');
   ledger.replace(owner('a'), undefined);
@@ -74,7 +74,7 @@ test('what several services need stays until none needs it', () => {
 });
 
 test('the complete contents are those of all changes', () => {
-  const ledger = new RuleLedger();
+  const ledger = createLedger();
   ledger.replace(owner('a'), rules([element('1', 'x')], 'x'));
   ledger.replace(owner('b'), rules([element('2', 'x')], 'x'));
   const { chains, sets } = ledger.takeAll();
@@ -84,4 +84,24 @@ test('the complete contents are those of all changes', () => {
   );
   assert.equal(sets.find(({ name }) => name === 'services4')?.elements.length, 2);
   assert.equal(next(ledger), '');
+});
+
+test('a set with an owner has elements as long as it exists', () => {
+  const ledger = createLedger();
+  const own: RuleElement = { set: 'own', key: Buffer.from('1') };
+  ledger.replace(owner('a'), { elements: [own], chains: [], sets: [{ name: 'own', key: ['mark'], elements: [] }] });
+  const { sets, elements } = ledger.takeChange();
+  assert.deepEqual(
+    [sets.add.map(({ name }) => name), elements.map(({ set, add }) => [set, add.length])],
+    [['own'], [['own', 1]]],
+  );
+  assert.deepEqual(
+    ledger.published().map(({ name, elements }) => [name, elements.length]),
+    [
+      ['services4', 0],
+      ['own', 1],
+    ],
+  );
+  ledger.replace(owner('a'), undefined);
+  assert.deepEqual(ledger.takeChange().sets.remove, ['own']);
 });
