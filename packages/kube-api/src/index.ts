@@ -157,6 +157,8 @@ export type {
   VolumeProjection,
 } from './objects/volume.ts';
 export { apiReference } from './pods/api-references.ts';
+export { ANY_ADDRESS, type HostPort, hostPorts, portsConflict, portText, takenPort } from './pods/host-ports.ts';
+export { matchesTerm, type SelectableNode, wantsNode } from './pods/node-affinity.ts';
 export {
   type AmountKind,
   containerAmount,
@@ -189,6 +191,7 @@ export {
 } from './pods/pod-update.ts';
 export { qosClass } from './pods/qos-class.ts';
 export { unresizable } from './pods/resizable.ts';
+export { toleratesTaint } from './pods/tolerations.ts';
 export { ephemeralContainer, resources } from './schema/container-schema.ts';
 export {
   anything,

@@ -4,6 +4,7 @@ import {
   type Container,
   type EventRecorder,
   LocalObjects,
+  matchesTerm,
   type Node,
   type ObjectLookup,
   type Pod,
@@ -38,7 +39,6 @@ import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import { type HookRunner, LifecycleHooks } from '../kuberuntime/lifecycle-hooks.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';
-import { matchesTerm } from '../pod/node-affinity.ts';
 import type { PodNeeds } from '../pod/pod-syncer-dependencies.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';

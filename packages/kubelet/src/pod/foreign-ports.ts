@@ -1,6 +1,14 @@
-import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
+import {
+  ANY_ADDRESS,
+  type EventRecorder,
+  eventSubject,
+  type HostPort,
+  hostPorts,
+  type Pod,
+  portsConflict,
+  portText,
+} from '@podwright/kube-api';
 import { hostListeners, socketOwner } from '../node/host-listeners.ts';
-import { ANY, conflicts, type HostPort, hostPorts, portText } from './host-ports.ts';
 
 /** A host port of the pod on which a host process is already listening. `message` names the process. */
 export type ForeignPort = Pick<HostPort, 'path'> & { message: string };
@@ -8,11 +16,11 @@ export type ForeignPort = Pick<HostPort, 'path'> & { message: string };
 /** Finds the pod's host ports on which host processes are already listening, ignoring processes that belong to the pods in `ownUids`. */
 export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promise<ForeignPort[]> {
   // treat `::` as every address, because this is only a warning
-  const wanted = hostPorts(pod).map((port) => (port.ip === '::' ? { ...port, ip: ANY } : port));
+  const wanted = hostPorts(pod).map((port) => (port.ip === '::' ? { ...port, ip: ANY_ADDRESS } : port));
   if (wanted.length === 0) return [];
   const listeners = await hostListeners();
   const found = wanted.map(async (port): Promise<ForeignPort[]> => {
-    for (const listener of listeners.filter((one) => conflicts(port, one))) {
+    for (const listener of listeners.filter((one) => portsConflict(port, one))) {
       const owner = await socketOwner(listener.inode);
       // systemd's cgroup names contain underscores in place of the dashes in the UID
       if (owner !== undefined && ownUids.some((uid) => owner.cgroup.replaceAll('_', '-').includes(uid))) continue;

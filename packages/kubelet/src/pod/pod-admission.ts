@@ -8,13 +8,15 @@ import {
   namespacedName,
   type Pod,
   podRequest,
+  portText,
+  type SelectableNode,
   type Taint,
-  type Toleration,
+  takenPort,
+  toleratesTaint,
   wantsAppArmor,
+  wantsNode,
 } from '@podwright/kube-api';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
-import { portText, takenPort } from './host-ports.ts';
-import { type SelectableNode, wantsNode } from './node-affinity.ts';
 
 /** The resources and features that a node offers to pods. */
 export type NodeFacts = SelectableNode & {
@@ -133,12 +135,7 @@ function refuseTaints(pod: Pod, { taints = [] }: NodeFacts): Refusal | undefined
 /** Whether the pod tolerates all NoExecute taints (Toleration.ToleratesTaint). Pure. */
 function toleratesAll({ spec: { tolerations = [] } }: Pod, taints: readonly Taint[]): boolean {
   const ending = taints.filter(({ effect }) => effect === 'NoExecute');
-  return ending.every((taint) => tolerations.some((toleration) => tolerates(toleration, taint)));
-}
-
-function tolerates({ effect, key, operator = 'Equal', value = '' }: Toleration, taint: Taint): boolean {
-  if ((effect || taint.effect) !== taint.effect || (key || taint.key) !== taint.key) return false;
-  return operator === 'Exists' || (operator === 'Equal' && value === (taint.value ?? ''));
+  return ending.every((taint) => toleratesTaint(tolerations, taint));
 }
 
 function refuseGroups({ spec }: Pod, { strictGroups }: NodeFacts): Refusal | undefined {

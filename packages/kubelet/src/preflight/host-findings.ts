@@ -11,10 +11,10 @@ import {
   ObjectFindings,
   type Pod,
   type SecurityProfile,
+  takenPort,
 } from '@podwright/kube-api';
 import { hostPathProblem } from '@podwright/volumes';
 import { foreignPorts } from '../pod/foreign-ports.ts';
-import { takenPort } from '../pod/host-ports.ts';
 import { type PreflightHost, preflight } from './preflight.ts';
 
 /** Timeout for all host path checks together. An NFS server, for example, may not respond. */

@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import {
   type FieldPath,
   type Finding,
+  hostPorts,
   ignoredFields,
   isExtendedResource,
   type LocalObjectOf,
@@ -11,10 +12,11 @@ import {
   type Pod,
   podLevelAmount,
   podReferences,
+  portText,
+  takenPort,
+  wantsNode,
 } from '@podwright/kube-api';
 import { requestOf } from '../cgroups/qos.ts';
-import { hostPorts, portText, takenPort } from '../pod/host-ports.ts';
-import { wantsNode } from '../pod/node-affinity.ts';
 import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts';
 import { makeRoom } from '../pod/preemption.ts';
 import { missingImages } from './images.ts';

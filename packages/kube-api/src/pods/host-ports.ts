@@ -1,8 +1,10 @@
 /** Lists and compares the host ports of pods. Pure. */
-import { type FieldPath, isSidecar, type Pod } from '@podwright/kube-api';
+import type { FieldPath } from '../issue.ts';
+import { isSidecar } from '../objects/container.ts';
+import type { Pod } from '../objects/pod.ts';
 
 /** The address that stands for all of the host's addresses. */
-export const ANY = '0.0.0.0';
+export const ANY_ADDRESS = '0.0.0.0';
 
 /**
  * A host port. `ip`: 0.0.0.0 for all addresses, `::` for all IPv6 addresses; like upstream, addresses are compared as text. `path`: the
@@ -18,7 +20,7 @@ export function hostPorts({ spec }: Pod): HostPort[] {
       return (container.ports ?? []).flatMap(({ hostPort, hostIP, protocol = 'TCP' }, at) => {
         if (!hostPort) return [];
         const path = ['spec', field, index, 'ports', at, 'hostPort'];
-        return [{ port: hostPort, ip: hostIP || ANY, protocol, path }];
+        return [{ port: hostPort, ip: hostIP || ANY_ADDRESS, protocol, path }];
       });
     }),
   );
@@ -28,7 +30,7 @@ export function hostPorts({ spec }: Pod): HostPort[] {
 export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: Pod } | undefined {
   const taken = others.flatMap((holder) => hostPorts(holder).map((port) => ({ port, holder })));
   for (const wanted of hostPorts(pod)) {
-    const found = taken.find(({ port }) => conflicts(wanted, port));
+    const found = taken.find(({ port }) => portsConflict(wanted, port));
     if (found !== undefined) return { wanted, holder: found.holder };
   }
   return undefined;
@@ -36,12 +38,12 @@ export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: 
 
 /** Formats a host port for messages, such as `8080/TCP`; the address is included unless it is 0.0.0.0. */
 export function portText({ ip, port, protocol }: Omit<HostPort, 'path'>): string {
-  const at = ip === ANY ? '' : ip.includes(':') ? `[${ip}]:` : `${ip}:`;
+  const at = ip === ANY_ADDRESS ? '' : ip.includes(':') ? `[${ip}]:` : `${ip}:`;
   return `${at}${port}/${protocol}`;
 }
 
 /** Whether the two ports cannot be used at the same time. */
-export function conflicts(a: Omit<HostPort, 'path'>, b: Omit<HostPort, 'path'>): boolean {
-  const overlap = a.ip === b.ip || a.ip === ANY || b.ip === ANY;
+export function portsConflict(a: Omit<HostPort, 'path'>, b: Omit<HostPort, 'path'>): boolean {
+  const overlap = a.ip === b.ip || a.ip === ANY_ADDRESS || b.ip === ANY_ADDRESS;
   return a.port === b.port && a.protocol === b.protocol && overlap;
 }

@@ -1,4 +1,5 @@
-import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '@podwright/kube-api';
+import type { Pod } from '../objects/pod.ts';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '../objects/scheduling.ts';
 
 /** The node properties that selectors are matched against. */
 export type SelectableNode = { name: string; labels: Record<string, string> };
