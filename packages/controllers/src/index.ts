@@ -1,5 +1,8 @@
 export { cronJobController } from './cron-jobs/cron-job-controller.ts';
 export { deploymentController } from './deployments/deployment-controller.ts';
+export { endpointSliceController } from './endpoints/endpoint-slice-controller.ts';
+export { endpointsController } from './endpoints/endpoints-controller.ts';
+export { endpointMirroringController } from './endpoints/mirroring-controller.ts';
 export type { Controller, ControllerParts } from './framework/controller.ts';
 export type { ObjectCache, ObjectChange } from './framework/object-cache.ts';
 export type { SharedObjects } from './framework/shared-objects.ts';

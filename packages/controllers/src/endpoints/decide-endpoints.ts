@@ -1,0 +1,112 @@
+/** The Endpoints object of a Service with a selector (pkg/controller/endpoint/endpoints_controller.go). Pure. */
+import { formatTime, type Pod } from '@podwright/kube-api';
+import { stableJson } from '../framework/stable-hash.ts';
+import type { EndpointAddress, EndpointSubset, Endpoints, SubsetPort } from '../objects/endpoints.ts';
+import type { Service } from '../objects/service.ts';
+import { isReady } from '../pods/pod-state.ts';
+import { podPorts } from './pod-endpoint.ts';
+import { addressesOf, addressTypesOf, canBeEndpoint, HEADLESS_LABEL, hostnameIn, isHeadless } from './service-facts.ts';
+import { TRIGGER_TIME } from './slice-changes.ts';
+import { repacked, truncated } from './subsets.ts';
+
+const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
+const CONTROLLER = 'endpoint-controller';
+const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
+
+export type EndpointsState = {
+  service: Service;
+  pods: readonly Pod[];
+  existing: Endpoints | undefined;
+  /** Unix time of the change that causes the sync, in milliseconds. */
+  triggerMs: number | undefined;
+};
+
+/** An Endpoints object to create or to update. */
+export type NewEndpoints = Omit<Endpoints, 'metadata'> & { metadata: Omit<Endpoints['metadata'], 'uid'> };
+
+/** Returns the Endpoints object to write, or nothing if it is right. */
+export function decideEndpoints({ service, pods, existing, triggerMs }: EndpointsState): NewEndpoints | undefined {
+  const wanted = repacked(pods.flatMap((pod) => subsetsOf(service, pod)));
+  const labels = labelsOf(service);
+  const { subsets, isTruncated } = truncated(wanted);
+  if (existing !== undefined && isRight(existing, { labels, subsets: wanted })) return undefined;
+  const { [TRIGGER_TIME]: _time, [OVER_CAPACITY]: _capacity, ...others } = existing?.metadata.annotations ?? {};
+  const { namespace, name } = service.metadata;
+  return {
+    ...existing,
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: {
+      namespace,
+      name,
+      ...existing?.metadata,
+      labels,
+      annotations: {
+        ...others,
+        ...(triggerMs === undefined ? {} : { [TRIGGER_TIME]: formatTime(triggerMs) }),
+        ...(isTruncated ? { [OVER_CAPACITY]: 'truncated' } : {}),
+      },
+    },
+    subsets,
+  };
+}
+
+/** An object with too many addresses is always written again, as upstream does. */
+function isRight(
+  { metadata, subsets }: Endpoints,
+  wanted: { labels: Record<string, string>; subsets: EndpointSubset[] },
+): boolean {
+  const isOver = metadata.annotations?.[OVER_CAPACITY] !== undefined;
+  const hasLabels = stableJson(withoutHeadless(metadata.labels)) === stableJson(withoutHeadless(wanted.labels));
+  return !isOver && hasLabels && subsetsText(repacked(subsets ?? [])) === subsetsText(wanted.subsets);
+}
+
+function withoutHeadless({
+  [HEADLESS_LABEL]: _headless,
+  ...labels
+}: Record<string, string> = {}): Record<string, string> {
+  return labels;
+}
+
+/** The resource versions of pods are left out. */
+function subsetsText(subsets: readonly EndpointSubset[]): string {
+  return stableJson(subsets).replaceAll(/,"resourceVersion":"[^"]*"/g, '');
+}
+
+function subsetsOf(service: Service, pod: Pod): EndpointSubset[] {
+  const { publishNotReadyAddresses = false, ports = [] } = service.spec;
+  const address = canBeEndpoint(pod, publishNotReadyAddresses) ? addressOf(service, pod) : undefined;
+  if (address === undefined) return [];
+  const list = publishNotReadyAddresses || isReady(pod) ? 'addresses' : 'notReadyAddresses';
+  if (ports.length === 0) return service.spec.clusterIP === 'None' ? [{ [list]: [address] }] : [];
+  return podPorts(pod, service).map(({ name = '', port = 0, ...rest }) => {
+    const subsetPort: SubsetPort = { ...(name === '' ? {} : { name }), port, ...rest };
+    return { [list]: [address], ports: [subsetPort] };
+  });
+}
+
+function addressOf(service: Service, pod: Pod): EndpointAddress | undefined {
+  const [family] = familyOf(service, pod);
+  const [ip] = addressesOf(pod, family!);
+  if (ip === undefined) return undefined;
+  const { namespace, name, uid } = pod.metadata;
+  const hostname = hostnameIn(pod, service);
+  return {
+    ip,
+    ...(hostname === undefined ? {} : { hostname }),
+    nodeName: pod.spec.nodeName ?? '',
+    targetRef: { kind: 'Pod', namespace, name, uid },
+  };
+}
+
+/** Headless Services without families, which an old server stored, have that of the pod. */
+function familyOf(service: Service, pod: Pod): ReturnType<typeof addressTypesOf> {
+  const { ipFamilies = [] } = service.spec;
+  if (ipFamilies.length > 0 || !isHeadless(service)) return addressTypesOf(service);
+  return [(pod.status?.podIP ?? '').includes(':') ? 'IPv6' : 'IPv4'];
+}
+
+function labelsOf(service: Service): Record<string, string> {
+  const { [HEADLESS_LABEL]: _headless, ...labels } = service.metadata.labels ?? {};
+  return { ...labels, ...(isHeadless(service) ? { [HEADLESS_LABEL]: '' } : {}), [MANAGED_BY]: CONTROLLER };
+}

@@ -1,0 +1,52 @@
+import type { Node, Pod } from '@podwright/kube-api';
+import type { AddressType, Endpoint, EndpointPort } from '../objects/endpoint-slice.ts';
+import type { Service } from '../objects/service.ts';
+import { isReady } from '../pods/pod-state.ts';
+import { addressesOf, hostnameIn, targetPort } from './service-facts.ts';
+
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
+const CLOSE_DISTRIBUTIONS = new Set(['PreferClose', 'PreferSameZone', 'PreferSameNode']);
+
+export type EndpointInput = { service: Service; node: Node | undefined; addressType: AddressType };
+
+/** Returns the endpoint of a pod. It has no addresses if the pod has none of the family. */
+export function podEndpoint(pod: Pod, { service, node, addressType }: EndpointInput): Endpoint {
+  const { namespace, name, uid, deletionTimestamp } = pod.metadata;
+  const serving = isReady(pod);
+  const terminating = deletionTimestamp !== undefined;
+  const ready = service.spec.publishNotReadyAddresses === true || (serving && !terminating);
+  const nodeName = pod.spec.nodeName || undefined;
+  const zone = node?.metadata.labels?.[ZONE_LABEL] || undefined;
+  const hostname = hostnameIn(pod, service);
+  const hints = ready ? hintsOf(service, { nodeName, zone }) : undefined;
+  return {
+    addresses: addressesOf(pod, addressType).sort(),
+    conditions: { ready, serving, terminating },
+    ...(hostname === undefined ? {} : { hostname }),
+    targetRef: { kind: 'Pod', namespace, name, uid },
+    ...(nodeName === undefined ? {} : { nodeName }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(hints === undefined ? {} : { hints }),
+  };
+}
+
+/** Returns the ports of the Service on a pod. A port whose name the pod does not have is left out. */
+export function podPorts(pod: Pod, { spec }: Service): EndpointPort[] {
+  return (spec.ports ?? []).flatMap((servicePort) => {
+    const port = targetPort(pod, servicePort);
+    const { name = '', protocol = 'TCP', appProtocol } = servicePort;
+    return port === undefined ? [] : [{ name, port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }];
+  });
+}
+
+/** Hints of the field `trafficDistribution`: traffic prefers endpoints of its own zone, or node. */
+function hintsOf({ spec }: Service, { nodeName, zone }: { nodeName?: string; zone?: string }): Endpoint['hints'] {
+  const { trafficDistribution = '' } = spec;
+  if (!CLOSE_DISTRIBUTIONS.has(trafficDistribution)) return undefined;
+  const isNodeHinted = trafficDistribution === 'PreferSameNode' && nodeName !== undefined;
+  if (zone === undefined && !isNodeHinted) return undefined;
+  return {
+    ...(zone === undefined ? {} : { forZones: [{ name: zone }] }),
+    ...(isNodeHinted ? { forNodes: [{ name: nodeName }] } : {}),
+  };
+}

@@ -1,0 +1,65 @@
+/** What endpoints depend on, from a Service and its pods (staging/src/k8s.io/endpointslice). Pure. */
+import { isSidecar, type Pod } from '@podwright/kube-api';
+import type { AddressType } from '../objects/endpoint-slice.ts';
+import type { Service, ServicePort } from '../objects/service.ts';
+import { isEnded } from '../pods/pod-state.ts';
+
+export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
+const SERVICE_KIND = 'Service';
+
+/** Whether the controllers compute the Service's endpoints. Others are external names, or have endpoints that clients write. */
+export function hasComputedEndpoints({ spec }: Service): boolean {
+  return spec.type !== 'ExternalName' && spec.selector !== undefined;
+}
+
+export function isHeadless({ spec }: Service): boolean {
+  return spec.clusterIP === undefined || spec.clusterIP === '' || spec.clusterIP === 'None';
+}
+
+/** Whether a pod can be an endpoint: it has an address and has not ended. Pods that are being deleted can, if the caller asks for them. */
+export function canBeEndpoint(pod: Pod, includesTerminating: boolean): boolean {
+  const { podIP = '', podIPs = [] } = pod.status ?? {};
+  if (isEnded(pod) || (podIP === '' && podIPs.length === 0)) return false;
+  return includesTerminating || pod.metadata.deletionTimestamp === undefined;
+}
+
+/** Returns the pod's host name if the Service gives it a name in DNS. */
+export function hostnameIn({ metadata, spec }: Pod, service: Service): string | undefined {
+  const { hostname = '', subdomain } = spec;
+  const isIn = subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;
+  return isIn && hostname !== '' ? hostname : undefined;
+}
+
+/** Returns the pod's addresses of a family. */
+export function addressesOf({ status }: Pod, type: AddressType): string[] {
+  return (status?.podIPs ?? []).map(({ ip }) => ip).filter((ip) => typeOfAddress(ip) === type);
+}
+
+export function typeOfAddress(address: string): AddressType {
+  return address.includes(':') ? 'IPv6' : 'IPv4';
+}
+
+/** Returns the families of the Service. A Service that an old server stored without them has that of its address, or both. */
+export function addressTypesOf(service: Service): AddressType[] {
+  const { ipFamilies = [], clusterIP = '' } = service.spec;
+  const families = ipFamilies.filter((one) => one === 'IPv4' || one === 'IPv6');
+  if (families.length > 0) return families;
+  return isHeadless(service) ? ['IPv4', 'IPv6'] : [typeOfAddress(clusterIP)];
+}
+
+/** Returns the number of the pod's port that the Service means: its number, or that of the container's port with its name and protocol. */
+export function targetPort(
+  { spec }: Pod,
+  { targetPort: target, port, protocol = 'TCP' }: ServicePort,
+): number | undefined {
+  if (typeof target !== 'string') return target ?? port;
+  const containers = [...spec.containers, ...(spec.initContainers ?? []).filter(isSidecar)];
+  const ports = containers.flatMap((container) => container.ports ?? []);
+  return ports.find((one) => one.name === target && (one.protocol ?? 'TCP') === protocol)?.containerPort;
+}
+
+/** Whether the owner reference is one to the Service. */
+export function isOwnedBy(object: { metadata: Service['metadata'] }, { metadata: { uid } }: Service): boolean {
+  const owners = object.metadata.ownerReferences ?? [];
+  return owners.some((one) => one.uid === uid && one.kind === SERVICE_KIND && one.apiVersion === 'v1');
+}

@@ -1,0 +1,63 @@
+import { stableJson } from '../framework/stable-hash.ts';
+import type { Endpoint, EndpointPort, EndpointSlice, NewEndpointSlice } from '../objects/endpoint-slice.ts';
+
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
+export const MANAGED_BY_LABEL = 'endpointslice.kubernetes.io/managed-by';
+export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
+
+/** What has to be written so that slices have the wanted endpoints. */
+export type SliceChanges = { create: NewEndpointSlice[]; update: EndpointSlice[]; delete: EndpointSlice[] };
+
+export const noChanges = (): SliceChanges => ({ create: [], update: [], delete: [] });
+
+/** Identifies a list of ports, in any order. */
+export function portsKey(ports: readonly EndpointPort[] | null | undefined): string {
+  return (ports ?? [])
+    .map(({ name = '', port, protocol = 'TCP', appProtocol }) =>
+      stableJson([name, port, protocol, appProtocol ?? null]),
+    )
+    .sort()
+    .join();
+}
+
+/** Identifies an endpoint: one with another key is another endpoint, one with the same key may have changed. */
+export function endpointKey({ addresses, hostname = '', targetRef = {} }: Endpoint): string {
+  return stableJson([addresses.toSorted(), hostname, targetRef.namespace ?? '', targetRef.name ?? '']);
+}
+
+export function isSameEndpoint(a: Endpoint, b: Endpoint): boolean {
+  return endpointText(a) === endpointText(b);
+}
+
+/** The resource version of the pod is left out: most changes of a pod do not matter to its endpoint. */
+function endpointText({ targetRef, hints, ...endpoint }: Endpoint): string {
+  const { resourceVersion: _version, ...target } = targetRef ?? {};
+  return stableJson({ ...endpoint, addresses: endpoint.addresses.toSorted(), target, hints: hints ?? null });
+}
+
+/** Writes new slices over slices that would be deleted, if they may be reused: clients see one change instead of two. */
+export function recycled(changes: SliceChanges, isReusable: (slice: EndpointSlice) => boolean): SliceChanges {
+  const create = [...changes.create];
+  const update = [...changes.update];
+  const deleted = changes.delete.filter((old) => {
+    const at = create.findLastIndex(({ addressType }) => addressType === old.addressType);
+    if (at < 0 || !isReusable(old)) return true;
+    update.push(written(create[at]!, old));
+    create.splice(at, 1);
+    return false;
+  });
+  return { create, update, delete: deleted };
+}
+
+/** Returns a new slice with the identity of an existing one. */
+export function written({ metadata, ...slice }: NewEndpointSlice, old: EndpointSlice): EndpointSlice {
+  const { generateName: _prefix, ...changed } = metadata;
+  return { ...old, ...slice, metadata: { ...old.metadata, ...changed } };
+}
+
+/** Returns the prefix of generated names. The dash is left out if the name would be too long. */
+export function namePrefix(name: string): string {
+  return name.length < MAX_NAME_LENGTH ? `${name}-` : name;
+}
+
+const MAX_NAME_LENGTH = 253;

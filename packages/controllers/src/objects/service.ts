@@ -1,0 +1,25 @@
+import type { IntOrString, ObjectMeta } from '@podwright/kube-api';
+
+export type ServicePort = {
+  name?: string;
+  port: number;
+  targetPort?: IntOrString;
+  protocol?: string;
+  appProtocol?: string;
+};
+
+/** A v1 Service, with the fields from which endpoints are computed. */
+export type Service = {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+  spec: {
+    type?: string;
+    selector?: Record<string, string>;
+    clusterIP?: string;
+    ipFamilies?: string[];
+    ports?: ServicePort[];
+    publishNotReadyAddresses?: boolean;
+    trafficDistribution?: string;
+  };
+};
