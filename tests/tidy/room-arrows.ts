@@ -210,6 +210,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   controllers: {
     deployments: ['framework', 'objects', 'pods'],
     'cron-jobs': ['framework', 'objects', 'pods'],
+    disruption: ['framework', 'objects', 'pods'],
     endpoints: ['framework', 'objects', 'pods'],
     framework: [],
     jobs: ['framework', 'objects', 'pods'],

@@ -1,5 +1,6 @@
 export { cronJobController } from './cron-jobs/cron-job-controller.ts';
 export { deploymentController } from './deployments/deployment-controller.ts';
+export { disruptionController } from './disruption/disruption-controller.ts';
 export { endpointSliceController } from './endpoints/endpoint-slice-controller.ts';
 export { endpointsController } from './endpoints/endpoints-controller.ts';
 export { endpointMirroringController } from './endpoints/mirroring-controller.ts';

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
+import { PODS } from '@podwright/kube-client';
+import { DEPLOYMENTS } from '../objects/deployment.ts';
+import { POD_DISRUPTION_BUDGETS, type PodDisruptionBudget } from '../objects/pod-disruption-budget.ts';
+import { REPLICA_SETS } from '../objects/replica-set.ts';
+import { testPod } from '../pods/test-pod.fixture.ts';
+import { TestPlace } from '../test-place.fixture.ts';
+import { disruptionController } from './disruption-controller.ts';
+
+const LABELS = { app: 'web' };
+const PLACE = { namespace: 'shop', name: 'web' };
+
+class Place extends TestPlace {
+  constructor() {
+    super(disruptionController);
+  }
+
+  budget(spec: PodDisruptionBudget['spec']): void {
+    const metadata = { ...PLACE, uid: 'b1', generation: 1 };
+    this.client.put(POD_DISRUPTION_BUDGETS, { metadata, spec: { selector: { matchLabels: LABELS }, ...spec } });
+  }
+
+  get status() {
+    return this.client.stored<PodDisruptionBudget>(POD_DISRUPTION_BUDGETS, PLACE)?.status;
+  }
+
+  /** Answers requests for documents. */
+  answer(documents: Record<string, object>): void {
+    const answers = Array.from(
+      { length: 50 },
+      () =>
+        ({ path = '' }: { path?: string }) =>
+          JSON.stringify(documents[path]),
+    );
+    this.client.script({ verb: 'getText' }, ...answers);
+  }
+
+  pod(name: string, controller?: { kind: string; name: string; apiVersion?: string }): Pod {
+    const reference = controller && {
+      apiVersion: 'apps/v1',
+      ...controller,
+      uid: `uid-${controller.name}`,
+      controller: true,
+    };
+    const labels = LABELS;
+    return this.client.put(
+      PODS,
+      testPod({ name, labels, readySinceMs: 0, ...(reference && { controller: reference }) }),
+    );
+  }
+
+  sized(resource: Resource, name: string, replicas: number, owner?: string): void {
+    const controller = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      name: owner ?? '',
+      uid: `uid-${owner}`,
+      controller: true,
+    };
+    const ownerReferences = owner === undefined ? [] : [controller];
+    const metadata = { namespace: 'shop', name, uid: `uid-${name}`, ownerReferences };
+    this.client.put(resource, { metadata, spec: { replicas } } as KubeObject);
+  }
+}
+
+test('the expected pods are those of the Deployment, also if a rollout has several ReplicaSets', async () => {
+  await using place = new Place();
+  place.sized(DEPLOYMENTS, 'web', 4);
+  for (const name of ['old', 'new']) {
+    place.sized(REPLICA_SETS, name, 3, 'web');
+    place.pod(`${name}-1`, { kind: 'ReplicaSet', name });
+    place.pod(`${name}-2`, { kind: 'ReplicaSet', name });
+  }
+  place.budget({ maxUnavailable: 1 });
+  await place.until(() => place.status?.currentHealthy === 4);
+  const { expectedPods, desiredHealthy, disruptionsAllowed } = place.status!;
+  assert.deepEqual([expectedPods, desiredHealthy, disruptionsAllowed], [4, 3, 1]);
+});
+
+test('a custom controller is asked for its scale', async () => {
+  await using place = new Place();
+  const resources = [
+    { name: 'crons', kind: 'Cron' },
+    { name: 'crons/scale', kind: 'Scale' },
+  ];
+  const scale = { metadata: { uid: 'uid-c' }, spec: { replicas: 6 } };
+  place.answer({ '/apis/example.com/v1': { resources }, '/apis/example.com/v1/namespaces/shop/crons/c/scale': scale });
+  place.pod('c-1', { kind: 'Cron', name: 'c', apiVersion: 'example.com/v1' });
+  place.budget({ minAvailable: '50%' });
+  await place.until(() => place.status?.expectedPods === 6);
+});
+
+test('a budget that cannot be computed allows no disruption and says why', async () => {
+  await using place = new Place();
+  place.pod('lost-1', { kind: 'ReplicaSet', name: 'lost' });
+  place.answer({ '/apis/apps/v1': { resources: [] } });
+  place.budget({ maxUnavailable: 1 });
+  await place.until(() => place.status?.conditions?.[0]?.reason === 'SyncFailed');
+  assert.equal(place.status!.conditions![0]!.message, 'found no controllers for pod "lost-1"');
+  await place.until(() => place.events('CalculateExpectedPodCountFailed').length > 0);
+});
+
+test('pods without a controller and budgets without pods are reported', async () => {
+  await using place = new Place();
+  place.budget({ maxUnavailable: 1 });
+  await place.until(() => place.events('NoPods').length === 1);
+  place.pod('alone');
+  await place.until(() => place.events('UnmanagedPods').length === 1);
+  assert.match(
+    place.events('UnmanagedPods')[0]!,
+    /\(selector: &LabelSelector\{MatchLabels:map\[string\]string\{app: web,\},/,
+  );
+});
+
+test('a pod that was not deleted after all is no target of a disruption any longer', async () => {
+  await using place = new Place();
+  const lastTransitionTime = new Date(Date.now() - 121_000).toISOString();
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True' as const,
+    reason: 'EvictionByEvictionAPI',
+    lastTransitionTime,
+  };
+  const pod = testPod({ name: 'kept' });
+  place.client.put(PODS, { ...pod, status: { ...pod.status!, conditions: [condition] } });
+  const stored = () => place.client.stored<Pod>(PODS, { namespace: 'shop', name: 'kept' })?.status?.conditions?.[0];
+  await place.until(() => stored()?.status === 'False');
+  assert.equal(stored()?.reason, undefined);
+});

@@ -1,0 +1,90 @@
+/** The sizes of the controllers of pods. */
+import type { KubeObject, OwnerReference, Pod, Resource } from '@podwright/kube-api';
+import { isApiStatus } from '@podwright/kube-client';
+import type { ControllerParts } from '../framework/controller.ts';
+import { DEPLOYMENTS } from '../objects/deployment.ts';
+import { REPLICA_SETS, REPLICATION_CONTROLLERS } from '../objects/replica-set.ts';
+import { controllerOf, isOfKind } from '../pods/controller-reference.ts';
+
+type Sized = KubeObject & { spec?: { replicas?: number } };
+type Scale = { uid: string; replicas: number };
+
+const STATEFUL_SETS: Resource = { ...REPLICA_SETS, plural: 'statefulsets', kind: 'StatefulSet' };
+/** Kinds that are read from the cache. */
+const KNOWN: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS];
+
+export class ExpectedScale {
+  readonly #parts: Pick<ControllerParts, 'client' | 'objects' | 'signal'>;
+
+  constructor(parts: Pick<ControllerParts, 'client' | 'objects' | 'signal'>) {
+    this.#parts = parts;
+  }
+
+  /** The caches that this reads. */
+  get caches() {
+    return KNOWN.map((resource) => this.#parts.objects.of<Sized>(resource));
+  }
+
+  /** Calls the listener with the namespace of each controller that is added or removed, or whose size changes. */
+  onChange(listener: (namespace: string) => void): void {
+    for (const cache of this.caches) {
+      cache.onChange(({ type, object, before }) => {
+        const isSame = type === 'MODIFIED' && before?.spec?.replicas === object.spec?.replicas;
+        if (!isSame) listener(object.metadata.namespace ?? '');
+      });
+    }
+  }
+
+  /**
+   * Returns the sum of the sizes of the pods' controllers, and the names of pods without a controller. Rejects if the size of a controller is
+   * unknown.
+   */
+  async of(pods: readonly Pod[]): Promise<{ scale: number; unmanaged: string[] }> {
+    const unmanaged: string[] = [];
+    const seen = new Set<string>();
+    const scales = new Map<string, number>();
+    for (const pod of pods) {
+      const controller = controllerOf(pod);
+      if (controller === undefined) unmanaged.push(pod.metadata.name);
+      if (controller === undefined || seen.has(controller.uid)) continue;
+      seen.add(controller.uid);
+      const scale = this.#known(controller, pod.metadata.namespace) ?? (await this.#asked(controller, pod));
+      if (scale === undefined) throw new Error(`found no controllers for pod "${pod.metadata.name}"`);
+      scales.set(scale.uid, scale.replicas);
+    }
+    return { scale: [...scales.values()].reduce((sum, one) => sum + one, 0), unmanaged };
+  }
+
+  /** The size of a ReplicaSet of a Deployment is that of the Deployment, also during a rollout. */
+  #known(controller: OwnerReference, namespace: string): Scale | undefined {
+    const resource = KNOWN.find((one) => isOfKind(controller, one));
+    const object = resource && this.#parts.objects.of<Sized>(resource).get({ namespace, name: controller.name });
+    if (object === undefined || object.metadata.uid !== controller.uid) return undefined;
+    const above = resource === REPLICA_SETS ? controllerOf(object) : undefined;
+    if (above !== undefined && isOfKind(above, DEPLOYMENTS)) return this.#known(above, namespace);
+    return { uid: controller.uid, replicas: object.spec?.replicas ?? 1 };
+  }
+
+  /** Asks the server for the subresource `scale` of a kind that is not in the caches, such as a custom one. */
+  async #asked({ apiVersion, kind, name, uid }: OwnerReference, { metadata }: Pod): Promise<Scale | undefined> {
+    const { client, signal } = this.#parts;
+    const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const path = async () => {
+      const { resources } = JSON.parse(await client.getText(base, { signal })) as ResourceList;
+      const plural = resources.find((one) => one.kind === kind && !one.name.includes('/'))?.name;
+      if (!resources.some((one) => one.name === `${plural}/scale`)) return undefined;
+      return `${base}/namespaces/${metadata.namespace}/${plural}/${name}/scale`;
+    };
+    try {
+      const scalePath = await path();
+      if (scalePath === undefined) return undefined;
+      const scale = JSON.parse(await client.getText(scalePath, { signal })) as Sized;
+      return scale.metadata.uid === uid ? { uid, replicas: scale.spec?.replicas ?? 0 } : undefined;
+    } catch (error) {
+      if (isApiStatus(error, 404)) return undefined;
+      throw error;
+    }
+  }
+}
+
+type ResourceList = { resources: { name: string; kind: string }[] };
