@@ -217,6 +217,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     objects: ['pods'],
     pods: ['framework'],
     'replica-sets': ['framework', 'objects', 'pods'],
+    revisions: ['framework', 'objects', 'pods'],
+    'stateful-sets': ['framework', 'objects', 'pods', 'revisions'],
   },
   'custom-resources': {
     definitions: ['values'],

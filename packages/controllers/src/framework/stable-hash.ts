@@ -19,5 +19,10 @@ const SAFE_CHARACTERS = 'bcdfghjklmnpqrstvwxz2456789';
 export function nameHash(text: string): string {
   let hash = FNV_OFFSET;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0;
+  return safeName(hash);
+}
+
+/** Writes a hash in the alphabet of generated names (rand.SafeEncodeString). */
+export function safeName(hash: number): string {
   return [...String(hash)].map((digit) => SAFE_CHARACTERS[digit.charCodeAt(0) % SAFE_CHARACTERS.length]).join('');
 }

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StatefulSetSpec } from '../objects/stateful-set.ts';
+import { decideStatefulSet } from './decide-stateful-set.ts';
+import { revisionOf } from './pod-identity.ts';
+import { newStatefulSet, type PodOptions, statefulPod } from './stateful-set.fixture.ts';
+
+const NOW = Date.parse('2026-01-01T00:01:00Z');
+
+/** Decides with pods by ordinal. The revision of the template is `db-2`. */
+function decide(spec: Partial<StatefulSetSpec>, pods: Record<number, PodOptions>, stale: number[] = []) {
+  const set = newStatefulSet(spec, { currentReplicas: 1 });
+  const revision = (name: string) => ({ revision: name, template: set.spec.template });
+  return decideStatefulSet({
+    set,
+    pods: Object.entries(pods).map(([ordinal, options]) => statefulPod(set, Number(ordinal), options)),
+    current: revision('db-1'),
+    update: revision('db-2'),
+    hasStaleClaims: (ordinal) => stale.includes(ordinal),
+    nowMs: NOW,
+  });
+}
+
+/** Checks creations (`+NAME@REVISION`) and deletions (`-NAME`). */
+function check(spec: Partial<StatefulSetSpec>, pods: Record<number, PodOptions>, expected: string[], stale?: number[]) {
+  const actions = decide(spec, pods, stale).phases.flat();
+  const texts = actions.flatMap((action) => {
+    if (action.type === 'create') return [`+${action.pod.metadata.name}@${revisionOf(action.pod)}`];
+    return action.type === 'delete' ? [`-${action.pod.metadata.name}`] : [];
+  });
+  assert.deepEqual(texts, expected);
+}
+
+const NEW: PodOptions = { revision: 'db-2' };
+const PENDING: PodOptions = { phase: 'Pending', revision: 'db-2' };
+const LEAVING: PodOptions = { isDeleting: true, revision: 'db-2' };
+const PARALLEL = { podManagementPolicy: 'Parallel' as const };
+
+test('pods are created in order, each after the earlier ones are available', () => {
+  check({}, {}, ['+db-0@db-2']);
+  check({}, { 0: PENDING }, []);
+  check({}, { 0: NEW }, ['+db-1@db-2']);
+  check({}, { 0: { ...NEW, isReady: false }, 2: NEW }, []);
+  check({ minReadySeconds: 61 }, { 0: NEW }, []);
+  check({ minReadySeconds: 60 }, { 0: NEW }, ['+db-1@db-2']);
+  check({}, { 0: LEAVING }, []);
+  check({ ordinals: { start: 5 }, replicas: 2 }, { 5: NEW }, ['+db-6@db-2']);
+});
+
+test('pods are created at once in parallel', () => {
+  check(PARALLEL, {}, ['+db-0@db-2', '+db-1@db-2', '+db-2@db-2']);
+  check(PARALLEL, { 1: PENDING }, ['+db-0@db-2', '+db-2@db-2']);
+});
+
+test('ended pods are deleted, and replaced once they are removed', () => {
+  check({}, { 0: { ...NEW, phase: 'Failed' }, 1: NEW }, ['-db-0']);
+  check({}, { 0: { ...NEW, phase: 'Succeeded' } }, ['-db-0']);
+  check({}, { 0: { ...LEAVING, phase: 'Failed' } }, []);
+  check({ ...PARALLEL, replicas: 2 }, { 0: { ...NEW, phase: 'Failed' } }, ['-db-0', '+db-1@db-2']);
+});
+
+test('surplus pods are deleted from the highest ordinal, one at a time and only while all others are available', () => {
+  check({ replicas: 1 }, { 0: NEW, 1: NEW, 2: NEW }, ['-db-2']);
+  check({ replicas: 1 }, { 0: NEW, 1: NEW, 2: LEAVING }, []);
+  check({ replicas: 1 }, { 0: NEW, 1: { ...NEW, isReady: false }, 2: NEW }, ['-db-2']);
+  check({ replicas: 1 }, { 0: NEW, 1: { ...NEW, isReady: false }, 2: { ...NEW, isReady: false } }, []);
+  check({ replicas: 1 }, { 0: NEW, 1: NEW, 2: { ...NEW, isReady: false } }, ['-db-2']);
+  check({ replicas: 1 }, { 0: PENDING, 1: NEW }, []);
+  check({ replicas: 1, ...PARALLEL }, { 0: PENDING, 1: NEW, 2: LEAVING, 3: PENDING }, ['-db-3', '-db-1']);
+  check({ replicas: 2, ordinals: { start: 2 } }, { 1: NEW, 2: NEW, 3: NEW, 4: NEW }, ['-db-4']);
+});
+
+test('an update replaces the highest ordinal first and waits until it is available', () => {
+  check({}, { 0: {}, 1: {}, 2: {} }, ['-db-2']);
+  check({}, { 0: {}, 1: {}, 2: NEW }, ['-db-1']);
+  check({}, { 0: {}, 1: {}, 2: LEAVING }, []);
+  check(PARALLEL, { 0: {}, 1: {}, 2: PENDING }, []);
+  check(PARALLEL, { 0: {}, 1: {}, 2: { isReady: false } }, ['-db-2']);
+});
+
+test('pods below the partition keep the current revision', () => {
+  const spec = { updateStrategy: { type: 'RollingUpdate' as const, rollingUpdate: { partition: 2 } } };
+  check(spec, { 0: {}, 1: {}, 2: {} }, ['-db-2']);
+  check(spec, { 0: {}, 1: {}, 2: NEW }, []);
+  check(spec, { 0: {} }, ['+db-1@db-1']);
+  check(spec, { 0: {}, 1: {} }, ['+db-2@db-2']);
+  check({ updateStrategy: { type: 'RollingUpdate' } }, {}, ['+db-0@db-1']);
+  check({ updateStrategy: { type: 'RollingUpdate' } }, { 0: {} }, ['+db-1@db-2']);
+});
+
+test('with OnDelete only missing pods get the new revision', () => {
+  const spec = { updateStrategy: { type: 'OnDelete' as const } };
+  check(spec, { 0: {}, 1: {}, 2: {} }, []);
+  check(spec, { 0: {}, 1: {} }, ['+db-2@db-2']);
+});
+
+test('with maxUnavailable several pods are replaced at once', () => {
+  const spec = (maxUnavailable: number | string) => ({
+    replicas: 5,
+    updateStrategy: { type: 'RollingUpdate' as const, rollingUpdate: { partition: 0, maxUnavailable } },
+  });
+  const old = { 0: {}, 1: {}, 2: {}, 3: {}, 4: {} };
+  check(spec(2), old, ['-db-4', '-db-3']);
+  check(spec('50%'), old, ['-db-4', '-db-3']);
+  check(spec('10%'), old, ['-db-4']);
+  check({ ...spec(2), ...PARALLEL }, { ...old, 4: PENDING }, ['-db-3']);
+  check({ ...spec(2), ...PARALLEL }, { ...old, 4: PENDING, 3: LEAVING }, []);
+});
+
+test('a pod whose claims are still to be deleted is not created', () => {
+  check({ replicas: 2 }, { 0: NEW }, [], [1]);
+  check({ ...PARALLEL }, {}, ['+db-0@db-2', '+db-2@db-2'], [1]);
+});

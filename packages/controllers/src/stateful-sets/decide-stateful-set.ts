@@ -1,0 +1,135 @@
+/** What a StatefulSet does next with its pods (updateStatefulSet in upstream's stateful_set_control.go). */
+import type { Pod } from '@podwright/kube-api';
+import { ordinalsOf, type StatefulSet } from '../objects/stateful-set.ts';
+import { isAvailable, isEnded, isReady } from '../pods/pod-state.ts';
+import type { PodTemplate } from '../pods/pod-template.ts';
+import { scaledValue } from '../pods/scaled-value.ts';
+import { type NewStatefulPod, newStatefulPod, ordinalOf, revisionOf } from './pod-identity.ts';
+
+/** A template and the name of its ControllerRevision. */
+export type Revision = { revision: string; template: PodTemplate };
+
+export type StatefulSetState = {
+  set: StatefulSet;
+  pods: readonly Pod[];
+  /** The revision of pods below the partition. */
+  current: Revision;
+  /** The revision of the set's template. */
+  update: Revision;
+  /** Whether the claims of an ordinal are still to be deleted with an earlier pod. */
+  hasStaleClaims: (ordinal: number) => boolean;
+  nowMs: number;
+};
+
+export type StatefulSetAction =
+  | { type: 'create'; pod: NewStatefulPod; ordinal: number }
+  | { type: 'delete'; pod: Pod }
+  /** Creates missing claims and corrects the owners of claims, labels and volumes of a pod. */
+  | { type: 'repair'; pod: Pod; createsClaims: boolean };
+
+/** Actions in phases: a phase begins if no action of an earlier one has failed. With `isOrdered`, a failure ends its own phase too. */
+export type StatefulSetDecision = { phases: StatefulSetAction[][]; isOrdered: boolean };
+
+export function decideStatefulSet(state: StatefulSetState): StatefulSetDecision {
+  const { set } = state;
+  const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
+  const places = placesOf(state);
+  const replicas = replicaActions(state, places, isOrdered);
+  if (replicas.isBlocked) return { phases: [replicas.actions], isOrdered };
+  const repairs = places.condemned.map((pod): StatefulSetAction => ({ type: 'repair', pod, createsClaims: false }));
+  const condemned = condemnedActions(state, places, isOrdered);
+  const phases = [replicas.actions, repairs, condemned.actions];
+  if (!condemned.isBlocked) phases.push(updateActions(state, places));
+  return { phases, isOrdered };
+}
+
+type Places = {
+  /** The pods by ordinal; undefined where none exists. */
+  replicas: (Pod | undefined)[];
+  /** Pods outside of the set's ordinals, with the highest first. */
+  condemned: Pod[];
+  start: number;
+};
+
+type Actions = { actions: StatefulSetAction[]; isBlocked: boolean };
+
+function placesOf({ set, pods }: StatefulSetState): Places {
+  const { start, end } = ordinalsOf(set);
+  const replicas = Array.from({ length: end - start }, (): Pod | undefined => undefined);
+  const condemned: { pod: Pod; ordinal: number }[] = [];
+  for (const pod of pods) {
+    const ordinal = ordinalOf(set, pod);
+    if (ordinal === undefined) continue;
+    if (ordinal >= start && ordinal < end) replicas[ordinal - start] = pod;
+    else condemned.push({ pod, ordinal });
+  }
+  return { replicas, condemned: condemned.sort((a, b) => b.ordinal - a.ordinal).map(({ pod }) => pod), start };
+}
+
+/** Creates missing pods and replaces ended ones. In order, each pod waits for the earlier ones to be available. */
+function replicaActions(state: StatefulSetState, { replicas, start }: Places, isOrdered: boolean): Actions {
+  const actions: StatefulSetAction[] = [];
+  for (const [index, pod] of replicas.entries()) {
+    const ordinal = start + index;
+    if (pod === undefined) {
+      if (!state.hasStaleClaims(ordinal)) actions.push({ type: 'create', pod: newPodOf(state, ordinal), ordinal });
+    } else if (isEnded(pod)) {
+      if (pod.metadata.deletionTimestamp === undefined) actions.push({ type: 'delete', pod });
+    } else if (!isOrdered || !isUnavailable(state, pod) || pod.status?.phase === 'Pending')
+      actions.push({ type: 'repair', pod, createsClaims: pod.status?.phase === 'Pending' });
+    const isBlocking = pod === undefined || isEnded(pod) || isUnavailable(state, pod);
+    if (isOrdered && isBlocking) return { actions, isBlocked: true };
+  }
+  return { actions, isBlocked: false };
+}
+
+/** Pods below the partition are created with the current revision, others with that of the template (newVersionedStatefulSetPod). */
+function newPodOf({ set, current, update }: StatefulSetState, ordinal: number): NewStatefulPod {
+  const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
+  const { start } = ordinalsOf(set);
+  const kept = rollingUpdate?.partition ?? (type === 'OnDelete' ? 0 : (set.status?.currentReplicas ?? 0));
+  return newStatefulPod(set, ordinal, ordinal < start + kept ? current : update);
+}
+
+/** Deletes the pods that the set has no longer. In order, it deletes one at a time and only if all others are available. */
+function condemnedActions(state: StatefulSetState, { replicas, condemned }: Places, isOrdered: boolean): Actions {
+  const isLeaving = ({ metadata }: Pod) => metadata.deletionTimestamp !== undefined;
+  if (!isOrdered) {
+    const actions = condemned
+      .filter((pod) => !isLeaving(pod))
+      .map((pod): StatefulSetAction => ({ type: 'delete', pod }));
+    return { actions, isBlocked: false };
+  }
+  const [first] = condemned;
+  if (first === undefined) return { actions: [], isBlocked: false };
+  const inOrder = [...replicas, ...condemned.toReversed()].filter((pod) => pod !== undefined);
+  const firstUnavailable = inOrder.find((pod) => isUnavailable(state, pod));
+  const mayDelete = !isLeaving(first) && (!isUnavailable(state, first) || first === firstUnavailable);
+  return { actions: mayDelete ? [{ type: 'delete', pod: first }] : [], isBlocked: true };
+}
+
+/** Deletes pods of other revisions, the highest ordinals first, so that they are created again. */
+function updateActions(state: StatefulSetState, { replicas }: Places): StatefulSetAction[] {
+  const { type, rollingUpdate = {} } = state.set.spec.updateStrategy ?? {};
+  const { partition = 0, maxUnavailable } = rollingUpdate;
+  if (type === 'OnDelete') return [];
+  const isOutdated = (pod: Pod | undefined): pod is Pod =>
+    pod !== undefined && revisionOf(pod) !== state.update.revision && pod.metadata.deletionTimestamp === undefined;
+  const candidates = replicas.slice(partition).reverse();
+  if (maxUnavailable !== undefined) {
+    const allowed = Math.max(1, scaledValue(maxUnavailable, replicas.length, Math.floor));
+    const unavailable = replicas.filter((pod) => pod === undefined || isUnavailable(state, pod)).length;
+    const outdated = candidates.filter(isOutdated).slice(0, Math.max(0, allowed - unavailable));
+    return outdated.map((pod) => ({ type: 'delete', pod }));
+  }
+  for (const pod of candidates) {
+    if (isOutdated(pod)) return [{ type: 'delete', pod }];
+    if (pod === undefined || isUnavailable(state, pod)) return [];
+  }
+  return [];
+}
+
+function isUnavailable({ set, nowMs }: StatefulSetState, pod: Pod): boolean {
+  if (pod.metadata.deletionTimestamp !== undefined || pod.status?.phase !== 'Running' || !isReady(pod)) return true;
+  return !isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
+}
