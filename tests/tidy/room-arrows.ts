@@ -208,6 +208,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'openapi/descriptions': [],
   },
   controllers: {
+    'cron-jobs': ['framework', 'objects', 'pods'],
+    'daemon-sets': ['framework', 'objects', 'pods', 'revisions'],
     deployments: ['framework', 'objects', 'pods'],
     'cron-jobs': ['framework', 'objects', 'pods'],
     disruption: ['framework', 'objects', 'pods'],

@@ -1,4 +1,5 @@
 export { cronJobController } from './cron-jobs/cron-job-controller.ts';
+export { daemonSetController } from './daemon-sets/daemon-set-controller.ts';
 export { deploymentController } from './deployments/deployment-controller.ts';
 export { disruptionController } from './disruption/disruption-controller.ts';
 export { endpointSliceController } from './endpoints/endpoint-slice-controller.ts';
