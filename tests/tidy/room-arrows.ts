@@ -211,7 +211,6 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'cron-jobs': ['framework', 'objects', 'pods'],
     'daemon-sets': ['framework', 'objects', 'pods', 'revisions'],
     deployments: ['framework', 'objects', 'pods'],
-    'cron-jobs': ['framework', 'objects', 'pods'],
     disruption: ['framework', 'objects', 'pods'],
     endpoints: ['framework', 'objects', 'pods'],
     framework: [],

@@ -1,11 +1,12 @@
 import { errorCode, isNotFound } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
+import type { ApplyResult } from '@podwright/node-api';
 import type { LocatedObject } from '../client/api-path.ts';
 import type { NodeClient } from '../client/node-client.ts';
 import { isLostConnection } from '../client/unix-http.ts';
-import type { AppliedObject } from './run-session.ts';
 import { isWorkload, type Workload, type WorkloadState, workloadState } from './workload-state.ts';
 
+type AppliedObject = ApplyResult['objects'][number];
 type Reader = Pick<NodeClient, 'locate' | 'readObject' | 'watchObject'>;
 type Followed = AppliedObject & { apiVersion: string; uid: string };
 

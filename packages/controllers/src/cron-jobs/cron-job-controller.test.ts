@@ -74,7 +74,7 @@ test('each time has at most one Job, whatever fails and whenever the process end
       const names = [...ever].map((one) => one.split(' ')[0]);
       assert.equal(new Set(names).size, names.length, `seed ${seed}: a time has two Jobs`);
       const running = jobs().filter((job) => !isFinished(job));
-      if (concurrencyPolicy === 'Forbid') assert.ok(running.length <= 1, `seed ${seed}: Jobs run beside each other`);
+      if (concurrencyPolicy === 'Forbid') assert.ok(running.length <= 1, `seed ${seed}: Jobs run at the same time`);
     };
     for (let step = 0; step < 150; step++) {
       const action = random.below(4);

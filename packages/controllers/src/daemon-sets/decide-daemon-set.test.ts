@@ -69,7 +69,7 @@ test('an update deletes as many available old pods as nodes may be unavailable',
   checkUpdate({ minReadySeconds: 61 }, { a1: NEW, b1: OLD, c1: OLD }, ['-b1', '-c1']);
 });
 
-test('with surge new pods start beside old ones', () => {
+test('with surge new pods start before old ones end', () => {
   const spec = { updateStrategy: SURGE };
   checkUpdate(spec, { a1: OLD, b1: OLD, c1: OLD }, ['+a']);
   checkUpdate(spec, { a1: OLD, a2: UNREADY, b1: OLD, c1: OLD }, []);

@@ -55,7 +55,7 @@ function withoutSurge(view: DaemonSetView, nodes: readonly NodePods[]): Pod[] {
   return [...replaceable, ...candidates.slice(0, Math.max(0, view.maxUnavailable - unavailable))];
 }
 
-/** Starts up to `maxSurge` new pods beside available old ones, which are deleted when the new ones are available. */
+/** Starts up to `maxSurge` new pods while old ones are available, which are deleted when the new ones are available. */
 function withSurge(view: DaemonSetView, nodes: readonly NodePods[]): UpdateDecision {
   const deleted: Pod[] = [];
   const misplaced: Pod[] = [];

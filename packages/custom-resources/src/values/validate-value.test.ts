@@ -65,8 +65,10 @@ test('invalid values have the errors of upstream', () => {
 // from apiextensions-apiserver, validation_test.go
 test('numbers are in the range of their format', () => {
   const integer = (format: string): JsonSchema => ({ type: 'integer', format });
-  const ranged = (prefix: string, type: string) => `<nil>: Invalid value: "": ${prefix} value must be of type ${type} in spec`;
-  const wrong = (type: string, found: string) => `spec: Invalid value: "${found}": spec in body must be of type ${type}: "${found}"`;
+  const ranged = (prefix: string, type: string) =>
+    `<nil>: Invalid value: "": ${prefix} value must be of type ${type} in spec`;
+  const wrong = (type: string, found: string) =>
+    `spec: Invalid value: "${found}": spec in body must be of type ${type}: "${found}"`;
   for (const value of [-(2 ** 31), 0, 2 ** 31 - 1]) assert.deepEqual(errors(value, integer('int32')), []);
   for (const value of [-(2 ** 31) - 1, 2 ** 31, 2 ** 53 - 1]) {
     assert.deepEqual(errors(value, integer('int32')), [ranged('Checked', 'integer with format int32')]);

@@ -54,7 +54,7 @@ export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet
 }
 
 /**
- * Returns the set as it is with the present types: whoever owns fields below a list or map that is atomic owns the list or map itself. Sets
+ * Returns the set as it is with the present types: an owner of fields below a list or map that is atomic owns the list or map itself. Sets
  * from before a type became atomic, or written by clients, have such fields (structured-merge-diff, typed.ReconcileFieldSetWithSchema).
  */
 export function withAtomicFields(set: FieldSet, node: Node | undefined): FieldSet {

@@ -146,10 +146,7 @@ describe('fields below a list, map or struct that is atomic', () => {
     const forced = written();
     forced.apply('new', other, true);
     const fields = { 'k:{"name":"A"}': { '.': {}, 'f:name': {}, 'f:valueFrom': { 'f:fieldRef': {} } } };
-    forced.check(
-      { command: ['a'], ...other },
-      { old: { 'f:command': {}, 'f:image': {} }, new: { 'f:env': fields } },
-    );
+    forced.check({ command: ['a'], ...other }, { old: { 'f:command': {}, 'f:image': {} }, new: { 'f:env': fields } });
   });
 
   it('count as the whole of it in updates, and if their applier leaves them out', () => {
