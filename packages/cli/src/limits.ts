@@ -35,6 +35,10 @@ export const MAX_MANIFEST_SOURCES = 5000;
 export const MAX_MANIFEST_TEXT_BYTES = 64 << 20;
 /** How often a daemon checks whether a garbage collection of its heap is worthwhile. */
 export const HEAP_LOOK_MS = 5000;
+/** A daemon is at rest after this many quiet checks in a row, 20 seconds: longer than an unpack worker stays idle. */
+export const LOOKS_UNTIL_REST = 4;
+/** At rest, a daemon's heap is collected at most once in this many checks, two minutes: that takes less than 0.1 % of a CPU core. */
+export const LOOKS_APART_AT_REST = 24;
 /** How long a node may take to respond to a command that is about to exit. */
 export const NODE_ANSWER_TIMEOUT_MS = 10_000;
 

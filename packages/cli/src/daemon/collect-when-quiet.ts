@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { HEAP_LOOK_MS } from '../limits.ts';
+import { HEAP_LOOK_MS, LOOKS_APART_AT_REST, LOOKS_UNTIL_REST } from '../limits.ts';
 
 /**
  * Maximum share of a CPU core that a quiet daemon uses. A hundred running pods use 1 % of a core, or up to 8 % with ten probes per second
@@ -8,33 +8,48 @@ import { HEAP_LOOK_MS } from '../limits.ts';
 const QUIET_CPU_SHARE = 0.1;
 /** The minimum heap growth that justifies a garbage collection, which blocks the event loop for 50 to 120 ms. */
 const WORTHWHILE_BYTES = 8 << 20;
+/** The minimum growth of the used part of the heap that justifies a collection of a daemon at rest, which happens seldom. */
+const WORTHWHILE_AT_REST_BYTES = 1 << 20;
 
-/** The heap size, and the share of a CPU core used since the last sample. */
-type HeapSample = { heapBytes: number; cpuShare: number };
+/**
+ * `heapBytes` is what the heap has grown since it was smallest after the last collection, `usedBytes` what its used part has grown since
+ * that collection, and `quietLooks` how many samples in a row the daemon has been quiet.
+ */
+type HeapGrowth = { heapBytes: number; usedBytes: number; quietLooks: number };
 
-/** Whether a garbage collection is worthwhile. `settledBytes` is the smallest heap size since the last one. */
-export function isWorthCollecting({ heapBytes, cpuShare }: HeapSample, settledBytes: number): boolean {
-  return cpuShare < QUIET_CPU_SHARE && heapBytes - settledBytes > WORTHWHILE_BYTES;
+/** Whether a garbage collection is worthwhile. */
+export function isWorthCollecting({ heapBytes, usedBytes, quietLooks }: HeapGrowth): boolean {
+  if (quietLooks === 0) return false;
+  const isTurnAtRest = quietLooks % LOOKS_APART_AT_REST === LOOKS_UNTIL_REST;
+  return heapBytes > WORTHWHILE_BYTES || (isTurnAtRest && usedBytes > WORTHWHILE_AT_REST_BYTES);
 }
 
 /**
  * Collects the garbage left by a burst of work once the daemon is quiet; V8 would keep it until the next burst (35 MiB after a hundred
- * pods). Then calls `trim`, which returns memory cached by the C library to the kernel: 6 MiB at rest, more after a burst. `collect` is
+ * pods). Collects again when the daemon has come to rest, because what the last work left is garbage only then, and every two minutes of
+ * rest. Then calls `trim`, which returns memory cached by the C library to the kernel: 6 MiB at rest, more after a burst. `collect` is
  * `globalThis.gc`.
  */
 export function collectWhenQuiet(collect: NodeJS.GCFunction, trim?: () => void): void {
-  let settledBytes = 0;
+  const settled = { heapBytes: 0, usedBytes: 0 };
+  let quietLooks = 0;
   let usage = process.cpuUsage();
   const look = () => {
     const { user, system } = process.cpuUsage(usage); // in microseconds
     usage = process.cpuUsage();
-    const heapBytes = getHeapStatistics().total_heap_size;
-    const worthwhile = isWorthCollecting({ heapBytes, cpuShare: (user + system) / 1000 / HEAP_LOOK_MS }, settledBytes);
-    if (worthwhile) {
-      collect({ type: 'major', flavor: 'last-resort' });
-      trim?.();
-    }
-    settledBytes = worthwhile ? getHeapStatistics().total_heap_size : Math.min(settledBytes, heapBytes);
+    quietLooks = (user + system) / 1000 / HEAP_LOOK_MS < QUIET_CPU_SHARE ? quietLooks + 1 : 0;
+    const { heapBytes, usedBytes } = heapSizes();
+    settled.heapBytes = Math.min(settled.heapBytes, heapBytes);
+    const growth = { heapBytes: heapBytes - settled.heapBytes, usedBytes: usedBytes - settled.usedBytes };
+    if (!isWorthCollecting({ ...growth, quietLooks })) return;
+    collect({ type: 'major', flavor: 'last-resort' });
+    trim?.();
+    Object.assign(settled, heapSizes());
   };
   setInterval(look, HEAP_LOOK_MS).unref();
+}
+
+function heapSizes(): { heapBytes: number; usedBytes: number } {
+  const { total_heap_size: heapBytes, used_heap_size: usedBytes } = getHeapStatistics();
+  return { heapBytes, usedBytes };
 }
