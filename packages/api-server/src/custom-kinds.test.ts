@@ -8,7 +8,7 @@ import { MemoryStore } from '@podwright/api-machinery';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { Schema } from '@podwright/kube-schema';
 import { CustomKinds } from './custom-kinds.ts';
-import { type Answer, send } from './server/test-client.fixture.ts';
+import { type Answer, eventsOf, open, send } from './server/test-client.fixture.ts';
 import { type ApiServer, startApiServer } from './start-api-server.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'api-server-'));
@@ -181,6 +181,31 @@ test('apply, field selectors and tables follow the definition', async () => {
   assert.deepEqual(rows[0].cells, ['c', 1]);
 });
 
+test('the status and the rest of an object have different owners', async () => {
+  const type = 'application/apply-patch+yaml';
+  const body = { ...foo('s', { size: 1 }), status: { size: 7 } };
+  const apply = (path: string, manager: string) =>
+    call('PATCH', `${FOOS}/s${path}?fieldManager=${manager}`, { type, body });
+  const owned = (answer: Answer) =>
+    answer
+      .json()
+      .metadata.managedFields.map(
+        ({ manager, subresource = '', fieldsV1 }: { manager: string; subresource?: string; fieldsV1: object }) =>
+          `${manager}${subresource} ${Object.keys(fieldsV1)}`,
+      );
+  const main = await apply('', 'user');
+  assert.deepEqual([main.status, main.json().status, owned(main)], [201, undefined, ['user f:spec']]);
+  const status = await apply('/status', 'controller');
+  assert.deepEqual([status.status, status.json().status], [200, { size: 7 }]);
+  assert.deepEqual(owned(status), ['controllerstatus f:status', 'user f:spec']);
+  const other = { ...body, metadata: { name: 's', labels: { a: 'b' } }, spec: { size: 5 }, status: { size: 8 } };
+  const labelled = await call('PATCH', `${FOOS}/s/status?fieldManager=other&force=true`, { type, body: other });
+  const { metadata, spec, status: written } = labelled.json();
+  assert.deepEqual([metadata.labels, spec, written], [undefined, { size: 1 }, { size: 8 }]);
+  assert.deepEqual(owned(labelled), ['otherstatus f:status', 'user f:spec']);
+  assert.equal((await call('DELETE', `${FOOS}/s`)).status, 200);
+});
+
 test('a definition whose names are in use is not served', async () => {
   const body = definition('oofs', 'Foo');
   assert.equal((await call('POST', DEFINITIONS, { body })).status, 201);
@@ -224,7 +249,11 @@ test('owners, namespaces and quotas count custom resources', async () => {
   assert.deepEqual((await call('GET', inSpace)).json().items, []);
 });
 
-test('a changed definition applies to stored objects', async () => {
+test('a changed definition applies to stored objects, and ends their watches', async () => {
+  const endpoint = { socketPath, port: 0, certificate: '' };
+  const watch = await open(endpoint, 'the unix socket', { path: `${FOOS}?watch=1` });
+  const events = eventsOf(watch.body);
+  assert.equal((await events.next()).value.type, 'ADDED');
   const properties = { ...SPEC.properties, more: { type: 'string', default: 'new' }, color: { type: 'string' } };
   const changed = {
     openAPIV3Schema: { type: 'object', properties: { spec: { ...SPEC, properties }, status: STATUS } },
@@ -240,6 +269,33 @@ test('a changed definition applies to stored objects', async () => {
   assert.equal((await call('GET', `${FOOS}/c`)).json().spec.more, 'new');
   const served = (await call('GET', `${GROUP}/v2/namespaces/default/foos/c`)).json();
   assert.deepEqual([served.apiVersion, served.spec.color], ['example.com/v2', 'blue']);
+  for (let ended = await events.next(); ended.done !== true; ended = await events.next()) assert.ok(ended.value);
+  const again = await open(endpoint, 'the unix socket', { path: `${FOOS}?watch=1` });
+  assert.equal((await eventsOf(again.body).next()).value.object.spec.more, 'new');
+  again.close();
+});
+
+test('fields that only another version than the stored one has are validated, and not stored', async () => {
+  const own = { ...SPEC.properties, extra: { type: 'integer', maximum: 5 } };
+  const ownSchema = {
+    openAPIV3Schema: { type: 'object', properties: { spec: { ...SPEC, properties: own }, status: STATUS } },
+  };
+  const versions = [VERSION, { ...VERSION, name: 'v2', schema: ownSchema, storage: false }];
+  const path = `${DEFINITIONS}/foos.example.com`;
+  assert.equal((await call('PATCH', path, { type: MERGE, body: { spec: { versions } } })).status, 200);
+  const FOOS2 = `${GROUP}/v2/namespaces/default/foos`;
+  const foo2 = (extra: number) => ({ ...foo('two', { extra, color: 'red' }), apiVersion: 'example.com/v2' });
+  await eventually(async () => (await call('POST', FOOS2, { body: foo2(6) })).text.includes('less than or equal to 5'));
+  const created = (await call('POST', FOOS2, { body: foo2(3) })).json();
+  assert.deepEqual(created.spec, { color: 'red', size: 1 });
+  const put = { ...created, spec: { ...created.spec, extra: 4 } };
+  for (const dryRun of ['?dryRun=All', '']) {
+    const { spec, metadata } = (await call('PUT', `${FOOS2}/two${dryRun}`, { body: put })).json();
+    assert.deepEqual([spec.extra, metadata.generation], [undefined, 2]);
+  }
+  const stored = server.store.get({ resource: 'foos.example.com', namespace: 'default', name: 'two' })!.decode();
+  assert.deepEqual([stored.apiVersion, stored.spec], ['example.com/v1', { color: 'red', size: 1 }]);
+  assert.equal((await call('DELETE', `${FOOS2}/two`)).status, 200);
 });
 
 test('the number of definitions is limited', async () => {

@@ -11,6 +11,9 @@ export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 /** Bounds the memory of schemas and the time in which they are installed. */
 const MAX_DEFINITIONS = 1000;
 
+/** The reason for which watches of custom resources end. */
+const CHANGED = new Error('the definition of the resource has changed');
+
 type Library = typeof CustomResources;
 
 /** The kinds of one definition, as long as what defines them is the same. */
@@ -22,6 +25,7 @@ export class CustomKinds {
   readonly #maxDefinitions: number;
   readonly #rules = new WeakMap<Resource, CustomRules>();
   readonly #listeners = new Set<() => void>();
+  readonly #ends = new WeakMap<Resource, AbortController>();
   #installed: ReadonlyMap<string, Installed> = new Map();
   #library: Library | undefined;
 
@@ -43,6 +47,14 @@ export class CustomKinds {
   }
 
   readonly rulesOf = (resource: Resource): CustomRules | undefined => this.#rules.get(resource);
+
+  /** Returns a signal that aborts when the definition of the resource changes, or is removed. */
+  endOf(resource: Resource): AbortSignal {
+    const end = this.#ends.get(resource) ?? new AbortController();
+    this.#ends.set(resource, end);
+    if (!this.resources.includes(resource)) end.abort(CHANGED);
+    return end.signal;
+  }
 
   /** Calls a function after each change of the kinds. */
   onChange(listener: () => void): void {
@@ -72,10 +84,13 @@ export class CustomKinds {
       next.size === this.#installed.size &&
       [...next].every(([uid, { kinds }]) => this.#installed.get(uid)?.kinds === kinds);
     if (isSame) return;
+    const ended = [...this.#installed].filter(([uid, { kinds }]) => next.get(uid)?.kinds !== kinds);
     this.#installed = next;
     this.#schema.setCustomKinds([...next.values()].flatMap(({ kinds }) => withStored(kinds)));
     for (const { kinds } of next.values()) this.#setRules(kinds);
     for (const listener of this.#listeners) listener();
+    for (const [, { kinds }] of ended)
+      for (const { resource } of kinds.versions) this.#ends.get(resource)?.abort(CHANGED);
   }
 
   #setRules({ versions, stored }: DefinedKinds): void {

@@ -202,6 +202,7 @@ function serverParts(
   return {
     schema,
     servedResource: (resource) => (served.has(resource) || resource.isCustom ? registries.for(resource) : undefined),
+    endOf: (resource) => custom.endOf(resource),
     documents,
     anonymousPaths: ANONYMOUS_PATHS,
     observers,

@@ -8,7 +8,7 @@ import {
   type ScaleStrategy,
   type Strategy,
 } from '@podwright/kube-kinds';
-import { apiVersionOf, type CustomKind, type JsonObject } from '@podwright/kube-schema';
+import { apiVersionOf, type CustomKind, type JsonObject, withDeclaredFields } from '@podwright/kube-schema';
 import { scaleErrors, scaleStrategy } from './custom-scale.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { embeddedErrors } from './values/embedded-objects.ts';
@@ -86,13 +86,14 @@ function valueAtPath(path: string): (object: ApiObject) => string {
 
 /**
  * Converts between a version and the stored version, which differ only in their names, schemas and defaults. Fields that only another
- * version declares remain stored, but are not served.
+ * version declares are validated and tracked, but not stored.
  */
 export function customConversion(
   own: CustomKind,
   stored: CustomKind,
   decode: (object: JsonObject, kind: CustomKind) => ApiObject,
 ): Conversion {
+  const storedSchema = { ...stored.type.schema, 'x-kubernetes-embedded-resource': true };
   const convert = (object: ApiObject, to: CustomKind): ApiObject => {
     const apiVersion = apiVersionOf(to.resource);
     const converted = decode({ ...object, apiVersion }, to);
@@ -101,5 +102,6 @@ export function customConversion(
   return {
     toStored: (object) => (own === stored ? object : { ...object, apiVersion: apiVersionOf(stored.resource) }),
     fromStored: (object) => convert(object, own),
+    ...(own === stored ? {} : { storable: (object) => withDeclaredFields(object, storedSchema) as ApiObject }),
   };
 }

@@ -95,6 +95,11 @@ export type Conversion = {
   toStored: (object: ApiObject) => ApiObject;
   fromStored: (object: ApiObject) => ApiObject;
   /**
+   * Returns what is stored of a valid object that a client has written in this version. The object is in the stored version, but may have
+   * fields that only this version declares. Default: all of it.
+   */
+  storable?: (object: ApiObject) => ApiObject;
+  /**
    * Returns additional errors of an object that a client writes in this version. The object is in the stored version; `old` is undefined
    * for a new object.
    */

@@ -82,10 +82,11 @@ function store(parts: ResourceParts, { namespace, object }: NewObject, dryRun: b
   const key = keyIn(kind, namespace, name);
   const existing = parts.store.get(key);
   if (existing !== undefined) throw new Overtaken(nameInUse(kind.resource, object, existing.decode()));
-  if (dryRun) return kind.fromStored(object);
+  const storable = kind.storable(object);
+  if (dryRun) return kind.fromStored(storable);
   if (resourceVersion && resourceVersion !== '0')
     throw new ApiError(500, '', { message: 'resourceVersion should not be set on objects to be created' });
-  const stored = written({ resource: kind.resource, name }, () => parts.store.create(key, object));
+  const stored = written({ resource: kind.resource, name }, () => parts.store.create(key, storable));
   return kind.fromStored(stored.decode());
 }
 

@@ -92,6 +92,11 @@ export class ServedKind {
     return this.conversion === undefined ? object : this.conversion.fromStored(object);
   }
 
+  /** Returns what is stored of an object in the storage version. */
+  storable(object: ApiObject): ApiObject {
+    return this.conversion?.storable?.(object) ?? object;
+  }
+
   /** Converts a stored object to the served version. */
   served(stored: StoredObject): StoredObject {
     if (this.conversion === undefined) return stored;

@@ -131,9 +131,10 @@ async function replaceAllocated(
     if (!context.dryRun) written({ resource: kind.resource, name }, () => store.delete(key, stored.revision));
     return kind.fromStored(object);
   }
-  if (isSameObject(object, old)) return kind.fromStored(old);
-  if (context.dryRun) return kind.fromStored(object);
-  const update = () => store.update(key, object, stored.revision);
+  const storable = kind.storable(object);
+  if (isSameObject(storable, old)) return kind.fromStored(old);
+  if (context.dryRun) return kind.fromStored(storable);
+  const update = () => store.update(key, storable, stored.revision);
   return kind.fromStored(written({ resource: kind.resource, name }, update).decode());
 }
 

@@ -33,11 +33,14 @@ export async function listMany(request: ResourceRequest): Promise<void> {
 
 /** Sends the changes to a collection or a single object until the watch times out. */
 export async function watchMany(request: ResourceRequest): Promise<void> {
-  const { exchange, writer, served, parts } = request;
+  const { exchange, writer, served, parts, resource } = request;
   const encoding = encodingOf(request, negotiateWatch(exchange));
   const options = selectionOf(request);
   const timeoutSeconds = options.timeoutSeconds || MIN_WATCH_SECONDS * (1 + Math.random());
-  using signal = withTimeout(exchange.signal, timeoutSeconds * 1000, 'watch');
+  // the events of another definition would be those of another schema
+  const end = resource.isCustom ? parts.endOf?.(resource) : undefined;
+  const until = end === undefined ? exchange.signal : AbortSignal.any([exchange.signal, end]);
+  using signal = withTimeout(until, timeoutSeconds * 1000, 'watch');
   const events = served.watch({ namespace: namespaceOf(request), options: { ...options, timeoutSeconds }, signal });
   await writer.watch(events, { encoding, encoder: parts.encoder, signal });
 }

@@ -51,6 +51,8 @@ export type ServerParts = {
    * only created, such as reviews.
    */
   subresources: ReadonlyMap<string, SubresourceHandler>;
+  /** Returns a signal that aborts when a custom resource is no longer served as it is. Default: custom resources do not change. */
+  endOf?: (resource: Resource) => AbortSignal;
   documents: PathDocuments;
   /** Returns the user of a request over TLS, or `undefined` if the request has no credentials. Throws 401 if they are invalid. */
   authenticate: (request: { tlsSocket: TLSSocket; headers: IncomingHttpHeaders }) => Promise<UserInfo | undefined>;
