@@ -27,7 +27,14 @@ export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) return true;
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    const next: unknown[] = [];
+    for (const one of level) if (typeof one === 'object' && one !== null) addChildren(one, next);
+    level = next;
   }
   return false;
+}
+
+/** Scalars at the deepest level are added too, because they count as a level. */
+function addChildren(value: object, children: unknown[]): void {
+  for (const child of Array.isArray(value) ? value : Object.values(value)) children.push(child);
 }

@@ -1,4 +1,4 @@
-import { compareElements, type PathElement } from './path-element.ts';
+import { type PathElement, sortedElements } from './path-element.ts';
 
 export type Path = readonly PathElement[];
 
@@ -58,9 +58,8 @@ export class FieldSet {
 
   /** Yields the members' paths in upstream's order: at each level, first the members and then the fields below them. */
   *paths(above: Path = []): Generator<Path> {
-    for (const element of [...this.members].sort(compareElements)) yield [...above, element];
-    for (const element of [...this.children.keys()].sort(compareElements))
-      yield* this.below(element).paths([...above, element]);
+    for (const element of sortedElements(this.members)) yield [...above, element];
+    for (const element of sortedElements(this.children.keys())) yield* this.below(element).paths([...above, element]);
   }
 
   *#eachChild(change: (set: FieldSet, element: PathElement) => FieldSet): Generator<[PathElement, FieldSet]> {

@@ -2,7 +2,7 @@
 import { PodwrightError } from '@podwright/base';
 import { isJsonObject, isTooDeep, type JsonObject, setField } from '../json.ts';
 import { FieldSet } from './field-set.ts';
-import { compareElements, normalElement, type PathElement } from './path-element.ts';
+import { normalElement, type PathElement, sortedElements } from './path-element.ts';
 
 const SELF = '.';
 
@@ -19,21 +19,33 @@ function parse(fields: unknown): FieldSet {
   for (const [key, below] of Object.entries(fields)) {
     if (key === SELF) continue;
     const element = normalElement(key);
-    const child = parse(below);
-    if (Object.hasOwn(below as JsonObject, SELF) || Object.keys(below as JsonObject).length === 0)
+    if (isEmptyObject(below)) {
       members.push(element);
+      continue;
+    }
+    const child = parse(below);
+    if (Object.hasOwn(below as JsonObject, SELF)) members.push(element);
     children.push([element, child]);
   }
   return new FieldSet(members, children);
 }
 
+/** Objects of managed fields are mostly empty, so this must be fast. */
+function isEmptyObject(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  for (const _ in value) return false;
+  return true;
+}
+
 /** Formats a field set, with its keys in upstream's order. */
 export function formatFieldsV1(set: FieldSet): JsonObject {
   const result: JsonObject = {};
-  for (const element of [...new Set([...set.members, ...set.children.keys()])].sort(compareElements)) {
-    const below = formatFieldsV1(set.below(element));
-    const isBoth = set.members.has(element) && set.children.has(element);
-    setField(result, element, isBoth ? { [SELF]: {}, ...below } : below);
+  const { members, children } = set;
+  const elements = children.size === 0 ? members : new Set([...members, ...children.keys()]);
+  for (const element of sortedElements(elements)) {
+    const child = children.get(element);
+    const below = child === undefined ? {} : formatFieldsV1(child);
+    setField(result, element, child !== undefined && members.has(element) ? { [SELF]: {}, ...below } : below);
   }
   return result;
 }

@@ -64,11 +64,19 @@ function formatElement(element: PathElement): string {
 
 const KINDS = 'fkvi';
 
-/** Compares path elements in the order in which upstream writes and reports them. */
-export function compareElements(one: PathElement, other: PathElement): number {
+/** Returns the path elements in the order in which upstream writes and reports them. Each value is parsed once. */
+export function sortedElements(elements: Iterable<PathElement>): PathElement[] {
+  const parsed = [...elements].map(
+    (element): Parsed => [element, element[0] === 'f' ? '' : JSON.parse(element.slice(2))],
+  );
+  return parsed.sort(compareElements).map(([element]) => element);
+}
+
+type Parsed = readonly [element: PathElement, value: unknown];
+
+function compareElements([one, oneValue]: Parsed, [other, otherValue]: Parsed): number {
   if (one[0] !== other[0]) return KINDS.indexOf(one[0]!) - KINDS.indexOf(other[0]!);
-  if (one[0] === 'f') return compare(one, other);
-  return compareValues(JSON.parse(one.slice(2)), JSON.parse(other.slice(2)));
+  return one[0] === 'f' ? compare(one, other) : compareValues(oneValue, otherValue);
 }
 
 /** Numbers sort before strings, and strings before booleans. Objects are compared key by key. */
