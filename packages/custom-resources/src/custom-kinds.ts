@@ -1,6 +1,12 @@
 /** The kinds that a CustomResourceDefinition defines. */
 import { type ApiObject, booleanAt, objectAt, objectsAt, textAt, textsAt } from '@podwright/kube-kinds';
-import type { CustomColumn, CustomSchema, Resource, Subresource } from '@podwright/kube-schema';
+import {
+  type CustomColumn,
+  type CustomSchema,
+  compareVersions,
+  type Resource,
+  type Subresource,
+} from '@podwright/kube-schema';
 import { replicasPaths } from './custom-scale.ts';
 import type { CustomVersion } from './custom-strategy.ts';
 
@@ -35,20 +41,33 @@ function customVersion(definition: ApiObject, version: object, isEnding: boolean
   });
   const columns = objectsAt(version, 'additionalPrinterColumns') as unknown as readonly CustomColumn[];
   const selectablePaths = objectsAt(version, 'selectableFields').map((one) => textAt(one, 'jsonPath'));
-  const { group, version: name, kind } = resource;
-  const warning = textAt(version, 'deprecationWarning') || `${group}/${name} ${kind} is deprecated`;
   return {
     resource,
     type: {
       schema,
       ...(columns.length === 0 ? {} : { columns }),
       ...(selectablePaths.length === 0 ? {} : { selectablePaths }),
-      ...(booleanAt(version, 'deprecated') ? { deprecationWarning: warning } : {}),
+      ...(booleanAt(version, 'deprecated') ? { deprecationWarning: deprecationWarning(definition, version) } : {}),
     },
     hasStatus,
     scale: scale as CustomVersion['scale'],
     replicasPaths: replicasPaths(definition),
   };
+}
+
+/** Returns the warning of a deprecated version. Unless the definition has one, it names the newest version that is not deprecated. */
+function deprecationWarning(definition: ApiObject, version: object): string {
+  const given = textAt(version, 'deprecationWarning');
+  if (given !== '') return given;
+  const [group, kind] = [textAt(definition, 'spec', 'group'), textAt(definition, 'spec', 'names', 'kind')];
+  const name = textAt(version, 'name');
+  const [newest] = objectsAt(definition, 'spec', 'versions')
+    .filter((one) => booleanAt(one, 'served') && !booleanAt(one, 'deprecated'))
+    .map((one) => textAt(one, 'name'))
+    .filter((one) => compareVersions(one, name) > 0)
+    .sort((one, other) => compareVersions(other, one));
+  const advice = newest === undefined ? '' : `; use ${group}/${newest} ${kind}`;
+  return `${group}/${name} ${kind} is deprecated${advice}`;
 }
 
 function customResource(

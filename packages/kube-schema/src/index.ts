@@ -31,3 +31,4 @@ export {
   type Subresource,
 } from './schema/resource.ts';
 export { type CustomKind, Schema } from './schema/schema.ts';
+export { compareVersions } from './schema/version-order.ts';

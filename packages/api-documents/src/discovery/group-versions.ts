@@ -1,5 +1,5 @@
 /** Arranges resources into the groups and versions of discovery, in upstream's order. */
-import type { Resource } from '@podwright/kube-schema';
+import { compareVersions, type Resource } from '@podwright/kube-schema';
 
 export type GroupVersion = { group: string; version: string; resources: readonly Resource[] };
 
@@ -63,18 +63,3 @@ const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 /** Whether upstream serves the resource by default. Only stable versions are enabled by default. */
 export const isServedByDefault = ({ version, isCustom }: Resource): boolean =>
   isCustom === true || /^v\d+$/.test(version);
-
-const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;
-const STAGES = ['alpha', 'beta', undefined];
-
-/**
- * Negative if version `a` is older than `b`: v1alpha1 < v1beta1 < v1beta2 < v1 < v2. Versions in any other format are older than all of
- * these.
- */
-export function compareVersions(a: string, b: string): number {
-  const [one, other] = [VERSION.exec(a), VERSION.exec(b)];
-  if (one === null || other === null) return Number(one !== null) - Number(other !== null) || compareText(b, a);
-  const keys = ([, major, stage, minor]: RegExpExecArray) => [STAGES.indexOf(stage), Number(major), Number(minor ?? 0)];
-  const [ofOne, ofOther] = [keys(one), keys(other)];
-  return ofOne.map((key, index) => key - ofOther[index]!).find((difference) => difference !== 0) ?? 0;
-}
