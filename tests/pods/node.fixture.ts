@@ -52,7 +52,7 @@ export class NodePlace {
     this.scope = { roots: [this.directory], cgroupParent: `/pwn-${tag}`, bridge: `pwn${tag}` };
     for (const name of ['net.d', 'input']) mkdirSync(join(this.directory, name));
     this.#before = takeInventory(this.scope);
-    if (hasApi) this.file('api.toml', '[api]\nenabled = true\n');
+    if (hasApi) this.file('api.toml', `[api]\nenabled = true\nservice_cidr = "${this.serviceCidr}"\n`);
   }
 
   /** A node on the runtime of the suite; for Docker it has its own Engine. */
@@ -80,6 +80,11 @@ export class NodePlace {
     };
     const lines = Object.entries(dockershim).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
     this.file('docker.toml', ['runtime = "docker"', '[dockershim]', ...lines, ''].join('\n'));
+  }
+
+  /** Addresses of Services that no other node of the tests uses: 10.172.3.0/24 has 10.173.3.0/24. */
+  get serviceCidr(): string {
+    return this.#subnet.replace(/^10\.\d+\./, '10.173.').replace(/\/\d+$/, '/24');
   }
 
   path(...parts: string[]): string {

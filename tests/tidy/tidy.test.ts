@@ -81,6 +81,8 @@ const ARROWS: Record<string, string[]> = {
     'base',
     'api-server',
     'controllers',
+    'dns',
+    'proxy',
     'host',
     'metadata',
     'system',

@@ -170,6 +170,12 @@ export class NodeClient {
     return this.http.json({ method: 'GET', path }, decodeAnything) as Promise<KubeObject>;
   }
 
+  /** Lists a collection of the node's Kubernetes API. */
+  async listObjects(path: string): Promise<KubeObject[]> {
+    const { items } = (await this.http.json({ method: 'GET', path }, decodeAnything)) as { items: KubeObject[] };
+    return items;
+  }
+
   /** Yields the object at a path of the node's Kubernetes API, then its changes. */
   async *watchObject(path: string, signal: AbortSignal): AsyncGenerator<{ type: string; object: KubeObject }> {
     const slash = path.lastIndexOf('/');

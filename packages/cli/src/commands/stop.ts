@@ -9,19 +9,22 @@ import { Interrupted, listenForInterrupts } from '../run/interrupt.ts';
 import { isEnded } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
-import { allRecords, dropDeleted, uidsOfRuns } from '../run/run-records.ts';
+import { allRecords, dropDeleted, type RunRecord, uidsOfRuns } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { waitUntilRemoved } from './delete.ts';
 
 export type StopCommandOptions = { keep?: boolean; delete?: boolean; pods?: boolean; gracePeriod?: number };
 
-type ObjectName = { kind: string; namespace: string; name: string };
+type ObjectName = { kind: string; namespace: string; name: string; path?: string };
 
 /** How far a stop has progressed. `left`: the node has received the request, so the stop completes even if this command is interrupted. */
 type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 
 /** The kinds that `--delete` deletes in addition to pods. PersistentVolumeClaims are kept, along with their files. */
 const DELETED_KINDS = OBJECT_KINDS.filter(({ kind }) => ['ConfigMap', 'Secret', 'RuntimeClass'].includes(kind));
+
+/** A ConfigMap that a Kubernetes API makes in each namespace. */
+const ROOT_CERTIFICATE = 'kube-root-ca.crt';
 
 /**
  * `podwright stop`: stops the pods and then the node. Applied objects remain in the manifest directory for the next start. Pods that belong
@@ -48,7 +51,7 @@ async function end(course: Course, { config }: CommandContext, options: StopComm
   const { kubernetesApi: isOfNode = false } = await client.node();
   const own = pods.filter((pod) => isOfNode || isStaticPod(pod));
   const ofCluster = pods.filter((pod) => !own.includes(pod));
-  const staying = options.keep ? own : await deleteSome(course, own, { config, options });
+  const staying = options.keep ? own : await deleteSome(course, own, { config, options, isOfNode });
   const ending = options.keep ? [] : [...staying, ...(options.pods ? ofCluster : [])];
   const spareMs = removalTimeoutMs(ending, { gracePeriodSeconds: options.gracePeriod });
   const [endPods, endApiPods] = [!options.keep, options.pods === true];
@@ -93,17 +96,36 @@ async function findPods(client: NodeClient): Promise<Pod[] | undefined> {
 async function deleteSome(
   course: Course,
   pods: Pod[],
-  { config, options }: { config: CommandContext['config']; options: StopCommandOptions },
+  { config, options, isOfNode }: { config: CommandContext['config']; options: StopCommandOptions; isOfNode: boolean },
 ): Promise<Pod[]> {
   const ofRuns = allRecords(config.state).flatMap(({ objects }) => objects);
   const uids = uidsOfRuns(config.state);
   const chosen = options.delete ? pods : pods.filter(({ metadata }) => uids.has(metadata.uid));
+  for (const object of isOfNode ? await ofApi(course, ofRuns, options) : []) await deleteOther(course, object);
   const kept = await deletePods(course, chosen, options.gracePeriod);
-  const others = ofRuns.filter(({ kind }) => kind !== 'Pod' && kind !== 'PersistentVolumeClaim');
-  for (const object of options.delete ? await otherObjects(config.apiSocket) : others) {
-    if (await isDeleted(course, object, undefined)) print(`${object.kind.toLowerCase()} ${labelOf(object)} deleted`);
-  }
+  const others = ofRuns.filter(
+    ({ kind, apiVersion }) => apiVersion === undefined && kind !== 'Pod' && kind !== 'PersistentVolumeClaim',
+  );
+  for (const object of options.delete ? await otherObjects(config.apiSocket) : others)
+    await deleteOther(course, object);
   return [...pods.filter((pod) => !chosen.includes(pod)), ...kept];
+}
+
+/** Returns what only a Kubernetes API has: all workloads and Services with `--delete`, else what foreground runs have made. */
+async function ofApi(
+  { client }: Course,
+  ofRuns: readonly RunRecord['objects'][number][],
+  options: StopCommandOptions,
+): Promise<ObjectName[]> {
+  if (options.delete) return (await import('./workload-objects.ts')).workloadObjects(client);
+  const made = ofRuns.flatMap(({ apiVersion, ...object }) =>
+    apiVersion === undefined ? [] : [{ ...object, apiVersion }],
+  );
+  return made.length === 0 ? [] : (await client.locate(made)).reverse();
+}
+
+async function deleteOther(course: Course, object: ObjectName): Promise<void> {
+  if (await isDeleted(course, object, undefined)) print(`${object.kind.toLowerCase()} ${labelOf(object)} deleted`);
 }
 
 async function otherObjects(apiSocket: string): Promise<ObjectName[]> {
@@ -111,7 +133,7 @@ async function otherObjects(apiSocket: string): Promise<ObjectName[]> {
   const lists = DELETED_KINDS.map(async (kind) =>
     (await objects.list(kind)).map(({ metadata: { namespace, name } }) => ({ kind: kind.kind, namespace, name })),
   );
-  return (await Promise.all(lists)).flat();
+  return (await Promise.all(lists)).flat().filter(({ name }) => name !== ROOT_CERTIFICATE);
 }
 
 /** Deletes those of the given pods that were created by clients, and waits until they have been removed. Returns the others. */

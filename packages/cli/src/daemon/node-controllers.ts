@@ -4,21 +4,33 @@ import type { Logger } from '@podwright/base';
 import {
   type Controller,
   cronJobController,
+  daemonSetController,
   deploymentController,
+  disruptionController,
+  endpointMirroringController,
+  endpointSliceController,
+  endpointsController,
   finishedJobController,
   jobController,
   type RunningControllers,
   replicaSetController,
   replicationController,
   startControllers,
+  statefulSetController,
 } from '@podwright/controllers';
 
 const CONTROLLERS: Record<string, Controller> = {
   cronjob: cronJobController,
+  daemonset: daemonSetController,
   deployment: deploymentController,
+  disruption: disruptionController,
+  endpoint: endpointsController,
+  endpointslice: endpointSliceController,
+  endpointslicemirroring: endpointMirroringController,
   job: jobController,
   replicaset: replicaSetController,
   replicationcontroller: replicationController,
+  statefulset: statefulSetController,
   'ttl-after-finished': finishedJobController,
 };
 

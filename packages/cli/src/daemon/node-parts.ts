@@ -3,15 +3,15 @@ import { discoverCgroups, removeCgroup } from '@podwright/host';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { claimCgroupPlace, closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
-import type { ClusterConnection } from './cluster.ts';
 import type { KubeletPlace } from './kubelet-options.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import type { SharedParts } from './shared-parts.ts';
+import type { StandaloneApi } from './standalone-api.ts';
 
 export type NodeParts = {
   runtime: NodeRuntime;
   /** The connection to the node's own Kubernetes API; `undefined` if the node has none. */
-  standaloneApi: ClusterConnection | undefined;
+  standaloneApi: StandaloneApi | undefined;
 };
 
 /** Starts the container runtime and the Kubernetes API concurrently. If one cannot be started, the other is closed. */
@@ -20,7 +20,7 @@ export async function startNodeParts(config: NodeConfig, shared: SharedParts): P
   const [runtime, api] = await Promise.allSettled([startRuntimeOf(config, shared), openStandaloneApi(config)]);
   if (runtime.status === 'fulfilled' && api.status === 'fulfilled')
     return { runtime: runtime.value, standaloneApi: api.value };
-  if (api.status === 'fulfilled') await api.value?.close();
+  if (api.status === 'fulfilled') await closeApi(api.value);
   if (runtime.status === 'rejected') throw runtime.reason;
   await closeUnused(runtime.value);
   throw (api as PromiseRejectedResult).reason;
@@ -32,8 +32,14 @@ export async function closeUnused(runtime: NodeRuntime): Promise<void> {
   await Promise.allSettled([runtime.close({ removeHostState: runtime.isEmpty() })]);
 }
 
+/** Closes the API of a node whose start has failed. */
+export async function closeApi(api: StandaloneApi | undefined): Promise<void> {
+  await api?.services.close({ removeHostState: true });
+  await api?.close();
+}
+
 /** Loads the API server only if the node has one. */
-async function openStandaloneApi(config: NodeConfig): Promise<ClusterConnection | undefined> {
+async function openStandaloneApi(config: NodeConfig): Promise<StandaloneApi | undefined> {
   if (!config.api.enabled) return undefined;
   return (await import('./standalone-api.ts')).startStandaloneApi(config);
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createLogger, PodwrightError } from '@podwright/base';
+import type { KubeletOptions } from '@podwright/kubelet';
 import type { StopOptions } from '@podwright/node-api';
 import { loadSystem, SocketOwners, type TcpEnds } from '@podwright/system';
 import { markStarting } from '../client/starting-node.ts';
@@ -10,7 +11,7 @@ import { beginDaemon } from './begin-daemon.ts';
 import { STANDALONE_NODE_DEFAULTS, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import { noteLeftBehind } from './left-behind.ts';
 import { openMetrics } from './metrics.ts';
-import { closeUnused, startNodeParts } from './node-parts.ts';
+import { closeApi, closeUnused, startNodeParts } from './node-parts.ts';
 import { serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
 import { guardPort } from './stranger-connections.ts';
@@ -24,6 +25,12 @@ function refuseWithoutApi(config: NodeConfig): void {
   if (config.api.enabled || !existsSync(ofNode)) return;
   const message = `the objects of this node are in its Kubernetes API: remove enabled = false from the table api of the configuration file; to start without them, which ends their pods, remove ${directory}`;
   throw new PodwrightError('failed_precondition', message);
+}
+
+/** Makes the node's own DNS server the name server of pods, unless the settings name others. */
+function withClusterDns(address: string | undefined) {
+  return (options: KubeletOptions): KubeletOptions =>
+    address === undefined || options.clusterDns.length > 0 ? options : { ...options, clusterDns: [address] };
 }
 
 /**
@@ -47,13 +54,13 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
     criApiVersion: 'v1' as const,
     defaults: settings === undefined ? STANDALONE_NODE_DEFAULTS : UPSTREAM_DEFAULTS,
     configuration: settings?.configuration,
-    configure: settings?.configure,
+    configure: settings?.configure ?? withClusterDns(standaloneApi?.services.dnsAddress),
     standaloneApi,
     peerUser: (ends: TcpEnds) => owners.userOf(ends),
     onListening: guardPort,
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
-    await standaloneApi?.close();
+    await closeApi(standaloneApi);
     await closeUnused(runtime); // otherwise the process would stay alive without a kubelet
     throw error;
   });
@@ -67,6 +74,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const hasPodsLeft = stop.endPods && !isEmpty;
   await kubelet.close();
   const removeHostState = !stop.restart && ((stop.removeHostState && !hasPodsLeft) || runtime.isEmpty());
+  await standaloneApi?.services.close({ removeHostState });
   await noteLeftBehind(config.state, runtime.close({ removeHostState }));
   return stop;
 }

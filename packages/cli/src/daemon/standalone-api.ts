@@ -16,11 +16,15 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { AdminKubeconfig } from './admin-kubeconfig.ts';
 import { ADMINISTRATOR, auditOptions } from './api-server.ts';
 import type { ClusterConnection } from './cluster.ts';
+import { type ClusterServices, openClusterServices } from './cluster-services.ts';
 import { startNodeControllers } from './node-controllers.ts';
 import { limitStrangers } from './stranger-connections.ts';
 
+/** The connection to the API, and the Services of the node, which are closed by themselves. */
+export type StandaloneApi = ClusterConnection & { services: ClusterServices };
+
 /** Starts the API server. The kubelet joins it as the node, with the rights of a node. */
-export async function startStandaloneApi(config: NodeConfig): Promise<ClusterConnection> {
+export async function startStandaloneApi(config: NodeConfig): Promise<StandaloneApi> {
   const { directory, socketPath, kubeconfig, ofNode } = apiServerPaths(config);
   requireSocketPath(socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
@@ -34,6 +38,7 @@ export async function startStandaloneApi(config: NodeConfig): Promise<ClusterCon
     ...{ directory, socketPath, listen, strangers, audit, localKubelet, logger },
     imports: appliedImport(config, { directory, ofNode }, logger),
     assignsPods: true,
+    serviceRange: config.api.service_cidr,
   });
   const reachKubelet: ClusterConnection['reachKubelet'] = (serve) => {
     own.kubelet = serve && { nodeName, serve };
@@ -43,11 +48,12 @@ export async function startStandaloneApi(config: NodeConfig): Promise<ClusterCon
     const controllers = startNodeControllers(server, logger);
     logger.info({ url: server.url, socket: socketPath }, 'the Kubernetes API is available');
     const connection = connectionTo(server, nodeName, renewal);
+    const services = await openClusterServices(config, server, logger);
     const close = async () => {
       await controllers.stop();
       await connection.close();
     };
-    return { ...connection, reachKubelet, close };
+    return { ...connection, reachKubelet, services, close };
   } catch (error) {
     await server.stop();
     throw error;

@@ -7,6 +7,9 @@ import { DEFAULT_POD_LOGS, DEFAULT_ROOT, DEFAULT_STATE } from './node-paths.ts';
 import { optionalPath, path } from './path-schema.ts';
 import { RuntimeSchema } from './runtime-schema.ts';
 
+/** A range with room for the addresses of Services; at most 20 bits of a host, as in kube-apiserver. */
+const SERVICE_CIDR = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)\/(?:1[2-9]|2[0-4])$/;
+
 const NEEDS_KUBECONFIG =
   'needs the kubeconfig of a cluster: add --kubeconfig PATH, or kubeconfig = "PATH" in the table cluster of the file; ' +
   'a node without a cluster is configured in the table kubelet';
@@ -67,10 +70,14 @@ export const FileSchema = z.strictObject({
     .strictObject({
       enabled: z.boolean().optional(),
       listen: z.string().transform(parseListenAddress).optional(),
+      service_cidr: z
+        .string()
+        .regex(SERVICE_CIDR, 'must be an IPv4 range of 12 to 24 bits, such as 10.96.0.0/12')
+        .default('10.96.0.0/12'),
       audit_log: path.optional(),
       audit_policy: path.optional(),
     })
-    .superRefine(({ enabled, ...others }, context) => {
+    .superRefine(({ enabled, service_cidr: _range, ...others }, context) => {
       const given = Object.entries(others).find(([, one]) => one !== undefined);
       if (!enabled && given !== undefined)
         context.addIssue({ code: 'custom', path: [given[0]], message: 'needs enabled = true in the same table' });

@@ -1,0 +1,106 @@
+/** Services, their names and workloads of a standalone node with a Kubernetes API, on real pods and packets. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { runChecked, runProgram } from '@podwright/host';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { exampleImage, NodePlace } from '../pods/node.fixture.ts';
+import type { StartedProgram } from '../pods/started-program.ts';
+
+let bundle: Bundle;
+let place: NodePlace;
+let daemon: StartedProgram;
+before(async () => {
+  bundle = await buildBundle();
+  place = new NodePlace(bundle, '10.172.237.0/24', { hasApi: true });
+  daemon = await place.startDaemon();
+  await place.loadImage();
+});
+after(async () => {
+  await place.remove();
+  bundle.remove();
+});
+
+const pods = (app: string, script: string, more = '') =>
+  `selector: {matchLabels: {app: ${app}}}, template: {metadata: {labels: {app: ${app}}}, spec: {terminationGracePeriodSeconds: 0, ` +
+  `containers: [{name: main, image: "${exampleImage}", command: [sh, -c, "${script}"]${more}}]}}`;
+const SERVE = 'mkdir /www; hostname > /www/index.html; httpd -f -p 8080 -h /www';
+const PROBE =
+  ', ports: [{containerPort: 8080, name: http}], readinessProbe: {httpGet: {port: http, path: /}, periodSeconds: 1}';
+const APP = [
+  `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2, ${pods('web', SERVE, PROBE)}}\n`,
+  'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}, ports: [{port: 80, targetPort: http}]}\n',
+  `apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec: {replicas: 2, serviceName: db, ${pods('db', 'sleep 10000')}}\n`,
+  'apiVersion: v1\nkind: Service\nmetadata: {name: db}\nspec: {clusterIP: None, selector: {app: db}, ports: [{port: 80}]}\n',
+  `apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {${pods('agent', 'sleep 10000')}}\n`,
+].join('---\n');
+
+const dnsAddress = () => place.serviceCidr.replace(/\.0\/24$/, '.10');
+
+async function lookUp(name: string): Promise<string[]> {
+  const stdout = await runChecked('dig', ['+short', '+time=2', `@${dnsAddress()}`, `${name}.svc.cluster.local`]);
+  return stdout.split('\n').filter(Boolean).sort();
+}
+
+async function addressOf(pod: string): Promise<string> {
+  const found = (await place.pods()).find(({ metadata }) => metadata.name === pod);
+  return found?.status?.podIP ?? '';
+}
+
+test('an application of several workloads and Services is complete when the run returns', async () => {
+  const { code, out, err } = await place.call('run', '--detach', place.file('app.yaml', APP));
+  assert.equal(code, 0, err);
+  const rows = out.match(/^(web|db|agent)-\S+ +1\/1 +Running/gm) ?? [];
+  assert.equal(rows.length, 5, out);
+});
+
+test('a Service is reached by its name from pods, also from its own, and by its address from the host', async () => {
+  const [address = ''] = await lookUp('web.default');
+  const names = (await place.pods()).map(({ metadata }) => metadata.name).filter((name) => name.startsWith('web-'));
+  const calls = `for i in $(seq 20); do ${'wget -q -O - http://web'}; done`;
+  for (const pod of ['db-0', names[0]!]) {
+    const answers = new Set((await place.ok('exec', pod, '--', 'sh', '-c', calls)).trim().split('\n'));
+    assert.deepEqual([...answers].sort(), names.sort(), `from ${pod}`);
+  }
+  const stdout = await runChecked('curl', ['-sS', '-m', '5', `http://${address}/`]);
+  assert.ok(names.includes(stdout.trim()), stdout);
+});
+
+test('the pods of a headless Service have names', async () => {
+  assert.deepEqual(await lookUp('db-1.db.default'), [await addressOf('db-1')]);
+  assert.deepEqual(await lookUp('db.default'), [await addressOf('db-0'), await addressOf('db-1')].sort());
+});
+
+test('a Service without pods refuses connections at once', async () => {
+  const none =
+    'apiVersion: v1\nkind: Service\nmetadata: {name: none}\nspec: {selector: {app: none}, ports: [{port: 80}]}\n';
+  await place.ok('apply', place.file('none.yaml', none));
+  await place.until(async () => (await lookUp('none.default')).length === 1);
+  const [address = ''] = await lookUp('none.default');
+  await place.until(async () => {
+    const { exitCode } = await runProgram('curl', ['-sS', '-m', '2', `http://${address}/`]);
+    return exitCode === 7; // connection refused; 28 would be a time-out
+  });
+});
+
+test('after a kill the node takes its pods, Services and names over', async () => {
+  const before = (await place.pods()).map(({ metadata }) => metadata.uid).sort();
+  const closed = once(daemon.child, 'close');
+  daemon.child.kill('SIGKILL');
+  await closed;
+  daemon = await place.startDaemon();
+  await place.until(async () => (await lookUp('web.default')).length === 1);
+  const answer = await place.ok('exec', 'db-0', '--', 'wget', '-q', '-O', '-', 'http://web');
+  assert.match(answer, /^web-/);
+  assert.deepEqual((await place.pods()).map(({ metadata }) => metadata.uid).sort(), before);
+});
+
+test('stop --delete removes the workloads, and the host is as before', async () => {
+  assert.match(await place.ok('stop', '--delete'), /^deployment default\/web deleted$/m);
+  await daemon.ended();
+  assert.deepEqual(place.leftovers(), []);
+  const stdout = await runChecked('ip', ['-4', 'address', 'show', 'lo']);
+  assert.ok(!stdout.includes(dnsAddress()), stdout);
+  const tables = await runChecked('nft', ['list', 'tables']);
+  assert.ok(!tables.includes(place.serviceCidr.replace('/', '-')), tables);
+});
