@@ -19,6 +19,7 @@ export {
   containerStatsMessage,
   type MeasuredContainer,
   type MeasuredSandbox,
+  reportedLayerChanges,
   sandboxStatsMessage,
 } from './handling/statistics.ts';
 export * from './messages.ts';

@@ -1,5 +1,6 @@
 export { CpuSamples } from './cgroup/cpu-samples.ts';
 export type { CpuStats } from './cgroup/cpu-stats.ts';
+export { type FrozenCgroup, freezeCgroup, isFrozenCgroup, thawCgroup } from './cgroup/freezer.ts';
 export {
   type CgroupHierarchy,
   type CgroupMode,
@@ -52,13 +53,13 @@ export {
 export { Checkpoint, fieldsOf } from './files/checkpoint.ts';
 export { namesIn, pathExists, removeIfEmpty } from './files/directory.ts';
 export { namesInSync } from './files/directory-sync.ts';
-export { type FileUse, filesIn, fileUse, remoteTreeUse, sumOfUses, treeUse } from './files/file-use.ts';
+export { type FileUse, filesIn, fileUse, remoteTreeUse, sumOfUses, type TreeUse, treeUse } from './files/file-use.ts';
 export { type MeasureTreeOptions, measureTree } from './files/measure-tree.ts';
 export { claimFormat, requireFormat } from './files/record-format.ts';
 export { readJsonFile, readRegularFile } from './files/regular-file.ts';
 export { removeTree } from './files/remove-tree.ts';
 export { isTrashBusy, Trash } from './files/trash.ts';
-export type { TreeMeasure } from './files/tree-count.ts';
+export { mostChanges, type TreeChanges, type TreeMeasure } from './files/tree-count.ts';
 export { type TimedMeasure, TreeMeasures } from './files/tree-measures.ts';
 export { withoutLinks } from './files/without-links.ts';
 export { type InterfaceUse, parseInterfaces } from './network/network-use.ts';

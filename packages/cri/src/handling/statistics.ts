@@ -1,7 +1,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { CgroupStats, CpuStats, InterfaceUse, MemoryStats, PressureStats } from '@podwright/host';
+import type { CgroupStats, CpuStats, InterfaceUse, MemoryStats, PressureStats, TreeChanges } from '@podwright/host';
 import type {
   ContainerAttributesSchema,
+  ContainerStats,
   ContainerStatsSchema,
   CpuUsageSchema,
   IoUsageSchema,
@@ -13,14 +14,34 @@ import type {
   SwapUsageSchema,
 } from '../messages.ts';
 
+/**
+ * The annotation of a container in its statistics that describes changes of its writable layer: what changed while it was measured (see
+ * `TreeChanges`), and when it last changed, in milliseconds since the epoch. Example: `files 1764500000000`.
+ */
+const LAYER_CHANGES_ANNOTATION = 'podwright.dev/layer-changes';
+
+type LayerChanges = { changes: TreeChanges; changedAtMs: number };
+
+/** Returns the changes of the container's writable layer; `undefined` if the container runtime does not report them. */
+export function reportedLayerChanges({ attributes }: Pick<ContainerStats, 'attributes'>): LayerChanges | undefined {
+  const [, changes, atMs] =
+    /^(none|files|directories) (\d+)$/.exec(attributes?.annotations[LAYER_CHANGES_ANNOTATION] ?? '') ?? [];
+  return changes === undefined ? undefined : { changes: changes as TreeChanges, changedAtMs: Number(atMs) };
+}
+
+/**
+ * Usage of the writable layer. With `isPartial`, not everything was counted, so the values are lower bounds. The changes are absent if they
+ * are unknown.
+ */
+type LayerUse = { sizeBytes: number; inodes: number; atMs: number; isPartial?: boolean } & Partial<LayerChanges>;
+
 /** A container's usage. `nanoCores` is absent in the first sample, `layer` until it has been measured. */
 export type MeasuredContainer = {
   attributes: MessageInitShape<typeof ContainerAttributesSchema>;
   use: {
     cgroup: CgroupStats;
     nanoCores: number | undefined;
-    /** Usage of the writable layer. With `isPartial`, not everything was counted, so the values are lower bounds. */
-    layer: { sizeBytes: number; inodes: number; atMs: number; isPartial?: boolean } | undefined;
+    layer: LayerUse | undefined;
   };
   /** Mount point of the file system that contains the layer. */
   mountpoint: string;
@@ -38,15 +59,20 @@ const count = (value: number | undefined) => (value === undefined ? undefined : 
 
 /**
  * Converts a container's usage to a CRI message. `inodes_used` is omitted for a layer that was only partly counted, because walking it took
- * too long or its files moved. The CRI has no other way to mark the byte count as a lower bound.
+ * too long or its files moved. The CRI has no other way to mark the byte count as a lower bound. An annotation describes changes of the layer.
  */
 export function containerStatsMessage({
   attributes,
   use: { cgroup, nanoCores, layer },
   mountpoint,
 }: MeasuredContainer): MessageInitShape<typeof ContainerStatsSchema> {
+  const { changes, changedAtMs } = layer ?? {};
+  const isKnown = changes !== undefined && changedAtMs !== undefined;
+  const marks: Record<string, string> = isKnown
+    ? { [LAYER_CHANGES_ANNOTATION]: `${changes} ${Math.ceil(changedAtMs)}` }
+    : {};
   return {
-    attributes,
+    attributes: { ...attributes, annotations: { ...attributes.annotations, ...marks } },
     ...usage(cgroup, nanoCores),
     writableLayer: layer && {
       timestamp: toNanoseconds(layer.atMs),

@@ -77,13 +77,14 @@ export class DirectoryVisit {
   /**
    * Compares the number of subdirectories, according to the link count, with the number that this pass has listed and with the one when
    * the directory was opened. Most file systems count the `..` of each subdirectory. If the directory has not changed since the pass
-   * began, the listing is complete, and the file system counts something else.
+   * began, the listing is complete, and the file system counts something else. `stat` is the directory's current one.
    */
-  missedDirectories(): { hasMore: boolean; hasLost: boolean } {
-    const { nlink, ctimeMs } = fstatSync(this.#descriptor);
+  missedDirectories(): { hasMore: boolean; hasLost: boolean; stat: Stats } {
+    const stat = fstatSync(this.#descriptor);
+    const { nlink, ctimeMs } = stat;
     const { wallMs, ctimeMs: before } = this.#started;
     const hasChanged = ctimeMs !== before || Math.abs(wallMs - ctimeMs) < CLOCK_TICK_MS;
-    return { hasMore: nlink - 2 > this.pass.directories && hasChanged, hasLost: nlink < this.stat.nlink };
+    return { hasMore: nlink - 2 > this.pass.directories && hasChanged, hasLost: nlink < this.stat.nlink, stat };
   }
 
   #open(): Dir {

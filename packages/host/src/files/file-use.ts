@@ -3,7 +3,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { runProgram } from '../programs/program.ts';
-import { measureTree } from './measure-tree.ts';
+import { type MeasureTreeOptions, measureTree } from './measure-tree.ts';
+import type { TreeChanges } from './tree-count.ts';
 
 /** Timeout for measuring a tree that may block on a remote server. */
 const MEASURE_TIMEOUT_MS = 60_000;
@@ -33,16 +34,19 @@ export function sumOfUses(uses: FileUse[]): FileUse {
   return { bytes, inodes: uses.reduce((sum, use) => sum + use.inodes, 0) };
 }
 
-/** Usage of a directory tree. `isPartial`: not all files in the tree were counted. */
-export type TreeUse = FileUse & { isPartial: boolean };
+/**
+ * Usage of a directory tree. `isPartial`: not all files in the tree were counted. `changes`: what changed while they were counted, so that
+ * some may have been missed. `changedAtMs`: when the tree last changed, by the wall clock; absent if unknown.
+ */
+export type TreeUse = FileUse & { isPartial: boolean; changes: TreeChanges; changedAtMs?: number };
 
 /**
  * Measures a directory tree on a local disk. Counts each file once, skips other file systems mounted below the path, and stops at the
  * timeout.
  */
-export async function treeUse(path: string, options: { signal: AbortSignal; timeoutMs?: number }): Promise<TreeUse> {
-  const { usage, isPartial } = await measureTree(path, options);
-  return { bytes: usage.sizeBytes, inodes: usage.inodes, isPartial };
+export async function treeUse(path: string, options: Omit<MeasureTreeOptions, 'onYield'>): Promise<TreeUse> {
+  const { usage, isPartial, changes, changedAtMs } = await measureTree(path, options);
+  return { bytes: usage.sizeBytes, inodes: usage.inodes, isPartial, changes, changedAtMs };
 }
 
 /**
@@ -54,7 +58,7 @@ export async function remoteTreeUse(path: string, signal?: AbortSignal): Promise
     treeTotal(path, '--block-size=1', signal),
     treeTotal(path, '--inodes', signal),
   ]);
-  return { bytes, inodes, isPartial: false };
+  return { bytes, inodes, isPartial: false, changes: 'none' };
 }
 
 /** Runs `du`. It reports errors for files that vanish but still counts the others, so its exit code is ignored if it prints a total. */

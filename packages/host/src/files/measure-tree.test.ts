@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { waitFor } from '@podwright/base';
 import { type MeasureTreeOptions, measureTree } from './measure-tree.ts';
 import { makeDeepTree, makeOddTree } from './odd-names.fixture.ts';
 import type { TreeMeasure } from './tree-count.ts';
@@ -229,3 +230,63 @@ test('counting a directory of very many files does not block the event loop', as
   assert.equal(usage.inodes, 20_001);
   assert.ok(longestMs < 250, `the event loop was blocked for ${longestMs} ms`);
 });
+
+/** Waits until all changes so far are older than a walk that begins now. */
+async function settled(): Promise<void> {
+  const changedAtMs = Date.now();
+  const isOld = () => Date.now() - changedAtMs > 110 || undefined;
+  await waitFor(isOld, { intervalMs: 10, signal });
+}
+
+test('a measure reports what changed in the tree since the walk began, or since the given time', async (t) => {
+  const directory = scratch(t);
+  const [home, hide] = [join(directory, 'a/x'), join(directory, 'b/x')];
+  execFileSync('sh', ['-c', 'mkdir a b; touch a/x b/y'], { cwd: directory });
+  assert.equal((await measure(directory)).changes, 'directories');
+  assert.equal((await measure(directory, { changedSinceMs: Date.now() + 1 })).changes, 'none');
+  await settled();
+  assert.equal((await measure(directory)).changes, 'none');
+  writeFileSync(home, 'x');
+  assert.equal((await measure(directory)).changes, 'files');
+  renameSync(home, hide);
+  assert.equal((await measure(directory)).changes, 'directories');
+  assert.equal((await measure(directory, { changedSinceMs: Date.now() + 1 })).changes, 'none');
+});
+
+/** Creates two directories of 3000 entries each, of which the one visited first is empty of `big`, and returns the paths of `big` in both. */
+function makeTwins(directory: string): { home: string; hide: string } {
+  execFileSync('sh', ['-c', 'mkdir a b; for d in a b; do (cd $d; seq 3000 | xargs mkdir); done'], { cwd: directory });
+  const listed = opendirSync(directory);
+  const names = [listed.readSync(), listed.readSync()].map((entry) => entry!.name);
+  listed.closeSync();
+  // the directory listed last is visited first
+  const [home, hide] = names.map((name) => join(directory, name, 'big')) as [string, string];
+  return { home, hide };
+}
+
+for (const [how, move] of [
+  ['moved', (home: string, hide: string) => renameSync(home, hide)],
+  [
+    'written in the place of another',
+    (home: string, hide: string) => {
+      writeFileSync(hide, Buffer.alloc(MI));
+      writeFileSync(home, '');
+    },
+  ],
+] as const)
+  test(`a file that is ${how} during the walk is counted, or the measure reports changes`, async (t) => {
+    const directory = scratch(t);
+    const { home, hide } = makeTwins(directory);
+    for (let round = 0; round < 4; round++) {
+      writeFileSync(home, Buffer.alloc(MI));
+      if (how !== 'moved') writeFileSync(hide, '');
+      await settled();
+      let count = 0;
+      const { usage, isPartial, changes } = await measure(directory, {
+        onYield: async () => {
+          if (count++ === round) move(home, hide);
+        },
+      });
+      assert.ok(isPartial || changes !== 'none' || usage.sizeBytes >= MI, `round ${round}: ${usage.sizeBytes} bytes`);
+    }
+  });

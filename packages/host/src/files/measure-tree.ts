@@ -20,6 +20,11 @@ export type MeasureTreeOptions = {
   signal: AbortSignal;
   /** Maximum duration of the walk. After that, the result is the count so far, marked as partial. */
   timeoutMs?: number;
+  /**
+   * What has changed since this time counts as changed during the walk. By the wall clock; default: 100 ms before the walk, because the
+   * kernel's timestamps are not exact.
+   */
+  changedSinceMs?: number;
   /** Called whenever the walk yields to the event loop, every few milliseconds. The walk continues once the promise resolves. */
   onYield?: (countSoFar: () => TreeMeasure) => Promise<void>;
 };
@@ -34,7 +39,8 @@ export type MeasureTreeOptions = {
  * lists only directories with subdirectories, and counts the subdirectories that were moved to a directory after it had been listed. The
  * result is marked as partial if this does not find everything, if the tree branches at each of more than a thousand levels, or if the walk
  * times out. A file that is moved from one directory to another, or a directory that is moved at the right moments of both walks, may still
- * be missed without the result being marked as partial. Throws if `directory` does not exist or `signal` aborts.
+ * be missed without the result being marked as partial, and so may what is written to a file that has been counted after another file was
+ * shortened; `changes` reports whether this was possible. Throws if `directory` does not exist or `signal` aborts.
  */
 export async function measureTree(directory: string, options: MeasureTreeOptions): Promise<TreeMeasure> {
   using walk = new Walk(directory, options);
@@ -52,7 +58,7 @@ class Walk {
   #paused = 0;
   readonly #top: Buffer;
   /** Directories that have changed since this time may have lost a subdirectory before they were opened. Wall clock. */
-  readonly #changedSinceMs = Date.now() - CLOCK_TICK_MS;
+  readonly #changedSinceMs: number;
   /** Whether a subdirectory may have been moved to a directory that had been listed. */
   #mayMiss = false;
   /** The directories that the second walk lists again; `undefined` during the first walk. */
@@ -62,8 +68,9 @@ class Walk {
     this.#top = Buffer.from(directory);
     this.#options = options;
     this.#deadlineMs = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
+    this.#changedSinceMs = options.changedSinceMs ?? Date.now() - CLOCK_TICK_MS;
     const stat = lstatSync(directory);
-    this.#count = new TreeCount(stat);
+    this.#count = new TreeCount(stat, this.#changedSinceMs);
     if (!stat.isDirectory()) this.#countTop(stat);
     else if (this.#open(this.#top, this.#stack) === 'vanished') this.#count.isPartial = true;
   }
@@ -185,7 +192,8 @@ class Walk {
    */
   #isDone(visit: DirectoryVisit): boolean {
     const { pass } = visit;
-    const { hasMore, hasLost } = visit.missedDirectories();
+    const { hasMore, hasLost, stat } = visit.missedDirectories();
+    this.#count.noteDirectory(stat);
     if (hasLost || (visit.isCounted && (pass.vanished > 0 || hasMore))) this.#mayMiss = true;
     if (visit.isCounted) return true;
     if (pass.number === 1) visit.missing = pass.vanished;

@@ -6,6 +6,13 @@ const BLOCK_BYTES = 512;
 const MAX_REMEMBERED = 1_000_000;
 
 /**
+ * What changed in a directory tree while it was measured: with `directories`, files or directories may have been moved, created or removed;
+ * with `files`, only files were written, shortened or changed otherwise. What was moved from a part of the tree that was counted later to a
+ * part that was counted earlier may be missing in the measure.
+ */
+export type TreeChanges = 'none' | 'files' | 'directories';
+
+/**
  * The size of a directory tree: the disk space and inodes that it uses, the number of names in it (each hard link counts), and the total
  * length of its files (uncompressed and including holes). `isPartial` means that the tree contains more than was counted.
  */
@@ -14,7 +21,15 @@ export type TreeMeasure = {
   names: number;
   contentBytes: number;
   isPartial: boolean;
+  changes: TreeChanges;
+  /** When the tree last changed, as far as it was counted: the latest ctime, by the wall clock. */
+  changedAtMs: number;
 };
+
+/** Returns the greater of several changes: `directories`, then `files`. */
+export function mostChanges(all: readonly TreeChanges[]): TreeChanges {
+  return all.find((one) => one === 'directories') ?? all.find((one) => one === 'files') ?? 'none';
+}
 
 type Tally = { sizeBytes: number; inodes: number; names: number; contentBytes: number };
 
@@ -44,13 +59,24 @@ export function nextPass(pass: Pass): Pass {
 /** Accumulates the size of a directory tree on one file system. */
 export class TreeCount {
   isPartial = false;
+  /** Files that have changed since this time (by the wall clock) have changed while the tree was measured. */
+  readonly #changedSinceMs: number;
+  #changes: TreeChanges = 'none';
+  #changedAtMs = 0;
   readonly #device: number;
   readonly #total = noFiles();
   readonly #linked = new Set<number>();
   readonly #directories = new Set<number>();
 
-  constructor(top: Stats) {
+  constructor(top: Stats, changedSinceMs: number) {
     this.#device = top.dev;
+    this.#changedSinceMs = changedSinceMs;
+  }
+
+  /** Notes whether a directory has changed while the tree was measured; its ctime changes with each entry that is added or removed. */
+  noteDirectory({ ctimeMs }: Pick<Stats, 'ctimeMs'>): void {
+    if (ctimeMs >= this.#changedSinceMs) this.#changes = 'directories';
+    if (ctimeMs > this.#changedAtMs) this.#changedAtMs = ctimeMs;
   }
 
   /** Whether `addDirectory` can still recognize every directory that was added before. */
@@ -80,6 +106,8 @@ export class TreeCount {
   /** Adds a file of any type. A file with several hard links is counted only once. */
   addFile(stat: Stats, pass: Pass): void {
     if (stat.dev !== this.#device) return;
+    if (stat.ctimeMs >= this.#changedSinceMs && this.#changes === 'none') this.#changes = 'files';
+    if (stat.ctimeMs > this.#changedAtMs) this.#changedAtMs = stat.ctimeMs;
     pass.files.names++;
     if (stat.nlink <= 1) add(pass.files, stat);
     else if (!this.#linked.has(stat.ino)) {
@@ -97,8 +125,9 @@ export class TreeCount {
   measure(passes: Pass[]): TreeMeasure {
     const all = { ...this.#total };
     for (const pass of passes) sum(all, largest(pass));
-    const { sizeBytes, inodes, names, contentBytes } = all;
-    return { usage: { sizeBytes, inodes }, names, contentBytes, isPartial: this.isPartial };
+    const { sizeBytes, inodes, ...content } = all;
+    const changed = { changes: this.#changes, changedAtMs: this.#changedAtMs };
+    return { usage: { sizeBytes, inodes }, ...content, isPartial: this.isPartial, ...changed };
   }
 }
 

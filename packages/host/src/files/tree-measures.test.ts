@@ -105,3 +105,18 @@ test('a walk that takes longer than its limit ends as a partial measure; one tha
 test('a missing directory is an error', async () => {
   await assert.rejects(slow().of('/nonexistent'), { code: 'ENOENT' });
 });
+
+test('the tree of frozen processes is measured now, and the measure is partial if the tree changes nevertheless', async (t) => {
+  const directory = tree(t, 3000);
+  const measures = new TreeMeasures({ cpuShare: 1, waitMs: 60_000 });
+  const earlier = measures.of(directory);
+  const first = await measures.of(directory, { isFrozen: true });
+  assert.deepEqual([first.usage.inodes, first.isPartial], [3000 + 1, false]);
+  assert.ok(first.atMs >= (await earlier).atMs);
+  writeFileSync(join(directory, 'another'), '');
+  await sleep(15); // as `freezeCgroup` does
+  const second = await measures.of(directory, { isFrozen: true });
+  assert.deepEqual([second.usage.inodes, second.isPartial], [3000 + 2, false]);
+  writeFileSync(join(directory, 'another'), 'x');
+  assert.equal((await measures.of(directory, { isFrozen: true })).isPartial, true);
+});

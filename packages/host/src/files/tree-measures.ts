@@ -20,6 +20,13 @@ const MANY_SLOW = 4;
  */
 const MAX_STARTING = 8;
 const STARTING_MS = 250;
+/**
+ * What changed this long before the walk of a tree that no process can change was changed before that. Not less than the period of the
+ * kernel's clock for file timestamps, and less than `freezeCgroup` waits.
+ */
+const FROZEN_CHANGE_MS = 10;
+/** Maximum duration of the walk of such a tree. */
+const FROZEN_MS = 1500;
 /** A measurement older than this is returned marked as partial, because the directory tree may have grown since. */
 const MAX_AGE_MS = 30_000;
 
@@ -60,12 +67,15 @@ export class TreeMeasures {
   /**
    * Returns the size of a directory tree within `waitMs`. If the walk takes longer, it continues in the background, and this call returns
    * the last measurement or, if that is larger, the walk's count so far, marked as partial. A last measurement older than 30 seconds is
-   * also marked as partial. `isFinal` means that no process writes to the tree anymore. Throws if `directory` does not exist.
+   * also marked as partial. `isFinal` means that no process writes to the tree anymore. `isFrozen` means that all processes that may write to
+   * the tree are frozen for a moment: earlier measurements are not used, and the new one is partial if it takes longer than 1.5 s or the tree
+   * changes nevertheless. Throws if `directory` does not exist.
    */
-  async of(directory: string, { isFinal = false } = {}): Promise<TimedMeasure> {
+  async of(directory: string, { isFinal = false, isFrozen = false } = {}): Promise<TimedMeasure> {
     const known = this.#known.get(directory);
     const nowMs = Date.now();
-    if (known !== undefined && nowMs >= known.atMs && nowMs < known.validUntilMs) return known;
+    if (!isFrozen && known !== undefined && nowMs >= known.atMs && nowMs < known.validUntilMs) return known;
+    if (isFrozen) return await this.#measureFrozen(directory);
     const walk = this.#walks.get(directory) ?? this.#start(directory, isFinal);
     const late = Promise.withResolvers<undefined>();
     const leftMs = walk.startedAtMs + this.#patienceMs() - performance.now();
@@ -81,6 +91,17 @@ export class TreeMeasures {
   #patienceMs(): number {
     const slow = [...this.#walks.values()].filter(({ startedAtMs }) => performance.now() - startedAtMs >= this.#waitMs);
     return slow.length < MANY_SLOW ? this.#waitMs : Math.min(this.#waitMs, SHORT_WAIT_MS);
+  }
+
+  /** Measures the tree at once and at full speed, because processes wait for it. */
+  async #measureFrozen(directory: string): Promise<TimedMeasure> {
+    const startedAtMs = Date.now();
+    const { signal } = new AbortController();
+    const options = { signal, timeoutMs: FROZEN_MS, changedSinceMs: startedAtMs - FROZEN_CHANGE_MS };
+    const measure = { ...(await measureTree(directory, options)), atMs: Date.now() };
+    measure.isPartial ||= measure.changes !== 'none';
+    if (!measure.isPartial) this.#note(directory, measure, validityMs(measure, startedAtMs));
+    return measure;
   }
 
   #start(directory: string, isFinal: boolean): Walk {
@@ -120,7 +141,13 @@ function validityMs({ atMs, isPartial }: TimedMeasure, startedAtMs: number): num
 }
 
 function newest(known: TimedMeasure | undefined, soFar: TreeMeasure | undefined): TimedMeasure {
-  const counted = soFar ?? { usage: { sizeBytes: 0, inodes: 0 }, names: 0, contentBytes: 0 };
+  const counted = soFar ?? {
+    usage: { sizeBytes: 0, inodes: 0 },
+    names: 0,
+    contentBytes: 0,
+    changes: 'none' as const,
+    changedAtMs: 0,
+  };
   if (known !== undefined && known.usage.sizeBytes >= counted.usage.sizeBytes)
     return { ...known, isPartial: known.isPartial || Date.now() - known.atMs > MAX_AGE_MS };
   return { ...counted, isPartial: true, atMs: Date.now() };

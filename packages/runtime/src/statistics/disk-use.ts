@@ -1,7 +1,7 @@
 /** Disk usage of containers: everything that they can write to, except logs and the kubelet's volumes. */
 import { lstat } from 'node:fs/promises';
 import { isErrno, isNotFound } from '@podwright/base';
-import { TreeMeasures } from '@podwright/host';
+import { mostChanges, type TreeChanges, TreeMeasures } from '@podwright/host';
 import type { Snapshotter, SnapshotUsage } from '@podwright/images';
 import type { RecordTable } from '@podwright/metadata';
 import type { ContainerFiles } from '../containers/container-files.ts';
@@ -23,8 +23,13 @@ export type DiskUseDependencies = {
   files: ContainerFiles;
 };
 
-/** `isPartial`: the container uses more than was counted, see `measureTree`. */
-export type LayerUse = SnapshotUsage & { atMs: number; isPartial?: boolean };
+/** `isPartial`: the container uses more than was counted; `changes` and `changedAtMs`: what changed while it was counted, and the time of the last change; see `measureTree`. */
+export type LayerUse = SnapshotUsage & {
+  atMs: number;
+  isPartial?: boolean;
+  changes?: TreeChanges;
+  changedAtMs?: number;
+};
 
 /** Measures containers' disk usage on demand, which takes about two seconds at most; see `TreeMeasures`. */
 export class DiskUse {
@@ -37,19 +42,23 @@ export class DiskUse {
 
   /**
    * Returns the usage of the container's writable layer and image volumes. For the first container of a pod, it includes the files that all
-   * of the pod's containers share, such as /etc/hosts, because the CRI has no field for these.
+   * of the pod's containers share, such as /etc/hosts, because the CRI has no field for these. With `isFrozen`, the container's processes are
+   * frozen, and its files are measured now.
    */
-  async of(record: ContainerRecord): Promise<LayerUse> {
+  async of(record: ContainerRecord, { isFrozen = false } = {}): Promise<LayerUse> {
     const { snapshotter, files } = this.#dependencies;
     const isFinal = record.state.phase === 'exited';
     const layer = await orNothing(snapshotter.layerDirectory(files.snapshotKey(record.id)));
     const directories = [...layer, ...(await files.imageVolumes(record.id))];
-    const measures = directories.map((directory) => orNothing(this.#measures.of(directory, { isFinal })));
+    const measures = directories.map((directory) => orNothing(this.#measures.of(directory, { isFinal, isFrozen })));
     const [shared, ...found] = await Promise.all([this.#sharedFiles(record), ...measures]);
     const trees = found.flat();
     const usage = sumOf([...shared, ...trees.map((tree) => tree.usage)]);
     const atMs = Math.min(Date.now(), ...trees.map((tree) => tree.atMs));
-    return { ...usage, atMs, isPartial: trees.some(({ isPartial }) => isPartial) };
+    // what changed before the container exited cannot be moved any more
+    const changes = isFinal ? 'none' : mostChanges(trees.map((tree) => tree.changes));
+    const changedAtMs = Math.max(0, ...trees.map((tree) => tree.changedAtMs));
+    return { ...usage, atMs, isPartial: trees.some(({ isPartial }) => isPartial), changes, changedAtMs };
   }
 
   async #sharedFiles({ id, sandboxId }: ContainerRecord): Promise<SnapshotUsage[]> {

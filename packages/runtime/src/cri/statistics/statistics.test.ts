@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { create } from '@bufbuild/protobuf';
+import { ContainerStatsSchema, reportedLayerChanges } from '@podwright/cri';
 import type { CgroupStats } from '@podwright/host';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import type { SandboxRecord } from '../../records/sandbox-record.ts';
@@ -97,6 +99,15 @@ test('a container reports CPU, memory, swap, pressure and its layer, each with i
 test('a layer that was measured in part has no number of inodes', () => {
   const { writableLayer } = criContainerStats(record, { ...use, layer: { ...use.layer, isPartial: true } }, '/');
   assert.deepEqual([writableLayer?.usedBytes, writableLayer?.inodesUsed], [{ value: 4096n }, undefined]);
+});
+
+test('an annotation says what changed in the layer while it was measured, and when it last changed', () => {
+  const layer = { ...use.layer, changes: 'files', changedAtMs: 1_764_500_000_000.5 } as const;
+  const { attributes } = create(ContainerStatsSchema, criContainerStats(record, { ...use, layer }, '/'));
+  assert.equal(attributes?.annotations['podwright.dev/layer-changes'], 'files 1764500000001');
+  assert.deepEqual(reportedLayerChanges({ attributes }), { changes: 'files', changedAtMs: 1_764_500_000_001 });
+  const unknown = create(ContainerStatsSchema, criContainerStats(record, use, '/'));
+  assert.equal(reportedLayerChanges(unknown), undefined);
 });
 
 test('without a limit the available bytes are absent, and so are values that are not counted', () => {

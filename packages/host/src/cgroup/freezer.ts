@@ -1,0 +1,149 @@
+/** Freezes the processes of a cgroup for a moment (freezer-subsystem.rst; `cgroup.freeze` in cgroup-v2.rst). */
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { isErrno, PodwrightError, sleep } from '@podwright/base';
+import { type ProgramStarter, type StartedProgram, startByFork } from '../programs/program-starter.ts';
+import { type CgroupHierarchy, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
+
+/** How long to wait for all processes to be frozen. A process freezes when its current system call ends. */
+const SETTLE_MS = 100;
+/**
+ * Longer than the period of the kernel's clock for file timestamps (10 ms at most). What changes after this time has a later ctime than what
+ * changed before the processes were frozen.
+ */
+const TIMESTAMP_MS = 15;
+/** Extra time for this process to thaw the cgroup before its thawer does. */
+const THAWER_REST_MS = 500;
+
+/** Thaws the cgroup when its time is over or its standard input ends, unless it reads something before. */
+const THAWER = '[ -n "$(timeout "$1" head -c1)" ] || echo "$2" > "$3"';
+
+export type FreezeOptions = {
+  /** How long the cgroup may be frozen. It is thawed soon after that, even if this process is stopped or killed. */
+  maxMs: number;
+  /** Starts the program that thaws the cgroup if this process does not. The parameter exists for tests. */
+  start?: ProgramStarter;
+};
+
+/** A frozen cgroup, until it is disposed of. `frozenAtMs`: by the wall clock; files that change later have a later ctime. */
+export type FrozenCgroup = AsyncDisposable & { frozenAtMs: number };
+
+/**
+ * Freezes the processes of the cgroup and its descendants. Some may be in a system call that ends later. Returns `undefined` if the cgroup
+ * cannot be frozen, or is already frozen by another program. A cgroup that remains frozen because the host was shut down or all programs
+ * were killed at once is thawed by `thawCgroup`.
+ */
+export async function freezeCgroup(
+  hierarchy: CgroupHierarchy,
+  path: string,
+  { maxMs, start = startByFork }: FreezeOptions,
+): Promise<FrozenCgroup | undefined> {
+  const freezer = freezerOf(hierarchy, path);
+  if (freezer === undefined || freezer.isFrozenItself() !== false) return undefined;
+  const thawer = await startThawer(start, freezer, maxMs + THAWER_REST_MS);
+  if (thawer === undefined) return undefined;
+  const thaw = async () => {
+    try {
+      freezer.set(freezer.thawed);
+    } catch (error) {
+      endInput(thawer, ''); // the thawer tries as well
+      throw error;
+    }
+    await endThawer(thawer);
+  };
+  try {
+    freezer.set(freezer.frozen);
+    const untilMs = performance.now() + Math.min(SETTLE_MS, maxMs);
+    while (!freezer.isSettled() && performance.now() < untilMs) await sleep(1);
+    const frozenAtMs = Date.now();
+    await sleep(TIMESTAMP_MS);
+    return { frozenAtMs, [Symbol.asyncDispose]: thaw };
+  } catch (error) {
+    await thaw();
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Thaws a cgroup that is frozen itself, not just by an ancestor. Returns whether it was. For cgroups that a killed process of Podwright left
+ * frozen.
+ */
+export function thawCgroup(hierarchy: CgroupHierarchy, path: string): boolean {
+  const freezer = freezerOf(hierarchy, path);
+  if (freezer?.isFrozenItself() !== true) return false;
+  freezer.set(freezer.thawed);
+  return true;
+}
+
+/** Whether the cgroup or one of its ancestors is being frozen, even if some of its processes are not frozen yet. */
+export function isFrozenCgroup(hierarchy: CgroupHierarchy, path: string): boolean {
+  for (let level = path; level !== '/'; level = dirname(level))
+    if (freezerOf(hierarchy, level)?.isFrozenItself() === true) return true;
+  return false;
+}
+
+/** A cgroup's freezer. `set` writes `frozen` or `thawed`; the methods return `undefined` if the cgroup has no freezer. */
+type Freezer = {
+  file: string;
+  frozen: string;
+  thawed: string;
+  set(value: string): void;
+  isFrozenItself(): boolean | undefined;
+  isSettled(): boolean;
+};
+
+function freezerOf(hierarchy: CgroupHierarchy, path: string): Freezer | undefined {
+  if (path === '/' || path === '')
+    throw new PodwrightError('invalid_argument', 'refusing to freeze or thaw the root cgroup');
+  const tree = treeOf(hierarchy, 'freezer') ?? hierarchy.trees.find(({ version }) => version === 2);
+  if (tree === undefined) return undefined;
+  const directory = cgroupDirectory(tree, path);
+  const [name, frozen, thawed] =
+    tree.version === 1 ? (['freezer.state', 'FROZEN', 'THAWED'] as const) : (['cgroup.freeze', '1', '0'] as const);
+  const file = join(directory, name);
+  const itself = join(directory, tree.version === 1 ? 'freezer.self_freezing' : 'cgroup.freeze');
+  const isSettled =
+    tree.version === 1
+      ? () => readFileSync(file, 'utf8').trim() === 'FROZEN'
+      : () => /^frozen 1$/m.test(readFileSync(join(directory, 'cgroup.events'), 'utf8'));
+  const isFrozenItself = () => {
+    const state = readCgroupFileSync(itself)?.trim();
+    return state === undefined ? undefined : state === '1';
+  };
+  const set = (value: string) => {
+    try {
+      writeFileSync(file, value, { flag: 'r+' });
+    } catch (error) {
+      // a cgroup without a freezer is not frozen, and a removed cgroup has no processes
+      if (value === frozen || !isMissing(error)) throw error;
+    }
+  };
+  return { file, frozen, thawed, set, isFrozenItself, isSettled };
+}
+
+const isMissing = (error: unknown) => ['ENOENT', 'ENODEV'].some((code) => isErrno(error, code));
+
+async function startThawer(
+  start: ProgramStarter,
+  { thawed, file }: Freezer,
+  maxMs: number,
+): Promise<StartedProgram | undefined> {
+  const seconds = String(maxMs / 1000);
+  const options = { env: process.env, stdio: ['pipe', 'ignore', 'ignore'] as ('pipe' | 'ignore')[], detached: true };
+  const thawer = start('sh', ['-c', THAWER, 'sh', seconds, thawed, file], options);
+  thawer.on('error', () => undefined); // the program could not be started
+  thawer.stdio[0]?.on('error', () => undefined);
+  return thawer.pid === undefined ? undefined : thawer;
+}
+
+/** Ends the thawer after the cgroup has been thawed, and waits for it, so that it does not thaw the cgroup when it is frozen again. */
+async function endThawer(thawer: StartedProgram): Promise<void> {
+  const ended = thawer.exitCode === null && thawer.signalCode === null ? once(thawer as never, 'exit') : undefined;
+  endInput(thawer, '.');
+  await ended;
+}
+
+const endInput = ({ stdio }: StartedProgram, text: string) => (stdio[0] as Writable).end(text);
