@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PRIVATE_DIRECTORY } from '../packages/base/src/modes.ts';
-import { DAEMON_FLAGS } from '../packages/cli/src/daemon/daemon-flags.ts';
+import { DAEMON_FLAGS, DEFAULT_FLAGS } from '../packages/cli/src/daemon/daemon-flags.ts';
 import { bundle } from './bundle.ts';
 import { COMMANDS } from './compiled-commands.ts';
 
@@ -35,7 +35,7 @@ if (process.argv[2] === undefined) compile();
 
 /**
  * Fills the compile cache for the user who builds. First runs commands (which find no node), because that compiles more functions than
- * loading alone. Then loads the other entry points, also with the V8 flags of daemons.
+ * loading alone. Then loads the other entry points, also as daemons do: the cache is enabled with their V8 flags, and used without.
  */
 function compile(): void {
   for (const command of COMMANDS) spawnSync(process.execPath, [join(outdir, 'podwright.js'), ...command]);
@@ -43,6 +43,7 @@ function compile(): void {
     entryPoint !== undefined && !/\/(?:start|main)\.ts$/.test(entryPoint) ? [resolve(file)] : [],
   );
   const load = `process.getBuiltinModule('node:module').enableCompileCache(${JSON.stringify(resolve(outdir, 'cache'))});
+    for (const flag of ${JSON.stringify(DEFAULT_FLAGS)}) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
     for (const part of ${JSON.stringify(parts)}) await import(part);`;
   for (const flags of [[], DAEMON_FLAGS])
     spawnSync(process.execPath, [...flags, '--input-type=module', '--eval', load], { stdio: 'inherit' });

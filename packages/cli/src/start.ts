@@ -10,7 +10,7 @@ else {
   // Daemons run with --expose-gc. A compile cache that was set for the daemon itself must not be passed on to the programs that it starts.
   const isDaemon = globalThis.gc !== undefined;
   if (isDaemon) delete process.env.NODE_COMPILE_CACHE;
-  if (usesFastStart(args)) startFast(isDaemon);
+  if (usesFastStart(args)) await startFast(isDaemon);
   const { main } = await import('./main.ts');
   await main();
 }
@@ -19,8 +19,9 @@ else {
  * Daemons start without the compile cache: it would save them only 60 ms and cost 2 MiB, because Node.js never frees what it reads from the
  * cache.
  */
-function startFast(isDaemon: boolean): void {
-  if (!isDaemon) cacheCompiledCode(`${import.meta.dirname}/cache`);
+async function startFast(isDaemon: boolean): Promise<void> {
+  if (isDaemon) (await import('./daemon/daemon-flags.ts')).resetFlags();
+  else cacheCompiledCode(`${import.meta.dirname}/cache`);
   findChunksAtOnce();
 }
 

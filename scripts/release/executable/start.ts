@@ -15,7 +15,7 @@ function start(): void {
   // Only the flags that becomeDaemon adds, or the caller's own, define it.
   const isDaemon = globalThis.gc !== undefined;
   const flags = daemonFlags(args);
-  if (isDaemon) settleDaemon(flags);
+  if (isDaemon) settleDaemon(usesFastStart(args));
   else if (flags.length > 0) becomeDaemon(args, flags);
   const part = openPayload();
   const needed = (name: string) => {

@@ -38,7 +38,7 @@ function watch(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const gc = t.mock.fn();
   const trim = t.mock.fn();
-  collectWhenQuiet(gc as unknown as NodeJS.GCFunction, trim);
+  collectWhenQuiet(gc, trim);
   const look = (times: number) => {
     for (let looks = 0; looks < times; looks++) t.mock.timers.tick(HEAP_LOOK_MS);
     assert.equal(trim.mock.callCount(), gc.mock.callCount());

@@ -27,10 +27,9 @@ export function isWorthCollecting({ heapBytes, usedBytes, quietLooks }: HeapGrow
 /**
  * Collects the garbage left by a burst of work once the daemon is quiet; V8 would keep it until the next burst (35 MiB after a hundred
  * pods). Collects again when the daemon has come to rest, because what the last work left is garbage only then, and every two minutes of
- * rest. Then calls `trim`, which returns memory cached by the C library to the kernel: 6 MiB at rest, more after a burst. `collect` is
- * `globalThis.gc`.
+ * rest. Then calls `trim`, which returns memory cached by the C library to the kernel: 6 MiB at rest, more after a burst.
  */
-export function collectWhenQuiet(collect: NodeJS.GCFunction, trim?: () => void): void {
+export function collectWhenQuiet(collect: () => void, trim?: () => void): void {
   const settled = { heapBytes: 0, usedBytes: 0 };
   let quietLooks = 0;
   let usage = process.cpuUsage();
@@ -42,7 +41,7 @@ export function collectWhenQuiet(collect: NodeJS.GCFunction, trim?: () => void):
     settled.heapBytes = Math.min(settled.heapBytes, heapBytes);
     const growth = { heapBytes: heapBytes - settled.heapBytes, usedBytes: usedBytes - settled.usedBytes };
     if (!isWorthCollecting({ ...growth, quietLooks })) return;
-    collect({ type: 'major', flavor: 'last-resort' });
+    collect();
     trim?.();
     Object.assign(settled, heapSizes());
   };

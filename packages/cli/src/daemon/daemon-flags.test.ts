@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { DAEMON_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
+import { DAEMON_FLAGS, KUBELET_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
 
 test('SIGUSR1 opens no inspector in a process with the flags', async () => {
   // the handler of SIGTERM runs after SIGUSR1, and exits when an inspector would already have printed its address
@@ -17,4 +17,13 @@ test('SIGUSR1 opens no inspector in a process with the flags', async () => {
   child.kill('SIGTERM');
   assert.deepEqual(await once(child, 'exit'), [0, null]);
   assert.equal(await err, '');
+});
+
+test('a daemon that has reset its flags accepts the compiled code of a process without flags', () => {
+  const module = JSON.stringify(new URL('./daemon-flags.ts', import.meta.url).href);
+  const script = `import { resetFlags } from ${module}; resetFlags(); console.log(process.getBuiltinModule('v8').cachedDataVersionTag())`;
+  const tag = (flags: string[]) =>
+    execFileSync(process.execPath, [...flags, '--input-type=module', '-e', script], { encoding: 'utf8' });
+  const plain = tag([]);
+  for (const flags of [DAEMON_FLAGS, KUBELET_FLAGS]) assert.equal(tag(flags), plain);
 });

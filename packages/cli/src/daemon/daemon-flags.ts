@@ -8,10 +8,10 @@ export const PROCESS_FLAGS = ['--disable-sigusr1'];
  * Flags that keep a daemon's memory usage low but slow down its startup (docs/performance.md, "Memory"); therefore, only daemons use them.
  * `bin/podwright` passes them as well.
  */
-export const DAEMON_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=100', '--expose-gc'];
+export const DAEMON_FLAGS = ['--max-semi-space-size=4', '--no-short-builtin-calls', '--expose-gc'];
 
 /** Flags for `podwright kubelet`, which produces little garbage. */
-export const KUBELET_FLAGS = ['--max-semi-space-size=2', '--expose-gc'];
+export const KUBELET_FLAGS = ['--max-semi-space-size=2', '--no-short-builtin-calls', '--expose-gc'];
 
 /**
  * Returns the flags for a call with these arguments. If a pod has the same name as a daemon's command, commands for that pod also get the
@@ -24,4 +24,17 @@ export function daemonFlags(args: string[]): string[] {
     if (word === '--') return [];
   }
   return [];
+}
+
+/** V8's defaults of the daemons' flags. */
+export const DEFAULT_FLAGS = ['--max-semi-space-size=0', '--short-builtin-calls', '--no-expose-gc'];
+
+/**
+ * Resets a daemon's flags to V8's defaults. V8 has already read them: it does so only while it starts. With other flags, V8 rejects the
+ * compiled code of Node.js's own modules; Node.js then compiles each module when it is loaded, and keeps a copy of the compiled code for
+ * threads (1.2 MiB).
+ */
+export function resetFlags(): void {
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  for (const flag of DEFAULT_FLAGS) setFlagsFromString(flag);
 }

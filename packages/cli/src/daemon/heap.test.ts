@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cachedDataVersionTag } from 'node:v8';
 import { HEAP_LOOK_MS } from '../limits.ts';
 import { daemonHeap } from './heap.ts';
 
@@ -15,6 +16,18 @@ for (const usesFastPaths of [true, false])
     heap.countBuffer?.(STREAMED_BYTES);
     assert.equal(gc.mock.callCount(), usesFastPaths ? 2 : 0);
   });
+
+test("a collection changes V8's flags, which compiled code depends on, only while it runs", (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const before = cachedDataVersionTag();
+  const during: number[] = [];
+  const gc = () => during.push(cachedDataVersionTag());
+  daemonHeap(true, { gc: gc as unknown as NodeJS.GCFunction }).watch();
+  t.mock.timers.tick(HEAP_LOOK_MS);
+  assert.equal(during.length, 1);
+  assert.notEqual(during[0], before);
+  assert.equal(cachedDataVersionTag(), before);
+});
 
 test('a process without --expose-gc requests no collections', () => {
   const heap = daemonHeap(true, { gc: undefined });

@@ -1,5 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
 import { type CountBuffer, collectBuffers } from '@podwright/streaming';
 import { collectWhenQuiet } from './collect-when-quiet.ts';
+import { daemonFlags, KUBELET_FLAGS } from './daemon-flags.ts';
 
 /** How a daemon's garbage is collected. */
 export type Heap = {
@@ -18,5 +20,19 @@ const plainHeap: Heap = { watch: () => undefined };
  */
 export function daemonHeap(usesFastPaths: boolean, { gc }: { gc?: NodeJS.GCFunction | undefined } = globalThis): Heap {
   if (!usesFastPaths || gc === undefined) return plainHeap;
-  return { countBuffer: collectBuffers(gc), watch: (trim) => collectWhenQuiet(gc, trim) };
+  const growsFast = daemonFlags(process.argv.slice(2)) !== KUBELET_FLAGS;
+  return { countBuffer: collectBuffers(gc), watch: (trim) => collectWhenQuiet(() => collectAll(gc, growsFast), trim) };
+}
+
+/**
+ * Collects all garbage, and compiled code that was not used since the last such collection. If `growsFast`, the heap may then double before
+ * V8 marks it: bursts fill it with objects that die when the burst ends. Both flags have V8's defaults at all other times, so that V8
+ * accepts the compiled code of Node.js's own modules (see `resetFlags`).
+ */
+function collectAll(collect: NodeJS.GCFunction, growsFast: boolean): void {
+  setFlagsFromString('--bytecode-old-age=3');
+  if (growsFast) setFlagsFromString('--heap-growing-percent=100');
+  collect({ type: 'major', flavor: 'last-resort' });
+  setFlagsFromString('--bytecode-old-age=6');
+  setFlagsFromString('--heap-growing-percent=0');
 }

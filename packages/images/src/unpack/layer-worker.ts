@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import { PodwrightError } from '@podwright/base';
 import type { System } from '@podwright/system';
-import { MAX_WORKER_HEAP_MIB } from '../limits.ts';
+import { MAX_WORKER_HEAP_MIB, MAX_WORKER_YOUNG_MIB } from '../limits.ts';
 import { isOpaque, makeSystemCalls, type SystemCall } from './system-calls.ts';
 import type { UnpackOptions, UnpackResult } from './unpack-options.ts';
 import type { WorkerCode } from './worker-code.ts';
@@ -31,7 +31,7 @@ export class LayerWorker {
     this.#worker = code.start({
       workerData,
       transferList: [port2],
-      resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_HEAP_MIB },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_HEAP_MIB, maxYoungGenerationSizeMb: MAX_WORKER_YOUNG_MIB },
       execArgv: [], // some flags of the process do not work for a thread (--input-type, --inspect-brk)
     });
     port1.on('message', (request: SystemCall[] | SystemQuestion) => {
