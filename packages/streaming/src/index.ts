@@ -5,6 +5,7 @@ export { answerHead, joinConnections, proxyUpgrade } from './proxy-upgrade.ts';
 export { type CountBuffer, collectBuffers } from './read-buffers.ts';
 export type { RemoteProcess, StreamChoice, TerminalSize } from './remote-process.ts';
 export { CallerConnections, type CallerLimits } from './server/caller-connections.ts';
+export { EventSocket } from './server/event-socket.ts';
 export type { PortDialer } from './server/port-forward.ts';
 export type { UpgradingClient } from './server/serve-spdy.ts';
 export type { StreamingRequest } from './server/streaming-request.ts';

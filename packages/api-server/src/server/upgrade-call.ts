@@ -5,10 +5,17 @@ import type { HttpCall } from './request-handler.ts';
 import { CONNECTING, requestInfo } from './request-info.ts';
 import { parseRequestUrl } from './request-url.ts';
 
-/** Whether a request may be upgraded to another protocol. For all other paths, the server ignores the `Upgrade` header. */
-export function isUpgradable({ method = '', url = '' }: IncomingMessage): boolean {
+/**
+ * Whether a request may be upgraded to another protocol: a connection to a backend, and a watch over WebSocket. For all other requests, the
+ * server ignores the `Upgrade` header.
+ */
+export function isUpgradable({ method = '', url = '', headers }: IncomingMessage): boolean {
   try {
-    return CONNECTING.includes(requestInfo(method, parseRequestUrl(url)).subresource);
+    const { verb, subresource } = requestInfo(method, parseRequestUrl(url));
+    return (
+      CONNECTING.includes(subresource) ||
+      (verb === 'watch' && method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket')
+    );
   } catch {
     return false; // the handler responds with the error
   }

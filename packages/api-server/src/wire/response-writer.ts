@@ -5,7 +5,7 @@ import { discardBody, hasUnreadBody } from './discard-body.ts';
 import type { OutputEvent } from './encode-event.ts';
 import { encodeList, encodeOne } from './encode-response.ts';
 import { type Body, encodeValue, jsonText } from './encode-value.ts';
-import type { HttpExchange } from './http-exchange.ts';
+import { type HttpExchange, headerOf } from './http-exchange.ts';
 import { acceptsGzip, negotiateStatus } from './negotiation.ts';
 import type { AnyObject, ObjectPage, ResourceEncoding } from './response-content.ts';
 import { Warnings } from './warnings.ts';
@@ -42,6 +42,13 @@ export class ResponseWriter {
 
   /** Sends watch events until the iteration ends or the client disconnects. See `sendWatch`. */
   async watch(events: AsyncIterable<readonly OutputEvent[]>, options: WatchResponseOptions): Promise<void> {
+    const { exchange } = this;
+    if (exchange.upgrade !== undefined) {
+      // Go's server requires it; scripts of web pages cannot leave it out
+      if (headerOf(exchange.request, 'origin') === '') return this.#send(403, { contentType: '', parts: [] });
+      const { sendWatchMessages } = await import('./watch-socket.ts');
+      return sendWatchMessages(events, { ...options, exchange });
+    }
     await sendWatch(events, { ...options, writer: this });
   }
 

@@ -31,6 +31,7 @@ export async function serveWebSocket(client: UpgradingClient, waiting: ServedReq
 export function acceptWebSocket(
   client: UpgradingClient,
   spoken: string[],
+  maxPayload = MAX_MESSAGE_BYTES,
 ): { socket: WebSocket; protocol: string } | undefined {
   const offered = headerValues(client.request.headers['sec-websocket-protocol']);
   const protocol = chooseProtocol(offered.length === 0 ? [''] : offered, spoken);
@@ -41,7 +42,7 @@ export function acceptWebSocket(
   }
   const server = new WebSocketServer({
     noServer: true,
-    maxPayload: MAX_MESSAGE_BYTES,
+    maxPayload,
     perMessageDeflate: false,
     autoPong: false, // `WebSocketChannels` answers pings, with a bound on unread pongs
     clientTracking: false,

@@ -1,0 +1,58 @@
+import { withTimeout } from '@podwright/base';
+import type { WebSocket } from 'ws';
+import { headerValues } from './protocols.ts';
+import type { UpgradingClient } from './serve-spdy.ts';
+import { acceptWebSocket } from './serve-websocket.ts';
+import { answerPings } from './websocket-channels.ts';
+
+/** Maximum size of a message from the client, which has nothing to say. A larger message closes the connection. */
+const MAX_MESSAGE_BYTES = 64 << 10;
+
+/** A client that does not read for this long is disconnected. */
+const MAX_STALL_MS = 60_000;
+
+/** A WebSocket over which the server sends messages. What the client sends is ignored. */
+export class EventSocket {
+  readonly #socket: WebSocket;
+  readonly #closed = new AbortController();
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    answerPings(socket);
+    socket.on('error', () => socket.terminate());
+    socket.once('close', () => this.#closed.abort());
+  }
+
+  /** Upgrades a connection. A client may name one protocol. Returns undefined if the upgrade was rejected; the client has its answer. */
+  static accept(client: UpgradingClient): EventSocket | undefined {
+    const [protocol = '', ...more] = headerValues(client.request.headers['sec-websocket-protocol']);
+    const spoken = more.length === 0 ? [protocol] : [];
+    const accepted = acceptWebSocket(client, spoken, MAX_MESSAGE_BYTES);
+    return accepted && new EventSocket(accepted.socket);
+  }
+
+  /** Aborts when the connection has been closed. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  /** Sends a message, and waits until the connection has room for the next. Resolves with false if the connection has been closed. */
+  async send(message: Uint8Array, { isText }: { isText: boolean }): Promise<boolean> {
+    if (this.#closed.signal.aborted) return false;
+    using patience = withTimeout(this.#closed.signal, MAX_STALL_MS, 'send a message');
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const giveUp = () => {
+      this.#socket.terminate();
+      resolve(false);
+    };
+    patience.addEventListener('abort', giveUp, { once: true });
+    this.#socket.send(message, { binary: !isText }, (error) => resolve(!error));
+    const isSent = await promise;
+    patience.removeEventListener('abort', giveUp);
+    return isSent;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
