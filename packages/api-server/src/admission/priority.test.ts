@@ -69,6 +69,16 @@ test('only one class is the default', async () => {
   await admit(plain, write('new'));
 });
 
+test('the classes of the system cannot be deleted', async () => {
+  const system = object('system-node-critical', { value: 2_000_001_000 });
+  await rejects(
+    plain,
+    { to: CLASSES, oldObject: system },
+    'priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: this is a system priority class and cannot be deleted',
+  );
+  await admit(plain, { to: CLASSES, oldObject: high });
+});
+
 test('a pod tolerates for five minutes that its node is not ready or unreachable', async () => {
   const added = (key: string) => ({
     key: `node.kubernetes.io/${key}`,

@@ -1,4 +1,4 @@
-import type { AdmissionAttributes, ObjectStore } from '@podwright/api-machinery';
+import { type AdmissionAttributes, forbidden, type ObjectStore } from '@podwright/api-machinery';
 import { type ApiObject, booleanAt, numberAt, textAt, valueAt, withValue } from '@podwright/kube-kinds';
 import { type AdmissionPlugin, isWriteOf, type ObjectAttributes, rejected } from './admission-plugin.ts';
 
@@ -29,9 +29,11 @@ export class PriorityAdmission implements AdmissionPlugin {
     return isWriteOf(attributes, 'pods', 'CREATE') ? this.#withPriority(attributes) : attributes.object;
   }
 
-  /** Only one class may be the default. */
+  /** Only one class may be the default, and those of the system cannot be deleted. */
   validate(attributes: AdmissionAttributes): void {
-    const { object, operation } = attributes;
+    const { object, operation, name } = attributes;
+    if (isWriteOf(attributes, CLASSES, 'DELETE') && Object.hasOwn(SYSTEM, name))
+      throw forbidden(attributes.resource, name, 'this is a system priority class and cannot be deleted');
     if (!isWriteOf(attributes, CLASSES, 'CREATE', 'UPDATE') || !booleanAt(object, 'globalDefault')) return;
     const existing = this.#defaultClass();
     if (existing === undefined) return;
