@@ -43,7 +43,6 @@ export const REPLICA_SETS: Strategy = {
   validateUpdate: validate,
   warnings: (object, old) => [...nameWarnings(object, old), ...templateWarnings(object, old, TEMPLATE)],
   subresources: { status: { prepareForUpdate: statusOnly, validateUpdate: validateReplicaStatus } },
-  selectableFields: { 'status.replicas': (object) => String(numberAt(object, 'status', 'replicas') ?? 0) },
   hasGeneration: true,
   scale: scaleOf(),
 };

@@ -328,6 +328,11 @@ test('updates of a status are validated, and retain the spec', () => {
   );
 });
 
+test('the replicas in the status select ReplicationControllers, but no ReplicaSets', () => {
+  const fields = (resource: string) => Object.keys(strategyOf(resource).selectableFields ?? {});
+  assert.deepEqual([fields('replicationcontrollers'), fields('replicasets.apps')], [['status.replicas'], []]);
+});
+
 test('a scale shows and changes the number of replicas', () => {
   const { scale } = strategyOf('deployments.apps');
   const object = set(created('deployments.apps', DEPLOYMENT), {
