@@ -30,7 +30,7 @@ it('other continue tokens are rejected', async () => {
   };
   for (const text of ['nonsense', token(null), token('x'), 'x'.repeat(10_000)]) await check(text, '');
   await check('%%', ': illegal base64 data at input byte 0');
-  await check('wrong', ': illegal base64 data at input byte 5');
+  await check('wrong', ': illegal base64 data at input byte 4');
   await check(token({ v: 'v2', rv: 1, start: 'a' }), ': server does not recognize this encoded version');
   for (const rv of [0, 'x', 1.5, 1e300])
     await check(

@@ -54,7 +54,7 @@ export function parseContinue(text: string): ListPosition {
 function parseToken(text: string): { v?: unknown; rv?: unknown; start?: unknown } {
   const wrong = text.search(/[^\w-]/);
   if (wrong >= 0 || text.length % 4 === 1)
-    throw invalidToken(`illegal base64 data at input byte ${wrong < 0 ? text.length : wrong}`);
+    throw invalidToken(`illegal base64 data at input byte ${wrong < 0 ? text.length - 1 : wrong}`);
   try {
     const token: unknown =
       text.length > MAX_TOKEN_LENGTH ? undefined : JSON.parse(Buffer.from(text, 'base64url').toString());

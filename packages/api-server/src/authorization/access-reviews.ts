@@ -33,7 +33,7 @@ const GROUP = 'authorization.k8s.io';
 export function reviewAccess(authorizer: Authorizer, call: AccessReviewCall): ApiObject {
   const { kind, object, user, namespace } = call;
   const errors = errorsOf(call);
-  if (errors.length > 0) throw invalid({ group: GROUP, kind }, '', errors);
+  if (errors.length > 0) throw invalid({ group: GROUP, kind: '' }, '', errors); // upstream has no kind there
   if (kind === 'LocalSubjectAccessReview' && namespace !== (object.metadata.namespace ?? ''))
     throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
   const reviewed = kind === 'SelfSubjectAccessReview' ? user : userOf(object.spec);
