@@ -8,13 +8,14 @@ import type { ProxyOptions } from '@podwright/proxy';
 import type { EndpointSlice, ServiceObject } from '../../packages/proxy/src/services/objects.ts';
 import { ask, HostFixture, type HostPod, inNamespace } from '../network/host.fixture.ts';
 
-type Kind = 'services' | 'slices' | 'nodes';
+type Kind = 'services' | 'slices' | 'nodes' | 'pods' | 'namespaces' | 'policies';
 export type StoredObject = { resource: Kind; object: KubeObject };
 
 /** Input of proxy.inside.ts. */
 export type ProxySettings = {
   objects: StoredObject[];
-  options: Omit<ProxyOptions, 'client' | 'nodeName' | 'logger'>;
+  /** With a `bridge`, network policies are enforced on it. */
+  options: Omit<ProxyOptions, 'client' | 'nodeName' | 'logger'> & { bridge?: string };
 };
 
 export type ProxyCommand =
@@ -79,7 +80,7 @@ export class ProxyFixture extends HostFixture {
   }
 
   async start(objects: StoredObject[], options: ProxySettings['options'] = {}): Promise<void> {
-    const settings: ProxySettings = { objects, options: { bridgedCidrs: POD_CIDRS, checkIntervalMs: 100, ...options } };
+    const settings: ProxySettings = { objects, options: { bridgedCidrs: POD_CIDRS, ...options } };
     const script = join(import.meta.dirname, 'proxy.inside.ts');
     const args = [`--net=${this.host}`, process.execPath, script, JSON.stringify(settings)];
     this.#proxy = spawn('nsenter', args, { stdio: ['pipe', 'pipe', 'inherit'] });

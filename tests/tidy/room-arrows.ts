@@ -175,6 +175,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     health: ['services'],
     kernel: ['ledger', 'services', 'table'],
     ledger: [],
+    policies: ['ledger', 'services', 'table'],
     services: [],
     table: ['ledger', 'services'],
   },

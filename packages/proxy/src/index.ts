@@ -1,2 +1,3 @@
-export type { ProxyOptions, RunningProxy } from './proxy.ts';
+export { startNetworkPolicies } from './network-policies.ts';
+export type { NetworkPolicyOptions, ProxyOptions, RunningProxy } from './proxy.ts';
 export { startProxy } from './start-proxy.ts';

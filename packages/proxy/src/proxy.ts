@@ -31,12 +31,22 @@ export type ProxyOptions = {
   checkIntervalMs?: number;
 };
 
-/** A running proxy. */
+export type NetworkPolicyOptions = Pick<
+  ProxyOptions,
+  'client' | 'nodeName' | 'logger' | 'signal' | 'sockets' | 'checkIntervalMs'
+> & {
+  /** The bridge of this node's pods. Its packets are passed to the packet filter of the host as soon as a policy isolates a pod. */
+  bridge?: string;
+  /** The name of the nf_tables table of family `inet`. Default: `podwright-policies`. */
+  table?: string;
+};
+
+/** What keeps rules in the kernel in line with the objects of an API server. */
 export interface RunningProxy {
-  /** Resolves once the rules of all Services that existed at the start are in force. Rejects if the proxy is stopped before that. */
+  /** Resolves once the rules of all objects that existed at the start are in force. Rejects if it is stopped before that. */
   readonly synced: Promise<void>;
-  /** Returns why the rules in the kernel are not the current ones; `undefined` while they are. */
+  /** Returns why the current rules are not in force; `undefined` while they are. */
   problem(): string | undefined;
-  /** Stops the proxy. Connections and rules stay, as with kube-proxy; `removeRules` removes the table. */
+  /** Ends the updates. Connections and rules stay, as with kube-proxy; `removeRules` removes the table. */
   stop(options?: { removeRules?: boolean }): Promise<void>;
 }

@@ -18,6 +18,8 @@ const IFLA_INFO_KIND = 1;
 const IFLA_INFO_DATA = 2;
 const IFLA_INFO_SLAVE_KIND = 4;
 const IFLA_INFO_SLAVE_DATA = 5;
+const IFLA_BR_NF_CALL_IPTABLES = 36;
+const IFLA_BR_NF_CALL_IP6TABLES = 37;
 const IFLA_BRPORT_STATE = 1;
 const IFLA_BRPORT_MODE = 4;
 const IFLA_BRPORT_LEARNING = 8;
@@ -159,6 +161,23 @@ export function changeLink(
     ]);
   const flags = (change.up ? IFF_UP : 0) | (change.promiscuous ? IFF_PROMISC : 0);
   return { what: `change link ${name}`, type: RTM_NEWLINK, body: header(flags), attributes };
+}
+
+/**
+ * Passes packets that a bridge forwards between its ports through the packet filter's hooks for IP. Has no effect unless the kernel has
+ * `br_netfilter`, which `/proc/sys/net/bridge` shows. Fails with ENODEV if the bridge does not exist.
+ */
+export function filterBridgedPackets(name: string): NetlinkRequest {
+  const settings: Attribute[] = [
+    [IFLA_BR_NF_CALL_IPTABLES, u8(1)],
+    [IFLA_BR_NF_CALL_IP6TABLES, u8(1)],
+  ];
+  const info: Attribute[] = [
+    [IFLA_INFO_KIND, text('bridge')],
+    [IFLA_INFO_DATA, settings],
+  ];
+  const attributes: Attribute[] = [named(name), [IFLA_LINKINFO, info]];
+  return { what: `filter packets of bridge ${name}`, type: RTM_NEWLINK, body: header(), attributes };
 }
 
 /** Keeps the kernel from generating a link-local IPv6 address for a link. Has no effect if the kernel lacks IPv6. */

@@ -117,6 +117,13 @@ export function u32(value: number): Buffer {
   return bytes;
 }
 
+/** Encodes a 16-bit number in big-endian byte order, as ports are. */
+export function be16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(value);
+  return bytes;
+}
+
 /** Encodes a number in big-endian byte order, as nf_tables requires. */
 export function be32(value: number): Buffer {
   const bytes = Buffer.alloc(4);

@@ -27,23 +27,26 @@ export const ADDRESS_FIELDS = {
   4: { saddr: 12, daddr: 16, bytes: 4 },
   6: { saddr: 8, daddr: 24, bytes: 16 },
 } as const;
+/** enum nft_cmp_ops. */
 export const CMP_EQ = 0;
 export const CMP_NEQ = 1;
+export const CMP_LTE = 3;
+export const CMP_GTE = 5;
 /** enum nft_ct_keys and nft_ct_attributes (linux/netfilter/nf_tables.h). */
 export const CT = { state: 0, status: 2, protoDst: 12, daddr: { 4: 20, 6: 22 } } as const;
 /** enum nft_verdicts, and NF_DROP and NF_ACCEPT (linux/netfilter.h). */
-const VERDICTS = { drop: 0, accept: 1, jump: -3, goto: -4 } as const;
+const VERDICTS = { drop: 0, accept: 1, jump: -3, goto: -4, return: -5 } as const;
 const REGISTER_VERDICT = 0;
 
-/** What happens to a packet: it is dropped, accepted, or passed to another chain of the table. */
-export type NftVerdict = 'accept' | 'drop' | { jump: string } | { goto: string };
+/** What happens to a packet: it is dropped, accepted, passed to another chain of the table, or returned to the chain that jumped here. */
+export type NftVerdict = 'accept' | 'drop' | 'return' | { jump: string } | { goto: string };
 
 /** Encodes a data value as an attribute. */
 export const dataValue = (value: Buffer): Attribute[] => [[NFTA_DATA_VALUE, value]];
 
 /** Encodes a verdict as an attribute. */
 export function dataVerdict(verdict: NftVerdict): Attribute[] {
-  if (typeof verdict === 'string') return [[NFTA_DATA_VERDICT, [[1, be32(VERDICTS[verdict])]]]];
+  if (typeof verdict === 'string') return [[NFTA_DATA_VERDICT, [[1, be32(VERDICTS[verdict] >>> 0)]]]];
   const [code, chain] = 'jump' in verdict ? [VERDICTS.jump, verdict.jump] : [VERDICTS.goto, verdict.goto];
   return [
     [

@@ -116,8 +116,8 @@ export function translateDestination(version: IpVersion, map: string, keyHasAddr
 /** Masquerades the source address (`masquerade`). */
 export const masquerade = (): NftExpression[] => [expression('masq', [])];
 
-/** Accepts or drops the packet (`accept`, `drop`). */
-export const verdict = (name: 'accept' | 'drop'): NftExpression[] => [immediateVerdict(name)];
+/** Accepts or drops the packet, or ends the chain (`accept`, `drop`, `return`). */
+export const verdict = (name: 'accept' | 'drop' | 'return'): NftExpression[] => [immediateVerdict(name)];
 
 /** Jumps to another chain (`jump CHAIN`). */
 export const jump = (chain: string): NftExpression[] => [immediateVerdict({ jump: chain })];

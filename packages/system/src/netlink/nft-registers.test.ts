@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeAttributes } from './message.ts';
 import type { NftExpression } from './nft-encoding.ts';
-import { loadAddress, loadRandom, lookUp, translateTo, updateSet } from './nft-registers.ts';
+import { loadAddress, loadRandom, lookUp, toPorts, translateTo, updateSet } from './nft-registers.ts';
 
 /** The encoded attributes of an expression after its name. */
 const data = (expression: NftExpression): string => {
@@ -24,4 +24,12 @@ test('a lookup, a translation and an update of a set name their registers', () =
     data(updateSet('s', 0, 10_000)),
     '0600010073000000080003000000000108000400000000010c0006000000000000002710',
   );
+});
+
+test('ports are compared in network byte order, a single one by equality', () => {
+  assert.equal(data(toPorts(80, 80)[1]!), '080001000000000108000200000000000c000380060001000050'.concat('0000'));
+  const operators = toPorts(80, 90)
+    .slice(1)
+    .map((expression) => data(expression).slice(24, 32));
+  assert.deepEqual(operators, ['00000005', '00000003']);
 });

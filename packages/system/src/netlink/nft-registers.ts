@@ -1,8 +1,10 @@
-import { be32, be64, text, u8, u32 } from './message.ts';
+import { be16, be32, be64, text, u8, u32 } from './message.ts';
 import {
   address4or6,
   bitwiseAnd,
   CMP_EQ,
+  CMP_GTE,
+  CMP_LTE,
   CMP_NEQ,
   CT,
   compare,
@@ -22,7 +24,9 @@ import {
 // 0 to 15: an IPv4 address takes one word, an IPv6 address four, any other field one. A key of several fields is one run of words.
 
 const IP_CT_DIR_ORIGINAL = 0;
-/** NF_CT_STATE_BIT(IP_CT_NEW) (linux/netfilter/nf_conntrack_common.h). */
+/** NF_CT_STATE_BIT of IP_CT_ESTABLISHED, IP_CT_RELATED and IP_CT_NEW (linux/netfilter/nf_conntrack_common.h). */
+const STATE_ESTABLISHED = 2;
+const STATE_RELATED = 4;
 const STATE_NEW = 8;
 const NFT_NG_RANDOM = 1;
 const NFT_DYNSET_OP_UPDATE = 1;
@@ -123,14 +127,20 @@ export const masqueradeRandomly = (): NftExpression[] => [expression('masq', [[1
 export const goTo = (chain: string): NftExpression[] => [immediateVerdict({ goto: chain })];
 
 /** Matches the first packets of a connection, until the reply (`ct state new`). */
-export const ofNewConnection = (): NftExpression[] => [
-  expression('ct', [
-    [1, register(0)],
-    [2, be32(CT.state)],
-  ]),
-  bitwiseAnd(u32(STATE_NEW)),
-  compare(CMP_NEQ, u32(0)),
-];
+export const ofNewConnection = (): NftExpression[] => connectionState(STATE_NEW);
+
+/** Matches packets of a connection after the first, and what belongs to it, such as ICMP errors (`ct state established,related`). */
+export const ofKnownConnection = (): NftExpression[] => connectionState(STATE_ESTABLISHED | STATE_RELATED);
+
+/** Matches a transport protocol by its number (`meta l4proto`). */
+export const ofProtocol = (protocol: number): NftExpression[] => [meta(META.l4proto, 0), compare(CMP_EQ, u8(protocol))];
+
+/** Matches destination ports of a range (`th dport FIRST-LAST`). */
+export const toPorts = (first: number, last: number): NftExpression[] => {
+  const load = destinationPort(0);
+  if (first === last) return [load, compare(CMP_EQ, be16(first))];
+  return [load, compare(CMP_GTE, be16(first)), compare(CMP_LTE, be16(last))];
+};
 
 /** Matches packets with a source address of this host (`fib saddr type local`). */
 export const fromThisHost = (): NftExpression[] => [
@@ -159,6 +169,14 @@ export const refuse = (): NftExpression[] => [
     [2, u8(PORT_UNREACHABLE)],
   ]),
 ];
+
+function connectionState(states: number): NftExpression[] {
+  const load = expression('ct', [
+    [1, register(0)],
+    [2, be32(CT.state)],
+  ]);
+  return [load, bitwiseAnd(u32(states)), compare(CMP_NEQ, u32(0))];
+}
 
 const originalField = (key: number, word: number): NftExpression =>
   expression('ct', [

@@ -1,0 +1,34 @@
+import { isIP } from 'node:net';
+import { everyContainer, type Pod } from '@podwright/kube-api';
+import type { IpVersion } from '@podwright/system';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What policies depend on in a pod. */
+export type PodFacts = {
+  namespace: string;
+  name: string;
+  labels: Labels;
+  /** Its addresses, at most one of each IP family. */
+  ips: string[];
+  isLocal: boolean;
+  ports: { name: string; protocol: string; port: number }[];
+};
+
+/** Returns a pod's facts; `undefined` if it has no addresses of its own: it has none yet, uses those of its node, or has ended. */
+export function podFacts({ metadata, spec, status }: Pod, nodeName: string): PodFacts | undefined {
+  if (spec.hostNetwork === true || status?.phase === 'Succeeded' || status?.phase === 'Failed') return undefined;
+  const ips = (status?.podIPs ?? []).map(({ ip }) => ip).filter((ip) => isIP(ip) !== 0);
+  if (ips.length === 0) return undefined;
+  const { namespace, name, labels = {} } = metadata;
+  const ports = everyContainer(spec).flatMap(({ ports = [] }) =>
+    ports.flatMap(({ name, protocol = 'TCP', containerPort }) =>
+      name === undefined || name === '' ? [] : { name, protocol, port: containerPort },
+    ),
+  );
+  return { namespace, name, labels, ips, isLocal: spec.nodeName === nodeName, ports };
+}
+
+/** Returns the pod's address of one IP family. */
+export const ipOf = ({ ips }: PodFacts, version: IpVersion): string | undefined =>
+  ips.find((ip) => isIP(ip) === version);

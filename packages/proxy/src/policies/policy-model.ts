@@ -1,0 +1,69 @@
+import type { KubeObject, Pod } from '@podwright/kube-api';
+import { RuleLedger } from '../ledger/rule-ledger.ts';
+import type { NetworkPolicy } from './objects.ts';
+import { type PodFacts, podFacts } from './pod-facts.ts';
+import { policyRules, policySets } from './policy-rules.ts';
+
+/** The known policies, pods and namespaces, and the rules computed from them. */
+export class PolicyModel {
+  readonly ledger = new RuleLedger(policySets());
+  readonly #nodeName: string;
+  readonly #policies = new Map<string, NetworkPolicy>();
+  readonly #pods = new Map<string, PodFacts>();
+  readonly #namespaces = new Map<string, Record<string, string>>();
+  #isMarked = false;
+  #isolates = false;
+
+  constructor(nodeName: string) {
+    this.#nodeName = nodeName;
+  }
+
+  /** Whether a policy isolates any pod of this node, as of the last `refresh`. */
+  get isolates(): boolean {
+    return this.#isolates;
+  }
+
+  /** Stores or removes a policy. Returns whether the rules may change. */
+  setPolicy(policy: NetworkPolicy, exists: boolean): boolean {
+    if (exists) this.#policies.set(keyOf(policy), policy);
+    else this.#policies.delete(keyOf(policy));
+    return this.#mark();
+  }
+
+  /** As `setPolicy`. Most changes of a pod's status do not matter. */
+  setPod(pod: Pod, exists: boolean): boolean {
+    const key = keyOf(pod);
+    const facts = exists ? podFacts(pod, this.#nodeName) : undefined;
+    const isSame = JSON.stringify(facts) === JSON.stringify(this.#pods.get(key));
+    if (facts === undefined) this.#pods.delete(key);
+    else this.#pods.set(key, facts);
+    return !isSame && this.#mark();
+  }
+
+  /** As `setPolicy`. */
+  setNamespace({ metadata }: KubeObject, exists: boolean): boolean {
+    const name = metadata.name ?? '';
+    const isSame = JSON.stringify(metadata.labels ?? {}) === JSON.stringify(this.#namespaces.get(name));
+    if (exists) this.#namespaces.set(name, metadata.labels ?? {});
+    else this.#namespaces.delete(name);
+    return !(exists && isSame) && this.#mark();
+  }
+
+  /** Computes the rules into the ledger if anything has changed. */
+  refresh(): void {
+    if (!this.#isMarked) return;
+    const cluster = { pods: [...this.#pods.values()], namespaces: this.#namespaces };
+    const rules = policyRules([...this.#policies.values()], cluster);
+    this.ledger.replace({ key: 'policies', rank: '' }, rules);
+    this.#isMarked = false;
+    this.#isolates = rules.chains.length > 0;
+  }
+
+  #mark(): true {
+    this.#isMarked = true;
+    return true;
+  }
+}
+
+const keyOf = ({ metadata }: { metadata: { namespace?: string; name?: string } }): string =>
+  `${metadata.namespace}/${metadata.name}`;
