@@ -164,6 +164,14 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     schema: [],
   },
   certificates: {},
+  scheduling: {
+    cluster: [],
+    decisions: ['cluster', 'filters', 'scores'],
+    filters: ['cluster'],
+    queue: [],
+    scores: ['cluster', 'filters'],
+    writes: ['cluster', 'filters'],
+  },
   dns: {
     forward: ['wire'],
     server: ['forward', 'wire', 'zone'],

@@ -28,6 +28,7 @@ const ARROWS: Record<string, string[]> = {
   controllers: ['base', 'kube-api', 'kube-client'],
   dns: ['base', 'host', 'kube-api', 'kube-client'],
   proxy: ['base', 'system', 'kube-api', 'kube-client'],
+  scheduling: ['base', 'kube-api', 'kube-client'],
   'api-machinery': ['base', 'host', 'kube-schema', 'kube-kinds'],
   'api-documents': ['base', 'kube-schema', 'api-machinery'],
   'custom-resources': ['base', 'kube-kinds', 'kube-schema'],

@@ -1,0 +1,121 @@
+import { type KubeObject, type Node, namespacedName, type Pod } from '@podwright/kube-api';
+import { type Budget, type Claim, hasEnded, type PersistentVolume, type StorageClass } from './objects.ts';
+import { KnownRequests, NodeState, type Snapshot } from './snapshot.ts';
+
+/** Read access to the objects of a kind, as informers have. */
+export type ObjectReader<T extends KubeObject> = {
+  get(place: { namespace?: string; name: string }): T | undefined;
+  list(): T[];
+};
+
+/** The objects that are only looked up. */
+export type LookedUp = {
+  namespaces: ObjectReader<KubeObject>;
+  claims: ObjectReader<Claim>;
+  volumes: ObjectReader<PersistentVolume>;
+  storageClasses: ObjectReader<StorageClass>;
+  budgets: ObjectReader<Budget>;
+};
+
+/**
+ * Nodes and their pods. A pod that this scheduler assigns counts at once (it is assumed), until the API server reports it assigned or
+ * removed, or its binding fails.
+ */
+export class ClusterCache {
+  readonly #lookedUp: LookedUp;
+  readonly #nodes = new Map<string, Node>();
+  /** Pods on nodes, by name of the node, then by name of the pod. */
+  readonly #pods = new Map<string, Map<string, Pod>>();
+  readonly #nodeOf = new Map<string, string>();
+  /** UIDs of assumed pods. */
+  readonly #assumed = new Set<string>();
+  readonly #requests = new KnownRequests();
+  readonly #states = new Map<string, NodeState>();
+
+  constructor(lookedUp: LookedUp) {
+    this.#lookedUp = lookedUp;
+  }
+
+  setNode(node: Node): void {
+    const { name = '' } = node.metadata;
+    this.#nodes.set(name, node);
+    this.#states.delete(name);
+  }
+
+  deleteNode({ metadata: { name = '' } }: Node): void {
+    this.#nodes.delete(name);
+    this.#states.delete(name);
+  }
+
+  /** Adds the reported state of a pod. An assumed pod that is not assigned yet keeps its node. */
+  setPod(pod: Pod): void {
+    const node = pod.spec.nodeName ?? '';
+    if (node === '' && this.#assumed.has(pod.metadata.uid)) return;
+    this.#assumed.delete(pod.metadata.uid);
+    if (node === '' || hasEnded(pod)) this.#remove(namespacedName(pod));
+    else this.#put(pod, node);
+  }
+
+  deletePod(pod: Pod): void {
+    this.#assumed.delete(pod.metadata.uid);
+    this.#remove(namespacedName(pod));
+  }
+
+  assume(pod: Pod, node: string): void {
+    this.#assumed.add(pod.metadata.uid);
+    this.#put({ ...pod, spec: { ...pod.spec, nodeName: node } }, node);
+  }
+
+  /** Takes an assumed pod from its node again. A pod that has been reported meanwhile stays. */
+  forget(pod: Pod): void {
+    if (this.#assumed.delete(pod.metadata.uid)) this.#remove(namespacedName(pod));
+  }
+
+  /** Returns a pod that has a node, or that is assumed to have one. */
+  assignedPod(key: string): Pod | undefined {
+    return this.#pods.get(this.#nodeOf.get(key) ?? '')?.get(key);
+  }
+
+  isAssumed({ metadata }: Pod): boolean {
+    return this.#assumed.has(metadata.uid);
+  }
+
+  snapshot(): Snapshot {
+    const { namespaces, claims, volumes, storageClasses, budgets } = this.#lookedUp;
+    return {
+      nodes: [...this.#nodes.keys()].map((name) => this.#state(name)),
+      budgets: budgets.list(),
+      volumes: volumes.list(),
+      namespaceLabels: (name) => namespaces.get({ name })?.metadata.labels,
+      claim: (namespace, name) => claims.get({ namespace, name }),
+      volume: (name) => volumes.get({ name }),
+      storageClass: (name) => storageClasses.get({ name }),
+    };
+  }
+
+  #state(name: string): NodeState {
+    const pods = [...(this.#pods.get(name)?.values() ?? [])];
+    const state = this.#states.get(name) ?? new NodeState(this.#nodes.get(name)!, pods, this.#requests);
+    this.#states.set(name, state);
+    return state;
+  }
+
+  #put(pod: Pod, node: string): void {
+    const key = namespacedName(pod);
+    this.#remove(key);
+    this.#nodeOf.set(key, node);
+    const pods = this.#pods.get(node) ?? new Map<string, Pod>();
+    this.#pods.set(node, pods.set(key, pod));
+    this.#states.delete(node);
+  }
+
+  #remove(key: string): void {
+    const node = this.#nodeOf.get(key);
+    if (node === undefined) return;
+    this.#nodeOf.delete(key);
+    const pods = this.#pods.get(node);
+    pods?.delete(key);
+    if (pods?.size === 0) this.#pods.delete(node);
+    this.#states.delete(node);
+  }
+}

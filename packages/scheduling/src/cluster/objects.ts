@@ -1,0 +1,67 @@
+/** The fields of API objects that the scheduler reads, and the resources that kube-client does not name. */
+import type { KubeObject, LabelSelector, NodeSelectorTerm, Resource } from '@podwright/kube-api';
+
+export type Claim = KubeObject & {
+  spec?: {
+    volumeName?: string;
+    storageClassName?: string;
+    accessModes?: string[];
+    volumeMode?: string;
+    selector?: LabelSelector;
+    resources?: { requests?: { storage?: string } };
+  };
+  status?: { phase?: string };
+};
+
+export type PersistentVolume = KubeObject & {
+  spec?: {
+    capacity?: { storage?: string };
+    claimRef?: { namespace?: string; name?: string; uid?: string };
+    accessModes?: string[];
+    volumeMode?: string;
+    storageClassName?: string;
+    nodeAffinity?: { required?: { nodeSelectorTerms: NodeSelectorTerm[] } };
+  };
+  status?: { phase?: string };
+};
+
+export type StorageClass = KubeObject & {
+  provisioner?: string;
+  volumeBindingMode?: string;
+  allowedTopologies?: { matchLabelExpressions?: { key: string; values: string[] }[] }[];
+};
+
+/** A PodDisruptionBudget. */
+export type Budget = KubeObject & {
+  spec?: { selector?: LabelSelector };
+  status?: { disruptionsAllowed?: number; disruptedPods?: Record<string, string> };
+};
+
+export const NAMESPACES: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+};
+
+export const STORAGE_CLASSES: Resource = {
+  group: 'storage.k8s.io',
+  version: 'v1',
+  plural: 'storageclasses',
+  kind: 'StorageClass',
+  namespaced: false,
+};
+
+export const BUDGETS: Resource = {
+  group: 'policy',
+  version: 'v1',
+  plural: 'poddisruptionbudgets',
+  kind: 'PodDisruptionBudget',
+  namespaced: true,
+};
+
+/** Whether a pod has ended: it takes no resources. */
+export function hasEnded({ status }: { status?: { phase?: string } }): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}

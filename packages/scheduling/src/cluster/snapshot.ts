@@ -1,0 +1,64 @@
+import type { Node, Pod, Taint } from '@podwright/kube-api';
+import { taintsOf } from './node-taints.ts';
+import type { Budget, Claim, PersistentVolume, StorageClass } from './objects.ts';
+import { type Amounts, allocatableOf, requestsOf, sumOf } from './resource-amounts.ts';
+
+/** The requests of pods, each computed once. */
+export class KnownRequests {
+  readonly #amounts = new WeakMap<Pod, Amounts>();
+
+  of(pod: Pod): Amounts {
+    const known = this.#amounts.get(pod) ?? requestsOf(pod);
+    this.#amounts.set(pod, known);
+    return known;
+  }
+}
+
+/** A node with the pods that were assigned to it and have not ended. */
+export class NodeState {
+  readonly node: Node;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The taints of the spec, and those that the conditions stand for. */
+  readonly taints: readonly Taint[];
+  readonly pods: readonly Pod[];
+  readonly allocatable: Amounts;
+  readonly requests: KnownRequests;
+  #requested: Amounts | undefined;
+
+  constructor(node: Node, pods: readonly Pod[], requests: KnownRequests = new KnownRequests()) {
+    this.node = node;
+    this.name = node.metadata.name ?? '';
+    this.labels = node.metadata.labels ?? {};
+    this.taints = taintsOf(node);
+    this.pods = pods;
+    this.requests = requests;
+    this.allocatable = allocatableOf(node);
+  }
+
+  /** What the pods request together. */
+  get requested(): Amounts {
+    this.#requested ??= sumOf(this.pods.map((pod) => this.requests.of(pod)));
+    return this.#requested;
+  }
+
+  withPods(pods: readonly Pod[]): NodeState {
+    return new NodeState(this.node, pods, this.requests);
+  }
+}
+
+/** The cluster as one decision sees it. */
+export type Snapshot = {
+  readonly nodes: readonly NodeState[];
+  readonly budgets: readonly Budget[];
+  readonly volumes: readonly PersistentVolume[];
+  namespaceLabels(namespace: string): Readonly<Record<string, string>> | undefined;
+  claim(namespace: string, name: string): Claim | undefined;
+  volume(name: string): PersistentVolume | undefined;
+  storageClass(name: string): StorageClass | undefined;
+};
+
+/** Returns a snapshot in which a node has other pods. */
+export function withNode(snapshot: Snapshot, changed: NodeState): Snapshot {
+  return { ...snapshot, nodes: snapshot.nodes.map((node) => (node.name === changed.name ? changed : node)) };
+}

@@ -1,0 +1,28 @@
+import type { Rejection } from '../filters/filter.ts';
+
+/** What a pod's condition and event say if there is no node at all. */
+export const NO_NODES = 'no nodes available to schedule pods';
+
+export type Misfit = {
+  nodeCount: number;
+  rejections: Iterable<Rejection>;
+  /** Why no node was examined. */
+  refusal?: string;
+  /** What became of preemption, with its prefix. */
+  preemption?: string;
+};
+
+/** Returns upstream's message for a pod that fits no node, such as `0/1 nodes are available: 1 Insufficient cpu. preemption: …`. */
+export function fitMessage({ nodeCount, rejections, refusal, preemption }: Misfit): string {
+  const parts = [`0/${nodeCount} nodes are available:`];
+  if (refusal !== undefined) parts.push(`${refusal}.`);
+  else {
+    const counts = new Map<string, number>();
+    for (const reason of [...rejections].flatMap(({ reasons }) => reasons))
+      counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    const texts = [...counts].map(([reason, count]) => `${count} ${reason}`).sort();
+    if (texts.length > 0) parts.push(`${texts.join(', ')}.`);
+  }
+  if (preemption !== undefined) parts.push(preemption);
+  return parts.join(' ');
+}

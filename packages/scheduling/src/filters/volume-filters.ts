@@ -1,0 +1,97 @@
+/** Filters for the claims of a pod (upstream's VolumeRestrictions, VolumeBinding and VolumeZone). */
+import type { Pod } from '@podwright/kube-api';
+import type { Claim, PersistentVolume } from '../cluster/objects.ts';
+import { podClaims } from '../cluster/pod-claims.ts';
+import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
+import { type Filter, final, type Refusal, removable } from './filter.ts';
+import { planVolumes } from './volume-plan.ts';
+
+/** A claim that only one pod may use is in use. */
+export const volumeRestrictions: Filter = (pod, snapshot) => {
+  const exclusive = podClaims(pod).filter(({ name }) =>
+    snapshot.claim(pod.metadata.namespace, name)?.spec?.accessModes?.includes('ReadWriteOncePod'),
+  );
+  if (exclusive.length === 0) return undefined;
+  const uses = (other: Pod) =>
+    other.metadata.namespace === pod.metadata.namespace &&
+    podClaims(other).some(({ name }) => exclusive.some((claim) => claim.name === name));
+  const reason =
+    'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod';
+  const user = snapshot.nodes.find(({ pods }) => pods.some(uses));
+  return (node) => {
+    if (node.pods.some(uses)) return removable(reason);
+    return user === undefined || user.name === node.name ? undefined : final(reason);
+  };
+};
+
+export const volumeBinding: Filter = (pod, snapshot) => {
+  const claims = podClaims(pod);
+  if (claims.length === 0) return undefined;
+  const refusal = refuseClaims(pod, snapshot);
+  if (refusal !== undefined) return refusal;
+  return (node) => {
+    const { reasons } = planVolumes(pod, snapshot, node);
+    return reasons.length > 0 ? final(...reasons) : undefined;
+  };
+};
+
+function refuseClaims(pod: Pod, snapshot: Snapshot): Refusal | undefined {
+  const { namespace } = pod.metadata;
+  const claims: Claim[] = [];
+  for (const { name, isEphemeral } of podClaims(pod)) {
+    const claim = snapshot.claim(namespace, name);
+    const refusal = claim === undefined ? absentClaim(name, isEphemeral) : refuseClaim(claim, pod, isEphemeral);
+    if (refusal !== undefined) return { refusal };
+    claims.push(claim!);
+  }
+  const isUnbound = claims.some((claim) => !isBound(claim) && !waitsForPod(claim, snapshot));
+  return isUnbound ? { refusal: 'pod has unbound immediate PersistentVolumeClaims' } : undefined;
+}
+
+function absentClaim(name: string, isEphemeral: boolean): string {
+  if (isEphemeral) return `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`;
+  return `persistentvolumeclaim "${name}" not found`;
+}
+
+function refuseClaim({ metadata, spec, status }: Claim, pod: Pod, isEphemeral: boolean): string | undefined {
+  if (status?.phase === 'Lost')
+    return `persistentvolumeclaim "${metadata.name}" bound to non-existent persistentvolume "${spec?.volumeName ?? ''}"`;
+  if (metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim "${metadata.name}" is being deleted`;
+  const isOwned = metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === pod.metadata.uid);
+  if (!isEphemeral || isOwned) return undefined;
+  const { namespace, name } = pod.metadata;
+  return `PVC ${metadata.namespace}/${metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`;
+}
+
+/** Whether a claim is bound, from both sides. */
+export function isBound({ metadata, spec }: Claim): boolean {
+  return (spec?.volumeName ?? '') !== '' && metadata.annotations?.['pv.kubernetes.io/bind-completed'] !== undefined;
+}
+
+/** Whether a claim is bound only once a pod that uses it has a node. */
+function waitsForPod({ spec }: Claim, snapshot: Snapshot): boolean {
+  const binding = snapshot.storageClass(spec?.storageClassName ?? '')?.volumeBindingMode;
+  return (spec?.volumeName ?? '') === '' && binding === 'WaitForFirstConsumer';
+}
+
+const ZONE_LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
+
+/** The zone and region in the labels of volumes must be the node's, if the node has any. */
+export const volumeZone: Filter = (pod, snapshot) => {
+  const volumes = podClaims(pod).flatMap(({ name }) => {
+    const volumeName = snapshot.claim(pod.metadata.namespace, name)?.spec?.volumeName ?? '';
+    return snapshot.volume(volumeName) ?? [];
+  });
+  if (volumes.length === 0) return undefined;
+  return ({ labels }) => {
+    if (!ZONE_LABELS.some((label) => Object.hasOwn(labels, label))) return undefined;
+    const isElsewhere = (volume: PersistentVolume) => ZONE_LABELS.some((label) => !isInZone(volume, label, labels));
+    return volumes.some(isElsewhere) ? final('node(s) had no available volume zone') : undefined;
+  };
+};
+
+/** Several zones of a volume are joined by `__`. */
+function isInZone({ metadata }: PersistentVolume, label: string, labels: NodeState['labels']): boolean {
+  const zones = metadata.labels?.[label];
+  return zones === undefined || (labels[label] !== undefined && zones.split('__').includes(labels[label]));
+}

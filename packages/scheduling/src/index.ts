@@ -1,0 +1,1 @@
+export { type RunningScheduler, type SchedulerOptions, startScheduler } from './start-scheduler.ts';

@@ -1,0 +1,169 @@
+import { EventLoopBudget, errorMessage, type Logger } from '@podwright/base';
+import { type EventRecorder, eventSubject, namespacedName, type Pod, podPriority } from '@podwright/kube-api';
+import { isApiStatus, type KubeClient } from '@podwright/kube-client';
+import type { ClusterCache } from './cluster/cluster-cache.ts';
+import type { Claim } from './cluster/objects.ts';
+import { type Decision, decidePod, type Nominated } from './decisions/decide-pod.ts';
+import type { Preemption } from './decisions/preemption.ts';
+import { isBound } from './filters/volume-filters.ts';
+import { planVolumes } from './filters/volume-plan.ts';
+import type { SchedulingQueue } from './queue/scheduling-queue.ts';
+import { bind, clearNomination, evictVictim, writeWaiting } from './writes/pod-writes.ts';
+import { bindVolumes } from './writes/volume-writes.ts';
+
+export type SchedulerParts = {
+  client: KubeClient;
+  cache: ClusterCache;
+  queue: SchedulingQueue;
+  events: EventRecorder;
+  /** Returns the current state of a pod. */
+  pod: (pod: Pod) => Pod | undefined;
+  claim: (claim: Claim) => Claim | undefined;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+/** Bindings that are under way at the same time. */
+const MAX_BINDINGS = 32;
+
+/** Longest note of an event (upstream's NoteLengthLimit). */
+const MAX_NOTE_LENGTH = 1024;
+const CUT = ' ...';
+
+/** Decides about one pod after another; bindings run beside the next decisions. */
+export class Scheduler {
+  readonly #parts: SchedulerParts;
+  /** By UID of the pod. */
+  readonly #nominated = new Map<string, Nominated>();
+  readonly #bindings = new Set<Promise<void>>();
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs until the signal aborts. */
+  async run(): Promise<void> {
+    const { queue, signal } = this.#parts;
+    const budget = new EventLoopBudget();
+    for (let pod = await queue.next(signal); pod !== undefined; pod = await queue.next(signal)) {
+      await this.#schedule(pod);
+      if (budget.isSpent) await budget.renew();
+      while (this.#bindings.size >= MAX_BINDINGS) await Promise.race(this.#bindings);
+    }
+    await Promise.all(this.#bindings);
+  }
+
+  /** Notes the nomination of a pod as the API server reports it. */
+  nominated(pod: Pod, node: string): void {
+    this.#nominated.set(pod.metadata.uid, { pod, node });
+  }
+
+  /** Forgets the nomination of a pod that was deleted or has a node. */
+  forgetNomination({ metadata }: Pod): void {
+    this.#nominated.delete(metadata.uid);
+  }
+
+  async #schedule(pod: Pod): Promise<void> {
+    const { cache, queue, logger } = this.#parts;
+    const key = namespacedName(pod);
+    try {
+      const decision = decidePod(pod, cache.snapshot(), [...this.#nominated.values()]);
+      if (decision.kind === 'assign') this.#assign(pod, decision.node);
+      else await this.#keepWaiting(pod, decision);
+    } catch (error) {
+      logger.warn({ pod: key, error: errorMessage(error) }, 'schedule a pod failed, trying again');
+      queue.failed(key, { isError: true });
+    }
+  }
+
+  #assign(pod: Pod, node: string): void {
+    const { cache, queue } = this.#parts;
+    const snapshot = cache.snapshot();
+    const plan = planVolumes(pod, snapshot, snapshot.nodes.find(({ name }) => name === node)!);
+    cache.assume(pod, node);
+    queue.delete(namespacedName(pod));
+    this.#nominated.delete(pod.metadata.uid);
+    const binding = this.#bind(pod, node, plan).finally(() => this.#bindings.delete(binding));
+    this.#bindings.add(binding);
+  }
+
+  /** Never rejects. */
+  async #bind(pod: Pod, node: string, plan: ReturnType<typeof planVolumes>): Promise<void> {
+    const { client, events, claim, signal } = this.#parts;
+    try {
+      await bindVolumes(plan, { client, node, claim, isBound, signal });
+      await bind(client, pod, node);
+      events.event(eventSubject(pod), 'Normal', 'Scheduled', `Successfully assigned ${namespacedName(pod)} to ${node}`);
+    } catch (error) {
+      await this.#bindingFailed(pod, error);
+    }
+  }
+
+  async #bindingFailed(pod: Pod, error: unknown): Promise<void> {
+    const { client, cache, queue, logger, signal } = this.#parts;
+    cache.forget(pod);
+    queue.clusterChanged(); // others may fit now
+    const current = this.#parts.pod(pod);
+    const isOver =
+      current === undefined || current.metadata.uid !== pod.metadata.uid || (current.spec.nodeName ?? '') !== '';
+    if (signal.aborted || isOver || isApiStatus(error, 404)) return;
+    const message = errorMessage(error);
+    logger.warn({ pod: namespacedName(pod), error: message }, 'bind a pod failed, trying again');
+    queue.put(current);
+    queue.failed(namespacedName(pod), { isError: true });
+    this.#warn(current, message);
+    await this.#tryWrite(pod, () => writeWaiting(client, current, { reason: 'SchedulerError', message }));
+  }
+
+  async #keepWaiting(pod: Pod, decision: Decision & { kind: 'wait' }): Promise<void> {
+    const { client, queue } = this.#parts;
+    const { preemption, clearsNomination, message } = decision;
+    const current = this.#parts.pod(pod) ?? pod;
+    if (clearsNomination) this.#nominated.delete(pod.metadata.uid);
+    if (preemption !== undefined) this.#nominated.set(pod.metadata.uid, { pod, node: preemption.node });
+    queue.failed(namespacedName(pod), { isError: false });
+    this.#warn(pod, message);
+    const nominatedNodeName = preemption?.node ?? (clearsNomination ? null : undefined);
+    await this.#tryWrite(pod, () =>
+      writeWaiting(client, current, { reason: 'Unschedulable', message, nominatedNodeName }),
+    );
+    if (preemption !== undefined) await this.#preempt(pod, preemption);
+  }
+
+  async #preempt(pod: Pod, { node, victims }: Preemption): Promise<void> {
+    const { client, events } = this.#parts;
+    for (const other of this.#lessImportant(pod, node)) {
+      this.#nominated.delete(other.metadata.uid);
+      await this.#tryWrite(other, () => clearNomination(client, other));
+    }
+    const left = victims.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const evict = async (victim: Pod) => {
+      await evictVictim(client, victim);
+      const message = `Preempted by pod ${pod.metadata.uid} on node ${node}`;
+      events.event(eventSubject(victim), 'Normal', 'Preempted', message);
+    };
+    await Promise.all(left.map(evict));
+  }
+
+  /** Pods for which less important room is being made on the node: they look for another one. */
+  #lessImportant(pod: Pod, node: string): Pod[] {
+    const others = [...this.#nominated.values()].filter((other) => other.node === node);
+    return others.map((other) => other.pod).filter((other) => podPriority(other) < podPriority(pod));
+  }
+
+  #warn(pod: Pod, message: string): void {
+    const note = message.length <= MAX_NOTE_LENGTH ? message : message.slice(0, MAX_NOTE_LENGTH - CUT.length) + CUT;
+    this.#parts.events.event(eventSubject(pod), 'Warning', 'FailedScheduling', note);
+  }
+
+  /** A status that cannot be written is written after the next attempt. */
+  async #tryWrite(pod: Pod, write: () => Promise<void>): Promise<void> {
+    const { logger, signal } = this.#parts;
+    try {
+      await write();
+    } catch (error) {
+      if (signal.aborted || isApiStatus(error, 404) || isApiStatus(error, 409)) return;
+      logger.warn({ pod: namespacedName(pod), error: errorMessage(error) }, "write a pod's status failed");
+    }
+  }
+}
