@@ -118,7 +118,9 @@ async function measure(rate: number, seconds: number): Promise<void> {
   console.log('|---|---|---|---|---|---|---|---|---|');
   const rates = `${Math.round(load.sent / seconds)} | ${Math.round(times.length / seconds)} | ${load.sent - times.length}`;
   const costs = `${(cpuMs / (seconds * 1000)).toFixed(2)} | ${((cpuMs * 1000) / times.length).toFixed(1)}`;
-  console.log(`| ${rates} | ${at(0.5)} | ${at(0.99)} | ${at(1)} | ${costs} | ${after.rssMb.toFixed(0)} MiB |`);
+  console.log(
+    `| ${rates} | ${at(0.5)} | ${at(0.99)} | ${at(1)} | ${costs} | ${before.rssMb.toFixed(0)} → ${after.rssMb.toFixed(0)} MiB |`,
+  );
 }
 
 const [first, second] = process.argv.slice(2);

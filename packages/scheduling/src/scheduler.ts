@@ -107,10 +107,11 @@ export class Scheduler {
     const isOver =
       current === undefined || current.metadata.uid !== pod.metadata.uid || (current.spec.nodeName ?? '') !== '';
     if (signal.aborted || isOver || isApiStatus(error, 404)) return;
-    const message = errorMessage(error);
-    logger.warn({ pod: namespacedName(pod), error: message }, 'bind a pod failed, trying again');
     queue.put(current);
     queue.failed(namespacedName(pod), { isError: true });
+    if (isApiStatus(error, 409)) return; // another client was faster, or has changed what the pod needs
+    const message = errorMessage(error);
+    logger.warn({ pod: namespacedName(pod), error: message }, 'bind a pod failed, trying again');
     this.#warn(current, message);
     await this.#tryWrite(pod, () => writeWaiting(client, current, { reason: 'SchedulerError', message }));
   }

@@ -60,7 +60,7 @@ async function forwarderTo(...behaviours: Behaviour[]) {
     ask: (name: string, client = 'a') => forwarder.resolve(question(name), client),
     async [Symbol.asyncDispose]() {
       forwarder.close();
-      for (const resolver of resolvers) await resolver[Symbol.asyncDispose]();
+      for (const resolver of resolvers) await resolver[Symbol.asyncDispose]().catch(() => undefined); // a test may have closed it
     },
   };
 }
@@ -77,7 +77,9 @@ test('an answer is asked for once while it is kept, and by clients at the same t
 test('the ports and IDs of queries differ', async () => {
   await using parts = await forwarderTo(right);
   await Promise.all(Array.from({ length: 20 }, (_, index) => parts.ask(`${index}.example`)));
-  assert.ok(new Set(parts.resolvers[0]!.asked.map(({ query }) => query.id)).size > 15);
+  const { asked } = parts.resolvers[0]!;
+  assert.ok(new Set(asked.map(({ query }) => query.id)).size > 15);
+  assert.ok(new Set(asked.map(({ port }) => port)).size > 15);
 });
 
 test('answers with another ID or to another question do not count', async () => {
@@ -104,6 +106,14 @@ test('if a resolver does not answer, the next one is asked, and is then asked fi
   assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
   await parts.ask('b.example');
   assert.deepEqual(parts.resolvers[0]!.names, ['a.example']);
+});
+
+test('a resolver that is not there is not waited for', async () => {
+  await using parts = await forwarderTo(right);
+  await parts.resolvers[0]![Symbol.asyncDispose]();
+  const startedMs = performance.now();
+  await assert.rejects(parts.ask('a.example'), { code: 'unavailable' });
+  assert.ok(performance.now() - startedMs < 400, 'less than one time-out');
 });
 
 test('a refusal is returned only if no other resolver has an answer', async () => {

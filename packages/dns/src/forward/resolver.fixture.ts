@@ -17,7 +17,8 @@ export type FakeReply = {
   authorities?: ResourceRecord[];
 };
 
-export type Asked = { query: Query; isTcp: boolean };
+/** A query; `port` is the client's. */
+export type Asked = { query: Query; isTcp: boolean; port: number };
 
 /** Returns what the resolver sends: nothing, one answer or several, or bytes. */
 export type Behaviour = (asked: Asked) => FakeReply | FakeReply[] | Buffer | undefined;
@@ -50,11 +51,13 @@ export class FakeResolver implements AsyncDisposable {
   private constructor(behaviour: Behaviour) {
     this.behaviour = behaviour;
     this.#udp = createSocket('udp4', (request, from) => {
-      for (const reply of this.#replies(request, false)) this.#udp.send(reply, from.port, from.address);
+      for (const reply of this.#replies(request, { isTcp: false, port: from.port }))
+        this.#udp.send(reply, from.port, from.address);
     });
     this.#tcp = createServer((socket) => {
       const onMessage = (request: Buffer) => {
-        for (const reply of this.#replies(request, true)) socket.write(framed(reply));
+        for (const reply of this.#replies(request, { isTcp: true, port: socket.remotePort ?? 0 }))
+          socket.write(framed(reply));
       };
       const frames = new FrameReader({ maxBytes: 65_535, onMessage });
       socket.on('data', (chunk: Buffer) => frames.add(chunk));
@@ -76,11 +79,11 @@ export class FakeResolver implements AsyncDisposable {
     this.#tcp.close();
   }
 
-  #replies(request: Buffer, isTcp: boolean): Buffer[] {
+  #replies(request: Buffer, from: Omit<Asked, 'query'>): Buffer[] {
     const query = readQuery(request);
     if (query?.question === undefined) return [];
-    this.asked.push({ query, isTcp });
-    const replies = [this.behaviour({ query, isTcp })].flat();
+    this.asked.push({ query, ...from });
+    const replies = [this.behaviour({ query, ...from })].flat();
     return replies.flatMap((reply) =>
       reply === undefined ? [] : [Buffer.isBuffer(reply) ? reply : replyBytes(query, reply)],
     );
