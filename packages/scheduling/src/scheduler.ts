@@ -30,7 +30,7 @@ const MAX_BINDINGS = 32;
 const MAX_NOTE_LENGTH = 1024;
 const CUT = ' ...';
 
-/** Decides about one pod after another; bindings run beside the next decisions. */
+/** Decides about one pod after another; bindings run during the next decisions. */
 export class Scheduler {
   readonly #parts: SchedulerParts;
   /** By UID of the pod. */

@@ -17,7 +17,7 @@ export type ForwardedQuestion = Question & { dnssecOk: boolean; checkingDisabled
 
 export type ExchangeOptions = { endpoint: Endpoint; timeoutMs: number; withEdns: boolean; signal: AbortSignal };
 
-/** Returned by `askByUdp` if somebody sends wrong answers, perhaps to guess a right one. */
+/** Returned by `askByUdp` after several wrong answers, which may be attempts to guess the right one. */
 export const FORGED = 'forged';
 
 /**

@@ -91,7 +91,7 @@ test('answers with another ID or to another question do not count', async () => 
   assert.equal((await parts.ask('a.example')).answer.rcode, RCODE.NOERROR);
 });
 
-test('a question is asked by TCP if its answer is truncated, or somebody forges answers', async () => {
+test('a question is asked by TCP if its answer is truncated, or answers are forged', async () => {
   await using parts = await forwarderTo(({ query, isTcp }) => {
     if (isTcp) return { answers: [address(query.question.name)] };
     if (query.question.name === 'long.example') return { flags: FLAG.truncated };

@@ -124,7 +124,7 @@ export class Forwarder {
 }
 
 /**
- * Asks a resolver by UDP; by TCP if its answer does not fit, or somebody forges answers. A resolver that does not know EDNS is asked
+ * Asks a resolver by UDP; by TCP if its answer does not fit, or answers are forged. A resolver that does not know EDNS is asked
  * without (RFC 6891, section 7).
  */
 async function askOne(question: ForwardedQuestion, options: ExchangeOptions): Promise<UpstreamAnswer> {

@@ -53,7 +53,7 @@ function matchQuestion(message: Buffer, { name, type, class: klass }: Question):
   }
 }
 
-/** Cuts the message before its OPT record, which is about one hop only. The records after it are additional ones, which no client needs. */
+/** Cuts the message before its OPT record, which is about one hop only. The additional records after it are not needed. */
 function withoutOptions(
   message: Buffer,
   questionEnd: number,

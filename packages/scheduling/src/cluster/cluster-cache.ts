@@ -106,7 +106,8 @@ export class ClusterCache {
     this.#nodeOf.set(key, node);
     const pods = this.#pods.get(node) ?? new Map<string, Pod>();
     this.#pods.set(node, pods.set(key, pod));
-    this.#states.delete(node);
+    const state = this.#states.get(node);
+    if (state !== undefined) this.#states.set(node, state.withPod(pod));
   }
 
   #remove(key: string): void {

@@ -42,6 +42,13 @@ export class NodeState {
     return this.#requested;
   }
 
+  /** Returns the node with one more pod. It costs less than `withPods`. */
+  withPod(pod: Pod): NodeState {
+    const state = this.withPods([...this.pods, pod]);
+    state.#requested = sumOf([this.requested, this.requests.of(pod)]);
+    return state;
+  }
+
   withPods(pods: readonly Pod[]): NodeState {
     return new NodeState(this.node, pods, this.requests);
   }

@@ -24,6 +24,7 @@ export function decidePod(pod: Pod, given: Snapshot, nominated: readonly Nominat
   const { fitting, rejections, refusal } = filterNodes(pod, snapshot);
   const wanted = fitting.find(({ name }) => name === nominatedNode(pod));
   if (wanted !== undefined) return { kind: 'assign', node: wanted.name };
+  if (fitting.length === 1) return { kind: 'assign', node: fitting[0]!.name };
   if (fitting.length > 0) return { kind: 'assign', node: best(totalScores(pod, fitting, snapshot)) };
   const found = findPreemption(pod, snapshot, rejections);
   const preempts = 'node' in found;

@@ -57,7 +57,7 @@ function isPreempted({ metadata, status }: Pod): boolean {
   );
 }
 
-/** Removes all pods of lower priority, then puts back as many as fit beside the pod: first those whose budgets would be violated. */
+/** Removes all pods of lower priority, then puts back as many as fit together with the pod: first those whose budgets would be violated. */
 function victimsOn(pod: Pod, snapshot: Snapshot, node: NodeState): Candidate | Rejection {
   const potential = node.pods.filter((other) => podPriority(other) < podPriority(pod)).sort(byImportance);
   if (potential.length === 0) return NO_VICTIMS;
@@ -67,7 +67,7 @@ function victimsOn(pod: Pod, snapshot: Snapshot, node: NodeState): Candidate | R
   const violating = new Set(violatingPods(potential, snapshot.budgets));
   const victims: Pod[] = [];
   for (const other of [...potential].sort((a, b) => Number(violating.has(b)) - Number(violating.has(a)))) {
-    const restored = current.withPods([...current.pods, other]);
+    const restored = current.withPod(other);
     if (rejectionBy(pod, withNode(snapshot, restored), restored) === undefined) current = restored;
     else victims.push(other);
   }
