@@ -18,6 +18,7 @@ const responder = new Responder({
   records: testCluster(),
   forwarder: new Forwarder({ path: '/dev/null', own: [], logger: silentLogger }),
   clients: new ClientNetworks(['10.0.0.0/8']),
+  logger: { ...silentLogger, error: (fields) => assert.fail(JSON.stringify(fields)) },
 });
 const origin = { address: '10.0.0.1', isTcp: false };
 

@@ -198,7 +198,7 @@ async function responderWith(resolverOptions: { answers?: ResourceRecord[]; onNa
     timeoutsMs: [300],
   });
   const clients = new ClientNetworks(['10.88.0.0/16', 'fd00::/64']);
-  const responder = new Responder({ records: testCluster(), forwarder, clients });
+  const responder = new Responder({ records: testCluster(), forwarder, clients, logger: silentLogger });
   return {
     forwarder,
     ask: async (request: Buffer, address = '10.88.0.5') => (await responder.reply(request, { address, isTcp: false }))!,
@@ -265,6 +265,22 @@ test('an alias of a name outside is answered with its addresses', async () => {
   );
   assert.equal(reply.subarray(-16).toString('hex'), 'fd000000000000000000000000000004');
   assert.equal(show(name, await parts.ask(queryBytes(name, { type: TYPE.TXT }))).answers, 1);
+});
+
+test('a query that meets a defect is answered with SERVFAIL', () => {
+  const records = testCluster();
+  records.service = () => {
+    throw new Error('defect');
+  };
+  const forwarder = new Forwarder({ path: '/dev/null', own: [], logger: silentLogger });
+  const responder = new Responder({
+    records,
+    forwarder,
+    clients: new ClientNetworks(['10.0.0.1']),
+    logger: silentLogger,
+  });
+  const reply = responder.reply(queryBytes('web.shop.svc.cluster.local'), { address: '10.0.0.1', isTcp: false });
+  assert.equal((reply as Buffer).readUInt16BE(2) & 0xf, RCODE.SERVFAIL);
 });
 
 test('a resolver that forwards to this server is found, and not asked again', async () => {

@@ -53,7 +53,7 @@ export async function startDns(options: DnsOptions): Promise<DnsServer> {
   const own = addresses.map((address) => ({ address, port: options.port ?? DEFAULT_PORT }));
   const forwarder = new Forwarder({ path: upstream, own, logger });
   const networks = new ClientNetworks([...LOOPBACK, ...addresses, ...clients]);
-  const responder = new Responder({ records, forwarder, clients: networks });
+  const responder = new Responder({ records, forwarder, clients: networks, logger });
   const undo = new Undo();
   try {
     const port = await listen({ addresses, port: options.port ?? DEFAULT_PORT, responder, logger }, undo);

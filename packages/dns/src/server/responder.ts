@@ -1,6 +1,6 @@
 /** Answers single queries. */
 import { randomInt } from 'node:crypto';
-import { errorCode } from '@podwright/base';
+import { errorCode, errorMessage, type Logger } from '@podwright/base';
 import { aliasRecords } from '../forward/alias-records.ts';
 import type { ForwardedQuestion } from '../forward/exchange.ts';
 import type { Forwarder } from '../forward/forwarder.ts';
@@ -29,9 +29,17 @@ export type Origin = { address: string; isTcp: boolean };
 /** The bytes to send; `undefined` if nothing may be sent. The promise never rejects. */
 export type Reply = Buffer | undefined | Promise<Buffer>;
 
-export type ResponderOptions = { records: ClusterRecords; forwarder: Forwarder; clients: ClientNetworks };
+export type ResponderOptions = {
+  records: ClusterRecords;
+  forwarder: Forwarder;
+  clients: ClientNetworks;
+  logger: Logger;
+};
 
 type Asked = { query: Query; request: Buffer; origin: Origin };
+
+/** A record with a compressed name and an IPv4 address, the smallest of the cluster's records. */
+const MIN_RECORD_BYTES = 16;
 
 /** Largest random number for the order of addresses. */
 const MAX_TURN = 1 << 16;
@@ -48,11 +56,22 @@ export class Responder {
     const query = readQuery(request);
     if (query === undefined) return undefined;
     if (query.question === undefined) return this.#refusal(query, query.rcode);
+    try {
+      return this.#replyTo({ query, request, origin });
+    } catch (error) {
+      // a defect must not end the process that serves the cluster
+      this.#options.logger.error({ name: query.question.name, error: errorMessage(error) }, 'answer a query failed');
+      return this.#refusal(query, RCODE.SERVFAIL);
+    }
+  }
+
+  #replyTo(asked: Asked): Reply {
+    const { query, origin } = asked;
     if (!this.#options.clients.has(origin.address)) return this.#refusal(query, RCODE.REFUSED);
     if (query.edns !== undefined && query.edns.version > 0) return this.#refusal(query, RCODE.BADVERS);
     if (query.question.class !== CLASS_IN) return this.#refusal(query, RCODE.REFUSED);
-    const asked = { query, request, origin };
-    const found = answer(query.question, this.#options.records, randomInt(MAX_TURN));
+    const limit = Math.ceil(maxBytes(query, origin) / MIN_RECORD_BYTES); // more cannot fit
+    const found = answer(query.question, this.#options.records, { turn: randomInt(MAX_TURN), limit });
     if (found === undefined) return this.#forwarded(asked);
     return found.alias === undefined ? this.#answered(asked, found) : this.#aliased(asked, found);
   }
@@ -98,10 +117,10 @@ export class Responder {
     const place = { query, request, maxBytes: maxBytes(query, origin) };
     const cached = forwarder.cached(question);
     if (cached !== undefined) return forwardedReply(cached, forwarder.ageSeconds(cached), place);
-    return forwarder.resolve(question, origin.address).then(
-      (found) => forwardedReply(found, forwarder.ageSeconds(found), place),
-      (error: unknown) => this.#refusal(query, failureCode(error)),
-    );
+    return forwarder
+      .resolve(question, origin.address)
+      .then((found) => forwardedReply(found, forwarder.ageSeconds(found), place))
+      .catch((error: unknown) => this.#refusal(query, failureCode(error)));
   }
 
   /** A reply without records: the question, if it could be read, and the response code. */

@@ -1,20 +1,25 @@
 import { TYPE } from '../wire/numbers.ts';
 import type { Question } from '../wire/read-query.ts';
 import type { AddressRecord } from '../wire/record.ts';
+import type { Addresses } from './cluster-records.ts';
 import { TTL_SECONDS } from './zone-authority.ts';
 
-/** Returns the records for the addresses of the question's family, beginning with the one at `turn` modulo their number. */
-export function addressRecords(question: Question, addresses: readonly string[], turn: number): AddressRecord[] {
+/** Which of many records an answer has: `limit` of them, beginning with the one at `turn` modulo their number. */
+export type Choice = { turn: number; limit: number };
+
+/** Returns records for the addresses of the question's family. */
+export function addressRecords(question: Question, addresses: Addresses, { turn, limit }: Choice): AddressRecord[] {
   const family = question.type === TYPE.A ? 'A' : question.type === TYPE.AAAA ? 'AAAA' : undefined;
   if (family === undefined) return [];
-  const matching = addresses.filter((address) => familyOf(address) === family);
-  const first = matching.length > 1 ? turn % matching.length : 0;
-  const ordered = [...matching.slice(first), ...matching.slice(0, first)];
-  return ordered.map((address) => addressRecord(question.name, address));
+  const all = addresses[family];
+  const first = all.length > 1 ? turn % all.length : 0;
+  const chosen = [
+    ...all.slice(first, first + limit),
+    ...all.slice(0, Math.min(first, Math.max(0, first + limit - all.length))),
+  ];
+  return chosen.map((address) => ({ name: question.name, ttl: TTL_SECONDS, type: family, address }));
 }
 
 export function addressRecord(name: string, address: string): AddressRecord {
-  return { name, ttl: TTL_SECONDS, type: familyOf(address), address };
+  return { name, ttl: TTL_SECONDS, type: address.includes(':') ? 'AAAA' : 'A', address };
 }
-
-const familyOf = (address: string): 'A' | 'AAAA' => (address.includes(':') ? 'AAAA' : 'A');

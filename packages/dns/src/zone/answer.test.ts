@@ -10,7 +10,7 @@ type TypeName = keyof typeof TYPE;
 const cluster = testCluster();
 
 const ask = (name: string, type: TypeName, turn = 0): Answer | undefined =>
-  answer({ name, type: TYPE[type], class: CLASS_IN }, cluster, turn);
+  answer({ name, type: TYPE[type], class: CLASS_IN }, cluster, { turn });
 
 const dataOf = (record: ResourceRecord): string => {
   switch (record.type) {

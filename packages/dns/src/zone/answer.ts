@@ -7,9 +7,9 @@ import { isWithin, lowered } from '../wire/names.ts';
 import { RCODE, TYPE } from '../wire/numbers.ts';
 import type { Question } from '../wire/read-query.ts';
 import type { ResourceRecord } from '../wire/record.ts';
-import { addressRecord, addressRecords } from './address-records.ts';
-import type { ClusterRecords } from './cluster-records.ts';
-import { type FoundName, findName } from './find-name.ts';
+import { addressRecord, addressRecords, type Choice } from './address-records.ts';
+import type { ClusterRecords, FoundName } from './cluster-records.ts';
+import { findName } from './find-name.ts';
 import { serviceRecords } from './service-records.ts';
 import { authorityOf, TTL_SECONDS } from './zone-authority.ts';
 
@@ -31,21 +31,25 @@ const VERSION_TTL_SECONDS = 28_800;
 const MAX_ALIASES = 10;
 
 /**
- * Returns the answer to a question of class IN, or `undefined` if it is about a name that is not the cluster's. `turn` selects the order of
- * several addresses: it begins with the address of this index, modulo the number of addresses.
+ * Returns the answer to a question of class IN, or `undefined` if it is about a name that is not the cluster's. Of several
+ * addresses, the first one is that at `turn` modulo their number. An answer has at most `limit` records.
  */
-export function answer(question: Question, records: ClusterRecords, turn = 0): Answer | undefined {
+export function answer(
+  question: Question,
+  records: ClusterRecords,
+  { turn = 0, limit = Number.POSITIVE_INFINITY }: Partial<Choice> = {},
+): Answer | undefined {
   const name = lowered(question.name);
   if (!isWithin(name, records.domain)) return reverseAnswer(question, name, records);
   if (question.type === TYPE.AXFR || question.type === TYPE.IXFR) return empty(RCODE.REFUSED);
   const found = findName(name, records);
   if (found === undefined) return negative(records, RCODE.NXDOMAIN);
-  if (found.kind === 'alias') return aliasAnswer(question, found.target, { records, turn });
-  const result = positive(question, found, { records, turn });
+  if (found.kind === 'alias') return aliasAnswer(question, found.target, { records, turn, limit });
+  const result = positive(question, found, { records, turn, limit });
   return result.answers.length > 0 ? result : negative(records, RCODE.NOERROR);
 }
 
-type Context = { records: ClusterRecords; turn: number };
+type Context = Choice & { records: ClusterRecords };
 
 function empty(rcode: number): Answer {
   return { rcode, answers: [], authorities: [], additionals: [] };
@@ -69,11 +73,8 @@ function reverseAnswer(question: Question, name: string, records: ClusterRecords
 
 const own = ({ name }: Question) => ({ name, ttl: TTL_SECONDS });
 
-function positive(
-  question: Question,
-  found: Exclude<FoundName, { kind: 'alias' }>,
-  { records, turn }: Context,
-): Answer {
+function positive(question: Question, found: Exclude<FoundName, { kind: 'alias' }>, context: Context): Answer {
+  const { records, limit } = context;
   const result = empty(RCODE.NOERROR);
   switch (found.kind) {
     case 'apex':
@@ -85,10 +86,10 @@ function positive(
         answers: [{ name: question.name, ttl: VERSION_TTL_SECONDS, type: 'TXT', text: SCHEMA_VERSION }],
       };
     case 'addresses':
-      if (question.type !== TYPE.SRV) return { ...result, answers: addressRecords(question, found.addresses, turn) };
-      return { ...result, ...serviceRecords(question, found.targets, records.domain) };
+      if (question.type !== TYPE.SRV) return { ...result, answers: addressRecords(question, found.addresses, context) };
+      return { ...result, ...serviceRecords(question, found.targets, { domain: records.domain, limit }) };
     case 'service':
-      return { ...result, ...serviceRecords(question, found.targets, records.domain) };
+      return { ...result, ...serviceRecords(question, found.targets, { domain: records.domain, limit }) };
     case 'branch':
       return result;
   }

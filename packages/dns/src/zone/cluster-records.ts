@@ -14,7 +14,28 @@ export type ServiceEntry = {
   externalName: string | undefined;
   ports: readonly PortRecord[];
   endpoints: readonly EndpointRecord[];
+  /** What was found for the service and its ports, by the labels below the service: services may have thousands of endpoints. */
+  found: Map<string, FoundName>;
 };
+
+/** Where an SRV record points: a name below the domain, and its addresses. */
+export type ServiceTarget = { relative: RelativeName; addresses: readonly string[]; port: number };
+
+/** Returns the distinct targets of a name. They are computed by the first call. */
+export type Targets = () => readonly ServiceTarget[];
+
+/** Distinct addresses by family. */
+export type Addresses = { A: readonly string[]; AAAA: readonly string[] };
+
+/**
+ * What a name of the cluster has. `branch`: no record, but names below it exist. `service`: SRV records only. `addresses` has also SRV
+ * records for services and endpoints, which are found by `targets`.
+ */
+export type FoundName =
+  | { kind: 'apex' | 'version' | 'branch' }
+  | { kind: 'addresses'; addresses: Addresses; targets: Targets }
+  | { kind: 'alias'; target: string }
+  | { kind: 'service'; targets: Targets };
 
 /** A name below the cluster's domain without the domain, such as `web.default.svc`. */
 export type RelativeName = string;

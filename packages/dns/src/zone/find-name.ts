@@ -1,21 +1,18 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { labelsOf } from '../wire/names.ts';
-import type { ClusterRecords, EndpointRecord, PortRecord, ServiceEntry } from './cluster-records.ts';
-
-/** Where an SRV record points: a name below the domain, and its addresses. */
-export type ServiceTarget = { relative: string; addresses: readonly string[]; port: number };
-
-/**
- * What a name of the cluster has. `branch`: no record, but names below it exist. `service`: SRV records only. `addresses` has also SRV
- * records for services and endpoints, which are found by `targets`.
- */
-export type FoundName =
-  | { kind: 'apex' | 'version' | 'branch' }
-  | { kind: 'addresses'; addresses: readonly string[]; targets: readonly ServiceTarget[] }
-  | { kind: 'alias'; target: string }
-  | { kind: 'service'; targets: readonly ServiceTarget[] };
+import type {
+  Addresses,
+  ClusterRecords,
+  EndpointRecord,
+  FoundName,
+  PortRecord,
+  ServiceEntry,
+  ServiceTarget,
+  Targets,
+} from './cluster-records.ts';
 
 const BRANCH: FoundName = { kind: 'branch' };
+const NO_TARGETS: Targets = () => [];
 
 /** Finds a lower-case name that is the cluster's domain or below it. Returns `undefined` if it does not exist. */
 export function findName(name: string, records: ClusterRecords): FoundName | undefined {
@@ -41,7 +38,7 @@ function serverName(
 ): FoundName | undefined {
   if (label === undefined) return BRANCH;
   if (label !== 'ns' || rest.length > 0) return undefined;
-  return { kind: 'addresses', addresses: records.serverAddresses, targets: [] };
+  return { kind: 'addresses', addresses: byFamily(records.serverAddresses), targets: NO_TARGETS };
 }
 
 /** A pod's name is its address with dashes. Whether there is a pod with this address is not checked (`pods insecure` of CoreDNS). */
@@ -49,7 +46,7 @@ function podName(label: string): FoundName | undefined {
   const isIPv4Label = label.split('-').length === 4 && !label.includes('--');
   const address = label.replaceAll('-', isIPv4Label ? '.' : ':');
   if (!isIPv4(address) && !isIPv6(address)) return undefined;
-  return { kind: 'addresses', addresses: [address], targets: [] };
+  return { kind: 'addresses', addresses: byFamily([address]), targets: NO_TARGETS };
 }
 
 /** `labels`: the service's, then those below it, in reverse order of the name. */
@@ -60,15 +57,24 @@ function serviceName(labels: readonly string[], namespace: string, records: Clus
   const at = { service, relative: `${name}.${namespace}.svc` };
   if (service.externalName !== undefined)
     return first === undefined ? { kind: 'alias', target: service.externalName } : undefined;
-  if (second !== undefined) return portName(at, { protocol: first ?? '', port: second });
+  if (second !== undefined) return remembered(service, `${second}.${first}`, () => portName(at, [first ?? '', second]));
   if (first?.startsWith('_')) return protocolName(service, first);
   if (first !== undefined) return endpointName(at, first);
-  if (service.isHeadless) return endpointsName(at, service.endpoints);
-  return {
-    kind: 'addresses',
-    addresses: service.addresses,
-    targets: targetsOf(at.relative, service.addresses, service.ports),
-  };
+  return remembered(service, '', () => wholeService(at));
+}
+
+/** Only names that exist are remembered, which are few: the service and its ports. */
+function remembered(service: ServiceEntry, labels: string, find: () => FoundName | undefined): FoundName | undefined {
+  const found = service.found.get(labels) ?? find();
+  if (found !== undefined) service.found.set(labels, found);
+  return found;
+}
+
+function wholeService({ service, relative }: ServicePlace): FoundName | undefined {
+  if (service.isHeadless) return endpointsName({ service, relative }, service.endpoints);
+  const { addresses, ports } = service;
+  const targets = once(() => targetsOf(relative, addresses, ports));
+  return { kind: 'addresses', addresses: byFamily(addresses), targets };
 }
 
 type ServicePlace = { service: ServiceEntry; relative: string };
@@ -81,8 +87,8 @@ function endpointName({ service, relative }: ServicePlace, label: string): Found
 /** As in CoreDNS, a headless service without ready endpoints has no name. */
 function endpointsName({ relative }: ServicePlace, endpoints: readonly EndpointRecord[]): FoundName | undefined {
   if (endpoints.length === 0) return undefined;
-  const addresses = [...new Set(endpoints.map(({ address }) => address))];
-  return { kind: 'addresses', addresses, targets: endpointTargets(relative, endpoints, () => true) };
+  const addresses = byFamily(endpoints.map(({ address }) => address));
+  return { kind: 'addresses', addresses, targets: once(() => endpointTargets(relative, endpoints, () => true)) };
 }
 
 /** A name like `_tcp.web.default.svc` has no record, but exists if a port does below it. */
@@ -92,16 +98,13 @@ function protocolName(service: ServiceEntry, label: string): FoundName | undefin
 }
 
 /** A name like `_http._tcp.web.default.svc`: only named ports have one (section 2.3.2 of the specification). */
-function portName(
-  { service, relative }: ServicePlace,
-  labels: { protocol: string; port: string },
-): FoundName | undefined {
+function portName({ service, relative }: ServicePlace, [protocol, name]: [string, string]): FoundName | undefined {
   const isWanted = (port: PortRecord) =>
-    port.name !== '' && `_${port.name}` === labels.port && protocolLabel(port) === labels.protocol;
+    port.name !== '' && `_${port.name}` === name && protocolLabel(port) === protocol;
   const targets = service.isHeadless
     ? endpointTargets(relative, service.endpoints, isWanted)
     : targetsOf(relative, service.addresses, service.ports.filter(isWanted));
-  return targets.length > 0 ? { kind: 'service', targets } : undefined;
+  return targets.length > 0 ? { kind: 'service', targets: () => targets } : undefined;
 }
 
 const protocolLabel = ({ protocol }: PortRecord): string => `_${protocol.toLowerCase()}`;
@@ -111,11 +114,33 @@ function endpointTargets(
   endpoints: readonly EndpointRecord[],
   isWanted: (port: PortRecord) => boolean,
 ): ServiceTarget[] {
-  return endpoints.flatMap(({ label, address, ports }) =>
-    targetsOf(`${label}.${relative}`, [address], ports.filter(isWanted)),
-  );
+  const targets = new Map<string, ServiceTarget>();
+  for (const { label, address, ports } of endpoints) {
+    for (const target of targetsOf(`${label}.${relative}`, [address], ports.filter(isWanted))) {
+      const key = `${target.relative} ${target.port}`;
+      const known = targets.get(key);
+      const addresses = known === undefined ? target.addresses : [...new Set([...known.addresses, address])];
+      targets.set(key, { ...target, addresses });
+    }
+  }
+  return [...targets.values()];
 }
 
 function targetsOf(relative: string, addresses: readonly string[], ports: readonly PortRecord[]): ServiceTarget[] {
-  return ports.flatMap(({ port }) => (port === undefined ? [] : [{ relative, addresses, port }]));
+  const numbers = new Set(ports.flatMap(({ port }) => port ?? []));
+  return [...numbers].map((port) => ({ relative, addresses, port }));
+}
+
+function byFamily(addresses: readonly string[]): Addresses {
+  const distinct = [...new Set(addresses)];
+  const isIPv6Text = (address: string) => address.includes(':');
+  return { A: distinct.filter((address) => !isIPv6Text(address)), AAAA: distinct.filter(isIPv6Text) };
+}
+
+function once(compute: Targets): Targets {
+  let known: readonly ServiceTarget[] | undefined;
+  return () => {
+    known ??= compute();
+    return known;
+  };
 }

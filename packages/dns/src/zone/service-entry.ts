@@ -6,7 +6,8 @@ import type { EndpointRecord, PortRecord, ServiceEntry } from './cluster-records
 /** Returns what is known of a service and its slices. Texts that cannot be in a message are left out. Pure. */
 export function serviceEntry({ spec = {} }: DnsService, slices: Iterable<DnsEndpointSlice>): ServiceEntry {
   const ports = (spec.ports ?? []).map(({ name = '', protocol = 'TCP', port }) => ({ name, protocol, port }));
-  if (spec.type === 'ExternalName') return { ...NO_ADDRESSES, externalName: aliasTarget(spec.externalName), ports };
+  if (spec.type === 'ExternalName')
+    return { ...NO_ADDRESSES, externalName: aliasTarget(spec.externalName), ports, found: new Map() };
   const addresses = clusterAddresses(spec);
   return {
     addresses,
@@ -14,6 +15,7 @@ export function serviceEntry({ spec = {} }: DnsService, slices: Iterable<DnsEndp
     externalName: undefined,
     ports,
     endpoints: [...slices].flatMap(readyEndpoints),
+    found: new Map(),
   };
 }
 
