@@ -7,6 +7,7 @@ import {
   type IncomingHttpStatusHeader,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { PassThrough, type Readable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import { CONNECTION_WINDOW_BYTES, PING_AFTER_MS, PING_TIMEOUT_MS, STREAM_WINDOW_BYTES } from '../limits.ts';
 import { connectionError, lostConnection } from './connection-error.ts';
@@ -152,7 +153,23 @@ function answerOf(head: IncomingHttpHeaders & IncomingHttpStatusHeader, stream: 
   return {
     status: head[':status'] ?? 0,
     header: (name) => head[name]?.toString(),
-    body: stream,
+    body: bodyOf(stream),
     isWhole: () => !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR,
   };
+}
+
+/**
+ * Returns the body as a stream that can be read at any time. An HTTP/2 stream of Node.js is `closed` once both sides have ended, even if its
+ * data has not been read; iterating over it then fails with "Premature close".
+ */
+function bodyOf(stream: ClientHttp2Stream): Readable {
+  const body = new PassThrough();
+  stream.once('error', (error) => body.destroy(error));
+  stream.once('close', () => {
+    if (!stream.readableEnded) body.destroy(lostConnection('the response'));
+  });
+  body.once('close', () => {
+    if (!stream.readableEnded) stream.close(constants.NGHTTP2_CANCEL); // the caller reads no more of it
+  });
+  return stream.pipe(body);
 }
