@@ -129,3 +129,13 @@ test('a pod that was not deleted after all is no target of a disruption any long
   await place.until(() => stored()?.status === 'False');
   assert.equal(stored()?.reason, undefined);
 });
+
+test('a pod with several budgets is reported', async () => {
+  await using place = new Place();
+  place.budget({ minAvailable: 1 });
+  const other = { namespace: 'shop', name: 'other', uid: 'b2' };
+  place.client.put(POD_DISRUPTION_BUDGETS, { metadata: other, spec: { selector: {}, minAvailable: 1 } });
+  await place.until(() => place.events('NoPods').length === 2);
+  place.pod('twice');
+  await place.until(() => place.events('MultiplePodDisruptionBudgets').length === 1);
+});

@@ -54,11 +54,20 @@ class DisruptionController {
 
   #podChanged({ object, before }: ObjectChange<Pod>): void {
     const states = before === undefined ? [object] : [before, object];
-    for (const { metadata, spec } of this.#budgets.list(object.metadata.namespace)) {
-      if (states.some((pod) => matchesLabelSelector(spec.selector, pod.metadata.labels)))
-        this.#queue.add(placeText(metadata));
-    }
+    const budgets = this.#budgets.list(object.metadata.namespace);
+    const matching = (pod: Pod) =>
+      budgets.filter(({ spec }) => matchesLabelSelector(spec.selector, pod.metadata.labels));
+    for (const { metadata } of states.flatMap(matching)) this.#queue.add(placeText(metadata));
+    this.#warnOfMany(object, matching(object));
     if (staleInMs(object, this.#parts.now()) !== undefined) this.#targets.add(placeText(object.metadata));
+  }
+
+  /** Evictions of a pod with several budgets fail. */
+  #warnOfMany(pod: Pod, [first, ...others]: readonly PodDisruptionBudget[]): void {
+    if (first === undefined || others.length === 0) return;
+    const { namespace, name } = pod.metadata;
+    const message = `Pod "${namespace}"/"${name}" matches multiple PodDisruptionBudgets.  Chose "${first.metadata.name}" arbitrarily.`;
+    this.#events.event(eventSubject(pod), 'Warning', 'MultiplePodDisruptionBudgets', message);
   }
 
   /** Upstream waits for the next change of a pod. */
