@@ -1,4 +1,4 @@
-import { type EventRecorder, matchesLabelSelector, type Pod } from '@podwright/kube-api';
+import { matchesLabelSelector, type Pod } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
 import type { ObjectCache, ObjectChange } from '../framework/object-cache.ts';
@@ -18,54 +18,57 @@ import { isRolling } from './replica-counts.ts';
 const COMPONENT = 'deployment-controller';
 
 /** Rolls out Deployments with ReplicaSets. */
-export const deploymentController: Controller = (parts) => new DeploymentController(parts).run();
+export const deploymentController: Controller = async (parts) => {
+  const { objects, logger, signal } = parts;
+  const owners = objects.of<Deployment>(DEPLOYMENTS);
+  const owned = objects.of<ReplicaSet>(REPLICA_SETS);
+  const pods = objects.of<Pod>(PODS);
+  const failure = 'failed to sync a Deployment';
+  const queue = new WorkQueue({ sync: (key) => deployments.sync(key), failure, logger, signal });
+  const deployments = new DeploymentSync(parts, (key, delayMs) => queue.addAfter(key, delayMs));
+  if (!(await untilSynced(owners, owned, pods))) return;
+  const wake = (key: string) => queue.add(key);
+  wakeOwners({ ownedBy: DEPLOYMENTS, owners, owned, selectorOf: ({ spec }) => spec.selector, wake });
+  pods.onChange((change) => {
+    const key = waitingFor(objects, change);
+    if (key !== undefined) wake(key);
+  });
+  await queue.ended;
+};
 
-class DeploymentController {
+/** Returns the Deployment that waits for the end of the pod: one with the strategy Recreate. */
+function waitingFor(objects: ControllerParts['objects'], { type, object: pod }: ObjectChange<Pod>): string | undefined {
+  if (type !== 'DELETED' && !isEnded(pod)) return undefined;
+  const { namespace } = pod.metadata;
+  const replicaSet = controllerOf(pod);
+  const owner = replicaSet && objects.of<ReplicaSet>(REPLICA_SETS).get({ namespace, name: replicaSet.name });
+  const name = owner === undefined ? undefined : controllerOf(owner)?.name;
+  const deployment = name === undefined ? undefined : objects.of<Deployment>(DEPLOYMENTS).get({ namespace, name });
+  return deployment === undefined || isRolling(deployment) ? undefined : placeText(deployment.metadata);
+}
+
+/** Handles one Deployment at a time. */
+export class DeploymentSync {
   readonly #parts: ControllerParts;
+  readonly #again: (key: string, delayMs: number) => void;
   readonly #deployments: ObjectCache<Deployment>;
   readonly #replicaSets: ObjectCache<ReplicaSet>;
   readonly #pods: ObjectCache<Pod>;
   readonly #writer: DeploymentWriter;
-  readonly #queue: WorkQueue;
 
-  constructor(parts: ControllerParts) {
-    const { objects, events, logger, signal } = parts;
+  /** `again` is called if a Deployment is to be handled after a delay in milliseconds. */
+  constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
+    const { objects, events } = parts;
     this.#parts = parts;
+    this.#again = again;
     this.#deployments = objects.of(DEPLOYMENTS);
     this.#replicaSets = objects.of(REPLICA_SETS);
     this.#pods = objects.of(PODS);
-    const recorder: EventRecorder = events(COMPONENT);
-    this.#writer = new DeploymentWriter({ ...parts, recorder });
-    const failure = 'failed to sync a Deployment';
-    this.#queue = new WorkQueue({ sync: (key) => this.#sync(key), failure, logger, signal });
+    this.#writer = new DeploymentWriter({ ...parts, recorder: events(COMPONENT) });
   }
 
-  async run(): Promise<void> {
-    if (!(await untilSynced(this.#deployments, this.#replicaSets, this.#pods))) return;
-    wakeOwners({
-      ownedBy: DEPLOYMENTS,
-      owners: this.#deployments,
-      owned: this.#replicaSets,
-      selectorOf: ({ spec }) => spec.selector,
-      wake: (key) => this.#queue.add(key),
-    });
-    this.#pods.onChange((change) => this.#podChanged(change));
-    await this.#queue.ended;
-  }
-
-  /** The strategy Recreate waits for the end of old pods. */
-  #podChanged({ type, object: pod }: ObjectChange<Pod>): void {
-    if (type !== 'DELETED' && !isEnded(pod)) return;
-    const { namespace } = pod.metadata;
-    const replicaSet = controllerOf(pod);
-    const owner = replicaSet && this.#replicaSets.get({ namespace, name: replicaSet.name });
-    const name = owner === undefined ? undefined : controllerOf(owner)?.name;
-    if (name === undefined) return;
-    const deployment = this.#deployments.get({ namespace, name });
-    if (deployment !== undefined && !isRolling(deployment)) this.#queue.add(placeText({ namespace, name }));
-  }
-
-  async #sync(key: string): Promise<void> {
+  /** Takes the next steps of a rollout, and reports the status. Rejects if a write fails. */
+  async sync(key: string): Promise<void> {
     const place = placeOfText(key);
     const deployment = this.#deployments.get(place);
     if (deployment === undefined) return;
@@ -76,7 +79,7 @@ class DeploymentController {
       nowMs: this.#parts.now(),
     });
     for (const action of actions) {
-      if (action.type === 'wait') this.#queue.addAfter(key, action.ms);
+      if (action.type === 'wait') this.#again(key, action.ms);
       else await this.#writer.write(deployment, action);
     }
   }

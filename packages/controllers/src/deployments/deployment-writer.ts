@@ -1,6 +1,6 @@
 /** Executes the actions of a Deployment. */
 import type { EventRecorder, EventType } from '@podwright/kube-api';
-import { apiMessage, isApiStatus } from '@podwright/kube-client';
+import { ApiStatusError, apiMessage, isApiStatus } from '@podwright/kube-client';
 import type { ControllerParts } from '../framework/controller.ts';
 import type { ObjectCache } from '../framework/object-cache.ts';
 import { writeStatus } from '../framework/write-status.ts';
@@ -77,10 +77,20 @@ export class DeploymentWriter {
     throw error;
   }
 
+  /**
+   * Updates a ReplicaSet. If the answer is lost, the ReplicaSet is read: with its former size, the next decision would make too many pods, or
+   * end too many.
+   */
   async #update(replicaSet: ReplicaSet): Promise<void> {
     const { client, signal } = this.#parts;
     const body = { ...replicaSet, apiVersion: 'apps/v1', kind: 'ReplicaSet' };
-    this.#replicaSets.written(await client.update<ReplicaSet>(REPLICA_SETS, body, { signal }));
+    try {
+      this.#replicaSets.written(await client.update<ReplicaSet>(REPLICA_SETS, body, { signal }));
+    } catch (error) {
+      if (mayBeWritten(error) && !signal.aborted)
+        this.#replicaSets.written(await client.get<ReplicaSet>(REPLICA_SETS, replicaSet.metadata, { signal }));
+      throw error;
+    }
   }
 
   /** Sets the size of a ReplicaSet, unless another client has set it meanwhile: its change causes a new decision. */
@@ -93,10 +103,16 @@ export class DeploymentWriter {
     if (from !== to) this.#scaled(deployment, { name: metadata.name, from, to });
   }
 
+  /** Deletes a ReplicaSet, unless another client has changed it meanwhile. */
   async #delete({ metadata }: ReplicaSet): Promise<void> {
     const { client, signal } = this.#parts;
-    const { namespace, name, uid } = metadata;
-    await client.delete(REPLICA_SETS, { namespace, name }, { preconditions: { uid } }, { signal }).catch(ignoreAbsent);
+    const { namespace, name, uid, resourceVersion } = metadata;
+    try {
+      await client.delete(REPLICA_SETS, { namespace, name }, { preconditions: { uid, resourceVersion } }, { signal });
+    } catch (error) {
+      if (isApiStatus(error, 404)) return;
+      throw error;
+    }
     this.#replicaSets.deleting({ namespace, name }, uid);
   }
 
@@ -119,7 +135,7 @@ export class DeploymentWriter {
 
 const SELECTS_ALL = 'This deployment is selecting all pods. A non-empty selector is required.';
 
-/** The ReplicaSet does not exist any longer, or another one has its name. */
-function ignoreAbsent(error: unknown): void {
-  if (!isApiStatus(error, 404) && !isApiStatus(error, 409)) throw error;
+/** Whether a write that failed may have been made: the answer did not arrive, or is that of a failed server. */
+function mayBeWritten(error: unknown): boolean {
+  return !(error instanceof ApiStatusError) || error.status.code >= 500;
 }

@@ -94,7 +94,8 @@ class EndpointsController {
     try {
       await client.delete(ENDPOINTS, { namespace, name }, { preconditions: { uid } }, { signal });
     } catch (error) {
-      if (!isApiStatus(error, 404) && !isApiStatus(error, 409)) throw error; // else it does not exist any longer
+      if (isApiStatus(error, 404) || isApiStatus(error, 409)) return; // it was removed, or replaced
+      throw error;
     }
     this.#endpoints.deleting({ namespace, name }, uid);
   }

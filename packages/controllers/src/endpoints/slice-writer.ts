@@ -48,7 +48,8 @@ export class SliceWriter {
     try {
       await client.delete(ENDPOINT_SLICES, { namespace, name }, { preconditions: { uid } }, { signal });
     } catch (error) {
-      if (!isApiStatus(error, 404) && !isApiStatus(error, 409)) throw error; // else it does not exist any longer
+      if (isApiStatus(error, 404) || isApiStatus(error, 409)) return; // it was removed, or replaced
+      throw error;
     }
     this.#slices.deleting({ namespace, name }, uid);
   }

@@ -165,7 +165,10 @@ export class SimServer {
     if (object.metadata.resourceVersion !== known.metadata.resourceVersion)
       throw refusal(409, 'Conflict', `${resource.plural} "${place.name}": the object has been modified`);
     const { status } = object as SimObject;
-    if (subresource === 'status') return this.put(resource, { ...known, status } as SimObject) as SimObject;
+    if (subresource === 'status') {
+      const metadata = { ...known.metadata, annotations: object.metadata.annotations };
+      return this.put(resource, { ...known, metadata, status } as SimObject) as SimObject;
+    }
     return this.put(resource, { ...object, status: known.status } as SimObject) as SimObject;
   }
 

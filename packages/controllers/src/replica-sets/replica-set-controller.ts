@@ -18,40 +18,45 @@ import { REPLICA_SET_KIND, REPLICATION_CONTROLLER_KIND, type ReplicaKind } from 
 import { isSameStatus, replicaSetStatus } from './replica-set-status.ts';
 
 /** Keeps the number of pods of ReplicaSets. */
-export const replicaSetController: Controller = (parts) => new ReplicaController(parts, REPLICA_SET_KIND).run();
+export const replicaSetController: Controller = (parts) => runReplicas(parts, REPLICA_SET_KIND);
 
 /** Keeps the number of pods of ReplicationControllers. */
-export const replicationController: Controller = (parts) =>
-  new ReplicaController(parts, REPLICATION_CONTROLLER_KIND).run();
+export const replicationController: Controller = (parts) => runReplicas(parts, REPLICATION_CONTROLLER_KIND);
 
-class ReplicaController {
+async function runReplicas(parts: ControllerParts, kind: ReplicaKind): Promise<void> {
+  const { objects, logger, signal } = parts;
+  const { resource: ownedBy, selectorOf } = kind;
+  const owners = objects.of<ReplicaSet>(ownedBy);
+  const owned = objects.of<Pod>(PODS);
+  const failure = `failed to sync a ${ownedBy.kind}`;
+  const queue = new WorkQueue({ sync: (key) => replicas.sync(key), failure, logger, signal });
+  const replicas = new ReplicaSync(parts, kind, (key, delayMs) => queue.addAfter(key, delayMs));
+  if (!(await untilSynced(owners, owned))) return;
+  wakeOwners({ ownedBy, owners, owned, selectorOf, wake: (key) => queue.add(key) });
+  await queue.ended;
+}
+
+/** Handles one ReplicaSet or ReplicationController at a time. */
+export class ReplicaSync {
   readonly #parts: ControllerParts;
   readonly #kind: ReplicaKind;
+  readonly #again: (key: string, delayMs: number) => void;
   readonly #sets: ObjectCache<ReplicaSet>;
   readonly #pods: ObjectCache<Pod>;
   readonly #events: EventRecorder;
-  readonly #queue: WorkQueue;
 
-  constructor(parts: ControllerParts, kind: ReplicaKind) {
-    const { objects, events, logger, signal } = parts;
+  /** `again` is called if an object is to be handled after a delay in milliseconds. */
+  constructor(parts: ControllerParts, kind: ReplicaKind, again: (key: string, delayMs: number) => void) {
     this.#parts = parts;
     this.#kind = kind;
-    this.#sets = objects.of(kind.resource);
-    this.#pods = objects.of(PODS);
-    this.#events = events(kind.component);
-    const failure = `failed to sync a ${kind.resource.kind}`;
-    this.#queue = new WorkQueue({ sync: (key) => this.#sync(key), failure, logger, signal });
+    this.#again = again;
+    this.#sets = parts.objects.of(kind.resource);
+    this.#pods = parts.objects.of(PODS);
+    this.#events = parts.events(kind.component);
   }
 
-  async run(): Promise<void> {
-    if (!(await untilSynced(this.#sets, this.#pods))) return;
-    const { resource, selectorOf } = this.#kind;
-    const wake = (key: string) => this.#queue.add(key);
-    wakeOwners({ ownedBy: resource, owners: this.#sets, owned: this.#pods, selectorOf, wake });
-    await this.#queue.ended;
-  }
-
-  async #sync(key: string): Promise<void> {
+  /** Creates or deletes pods, and reports the status. Rejects if a write fails. */
+  async sync(key: string): Promise<void> {
     const replicaSet = this.#sets.get(placeOfText(key));
     if (replicaSet === undefined) return;
     const pods = await this.#claim(replicaSet);
@@ -122,7 +127,7 @@ class ReplicaController {
     const { minReadySeconds = 0 } = replicaSet.spec;
     const waits = active.map((pod) => (isReady(pod) ? availableInMs(pod, minReadySeconds, nowMs) : 0));
     const waitMs = Math.min(...waits.filter((ms) => ms > 0));
-    if (Number.isFinite(waitMs)) this.#queue.addAfter(key, waitMs);
+    if (Number.isFinite(waitMs)) this.#again(key, waitMs);
     if (!isSameStatus(replicaSet.status, status)) await writeStatus(this.#parts, resource, { ...replicaSet, status });
   }
 }
