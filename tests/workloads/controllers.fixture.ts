@@ -1,0 +1,21 @@
+import {
+  type Controller,
+  deploymentController,
+  disruptionController,
+  endpointMirroringController,
+  endpointSliceController,
+  endpointsController,
+  replicaSetController,
+  replicationController,
+} from '@podwright/controllers';
+
+/** The controllers of stateless workloads, services and budgets. */
+export const CONTROLLERS: Record<string, Controller> = {
+  deployment: deploymentController,
+  'replica set': replicaSetController,
+  replication: replicationController,
+  'endpoint slice': endpointSliceController,
+  endpoints: endpointsController,
+  mirroring: endpointMirroringController,
+  disruption: disruptionController,
+};
