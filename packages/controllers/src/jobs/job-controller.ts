@@ -95,8 +95,9 @@ export class JobSync {
     if (deadlineMs !== undefined && deadlineMs > 0) this.#again(key, deadlineMs);
     const verdict = verdictOf(facts);
     const isManaged = verdict === undefined && job.metadata.deletionTimestamp === undefined;
-    const failure = await failureOf(verdict === undefined ? this.#manage(key, facts, isManaged) : this.#end(facts));
-    await this.#report(key, facts, { verdict, isManaged });
+    const decided = verdict === undefined ? facts : await this.#announce(facts, verdict);
+    const failure = await failureOf(verdict === undefined ? this.#manage(key, facts, isManaged) : this.#end(decided));
+    await this.#report(key, decided, { verdict, isManaged });
     if (failure !== undefined) throw failure.error;
   }
 
@@ -107,6 +108,18 @@ export class JobSync {
       { client, objects, signal, ownedBy: JOBS, resource: PODS, finalizers: [TRACKING_FINALIZER] },
       { owner, selector: owner.spec.selector, objects: this.#pods.claimable(namespace, uid) },
     );
+  }
+
+  /**
+   * Writes why the Job ends before its active pods are deleted. Else a sync that finds them deleted after a failed write could take them for
+   * failures of a Job that succeeds.
+   */
+  async #announce(facts: JobFacts, verdict: Verdict): Promise<JobFacts> {
+    const { job, active } = facts;
+    if (active.length === 0) return facts;
+    const terminating = facts.terminating.length;
+    const { status } = trackPods({ facts, active, terminating, verdict, isManaged: false });
+    return { ...facts, job: await this.#write(job, status) };
   }
 
   /** Deletes the pods of a Job that ends. They count as failed, unless the Job succeeds. */

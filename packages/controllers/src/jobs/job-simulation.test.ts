@@ -10,7 +10,7 @@ import { newJob } from './job.fixture.ts';
 import { JobSync } from './job-controller.ts';
 import { completionIndex } from './job-pod.ts';
 
-const HISTORIES = 150;
+const HISTORIES = 200;
 const STEPS = 120;
 
 class History {
@@ -25,7 +25,7 @@ class History {
   constructor(seed: number) {
     this.#random = new Random(seed);
     this.server = new SimServer(seed);
-    this.#failures = this.#random.below(8);
+    this.#failures = this.#random.below(2) * this.#random.below(8);
     this.server.put(JOBS, newJob(randomSpec(this.#random)));
     this.server.onChange = () => this.#check();
     this.process = new SimProcess(this.server, JOBS, (parts, again) => {
@@ -33,6 +33,10 @@ class History {
       return (key) => jobs.sync(key);
     });
     this.process.nextFault = () => this.#fault();
+  }
+
+  get podsFail(): boolean {
+    return this.#failures > 0;
   }
 
   get job(): Job {
@@ -113,6 +117,7 @@ function randomSpec(random: Random): Partial<JobSpec> {
   const isIndexed = random.below(2) === 0;
   const isPerIndex = isIndexed && random.below(2) === 0;
   const hasPolicy = random.below(3) === 0;
+  const succeedsEarly = isIndexed && random.below(3) === 0;
   return {
     completions,
     parallelism: 1 + random.below(4),
@@ -120,6 +125,7 @@ function randomSpec(random: Random): Partial<JobSpec> {
     backoffLimit: isPerIndex ? 2 ** 31 - 1 : random.below(6),
     podReplacementPolicy: hasPolicy || random.below(2) === 0 ? 'Failed' : 'TerminatingOrFailed',
     ...(isPerIndex ? { backoffLimitPerIndex: random.below(3) } : {}),
+    ...(succeedsEarly ? { successPolicy: { rules: [{ succeededCount: 1 }] } } : {}),
     ...(hasPolicy
       ? { podFailurePolicy: { rules: [{ action: 'Ignore', onExitCodes: { operator: 'In', values: [2] } }] } }
       : {}),
@@ -141,6 +147,11 @@ async function run(seed: number): Promise<void> {
   assert.deepEqual([active, uncounted], [0, {}]);
   const all = [...pods.values()];
   assert.ok(history.server.list<Pod>(PODS).every(({ metadata }) => metadata.finalizers === undefined));
+  if (job.spec.successPolicy !== undefined) {
+    if (!history.podsFail)
+      assert.deepEqual([end!.type, failed], ['Complete', 0], 'a Job whose pods do not fail succeeds');
+    return;
+  }
   if (end!.type === 'Complete') assert.equal(succeeded, job.spec.completions);
   if (job.spec.completionMode === 'Indexed') {
     const indexes = new Set(all.filter(({ status }) => status?.phase === 'Succeeded').map(completionIndex));

@@ -98,7 +98,7 @@ function newlyUncounted(
     const { uid } = pod.metadata;
     release.push(pod);
     if (uncounted.failed.includes(uid)) continue;
-    const endsAsFailed = isFailed(job, pod) || verdict?.succeeds === false;
+    const endsAsFailed = verdict?.succeeds === false || (isFailed(job, pod) && !isSpared(job, pod));
     if (pod.status?.phase === 'Succeeded') {
       const index = completionIndex(pod);
       if (!isIndexed(job)) uncounted.succeeded = [...new Set([...uncounted.succeeded, uid])];
@@ -116,6 +116,12 @@ function canRelease({ job, delayed }: JobFacts, pod: Pod, verdict: Verdict | und
   const index = completionIndex(pod);
   const isKept = index !== undefined && delayed.get(index)?.metadata.uid === pod.metadata.uid;
   return isFailed(job, pod) && !isKept;
+}
+
+/** Whether the pod was deleted because the Job succeeds: then it does not count as failed. */
+function isSpared({ status }: Job, { metadata }: Pod): boolean {
+  const isDecided = status?.conditions?.some((one) => one.type === 'SuccessCriteriaMet' && one.status === 'True');
+  return isDecided === true && metadata.deletionTimestamp !== undefined;
 }
 
 function byIndex(pods: readonly Pod[]): Pod[] {

@@ -59,11 +59,13 @@ export class StatefulPods {
     const { client, signal } = this.#parts;
     const { start, end } = ordinalsOf(set);
     const ordinal = ordinalOf(set, pod)!;
-    const repaired = ordinal >= start && ordinal < end ? repairedPod(set, pod) : undefined;
+    const isInRange = ordinal >= start && ordinal < end;
+    const repaired = isInRange ? repairedPod(set, pod) : undefined;
     if (createsClaims || repaired !== undefined) await this.#createClaims(set, ordinal);
-    await this.#correctOwners(set, pod);
-    if (repaired === undefined) return;
+    const hasCorrected = await this.#correctOwners(set, pod);
+    if (repaired === undefined && !(hasCorrected && isInRange)) return;
     await this.#recorded(set, 'Update', pod.metadata.name, async () => {
+      if (repaired === undefined) return; // upstream reports a correction of the claims as an update of the pod
       const body = { ...repaired, apiVersion: 'v1' as const, kind: 'Pod' as const };
       this.#pods.written(await client.update<Pod>(PODS, body, { signal }));
     });
@@ -93,11 +95,12 @@ export class StatefulPods {
     await everyCall(newClaims(set, ordinal).map(create));
   }
 
-  /** Sets the owners of the pod's claims by the retention policy. */
-  async #correctOwners(set: StatefulSet, pod: Pod): Promise<void> {
+  /** Sets the owners of the pod's claims by the retention policy. Returns whether any has changed. */
+  async #correctOwners(set: StatefulSet, pod: Pod): Promise<boolean> {
     const { client, signal } = this.#parts;
     const { start, end } = ordinalsOf(set);
     const ordinal = ordinalOf(set, pod)!;
+    let hasCorrected = false;
     for (const template of set.spec.volumeClaimTemplates ?? []) {
       const name = claimName(set, template, ordinal);
       const claim = this.#claims.get({ namespace: set.metadata.namespace, name });
@@ -113,7 +116,9 @@ export class StatefulPods {
       const metadata = { ...claim.metadata, ownerReferences };
       const body = { ...claim, apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata };
       this.#claims.written(await client.update(PERSISTENT_VOLUME_CLAIMS, body, { signal }));
+      hasCorrected = true;
     }
+    return hasCorrected;
   }
 
   /** Reports the success or failure of an action on a pod as an event. That the pod exists already is no event. */
