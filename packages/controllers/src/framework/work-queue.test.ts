@@ -74,6 +74,18 @@ test('a failed key is handled again; a conflict is not logged', async () => {
   assert.deepEqual(warnings, [{ key: 'a', error: 'no' }]);
 });
 
+test('the first delay after a failure can be longer, but not that after a conflict', async () => {
+  const { queue, pending, started, untilStarted, abort } = open({ firstRetryMs: 3_600_000, maxRetryMs: 3_600_000 });
+  queue.add('a');
+  queue.add('b');
+  await untilStarted(2);
+  pending[0]!.reject(new Error('no'));
+  pending[1]!.reject(new ApiStatusError('update', { code: 409, reason: 'Conflict', message: 'conflict' }));
+  await untilStarted(3);
+  assert.deepEqual(started, ['a', 'b', 'b']);
+  abort.abort();
+});
+
 test('of several delays of a key the first one that ends applies', async () => {
   const { queue, started, untilStarted } = open();
   queue.addAfter('a', 3_600_000);

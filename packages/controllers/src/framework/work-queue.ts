@@ -6,6 +6,10 @@ export type WorkQueueOptions = {
   sync: (key: string) => Promise<void>;
   /** The log message if `sync` fails. */
   failure: string;
+  /** Delay before a key that failed for the first time is handled again, in milliseconds. Default: 5. Conflicts have that one always. */
+  firstRetryMs?: number;
+  /** Longest such delay, in milliseconds. Default: 1,000,000. */
+  maxRetryMs?: number;
   /** Number of keys that are handled at the same time. Default: 5, as in upstream's controllers. */
   workers?: number;
   logger: Pick<Logger, 'warn'>;
@@ -89,12 +93,13 @@ export class WorkQueue {
 
   /** Handles the key again later. A conflict is not logged: another client wrote the object first. */
   #retry(key: string, error: unknown): void {
-    const { logger, failure, signal } = this.#options;
+    const { logger, failure, signal, firstRetryMs = FIRST_RETRY_MS, maxRetryMs = MAX_RETRY_MS } = this.#options;
     if (signal.aborted) return;
-    if (!isApiStatus(error, 409)) logger.warn({ key, error: errorMessage(error) }, `${failure}, trying again`);
+    const isConflict = isApiStatus(error, 409);
+    if (!isConflict) logger.warn({ key, error: errorMessage(error) }, `${failure}, trying again`);
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
-    this.addAfter(key, Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS));
+    this.addAfter(key, Math.min((isConflict ? FIRST_RETRY_MS : firstRetryMs) * 2 ** failures, maxRetryMs));
   }
 
   #stop(): void {
