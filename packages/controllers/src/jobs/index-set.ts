@@ -32,7 +32,14 @@ export class IndexSet {
   }
 
   has(index: number): boolean {
-    return this.#intervals.some(({ first, last }) => first <= index && index <= last);
+    let [low, high] = [0, this.#intervals.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#intervals[middle]!.last < index) low = middle + 1;
+      else high = middle;
+    }
+    const interval = this.#intervals[low];
+    return interval !== undefined && interval.first <= index;
   }
 
   union(other: IndexSet): IndexSet {

@@ -23,12 +23,17 @@ import { isOrphan, releaseOrphan, removeFinalizer } from './orphan-pods.ts';
 
 /** Time in which changes of pods are collected before their Job is handled. Upstream waits for a second. */
 const BATCH_MS = 25;
+/** Delays after failures (DefaultJobApiBackOff, MaxJobApiBackOff): a Job whose pods are refused reports each refusal as an event. */
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
 
 /** Runs the pods of Jobs to completion. */
 export const jobController: Controller = (parts) => {
   const queue = new WorkQueue({
     sync: (key) => jobs.sync(key),
     failure: 'failed to sync a Job',
+    firstRetryMs: FIRST_RETRY_MS,
+    maxRetryMs: MAX_RETRY_MS,
     logger: parts.logger,
     signal: parts.signal,
   });
