@@ -5,7 +5,7 @@ import type { NodeSelectorRequirement, NodeSelectorTerm } from '../objects/sched
 export type SelectableNode = { name: string; labels: Record<string, string> };
 
 /** Whether the node matches the pod's nodeSelector and required node affinity (GetRequiredNodeAffinity in component-helpers). Pure. */
-export function wantsNode({ spec }: Pod, node: SelectableNode): boolean {
+export function wantsNode({ spec }: Pick<Pod, 'spec'>, node: SelectableNode): boolean {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const selected = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => node.labels[key] === value);
   return selected && (required === undefined || required.nodeSelectorTerms.some((term) => matchesTerm(term, node)));
