@@ -1,3 +1,4 @@
+/** Which of the active pods of an owner a scale-down deletes first (controller.ActivePods, pkg/controller/controller_utils.go). */
 import { isSidecar, type Pod } from '@podwright/kube-api';
 import { isReady, readyCondition } from './pod-state.ts';
 
@@ -5,32 +6,53 @@ const PHASE_ORDER: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, 
 
 /**
  * Sorts active pods so that those that should be deleted first are first: unassigned, pending, unready, ready for a short time, restarted often,
- * created last (controller.ActivePods). ReplicaSets have further rules.
+ * created last. ReplicaSets have further rules.
  */
 export function inDeletionOrder(pods: readonly Pod[]): Pod[] {
   return pods.toSorted(
     (a, b) =>
-      Number((a.spec.nodeName ?? '') !== '') - Number((b.spec.nodeName ?? '') !== '') ||
-      phaseOrder(a) - phaseOrder(b) ||
-      Number(isReady(a)) - Number(isReady(b)) ||
-      (isReady(a) ? readySince(b) - readySince(a) : 0) ||
-      restartsOf(b).regular - restartsOf(a).regular ||
-      restartsOf(b).sidecar - restartsOf(a).sidecar ||
-      timeOf(b.metadata.creationTimestamp) - timeOf(a.metadata.creationTimestamp),
+      compareProgress(a, b) ||
+      (isReady(a) ? latest(readyTime(b)) - latest(readyTime(a)) : 0) ||
+      compareRestarts(a, b) ||
+      latest(creationTime(b)) - latest(creationTime(a)),
   );
+}
+
+/** Unassigned pods are first, then pending ones, then unready ones. */
+export function compareProgress(a: Pod, b: Pod): number {
+  return (
+    Number(isAssigned(a)) - Number(isAssigned(b)) ||
+    phaseOrder(a) - phaseOrder(b) ||
+    Number(isReady(a)) - Number(isReady(b))
+  );
+}
+
+/** The pod whose container restarted more often is first; sidecars are compared if regular containers are equal. */
+export function compareRestarts(a: Pod, b: Pod): number {
+  const [ofA, ofB] = [restartsOf(a), restartsOf(b)];
+  return ofB.regular - ofA.regular || ofB.sidecar - ofA.sidecar;
+}
+
+/** Returns when the pod became ready, in Unix milliseconds; NaN if that is not known. */
+export function readyTime(pod: Pod): number {
+  return Date.parse(readyCondition(pod)?.lastTransitionTime ?? '');
+}
+
+/** Returns when the pod was created, in Unix milliseconds; NaN if that is not known. */
+export function creationTime({ metadata }: Pod): number {
+  return Date.parse(metadata.creationTimestamp ?? '');
+}
+
+function isAssigned({ spec }: Pod): boolean {
+  return (spec.nodeName ?? '') !== '';
 }
 
 function phaseOrder({ status }: Pod): number {
   return PHASE_ORDER[status?.phase ?? ''] ?? 0;
 }
 
-function readySince(pod: Pod): number {
-  return timeOf(readyCondition(pod)?.lastTransitionTime);
-}
-
 /** A time that is not known counts as the latest. */
-function timeOf(time: string | undefined): number {
-  const ms = Date.parse(time ?? '');
+function latest(ms: number): number {
   return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms;
 }
 

@@ -1,9 +1,9 @@
 /** Which pods a scale-down deletes first (upstream's ActivePodsWithRanks, pkg/controller/controller_utils.go). */
-import { isSidecar, type Pod } from '@podwright/kube-api';
-import { isActive, isReady, readyCondition } from '../pods/pod-state.ts';
+import type { Pod } from '@podwright/kube-api';
+import { compareProgress, compareRestarts, creationTime, readyTime } from '../pods/deletion-order.ts';
+import { isActive, isReady } from '../pods/pod-state.ts';
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
-const PHASE_ORDER: Record<string, number> = { Pending: 0, Unknown: 1, Running: 2 };
 const NANOSECONDS = 1e6;
 
 /**
@@ -27,9 +27,7 @@ export function podsToDelete(
 
 function compare(a: Pod, b: Pod, { rankOf, nowMs }: { rankOf: (pod: Pod) => number; nowMs: number }): number {
   return (
-    Number(isAssigned(a)) - Number(isAssigned(b)) ||
-    phaseOrder(a) - phaseOrder(b) ||
-    Number(isReady(a)) - Number(isReady(b)) ||
+    compareProgress(a, b) ||
     deletionCost(a) - deletionCost(b) ||
     rankOf(b) - rankOf(a) ||
     (isReady(a) ? compareAges(a, b, { timeOf: readyTime, nowMs }) : 0) ||
@@ -38,27 +36,11 @@ function compare(a: Pod, b: Pod, { rankOf, nowMs }: { rankOf: (pod: Pod) => numb
   );
 }
 
-function isAssigned({ spec }: Pod): boolean {
-  return (spec.nodeName ?? '') !== '';
-}
-
-function phaseOrder({ status }: Pod): number {
-  return PHASE_ORDER[status?.phase ?? ''] ?? 0;
-}
-
 /** The cost is an integer of 32 bits without a leading `+` or zeros; any other text counts as 0. */
 function deletionCost({ metadata: { annotations } }: Pod): number {
   const text = annotations?.[DELETION_COST] ?? '';
   const cost = Number(text);
   return /^(0|-?[1-9]\d*)$/.test(text) && cost >= -(2 ** 31) && cost < 2 ** 31 ? cost : 0;
-}
-
-function readyTime(pod: Pod): number {
-  return Date.parse(readyCondition(pod)?.lastTransitionTime ?? '');
-}
-
-function creationTime({ metadata }: Pod): number {
-  return Date.parse(metadata.creationTimestamp ?? '');
 }
 
 /**
@@ -75,18 +57,4 @@ function compareAges(a: Pod, b: Pod, { timeOf, nowMs }: { timeOf: (pod: Pod) => 
 
 function logarithmOf(ageMs: number): number {
   return ageMs > 0 ? Math.trunc(Math.log2(ageMs * NANOSECONDS)) : -1;
-}
-
-/** The pod whose container restarted more often is first; sidecars are compared if regular containers are equal. */
-function compareRestarts(a: Pod, b: Pod): number {
-  const [ofA, ofB] = [restartsOf(a), restartsOf(b)];
-  return ofB.regular - ofA.regular || ofB.sidecar - ofA.sidecar;
-}
-
-function restartsOf({ spec, status }: Pod): { regular: number; sidecar: number } {
-  const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
-  const inits = (status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
-  const most = (statuses: readonly { restartCount: number }[]) =>
-    Math.max(0, ...statuses.map(({ restartCount }) => restartCount));
-  return { regular: most(status?.containerStatuses ?? []), sidecar: most(inits) };
 }
