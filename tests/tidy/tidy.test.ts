@@ -84,6 +84,7 @@ const ARROWS: Record<string, string[]> = {
     'controllers',
     'dns',
     'proxy',
+    'scheduling',
     'host',
     'metadata',
     'system',

@@ -47,8 +47,8 @@ export type ApiServerOptions = {
   audit?: AuditOptions;
   /** Objects that existed before the server, which moves them into its store. */
   imports?: ImportSource;
-  /** Whether to assign pods to nodes, because there is no scheduler. Default: false. */
-  assignsPods?: boolean;
+  /** Whether to remove the not-ready taint of nodes that are ready, because no node life cycle controller does. Default: false. */
+  untaintsNodes?: boolean;
   now?: () => number;
   /** Returns the handler of all requests, given that of the server. Tests record requests and inject faults with it. */
   decorate?: (handler: CallHandler) => CallHandler;
@@ -91,7 +91,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
 async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiServer> {
   const { directory, socketPath, listen, strangers, logger, names = [], now = Date.now } = options;
-  const { decorate = (handler) => handler, assignsPods = false } = options;
+  const { decorate = (handler) => handler, untaintsNodes = false } = options;
   const authority = await CertificateAuthority.open(authorityDirectory(directory), now);
   const objects = await openObjects({ ...options, now }, undo);
   const { schema, store, access, registries, custom, clusterIp } = objects;
@@ -124,7 +124,7 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const url = bound && urlOf(bound);
   const address = bound && advertisedAddress(bound.host);
   const stopControllers = startControllers({
-    ...{ schema, registries, store, authority, assignsPods, logger, now },
+    ...{ schema, registries, store, authority, untaintsNodes, logger, now },
     resources: servedResources(schema),
     custom,
     authorizer: access.authorizer,

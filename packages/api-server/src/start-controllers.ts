@@ -7,7 +7,6 @@ import type { Authorizer } from './authorization/authorizer.ts';
 import type { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { clusterInfoText } from './certificates/kubeconfig.ts';
 import { type AccountSecretsParts, keepAccountSecrets } from './controllers/account-secrets.ts';
-import { bindPods } from './controllers/bind-pods.ts';
 import { handleCertificateRequests } from './controllers/certificate-requests.ts';
 import { cleanRequests } from './controllers/clean-requests.ts';
 import { collectGarbage } from './controllers/collect-garbage.ts';
@@ -22,7 +21,6 @@ import { fillNamespaces } from './controllers/namespace-contents.ts';
 import { untaintReadyNodes } from './controllers/node-readiness.ts';
 import { protectStorage } from './controllers/protect-storage.ts';
 import type { CustomKinds } from './custom-kinds.ts';
-import { assignedPod } from './subresources/binding-requests.ts';
 import { systemContext } from './system-context.ts';
 
 export type ControllersParts = {
@@ -41,8 +39,8 @@ export type ControllersParts = {
   service: KubernetesService;
   /** Is called if a controller ends, which only happens because of a defect, or after the stop. */
   ended: () => void;
-  /** Whether to assign pods to nodes, and to remove the not-ready taint of nodes, because nothing else does. */
-  assignsPods: boolean;
+  /** Whether to remove the not-ready taint of nodes that are ready, because nothing else does. */
+  untaintsNodes: boolean;
   logger: Logger;
   now: () => number;
 };
@@ -92,7 +90,7 @@ export function startControllers({ registries, store, logger, now, ...parts }: C
     keepJoinTokens({ ...shared, clusterInfo, now }),
     keepAccountSecrets({ ...shared, issue: parts.issueToken, caCertificate }),
     keepQuotaStatus(quotas, abort.signal),
-    ...(parts.assignsPods ? [bindPods({ ...shared, bind: binder(shared, now) }), untaintReadyNodes(shared)] : []),
+    ...(parts.untaintsNodes ? [untaintReadyNodes(shared)] : []),
     keepAggregated({ store, setRules: ruleWriter(shared), logger }, abort.signal),
   ];
   for (const one of work) background(logger, 'a controller failed', one.finally(parts.ended));
@@ -129,15 +127,6 @@ function quotaWriter({ registryOf, context }: ControllerParts): QuotaStatusParts
   return async (quota, status) => {
     const { namespace = '', name = '' } = quota.metadata;
     await registryOf('resourcequotas').update({ namespace, name }, { ...quota, status }, context('status'));
-  };
-}
-
-function binder({ registryOf, context }: ControllerParts, now: () => number) {
-  return (place: { namespace: string; name: string }, node: string) => {
-    const metadata = { name: place.name };
-    const binding = { apiVersion: 'v1', kind: 'Binding', metadata, target: { kind: 'Node', name: node } };
-    const untracked = { ...context('binding'), fieldManager: undefined };
-    return registryOf('pods').change(place, (pod) => assignedPod(pod, binding, now()), untracked);
   };
 }
 

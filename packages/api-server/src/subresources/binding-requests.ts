@@ -50,7 +50,7 @@ function nameOf({ metadata }: ApiObject, nameInUrl: string): string {
 }
 
 /** Returns the pod on the node, with the condition PodScheduled and the binding's annotations. Throws 409 if it cannot be assigned. */
-export function assignedPod(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
+function assignedPod(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
   const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;
   const refuse = (reason: string) => conflict({ group: '', plural: 'pods/binding' }, name, reason);
   const given = binding.metadata;

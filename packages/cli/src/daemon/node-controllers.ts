@@ -1,4 +1,4 @@
-/** The controllers of a standalone node with a Kubernetes API. They run in the node's process. */
+/** The controllers and the scheduler of a standalone node with a Kubernetes API. They run in the node's process. */
 import type { ApiServer } from '@podwright/api-server';
 import type { Logger } from '@podwright/base';
 import {
@@ -18,6 +18,7 @@ import {
   startControllers,
   statefulSetController,
 } from '@podwright/controllers';
+import { startScheduler } from '@podwright/scheduling';
 
 const CONTROLLERS: Record<string, Controller> = {
   cronjob: cronJobController,
@@ -34,14 +35,22 @@ const CONTROLLERS: Record<string, Controller> = {
   'ttl-after-finished': finishedJobController,
 };
 
-/** The user of upstream's kube-controller-manager. */
-const USER = { username: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
+const GROUPS = ['system:masters', 'system:authenticated'];
 
+/** Starts them with the users of upstream's programs. */
 export function startNodeControllers(server: ApiServer, logger: Logger): RunningControllers {
-  return startControllers({
-    client: server.client(USER),
-    eventClient: server.client(USER),
-    controllers: CONTROLLERS,
+  const client = server.client({ username: 'system:kube-controller-manager', groups: GROUPS });
+  const running = startControllers({ client, controllers: CONTROLLERS, logger });
+  const stopping = new AbortController();
+  const scheduler = startScheduler({
+    client: server.client({ username: 'system:kube-scheduler', groups: GROUPS }),
     logger,
+    signal: stopping.signal,
   });
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([running.stop(), scheduler.ended]);
+    },
+  };
 }

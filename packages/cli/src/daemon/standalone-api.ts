@@ -37,7 +37,7 @@ export async function startStandaloneApi(config: NodeConfig): Promise<Standalone
   const server = await startApiServer({
     ...{ directory, socketPath, listen, strangers, audit, localKubelet, logger },
     imports: appliedImport(config, { directory, ofNode }, logger),
-    assignsPods: true,
+    untaintsNodes: true,
     serviceRange: config.api.service_cidr,
   });
   const reachKubelet: ClusterConnection['reachKubelet'] = (serve) => {
