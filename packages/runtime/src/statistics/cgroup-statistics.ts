@@ -52,10 +52,9 @@ export class CgroupStatistics implements Statistics {
 
   async ofContainer(record: ContainerRecord): Promise<ContainerUse> {
     const path = record.state.phase === 'exited' ? undefined : await this.#cgroupPath(record);
-    const isFrozen = path !== undefined && isFrozenCgroup(this.#dependencies.cgroups, path);
     const [cgroup, layer] = await Promise.all([
       path === undefined ? { readAtMs: Date.now() } : this.#taskUse(record.id, path),
-      this.#disk.of(record, { isFrozen }),
+      this.#disk.of(record, { isFrozen: path !== undefined && isFrozenCgroup(this.#dependencies.cgroups, path) }),
     ]);
     return { cgroup, nanoCores: this.#samples.nanoCores(record.id, cgroup), layer };
   }

@@ -53,12 +53,12 @@ export class DiskUse {
     const measures = directories.map((directory) => orNothing(this.#measures.of(directory, { isFinal, isFrozen })));
     const [shared, ...found] = await Promise.all([this.#sharedFiles(record), ...measures]);
     const trees = found.flat();
-    const usage = sumOf([...shared, ...trees.map((tree) => tree.usage)]);
     const atMs = Math.min(Date.now(), ...trees.map((tree) => tree.atMs));
     // what changed before the container exited cannot be moved any more
     const changes = isFinal ? 'none' : mostChanges(trees.map((tree) => tree.changes));
     const changedAtMs = Math.max(0, ...trees.map((tree) => tree.changedAtMs));
-    return { ...usage, atMs, isPartial: trees.some(({ isPartial }) => isPartial), changes, changedAtMs };
+    const isPartial = trees.some((tree) => tree.isPartial);
+    return { ...sumOf([...shared, ...trees.map(({ usage }) => usage)]), atMs, isPartial, changes, changedAtMs };
   }
 
   async #sharedFiles({ id, sandboxId }: ContainerRecord): Promise<SnapshotUsage[]> {
