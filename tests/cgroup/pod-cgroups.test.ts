@@ -13,6 +13,7 @@ import {
   cgroupExists,
   createCgroup,
   discoverCgroups,
+  isFrozenCgroup,
   readCgroupFile,
   removeCgroup,
   setCgroupLimits,
@@ -23,6 +24,7 @@ import type { KubeletCgroupsSettings } from '../../packages/kubelet/src/cgroups/
 import { openPodCgroups } from '../../packages/kubelet/src/cgroups/open-pod-cgroups.ts';
 import { limitReservedCgroup } from '../../packages/kubelet/src/cgroups/reserved-cgroups.ts';
 import { DEFAULT_RESOURCE_POLICY } from '../../packages/kubelet-configuration/src/options/resource-policy.ts';
+import { freeze } from '../fixtures/freezer.ts';
 
 const root = `/cgroup-test-${randomBytes(4).toString('hex')}`;
 let cgroups: CgroupHierarchy;
@@ -241,6 +243,17 @@ test('a reserved cgroup of the host gets limits, and must exist', async () => {
   await assertShares(path, 512, 20);
   assert.equal(await read(path, MEMORY), String(64 << 20));
   await assert.rejects(limitReservedCgroup(host, join(root, 'missing'), {}), /there is no cgroup .*missing/);
+});
+
+test('a pod that a killed kubelet has left frozen is thawed at the next start', async (context) => {
+  const pod = podOf('frozen', { requests: { cpu: '1' } });
+  const path = (await open(context)).parentFor(pod);
+  await createCgroup(cgroups, path);
+  context.after(() => removeCgroup(cgroups, path));
+  await freeze(cgroups, path);
+  assert.ok(isFrozenCgroup(cgroups, path));
+  await open(context);
+  assert.ok(!isFrozenCgroup(cgroups, path));
 });
 
 /** Starts a process in a cgroup; `ended` resolves with its signal. */

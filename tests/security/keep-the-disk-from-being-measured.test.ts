@@ -65,7 +65,7 @@ test('a pod that continuously creates and removes files is still evicted when it
   } as unknown as Pod;
   try {
     const files = { paths: new Map([['v', directory]]), held: async () => new Map() };
-    const excess = () => emptyDirExcess(pod, files);
+    const excess = async () => (await emptyDirExcess(pod, files)).excess;
     await waitFor(excess, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
     for (let round = 0; round < 100; round++) assert.notEqual(await excess(), undefined);
   } finally {

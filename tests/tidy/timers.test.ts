@@ -23,6 +23,7 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/kubelet/src/api-pods/status-sync.ts': ['this.#outage.next(OUTAGE)'],
   'packages/placement/src/plugins/plugin-watcher.ts': ['periodMs'],
   'packages/kubelet/src/eviction/measure-pods.ts': ['ms'],
+  'packages/kubelet/src/stats/frozen-stats.ts': ['timeoutMs'],
   'packages/kubelet/src/status/status-records.ts': ['delayMs'],
   'packages/runtime/src/sandbox/ready-sandboxes.ts': ['delayMs'],
   'packages/runtime/src/sandbox/shim-sandbox.ts': ['graceMs', 'graceMs'],

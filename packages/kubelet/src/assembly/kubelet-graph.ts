@@ -9,6 +9,7 @@ import { claimFormat } from '@podwright/host';
 import { nodeSubject } from '@podwright/kube-api';
 import { NodePressure } from '@podwright/kubelet-configuration';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { PodFreezer } from '../cgroups/pod-freezer.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import type { EvictionManager } from '../eviction/eviction-manager.ts';
 import type { ImageGarbageCollector } from '../gc/image-gc.ts';
@@ -68,6 +69,7 @@ export type KubeletGraph = {
   cluster: Cluster | undefined;
   grants: NodeGrants;
   cgroups: PodCgroups;
+  freezer: PodFreezer;
   pressure: NodePressure;
   runtimeState: RuntimeState;
   shutdown: NodeShutdown;
@@ -147,6 +149,7 @@ function nodeParts({ options, given, runtimeWait }: KubeletStart) {
     cgroups: part(['known', 'cri', 'events', 'grants'], ({ known, cri, events, grants }, undo) =>
       openNodeCgroups({ ...known, options, cri, events, hasOwnCpus: grants.hasOwnCpus }, undo),
     ),
+    freezer: part(['known'], ({ known }) => new PodFreezer(known.hierarchy)),
   };
 }
 
@@ -165,7 +168,7 @@ function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
       const own = () => known.addresses;
       return cluster === undefined ? own : () => cluster.hostIps() ?? own();
     }),
-    parts: part(['cri', 'events', 'hostIps', 'known', 'grants', 'cluster'], (required, undo) => {
+    parts: part(['cri', 'events', 'hostIps', 'known', 'grants', 'cluster', 'freezer'], (required, undo) => {
       const { known, grants, cluster } = required;
       const { devices, grantsOf } = grants;
       const parts = kubeletParts(
@@ -190,7 +193,9 @@ function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
           runtimeName: known.version.runtimeName,
         }),
     ),
-    summary: part(['cri', 'cgroups', 'parts', 'sync', 'known'], (required) => nodeSummary({ ...required, options })),
+    summary: part(['cri', 'cgroups', 'parts', 'sync', 'known', 'freezer'], (required) =>
+      nodeSummary({ ...required, options }),
+    ),
     images: part(['cri', 'events', 'sync'], (required) =>
       imageGarbageCollector({ ...required, options }, required.sync),
     ),

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import type { Pod } from '@podwright/kube-api';
+import { PodFreezer } from '../cgroups/pod-freezer.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import { kubeletOptions } from '../options.ts';
 import { kubeletParts } from './kubelet-parts.ts';
@@ -21,6 +22,7 @@ test('a container without limits gets the allocatable resources of the node as i
       cri: new FakeRuntime().client,
       events: new PodEvents('node'),
       hostIps: () => [],
+      freezer: new PodFreezer(undefined),
       resources: { cpu: 1500n, memory: 1024n },
       grantsOf: async () => undefined,
     },

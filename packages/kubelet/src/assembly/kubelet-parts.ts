@@ -32,6 +32,7 @@ import {
   VolumeManager,
   type VolumePlugin,
 } from '@podwright/volumes';
+import type { PodFreezer } from '../cgroups/pod-freezer.ts';
 import { ContainerPreparer } from '../container/prepare-container.ts';
 import type { ContainerGrants } from '../container/prepared-container.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
@@ -83,6 +84,7 @@ export type KubeletPartsInput = {
   cri: CriClient;
   events: EventRecorder;
   hostIps: () => string[];
+  freezer: Pick<PodFreezer, 'wasFrozen'>;
   /** The resources that all pods together may request. */
   resources: NodeResources;
   /** Handles device plugins that register in the plugin registration directory shared by all plugin types. */
@@ -148,7 +150,10 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     volumes,
     claims,
     nodePlugins,
-    probes: new ProberManager({ commands, events, metrics: options.metrics }),
+    probes: new ProberManager({
+      ...{ commands, events, metrics: options.metrics },
+      wasFrozen: (podUid, sinceMs) => input.freezer.wasFrozen(podUid, sinceMs),
+    }),
     hooks: new LifecycleHooks({ commands, events, metrics: options.metrics }),
     prepare: async (request, signal) => {
       const grants = await input.grantsOf(request.pod, request.container);

@@ -28,7 +28,7 @@ export type NodeEvictionInput = {
   known: Pick<KnownHost, 'hierarchy' | 'capacity'>;
   sync: PodSync;
   volumes: Pick<PodVolumes, 'pathsOf'>;
-  summary: Pick<SummaryProvider, 'podStats' | 'heldInEmptyDirs'>;
+  summary: Pick<SummaryProvider, 'podStats' | 'frozenPodStats' | 'heldInEmptyDirs'>;
   images: ImageGarbageCollector;
   pressure: NodePressure;
 };
@@ -61,6 +61,7 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
         fresh,
         disk: disk ? { signal } : undefined,
       }),
+    frozenPodStats: ({ metadata }, frozen) => summary.frozenPodStats(metadata.uid, frozen),
     volumePaths: (podUid) => volumes.pathsOf(podUid),
     heldInEmptyDirs: (podUids) => summary.heldInEmptyDirs(podUids),
     isExempt: (pod) => isExempt(pod, { isStandalone }),

@@ -1,6 +1,7 @@
 import type { CriClient } from '@podwright/cri';
 import { PodDirectories } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { PodFreezer } from '../cgroups/pod-freezer.ts';
 import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
 import type { KubeletOptions } from '../options.ts';
 import { SummaryProvider } from '../stats/summary-provider.ts';
@@ -15,10 +16,11 @@ type NodeSummaryInput = {
   parts: Pick<KubeletParts, 'volumes' | 'nodePlugins'>;
   sync: Pick<PodSync, 'cache' | 'statuses'>;
   known: Pick<KnownHost, 'hierarchy' | 'capacity'>;
+  freezer: PodFreezer;
 };
 
 /** Creates the provider of node and pod resource usage, which serves the stats API and eviction. */
-export function nodeSummary({ options, cri, cgroups, parts, sync, known }: NodeSummaryInput): SummaryProvider {
+export function nodeSummary({ options, cri, cgroups, parts, sync, known, freezer }: NodeSummaryInput): SummaryProvider {
   const { nodeName, rootDir, podLogsDir, logger, metrics } = options;
   const { hierarchy, capacity } = known;
   const directories = new PodDirectories(rootDir);
@@ -29,6 +31,7 @@ export function nodeSummary({ options, cri, cgroups, parts, sync, known }: NodeS
     hostsFile: (uid) => directories.etcHosts(uid),
     messageDirectory: (uid, container) => directories.containers(uid, container),
     cgroupOf: (pod) => cgroups.parentFor(pod),
+    freeze: (pod, maxMs) => freezer.freeze(pod.metadata.uid, cgroups.parentFor(pod), maxMs),
     runtimePods: () => sync.cache.list(),
     podOf: (uid) => sync.statuses.pod(uid),
     volumePaths: (uid) => parts.volumes.pathsOf(uid),

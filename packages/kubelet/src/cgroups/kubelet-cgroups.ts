@@ -3,7 +3,7 @@
  */
 import { join } from 'node:path';
 import { errorCode, errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
-import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from '@podwright/host';
+import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, thawCgroup, treeOf } from '@podwright/host';
 import { type Pod, podRequest, type QosClass, qosClass } from '@podwright/kube-api';
 import { CgroupClaim } from './cgroup-claim.ts';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
@@ -61,9 +61,10 @@ export class KubeletCgroups implements PodCgroups {
     this.#claim = new CgroupClaim(this.allPods);
   }
 
-  /** Creates the ancestors of the pods' cgroups. Rejects on failure. */
+  /** Creates the ancestors of the pods' cgroups, and thaws pods that a killed kubelet has left frozen. Rejects on failure. */
   async prepare(): Promise<void> {
     const { driver, settings } = this.#input;
+    await this.#thawPods();
     await driver.set([], { cpuShares: allPodsLimits(settings.milliCpu, undefined).cpuShares });
     await this.refresh();
   }
@@ -150,6 +151,17 @@ export class KubeletCgroups implements PodCgroups {
       );
     this.#isConflictLogged = !isOurs;
     return isOurs;
+  }
+
+  async #thawPods(): Promise<void> {
+    const { driver, hierarchy, logger } = this.#input;
+    for (const name of Object.values(CLASS_NAMES)) {
+      const pods = (await driver.children(name)).filter((child) => child.startsWith('pod'));
+      for (const pod of pods) {
+        const path = driver.path([...name, pod]);
+        if (thawCgroup(hierarchy, path)) logger.warn({ cgroup: path }, 'thawed a pod that had been left frozen');
+      }
+    }
   }
 
   #requestsOf(wanted: QosClass): ClassRequests {

@@ -5,6 +5,7 @@ import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import type { NodeDisks } from './node-thresholds.ts';
 import { type Observations, thresholdsMet } from './observed-signals.ts';
 import { type Candidate, hasUse, type Resource, useOf } from './rank-pods.ts';
+import { isUncertain } from './recent-use.ts';
 
 /** Percentage of the evicted pods' use that counts as all of it, because the pods' use changes after it was measured. */
 const EVICTED_SPACE_PERCENT = 90n;
@@ -110,9 +111,9 @@ function growth({ others, resource }: ShortDisk, now: readonly PodStatsByDisk[])
   const byUid = new Map(now.map((one) => [one.podRef.uid, one]));
   const all = others.map(({ pod, stats, latest = stats }): Growth => {
     const later = byUid.get(pod.metadata.uid);
-    if (later === undefined || latest === undefined || latest.isPartial) return { least: 0n, isKnown: false };
+    if (later === undefined || latest === undefined || isUncertain(latest)) return { least: 0n, isKnown: false };
     const least = useOf(later, resource) - useOf(latest, resource);
-    if (!later.isPartial) return { least, isKnown: true };
+    if (!isUncertain(later)) return { least, isKnown: true };
     return { least: least > 0n ? least : 0n, isKnown: false };
   });
   return {

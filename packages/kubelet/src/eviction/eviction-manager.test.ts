@@ -39,6 +39,7 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
     signals: { diskLayout: async (): Promise<DiskLayout> => 'shared', observe, observeDisks: observe },
     activePods: () => pods.filter(({ metadata }) => !cleanedUp.has(metadata.uid)),
     podStats: async (asked) => asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid])),
+    frozenPodStats: async () => undefined,
     volumePaths: () => new Map(),
     heldInEmptyDirs: async () => new Map(),
     isExempt: (pod) => isExempt(pod, { isStandalone: true }),
@@ -628,4 +629,41 @@ test('only unused files on the disk that is short are removed before an eviction
   assert.deepEqual(reclaimSteps('containerfs.available', 'images'), both);
   assert.deepEqual(reclaimSteps('nodefs.available', 'split'), ['deleteUnusedContainers']);
   assert.deepEqual(reclaimSteps('imagefs.available', 'split'), ['deleteUnusedImages']);
+});
+
+test('a pod that moves its files out of the way of each measurement is evicted, and no smaller pod', async () => {
+  const frozen: string[] = [];
+  const { signals, uses, round } = start([podOf('innocent'), podOf('mover')], HARD, {
+    reclaim: NOTHING_TO_FREE,
+    frozenPodStats: async ({ metadata: { name } }) => {
+      frozen.push(name);
+      return { stats: statsOf(name, { volume: name === 'mover' ? 200 : 5 }), emptyDirs: new Map() };
+    },
+  });
+  Object.assign(uses, { innocent: { volume: 5 }, mover: { volume: 1, changes: 'directories' } });
+  signals['nodefs.available'] = 1n;
+  assert.match(await round(), /evict mover/);
+  assert.deepEqual(frozen, ['innocent', 'mover']);
+});
+
+test('a pod that moves its files out of the way of each measurement is evicted for its limit', async () => {
+  const limited = (name: string) => podOf(name, { limits: { 'ephemeral-storage': '10Mi' } });
+  const { uses, round } = start([limited('innocent'), limited('mover')], HARD, {
+    frozenPodStats: async ({ metadata: { name } }) => ({
+      stats: statsOf(name, { volume: name === 'mover' ? 200 : 5 }),
+      emptyDirs: new Map(),
+    }),
+  });
+  Object.assign(uses, { innocent: { volume: 5 }, mover: { volume: 1 } });
+  assert.equal(await round(), 'Evicted, evict mover in 1, count ephemeralpodfs.limit');
+});
+
+test('a pod that was not measured is not evicted for a disk that another pod has filled', async () => {
+  const { signals, uses, round } = start([podOf('new'), podOf('hog')], HARD, {
+    reclaim: NOTHING_TO_FREE,
+    podStats: async () => [statsOf('hog', uses.hog)],
+  });
+  uses.hog = { volume: 200 };
+  signals['nodefs.available'] = 1n;
+  assert.match(await round(), /evict hog/);
 });

@@ -6,6 +6,7 @@ import { awaitSpace, type SpaceOfEvicted, type SpaceWaitDependencies } from './a
 import { type EvictionDependencies, evictFor, evictOverLimit } from './evict-pod.ts';
 import { evictedSpace } from './evicted-space.ts';
 import { EVICTION_CLEAN_UP_MS, EVICTION_LOOK_MS, EVICTION_MEASURE_MS, EVICTION_RANK_MS } from './limits.ts';
+import { measureFrozen } from './measure-frozen.ts';
 import {
   currentDiskUse,
   measureAtOnce,
@@ -157,7 +158,9 @@ export class EvictionManager {
       logger.warn({ resource }, 'more is missing than all pods use: no pod is evicted yet');
       return [];
     }
-    const known = await withoutDoubt(input, candidates, { shortage, sinceMs: this.#startedAtMs });
+    await measureFrozen(input, candidates, shortage);
+    const measured = this.#recentUse.atPeakUse(pods, shortage, this.#startedAtMs);
+    const known = await withoutDoubt(input, measured, { shortage, sinceMs: this.#startedAtMs });
     if (stopping.aborted) return [];
     if (!(await this.#thresholds.isMet(threshold))) return await this.#afterShortage(threshold, round);
     this.#reportAges(round);

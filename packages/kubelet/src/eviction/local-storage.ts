@@ -23,18 +23,22 @@ export type LocalStorageExcess = { signal: string; message: string };
  */
 export type VolumeFiles = { paths: ReadonlyMap<string, string>; held: () => Promise<ReadonlyMap<string, FileUse>> };
 
+/** `excess`: the pod's first emptyDir over its limit. `changedAtMs`: when files of emptyDirs last changed, by the wall clock. */
+export type EmptyDirFinding = { excess?: LocalStorageExcess; isPartial: boolean; changedAtMs?: number };
+
 /**
- * Finds the pod's first emptyDir that exceeds its `sizeLimit`. Walks each emptyDir for at most `timeoutMs`; returns `partial` if none
- * exceeds its limit but some were not fully counted. Skips memory-backed emptyDirs, because tmpfs enforces their limit. Rejects with
+ * Finds the pod's first emptyDir that exceeds its `sizeLimit`. Walks each emptyDir for at most `timeoutMs`; the result is partial if some
+ * were not fully counted. Skips memory-backed emptyDirs, because tmpfs enforces their limit. Rejects with
  * `internal` if an emptyDir cannot be measured.
  */
 export async function emptyDirExcess(
   pod: Pod,
   { paths, held }: VolumeFiles,
   { signal = new AbortController().signal, timeoutMs }: { signal?: AbortSignal; timeoutMs?: number } = {},
-): Promise<LocalStorageExcess | 'partial' | undefined> {
+): Promise<EmptyDirFinding> {
   const { spec } = pod;
   let isPartial = false;
+  let changedAtMs: number | undefined = 0;
   let heldUses: ReadonlyMap<string, FileUse> | undefined;
   for (const volume of spec.volumes ?? []) {
     const limit = diskLimit(volume);
@@ -43,15 +47,34 @@ export async function emptyDirExcess(
     const use = await (isLocal(pod, volume) ? treeUse(path, { signal, timeoutMs }) : remoteTreeUse(path, signal));
     let { bytes } = use;
     isPartial ||= use.isPartial;
+    if (use.changedAtMs === undefined) changedAtMs = undefined;
+    else if (changedAtMs !== undefined) changedAtMs = Math.max(changedAtMs, use.changedAtMs);
     if (BigInt(bytes) <= quantityValue(limit)) {
       heldUses ??= await held(); // reads every file descriptor of the pod
       bytes += heldUses.get(volume.name)?.bytes ?? 0;
     }
     if (BigInt(bytes) <= quantityValue(limit)) continue;
-    const message = `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${canonical(limit)}". `;
-    return { signal: 'emptydirfs.limit', message };
+    return { excess: emptyDirExcessOf(volume.name, limit), isPartial, changedAtMs };
   }
-  return isPartial ? 'partial' : undefined;
+  return { isPartial, changedAtMs };
+}
+
+/** Returns the pod's first emptyDir whose known use exceeds its `sizeLimit`. Pure. */
+export function emptyDirOverLimit(
+  { spec }: Pod,
+  bytesOf: (volume: string) => number | undefined,
+): LocalStorageExcess | undefined {
+  for (const volume of spec.volumes ?? []) {
+    const limit = diskLimit(volume);
+    if (limit !== undefined && BigInt(bytesOf(volume.name) ?? 0) > quantityValue(limit))
+      return emptyDirExcessOf(volume.name, limit);
+  }
+  return undefined;
+}
+
+function emptyDirExcessOf(name: string, limit: string): LocalStorageExcess {
+  const message = `Usage of EmptyDir volume "${name}" exceeds the limit "${canonical(limit)}". `;
+  return { signal: 'emptydirfs.limit', message };
 }
 
 /** Whether the pod has an emptyDir that `emptyDirExcess` must measure. */

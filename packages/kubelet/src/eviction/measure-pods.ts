@@ -2,6 +2,7 @@
 import { errorMessage, type Logger, pause, raceAbort } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { isOfDisk, type Signal } from '@podwright/kubelet-configuration';
+import type { FrozenOptions, FrozenPodStats } from '../stats/frozen-stats.ts';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { EVICTION_LOOK_MS, EVICTION_MEASURE_MS } from './limits.ts';
 import { type Candidate, isFirstByAssumption, type Resource, type Shortage } from './rank-pods.ts';
@@ -13,6 +14,9 @@ const EVICTION_DOUBT_MS = 3000;
 /** Extra time after its deadline for a measurement to return its partial results. */
 const EVICTION_MEASURE_REST_MS = 250;
 
+/** Measures the pod while it is frozen; `undefined` if it cannot be frozen. See `SummaryProvider.frozenPodStats`. */
+export type MeasureFrozen = (pod: Pod, options: FrozenOptions) => Promise<FrozenPodStats | undefined>;
+
 export type PodMeasurementDependencies = {
   /**
    * Returns the usage of the given pods. With `disk`, includes whatever disk usage is known by the time the signal aborts. With `fresh`,
@@ -23,6 +27,7 @@ export type PodMeasurementDependencies = {
     what: { disk: boolean; fresh: boolean },
     signal: AbortSignal,
   ) => Promise<PodStatsByDisk[]>;
+  frozenPodStats: MeasureFrozen;
   isExempt: (pod: Pod) => boolean;
   logger: Logger;
 };

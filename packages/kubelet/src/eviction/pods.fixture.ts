@@ -31,6 +31,8 @@ export type GivenUse = {
   inodes?: number;
   processes?: number;
   isPartial?: boolean;
+  changes?: PodStatsByDisk['changes'];
+  changedAtMs?: number;
 };
 
 /** Stats of a pod that `podOf` made; `use` is in MiB for bytes, otherwise in counts. */
@@ -49,6 +51,8 @@ export function statsOf(name: string, use: GivenUse = {}): PodStatsByDisk {
     },
     'ephemeral-storage': disk((use.root ?? 0) + (use.logs ?? 0) + (use.volume ?? 0)),
     isPartial: use.isPartial,
+    changes: use.changes,
+    changedAtMs: use.changedAtMs,
     process_stats: { process_count: use.processes ?? 0 },
   };
 }

@@ -56,7 +56,7 @@ export class RecentUse {
 
   /**
    * Pairs each pod with its highest-usage measurement of the last two minutes (`stats`) and its latest complete one (`latest`). `stats` is
-   * marked partial if no measurement since `sinceMs` counted everything that the pod uses. If only some of these did, as of a pod that
+   * marked partial if no measurement since `sinceMs` certainly counted everything that the pod uses. If only some of these did, as of a pod that
    * replaces its files all the time, `latest` is the larger of its latest measurement and the latest of those.
    */
   atPeakUse(pods: readonly Pod[], resource: Resource, sinceMs: number): Candidate[] {
@@ -67,7 +67,7 @@ export class RecentUse {
       const complete = completeOf(pod, recent, resource);
       const stats = byUse(complete, resource).at(-1);
       const own = new Set(measuredOf(pod, current, resource));
-      const whole = complete.findLast((one) => own.has(one) && !one.isPartial);
+      const whole = complete.findLast((one) => own.has(one) && !isUncertain(one));
       const latest = byUse([...complete.slice(-1), whole ?? []].flat(), resource).at(-1);
       return { pod, stats: stats && { ...stats, isPartial: whole === undefined }, latest };
     });
@@ -111,5 +111,9 @@ function measuredOf({ metadata }: Pod, measurements: readonly Measurement[], { s
   const own = measurements.flatMap(({ byUid }) => byUid.get(metadata.uid) ?? []);
   return own.filter(({ disks }) => disks !== undefined || !isOfDisk(signal));
 }
+
+/** Whether the pod uses more than was counted, or may have moved files out of the way of the measurement. */
+export const isUncertain = ({ isPartial, changes }: PodStatsByDisk): boolean =>
+  isPartial === true || changes === 'directories';
 
 const volumeCount = ({ volume }: PodStatsByDisk) => volume?.length ?? 0;

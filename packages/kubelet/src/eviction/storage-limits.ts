@@ -6,6 +6,7 @@ import { errorMessage, type Logger, pause } from '@podwright/base';
 import { namespacedName, type Pod } from '@podwright/kube-api';
 import type { DiskLayout } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
+import { FrozenLimits, type FrozenLimitsDependencies } from './frozen-limits.ts';
 import {
   emptyDirExcess,
   hasSizeLimit,
@@ -14,6 +15,7 @@ import {
   storageExcess,
   type VolumeFiles,
 } from './local-storage.ts';
+import { isDoubtful } from './measure-frozen.ts';
 
 /**
  * Time limit for the first walks of all of a pod's emptyDirs together, and for the second walk of each emptyDir if the first one was
@@ -35,7 +37,7 @@ export type StorageLimitsDependencies = {
   /** Searches for deleted files that the given pods hold open, in a single pass. Returns their usage by pod UID. */
   heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<Map<string, Awaited<ReturnType<VolumeFiles['held']>>>>;
   logger: Logger;
-};
+} & FrozenLimitsDependencies;
 
 export type PodExcess = { pod: Pod; excess: LocalStorageExcess };
 
@@ -47,18 +49,22 @@ export class StorageLimits {
   readonly #running = new Map<string, Promise<void>>();
   /** Pods found over a limit since the last `take`, by pod UID. */
   #excesses = new Map<string, PodExcess>();
+  readonly #frozen: FrozenLimits;
 
   constructor(deps: StorageLimitsDependencies, stopping: AbortSignal) {
     this.#deps = deps;
     this.#stopping = stopping;
+    this.#frozen = new FrozenLimits(deps, stopping);
   }
 
   /** Checks all limits. Resolves when everything that can be measured quickly has been checked. Never rejects. */
   async measure(pods: readonly Pod[], layout: DiskLayout): Promise<void> {
+    this.#frozen.keep(pods);
     await Promise.all([
       this.#once('limits', () => this.#measureLimits(pods.filter(hasStorageLimit), layout)),
       this.#once('emptyDirs', () => this.#measureEmptyDirs(pods.filter(hasSizeLimit))),
     ]);
+    await this.#once('frozen pods', () => this.#frozen.check(layout, (pod, excess) => this.#add(pod, excess)));
   }
 
   /** Returns the pods found over a limit since the last call. */
@@ -94,7 +100,9 @@ export class StorageLimits {
     const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
     for (const pod of pods) {
       const own = byUid.get(pod.metadata.uid);
-      this.#add(pod, own && storageExcess(pod, own, layout));
+      const excess = own && storageExcess(pod, own, layout);
+      this.#add(pod, excess);
+      if (excess === undefined && own !== undefined && isDoubtful(own, Date.now())) this.#frozen.note(pod);
     }
   }
 
@@ -106,9 +114,11 @@ export class StorageLimits {
     const measure = async (pod: Pod, timeoutMs: number) => {
       const { uid } = pod.metadata;
       const files = { paths: volumePaths(uid), held: async () => (await search()).get(uid) ?? new Map() };
-      const excess = await emptyDirExcess(pod, files, { signal: this.#stopping, timeoutMs });
-      if (excess !== 'partial') this.#add(pod, excess);
-      else partial.push(pod);
+      const { excess, ...found } = await emptyDirExcess(pod, files, { signal: this.#stopping, timeoutMs });
+      this.#add(pod, excess);
+      if (excess !== undefined) return;
+      if (found.isPartial) partial.push(pod);
+      if (isDoubtful(found, Date.now())) this.#frozen.note(pod);
     };
     const nameOf = (pod: Pod) => `emptyDirs of ${namespacedName(pod)}`;
     for (const pod of pods) {

@@ -22,7 +22,7 @@ function statusOf(id: string, state: RuntimeContainer['state'] = 'running'): Run
   return { pod: { name: 'web', namespace: 'default', uid: 'u1' }, sandboxes: [], containers: [container] };
 }
 
-type Given = { tookMs?: number; random?: number };
+type Given = { tookMs?: number; random?: number; wasFrozen?: (podUid: string, sinceMs: number) => boolean };
 
 /** A manager whose exec probes return the exit codes in `answers`, by container ID; `undefined` makes a probe fail to execute. */
 function start(context: TestContext, answers: Record<string, number | undefined> = {}, given: Given = {}) {
@@ -38,7 +38,8 @@ function start(context: TestContext, answers: Record<string, number | undefined>
   };
   const events = new PodEvents('node');
   const metrics = new Registry();
-  const options = { commands: { runInContainer }, events, metrics, random: () => given.random ?? 0 };
+  const { wasFrozen } = given;
+  const options = { commands: { runInContainer }, events, metrics, wasFrozen, random: () => given.random ?? 0 };
   new ProberManager(options).stop(); // an earlier manager in the same process, which registered the same metrics
   const manager = new ProberManager(options);
   context.after(() => manager.stop());
@@ -200,4 +201,16 @@ test('an initial delay is not lengthened when the clock of the host is set back'
   status.containers[0]!.startedAtMs += 3_600_000;
   manager.update(podOf({ readinessProbe: { ...probe, initialDelaySeconds: 1 } }), status, []);
   await until(() => manager.readiness.get('c1') === 'success');
+});
+
+test('a failure of an attempt during which the kubelet froze the pod does not count and emits no event', async (context) => {
+  const frozen = { since: 0 };
+  const wasFrozen = (podUid: string, sinceMs: number) => podUid === 'u1' && sinceMs >= frozen.since;
+  const { manager, probed, events, until } = start(context, { c1: 1 }, { wasFrozen });
+  manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
+  await until(() => probed.length > 1);
+  assert.deepEqual([manager.liveness.get('c1'), eventsOf(events)], ['success', []]);
+  frozen.since = Number.POSITIVE_INFINITY;
+  await until(() => manager.liveness.get('c1') === 'failure');
+  assert.equal(eventsOf(events).length, 1);
 });

@@ -22,6 +22,8 @@ export type ProberManagerOptions = {
   events: EventRecorder;
   /** Registry for the `prober_*` metrics. */
   metrics?: Registry;
+  /** Whether the kubelet has frozen the pod at some time since `sinceMs` (monotonic). Failures of attempts during that time do not count. */
+  wasFrozen?: (podUid: string, sinceMs: number) => boolean;
   /** Returns the delay of a probe's first run after a kubelet start, as a fraction (0 to 1) of the probe's period. Default: Math.random. */
   random?: () => number;
 };
@@ -169,7 +171,9 @@ export class ProberManager implements PodProbes {
     const target = { probe, container, containerId: id, podIps: watched.podIps };
     const answer = await this.#prober.probe(target, signal);
     if (signal.aborted) return undefined;
-    if (quiet && (answer.verdict === 'failure' || answer.verdict === 'error')) return undefined;
+    const hasFailed = answer.verdict === 'failure' || answer.verdict === 'error';
+    if (hasFailed && this.#options.wasFrozen?.(uid, startedMs)) return undefined;
+    if (quiet && hasFailed) return undefined;
     if (watched.ending && answer.verdict === 'error') return undefined; // the container may already be removed
     this.#event(watched.pod, { container: container.name, kind, answer });
     if (answer.verdict === 'error') return undefined;

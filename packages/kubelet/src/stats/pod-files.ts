@@ -1,13 +1,13 @@
 /** Measures pods' files other than volumes and container layers: logs, hosts files, termination messages, deleted files. */
 import { join } from 'node:path';
-import { CachedReading } from '@podwright/base';
+import { CachedReading, WorkBudget } from '@podwright/base';
 import { type CgroupHierarchy, cgroupPids, type FileUse, filesIn, fileUse, sumOfUses } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { BoundedReads, ReadsOfProcess } from '@podwright/system/open-files';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
 import { fileSystemOf } from './file-system-use.ts';
-import { type HeldFiles, HeldFilesOfPods, type Holder, NOTHING_HELD, placesOf } from './held-files.ts';
+import { type HeldFiles, HeldFilesOfPods, type Holder, heldFiles, NOTHING_HELD, placesOf } from './held-files.ts';
 import type { ImageFileSystems } from './image-file-systems.ts';
 import { STATISTICS_CACHE } from './limits.ts';
 import type { PodDisk } from './pod-stats.ts';
@@ -56,6 +56,17 @@ export class PodFiles {
     const isGood = ({ pods }: PodFilesOnDisk, ageMs: number) =>
       ageMs < LEAST_USAGE_WINDOW_MS || this.#ready().every(({ runtime }) => pods.has(runtime.pod.uid));
     return fresh ? this.#files.takeNew() : this.#files.get(isGood);
+  }
+
+  /** Returns the files of one pod, measured now within `timeoutMs`. */
+  async ofPod(runtime: RuntimePodStatus, { timeoutMs }: { timeoutMs: number }): Promise<FilesOfPod> {
+    const deadlineMs = performance.now() + timeoutMs;
+    const [logs, others] = await Promise.all([this.#measureLogs(runtime), this.#measureOthers(runtime)]);
+    const holder = this.#holder(runtime);
+    if (holder === undefined) return { logs, others, held: NOTHING_HELD };
+    const { pids, ...options } = holder;
+    const { isInterrupted, ...held } = await heldFiles(pids, options, new WorkBudget(timeoutMs, { deadlineMs }));
+    return { logs, others, held: { ...held, isPartial: held.isPartial || isInterrupted } };
   }
 
   /** The cached result, if any. */

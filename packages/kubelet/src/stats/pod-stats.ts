@@ -1,5 +1,9 @@
-import type { ContainerStats as CriContainerStats, LinuxPodSandboxStats } from '@podwright/cri';
-import { type FileUse, sumOfUses } from '@podwright/host';
+import {
+  type ContainerStats as CriContainerStats,
+  type LinuxPodSandboxStats,
+  reportedLayerChanges,
+} from '@podwright/cri';
+import { type FileUse, mostChanges, sumOfUses, type TreeChanges } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { cpuStats, ioStats, memoryStats, networkStats, swapStats, timeOf } from './cri-stats.ts';
@@ -45,13 +49,25 @@ export type PodDisk = {
   pod: Pod | undefined;
   /** Whether part of the usage was not measured. */
   isPartial?: boolean;
+  /** What changed in the volumes while they were measured, and when they last changed (by the wall clock; absent if unknown). */
+  changes?: TreeChanges;
+  changedAtMs?: number;
 };
 
 /** A pod's disk usage by location: its containers' writable layers, and the kubelet's directory. */
 export type PodDiskUse = { layers: FileUse; kubelet: FileUse };
 
-/** Pod statistics, plus the disk usage by location if it was measured. `isPartial`: the pod uses more disk space than was found. */
-export type PodStatsByDisk = PodStats & { disks?: PodDiskUse; isPartial?: boolean };
+/**
+ * Pod statistics, plus the disk usage by location if it was measured. `isPartial`: the pod uses more disk space than was found. `changes`:
+ * what the pod changed on disk while it was measured, so that it may use more. `changedAtMs`: when it last changed files, by the wall clock;
+ * absent if that is unknown.
+ */
+export type PodStatsByDisk = PodStats & {
+  disks?: PodDiskUse;
+  isPartial?: boolean;
+  changes?: TreeChanges;
+  changedAtMs?: number;
+};
 
 /** Returns the CPU, memory and swap usage of a pod and its running containers. Pure. */
 export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): PodStats {
@@ -73,7 +89,7 @@ export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): 
 
 /** Returns all statistics of a pod, including network, disks and processes. Pure. */
 export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
-  const { disks, isPartial, ...stats } = podStatsByDisk(measured, disk);
+  const { disks, isPartial, changes, changedAtMs, ...stats } = podStatsByDisk(measured, disk);
   return stats;
 }
 
@@ -81,7 +97,7 @@ export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
 export function podStatsByDisk(
   measured: MeasuredPod,
   disk: PodDisk,
-): Required<Pick<PodStatsByDisk, 'disks' | 'isPartial'>> & PodStats {
+): Required<Pick<PodStatsByDisk, 'disks' | 'isPartial'>> & Pick<PodStatsByDisk, 'changes' | 'changedAtMs'> & PodStats {
   const { use } = measured;
   const stats = podCpuAndMemory(measured);
   const byName = new Map(use.containers.map((one) => [one.attributes?.metadata?.name, one]));
@@ -96,6 +112,7 @@ export function podStatsByDisk(
     containers,
     disks,
     isPartial: disk.isPartial === true || disk.held.isPartial || use.containers.some(isLayerPartial),
+    ...changesOf(use, disk),
     io: use.io && ioStats(use.io),
     network: use.network && networkStats(use.network),
     volume: disk.volumes.length === 0 ? undefined : disk.volumes,
@@ -144,6 +161,26 @@ function diskOfContainer(
 /** Whether the writable layer was not counted completely: a container runtime that could not count all of its files reports no inodes. */
 function isLayerPartial({ writableLayer }: CriContainerStats): boolean {
   return writableLayer !== undefined && writableLayer.inodesUsed === undefined;
+}
+
+/**
+ * Combines the changes of the volumes and the writable layers. The time is unknown if the container runtime does not report it for each layer,
+ * and if the pod holds deleted files, of which no change is recorded.
+ */
+function changesOf(
+  { containers }: SandboxUse,
+  { changes = 'none', changedAtMs, held }: PodDisk,
+): Pick<PodStatsByDisk, 'changes' | 'changedAtMs'> {
+  const layers = containers.filter(({ writableLayer }) => writableLayer !== undefined).map(reportedLayerChanges);
+  const known = layers.filter((layer) => layer !== undefined);
+  const isKnown = known.length === layers.length && held.layers.inodes + held.kubelet.inodes === 0;
+  return {
+    changes: mostChanges([changes, ...known.map((layer) => layer.changes)]),
+    changedAtMs:
+      isKnown && changedAtMs !== undefined
+        ? Math.max(changedAtMs, ...known.map((layer) => layer.changedAtMs))
+        : undefined,
+  };
 }
 
 /** Adds up writable layers and logs, including those of exited containers, and ephemeral volumes. */

@@ -45,6 +45,19 @@ export class RuntimeUses {
     return fresh ? this.#uses.takeNew() : this.#uses.get((known, ageMs) => this.#isGood(known, ageMs));
   }
 
+  /**
+   * Returns the statistics of one pod, measured now, without CPU rates; `undefined` if there are none. Rejects with the container runtime's
+   * error.
+   */
+  async ofPod(sandboxId: string): Promise<SandboxUse | undefined> {
+    const { runtime } = this.#parts.cri;
+    const options = { timeoutMs: STATISTICS_TIMEOUT_MS };
+    if (this.#hasSandboxStats)
+      return (await runtime.podSandboxStats({ podSandboxId: sandboxId }, options)).stats?.linux;
+    const { stats } = await runtime.listContainerStats({ filter: { podSandboxId: sandboxId } }, options);
+    return stats.length === 0 ? undefined : { containers: stats };
+  }
+
   /** The cached statistics, if any. */
   get last(): Uses | undefined {
     return this.#uses.last;

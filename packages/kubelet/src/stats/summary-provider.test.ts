@@ -31,6 +31,7 @@ function providerWith(runtime: object, logs = '/none', ready = ['runs']): Summar
     runtimePods: () => [...ready.map((name) => podOf(name, true)), podOf('ended', false)],
     podOf: () => undefined,
     volumePaths: () => new Map(),
+    freeze: async () => undefined,
     logger: silentLogger,
   });
 }

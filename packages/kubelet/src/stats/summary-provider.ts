@@ -4,6 +4,7 @@ import type { CgroupHierarchy } from '@podwright/host';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { fileSystemOf } from './file-system-use.ts';
+import { type FrozenOptions, type FrozenPodStats, FrozenStats, type FrozenStatsParts } from './frozen-stats.ts';
 import type { HeldFiles } from './held-files.ts';
 import { ImageFileSystems, layerFileSystems } from './image-file-systems.ts';
 import { inTime } from './in-time.ts';
@@ -33,6 +34,7 @@ export type SummaryParts = RuntimeUsesParts &
     volumePaths: (podUid: string) => ReadonlyMap<string, string>;
     /** See `VolumeUseParts.driverUse`. */
     driverUse?: VolumeUseParts['driverUse'];
+    freeze: FrozenStatsParts['freeze'];
     logger: Logger;
     metrics?: Registry;
   };
@@ -49,6 +51,7 @@ export class SummaryProvider {
   readonly #uses: RuntimeUses;
   readonly #images: ImageFileSystems;
   readonly #files: PodFiles;
+  readonly #frozen: FrozenStats;
 
   constructor(parts: SummaryParts) {
     this.#parts = parts;
@@ -56,6 +59,7 @@ export class SummaryProvider {
     this.#uses = new RuntimeUses(parts, this.#rates);
     this.#images = new ImageFileSystems(parts);
     this.#files = new PodFiles(parts, this.#images);
+    this.#frozen = new FrozenStats(parts, { uses: this.#uses, files: this.#files, volumes: this.#volumes });
   }
 
   /** Returns the full summary. Rejects with the container runtime's error. */
@@ -130,6 +134,15 @@ export class SummaryProvider {
     });
   }
 
+  /**
+   * Measures one pod's disk usage while its processes are frozen. Returns `undefined` if the pod has no ready sandbox or cannot be frozen.
+   */
+  async frozenPodStats(podUid: string, options: FrozenOptions): Promise<FrozenPodStats | undefined> {
+    const ready = this.#readyPods().find(({ runtime }) => runtime.pod.uid === podUid);
+    const pod = this.#parts.podOf(podUid);
+    return ready === undefined || pod === undefined ? undefined : await this.#frozen.of(ready, pod, options);
+  }
+
   /** Returns the stats of running pods' PVC volumes that have been measured so far. */
   claimVolumes(): VolumeStats[] {
     const running = this.#parts.runtimePods().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
@@ -195,6 +208,7 @@ export class SummaryProvider {
     const known = files.pods.get(uid);
     const volumes = pod === undefined ? [] : this.#volumes.of(pod);
     const isPartial = known === undefined || (pod !== undefined && this.#volumes.isPartial(pod, sinceMs));
-    return { root: files.root, layers, ...(known ?? NO_FILES_OF_POD), volumes, pod, isPartial };
+    const changes = pod === undefined ? {} : this.#volumes.changes(pod);
+    return { root: files.root, layers, ...(known ?? NO_FILES_OF_POD), volumes, pod, isPartial, ...changes };
   }
 }

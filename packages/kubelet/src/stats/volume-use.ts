@@ -1,5 +1,5 @@
 import { background, errorMessage, Histogram, type Logger, type Registry, raceAbort } from '@podwright/base';
-import { remoteTreeUse, treeUse } from '@podwright/host';
+import { mostChanges, remoteTreeUse, type TreeUse, treeUse } from '@podwright/host';
 import type { Pod, Volume } from '@podwright/kube-api';
 import { deviceUse, fileSystemOf, remoteFileSystemOf } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
@@ -26,7 +26,13 @@ export type VolumeUseParts = {
   metrics?: Registry;
 };
 
-type Measured = { atMs: number; stats: VolumeStats; isPartial: boolean };
+type Measured = { atMs: number; stats: VolumeStats; isPartial: boolean } & TreeChange;
+
+/** What changed while files were counted, and when they last changed, by the wall clock; absent if that is unknown. */
+type TreeChange = Pick<TreeUse, 'changes' | 'changedAtMs'>;
+
+/** The usage of a pod's ephemeral volumes. `isPartial`: files were not counted. */
+export type VolumesNow = TreeChange & { stats: VolumeStats[]; isPartial: boolean };
 
 /**
  * Disk usage of pods' volumes, measured by walking their directory trees. A call starts a walk if the last one is older than a minute;
@@ -68,6 +74,38 @@ export class VolumeUse {
       const known = this.#measured.get(paths.get(name) ?? '');
       return paths.has(name) && (known === undefined || known.isPartial || known.atMs < sinceMs);
     });
+  }
+
+  /** Returns the changes of the pod's ephemeral volumes as of their last measurement. */
+  changes(pod: Pod): TreeChange {
+    const paths = this.#parts.pathsOf(pod.metadata.uid);
+    const volumes = (pod.spec.volumes ?? []).filter((one) => isEphemeral(one) && paths.has(one.name));
+    return changeOf(volumes.map(({ name }) => this.#measured.get(paths.get(name)!) ?? { changes: 'none' }));
+  }
+
+  /**
+   * Measures the pod's ephemeral volumes now, without waiting for other walks. Volumes on which a container may mount remote file systems
+   * are not measured. `changedSinceMs`: see `measureTree`. Rejects if the signal aborts.
+   */
+  async now(
+    pod: Pod,
+    options: { timeoutMs: number; signal: AbortSignal; changedSinceMs: number },
+  ): Promise<VolumesNow> {
+    const paths = this.#parts.pathsOf(pod.metadata.uid);
+    const volumes = (pod.spec.volumes ?? []).filter((one) => isEphemeral(one) && paths.has(one.name));
+    const walks = volumes.map(async (volume): Promise<VolumesNow> => {
+      if (!isLocal(pod, volume)) return { stats: [], isPartial: true, changes: 'none' };
+      const path = paths.get(volume.name)!;
+      const { bytes, inodes, ...found } = await treeUse(path, options);
+      const use = { ...(await fileSystemOf(path)), usedBytes: bytes, inodesUsed: inodes };
+      return { stats: [{ ...use, name: volume.name }], ...found };
+    });
+    const all = await Promise.all(walks);
+    return {
+      stats: all.flatMap(({ stats }) => stats),
+      isPartial: all.some(({ isPartial }) => isPartial),
+      ...changeOf(all),
+    };
   }
 
   /** Starts walking the pod's ephemeral volumes, even if they were measured recently. */
@@ -120,7 +158,7 @@ export class VolumeUse {
     const source = isDevice ? 'block' : volume.nfs === undefined ? 'du' : 'statfs';
     const measure = async (timeoutMs: number) => {
       const use = (await reported) ?? (isDevice ? await deviceUse(path) : undefined);
-      if (use !== undefined) return { use, isPartial: false };
+      if (use !== undefined) return { use, ...UNCHANGED };
       return await measured(path, { isOfNode, byFiles: source === 'du', timeoutMs });
     };
     const walk = async (timeoutMs: number) => {
@@ -130,7 +168,7 @@ export class VolumeUse {
         const found = await measure(timeoutMs);
         isPartial = found.isPartial;
         const stats = { time: new StatsTime(Date.now()), ...found.use, name: volume.name };
-        this.#measured.set(path, { atMs: performance.now(), stats, isPartial });
+        this.#measured.set(path, { atMs: performance.now(), stats, isPartial, ...changeOf([found]) });
       } catch (error) {
         this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');
       } finally {
@@ -151,6 +189,17 @@ export class VolumeUse {
   }
 }
 
+/** For usage that is not the sum of counted files. */
+const UNCHANGED = { isPartial: false, changes: 'none', changedAtMs: 0 } as const;
+
+/** Combines the changes of several trees. */
+function changeOf(all: readonly TreeChange[]): TreeChange {
+  const changes = mostChanges(all.map((one) => one.changes));
+  const times = all.map(({ changedAtMs }) => changedAtMs);
+  const known = times.filter((atMs) => atMs !== undefined);
+  return { changes, changedAtMs: known.length < times.length ? undefined : Math.max(0, ...known) };
+}
+
 /** Resolves when the walk ends or takes too long. */
 const briefly = (walk: Promise<void>) => raceAbort(walk, AbortSignal.timeout(REMOTE_WALK_MS)).catch(() => undefined);
 
@@ -161,13 +210,14 @@ const briefly = (walk: Promise<void>) => raceAbort(walk, AbortSignal.timeout(REM
 async function measured(
   path: string,
   { isOfNode, byFiles, timeoutMs }: { isOfNode: boolean; byFiles: boolean; timeoutMs: number },
-): Promise<{ use: FsStats; isPartial: boolean }> {
+): Promise<{ use: FsStats; isPartial: boolean } & TreeChange> {
   const fileSystem = await (isOfNode ? fileSystemOf(path) : remoteFileSystemOf(path));
-  if (!byFiles) return { use: fileSystem, isPartial: false };
+  if (!byFiles) return { use: fileSystem, ...UNCHANGED };
   // nothing aborts the walk; it ends on its own or with the process
   const signal = new AbortController().signal;
-  const { bytes, inodes, isPartial } = await (isOfNode ? treeUse(path, { signal, timeoutMs }) : remoteTreeUse(path));
-  return { use: { ...fileSystem, usedBytes: bytes, inodesUsed: inodes }, isPartial };
+  const found = await (isOfNode ? treeUse(path, { signal, timeoutMs }) : remoteTreeUse(path));
+  const { bytes, inodes, ...rest } = found;
+  return { use: { ...fileSystem, usedBytes: bytes, inodesUsed: inodes }, ...rest };
 }
 
 /**

@@ -1,0 +1,57 @@
+/** Freezes the processes of a pod for a moment, so that its files can be measured while it changes none of them. */
+import { type CgroupHierarchy, type FrozenCgroup, freezeCgroup } from '@podwright/host';
+
+/** How long to remember when a pod was frozen; longer than probes take. */
+const REMEMBERED_MS = 600_000;
+
+export class PodFreezer {
+  readonly #hierarchy: CgroupHierarchy | undefined;
+  readonly #freeze: typeof freezeCgroup;
+  /** When each pod was last thawed, by UID (monotonic); infinity while it is frozen. */
+  readonly #thawedAtMs = new Map<string, number>();
+
+  /** `freeze` exists for tests. */
+  constructor(hierarchy: CgroupHierarchy | undefined, freeze = freezeCgroup) {
+    this.#hierarchy = hierarchy;
+    this.#freeze = freeze;
+  }
+
+  /**
+   * Freezes the pod's cgroup until the result is disposed of, but not much longer than `maxMs`. Returns `undefined` if the cgroup is unknown
+   * ('') or cannot be frozen.
+   */
+  async freeze(podUid: string, cgroup: string, maxMs: number): Promise<FrozenCgroup | undefined> {
+    if (this.#hierarchy === undefined || cgroup === '') return undefined;
+    this.#forget();
+    this.#thawedAtMs.set(podUid, Number.POSITIVE_INFINITY);
+    const thawed = () => void this.#thawedAtMs.set(podUid, performance.now());
+    try {
+      const frozen = await this.#freeze(this.#hierarchy, cgroup, { maxMs });
+      if (frozen === undefined) {
+        thawed();
+        return undefined;
+      }
+      const dispose = async () => {
+        try {
+          await frozen[Symbol.asyncDispose]();
+        } finally {
+          thawed();
+        }
+      };
+      return { frozenAtMs: frozen.frozenAtMs, [Symbol.asyncDispose]: dispose };
+    } catch (error) {
+      thawed();
+      throw error;
+    }
+  }
+
+  /** Whether the pod is frozen now, or was frozen at some time since `sinceMs` (monotonic). */
+  wasFrozen(podUid: string, sinceMs: number): boolean {
+    return (this.#thawedAtMs.get(podUid) ?? Number.NEGATIVE_INFINITY) >= sinceMs;
+  }
+
+  #forget(): void {
+    const oldMs = performance.now() - REMEMBERED_MS;
+    for (const [uid, atMs] of this.#thawedAtMs) if (atMs < oldMs) this.#thawedAtMs.delete(uid);
+  }
+}
