@@ -16,7 +16,12 @@ const SAMPLES_APART_MS = 1000;
 export async function measureMemory(bench: Bench): Promise<Table> {
   return {
     title: 'Memory and CPU at rest',
-    rows: [await helpersOfPods(bench), ...(await nodeAtRest(bench)), await nodeAfterWork(bench)],
+    rows: [
+      await helpersOfPods(bench),
+      ...(await nodeAtRest(bench)),
+      await nodeWithApi(bench),
+      await nodeAfterWork(bench),
+    ],
   };
 }
 
@@ -53,6 +58,17 @@ async function nodeAtRest(bench: Bench): Promise<Row[]> {
         goals: { podwright: { limit: 1 } },
       },
     ];
+  } finally {
+    await node.stop();
+  }
+}
+
+/** Nobody but its kubelet uses the API. */
+async function nodeWithApi(bench: Bench): Promise<Row> {
+  const node = await startNode(bench, { name: 'api', setup: 'default', index: 7, settings: '[api]\nenabled = true' });
+  try {
+    const what = 'the node with a Kubernetes API at rest (RSS)';
+    return { what, unit: 'MiB', podwright: await restingRss(node), goals: { podwright: { limit: 105 } } };
   } finally {
     await node.stop();
   }

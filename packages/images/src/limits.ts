@@ -110,7 +110,7 @@ export const SYNC_DELAY_MS = 100;
 
 /** Limits the heap of a worker, so that a hostile layer with millions of directories cannot use up the memory of the whole process. */
 export const MAX_WORKER_HEAP_MIB = 512;
-/** Of these, the part for new objects; three times V8's `--max-semi-space-size`. More saves no time. */
+/** Limits a worker's young generation to three semi-spaces of 4 MiB. The daemon's flag does not: the daemon resets it before it starts threads. */
 export const MAX_WORKER_YOUNG_MIB = 12;
 
 // Limits for requests to registries and their responses. The first four are defaults of `ImageServiceOptions`.
