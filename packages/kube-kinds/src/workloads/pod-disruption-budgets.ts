@@ -4,6 +4,7 @@ import { Field } from '../field.ts';
 import type { FieldError } from '../field-error.ts';
 import { validateLabelSelector } from '../labels.ts';
 import type { Strategy } from '../strategy.ts';
+import { pathSegmentProblems } from '../texts.ts';
 import { objectAt, textAt, valueAt } from '../values.ts';
 import { resetStatus, retainStatus, statusOnly, validateCounts } from './status-fields.ts';
 import { validateAtMost100Percent, validateCountOrPercent } from './workload-spec.ts';
@@ -49,6 +50,7 @@ function validateStatus(object: ApiObject): FieldError[] {
 }
 
 export const POD_DISRUPTION_BUDGETS: Strategy = {
+  nameProblems: pathSegmentProblems, // upstream has no rule for the name
   prepareForCreate: (object) => resetStatus(object, EMPTY_STATUS),
   prepareForUpdate: retainStatus,
   validate: (object) => validate(object),

@@ -436,6 +436,8 @@ test('a PodDisruptionBudget has one of two limits', () => {
     ],
   );
   assert.equal(strategyOf(resource).allowUnconditionalUpdate, false);
+  const problems = ['Not_valid', 'a/b'].map((name) => strategyOf(resource).nameProblems?.(name, false));
+  assert.deepEqual(problems, [[], ["may not contain '/'"]]);
 });
 
 test('names and values of system priority classes are reserved', () => {
