@@ -5,6 +5,7 @@
 type Embedded = { name: string; except: readonly string[] };
 
 const REFERENCE = 'LocalObjectReference';
+const DEVICE_CONFIGURATION = 'DeviceConfiguration';
 const SELECTOR: Embedded = { name: REFERENCE, except: ['key', 'optional'] };
 const SOURCE: Embedded = { name: REFERENCE, except: ['items', 'defaultMode', 'optional'] };
 
@@ -25,6 +26,11 @@ const EMBEDDED: Readonly<Record<string, Embedded>> = {
       ...['volumeMode', 'nodeAffinity', 'volumeAttributesClassName'],
     ],
   },
+  IngressRule: { name: 'IngressRuleValue', except: ['host'] },
+  DeviceClassConfiguration: { name: DEVICE_CONFIGURATION, except: [] },
+  DeviceClaimConfiguration: { name: DEVICE_CONFIGURATION, except: ['requests'] },
+  DeviceAllocationConfiguration: { name: DEVICE_CONFIGURATION, except: ['source', 'requests'] },
+  RuleWithOperations: { name: 'Rule', except: ['operations'] },
   ConfigMapVolumeSource: SOURCE,
   ConfigMapProjection: SOURCE,
   SecretProjection: SOURCE,

@@ -71,6 +71,18 @@ describe('values of wrong types', () => {
     ] as const)
       refuse('core.v1.Pod', { spec }, field(words));
     refuse(
+      'networking.v1.Ingress',
+      { spec: { rules: [{ host: 'a', http: [] }] } },
+      field('array into Go struct field IngressRule.spec.rules.IngressRuleValue.http of type v1.HTTPIngressRuleValue'),
+    );
+    refuse(
+      'resource.v1.DeviceClass',
+      { spec: { config: [{ opaque: [] }] } },
+      field(
+        'array into Go struct field DeviceClassConfiguration.spec.config.DeviceConfiguration.opaque of type v1.OpaqueDeviceConfiguration',
+      ),
+    );
+    refuse(
       'core.v1.Pod',
       { metadata: { labels: { a: 1 } } },
       field('number into Go struct field ObjectMeta.metadata.labels of type string'),
