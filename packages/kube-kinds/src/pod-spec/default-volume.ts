@@ -14,9 +14,11 @@ const SOURCES: Readonly<Record<string, JsonObject>> = {
   projected: { defaultMode: CONTAINER_FILE },
   iscsi: { iscsiInterface: 'default' },
   rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
-  azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' },
   scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
 };
+
+/** The defaults of fields that are pointers in Go, of which an empty string is a value. */
+const AZURE_DISK: JsonObject = { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' };
 
 export function defaultVolume(volume: JsonObject): JsonObject {
   if (Object.keys(volume).every((name) => name === 'name')) return { ...volume, emptyDir: {} };
@@ -36,6 +38,8 @@ function defaultOtherSources(volume: JsonObject): JsonObject {
   // the default type is the empty string, which is not the same as an absent type
   if (hostPath !== undefined && valueAt(hostPath, 'type') === undefined)
     complete = { ...complete, hostPath: { ...hostPath, type: '' } };
+  const azureDisk = objectAt(volume, 'azureDisk');
+  if (azureDisk !== undefined) complete = { ...complete, azureDisk: { ...AZURE_DISK, ...azureDisk } };
   const image = objectAt(volume, 'image');
   if (image !== undefined)
     complete = {
@@ -49,7 +53,7 @@ function defaultOtherSources(volume: JsonObject): JsonObject {
 
 /** Returns a claim or claim template with the defaults of its spec filled in. */
 export function defaultClaim(claim: JsonObject): JsonObject {
-  const spec = withDefaults(objectAt(claim, 'spec') ?? {}, { volumeMode: 'Filesystem' });
+  const spec: JsonObject = { volumeMode: 'Filesystem', ...objectAt(claim, 'spec') };
   return { ...claim, spec: defaultResources(spec, ['resources']) };
 }
 

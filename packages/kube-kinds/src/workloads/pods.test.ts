@@ -57,6 +57,18 @@ test('limits become requests, host ports follow the host network, and the old fi
   assert.equal(valueAt(status, 'qosClass'), 'Guaranteed');
 });
 
+test('an empty string is a value of a field that is a pointer in Go', () => {
+  const { spec } = pod({
+    'spec.volumes': [
+      { name: 'a', azureDisk: { diskName: 'd', diskURI: 'u', fsType: '' } },
+      { name: 'b', ephemeral: { volumeClaimTemplate: { spec: { volumeMode: '' } } } },
+    ],
+  });
+  const { fsType, kind } = valueAt(spec, 'volumes', 0, 'azureDisk') as { fsType: string; kind: string };
+  assert.deepEqual([fsType, kind], ['', 'Shared']);
+  assert.equal(valueAt(spec, 'volumes', 1, 'ephemeral', 'volumeClaimTemplate', 'spec', 'volumeMode'), '');
+});
+
 test('volumes, probes and references have the defaults of upstream', () => {
   const { spec } = pod({
     'spec.volumes': [
