@@ -42,7 +42,8 @@ async function create() {
     { resource: 'services', object: service('a', 1) },
     { resource: 'slices', object: slice('a', [a]) },
   ];
-  await fixture.start(objects, { bridge: fixture.bridge, bridgedCidrs: [] });
+  fixture.onHost('sysctl -qw net.bridge.bridge-nf-call-iptables=0 net.bridge.bridge-nf-call-ip6tables=0');
+  await fixture.start(objects, { bridge: fixture.bridge });
   return { fixture, a, b, c };
 }
 

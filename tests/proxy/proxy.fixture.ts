@@ -27,6 +27,9 @@ export const POD_CIDRS = ['10.241.41.0/24', 'fd00:241:41::/64'];
 /** The bounds of a wait for the rules. */
 const WAIT = () => ({ intervalMs: 20, signal: AbortSignal.timeout(20_000) });
 
+/** Whether the tests run on upstream's kube-proxy. */
+export const isUpstream = process.env.PODWRIGHT_KUBE_PROXY !== undefined;
+
 /** The Node object of the simulated host. */
 export const node: KubeObject & Record<string, unknown> = {
   metadata: { name: 'here' },
@@ -48,6 +51,7 @@ export const service = (name: string, last: number, spec: ServiceObject['spec'] 
     clusterIPs: [`10.96.0.${last}`, `fd00:96::${last}`],
     ports: [{ port: 80, protocol: 'TCP' }],
     ...spec,
+    ...{ ipFamilies: ['IPv4', 'IPv6'] },
   },
 });
 
@@ -68,19 +72,23 @@ export function slice(name: string, pods: HostPod[], options: SliceOptions = {})
   };
 }
 
-/** A simulated host with pods on a bridge, on which a proxy runs. */
+/**
+ * A simulated host with pods on a bridge, on which a proxy runs: ours, or with `PODWRIGHT_KUBE_PROXY` upstream's, whose path that is. Bridged
+ * packets pass the packet filter, as upstream requires.
+ */
 export class ProxyFixture extends HostFixture {
   #proxy: ChildProcess | undefined;
   #answers: AsyncIterator<string> | undefined;
 
   constructor() {
     super();
+    this.onHost('sysctl -qw net.bridge.bridge-nf-call-iptables=1 net.bridge.bridge-nf-call-ip6tables=1');
     this.onHost('ip route add default via 10.242.41.2; ip -6 route add default via fd00:242:41::2');
     inNamespace(this.outside.netns, 'ip route add 10.96.0.0/16 via 10.242.41.1');
   }
 
   async start(objects: StoredObject[], options: ProxySettings['options'] = {}): Promise<void> {
-    const settings: ProxySettings = { objects, options: { bridgedCidrs: POD_CIDRS, ...options } };
+    const settings: ProxySettings = { objects, options };
     const script = join(import.meta.dirname, 'proxy.inside.ts');
     const args = [`--net=${this.host}`, process.execPath, script, JSON.stringify(settings)];
     this.#proxy = spawn('nsenter', args, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -99,7 +107,7 @@ export class ProxyFixture extends HostFixture {
   }
 
   async kill(): Promise<void> {
-    this.#proxy!.kill('SIGKILL');
+    this.#proxy!.kill(isUpstream ? 'SIGTERM' : 'SIGKILL');
     await once(this.#proxy!, 'exit');
   }
 

@@ -5,7 +5,8 @@ import { FakeKubeClient } from '@podwright/kube-client/testing';
 import { startNetworkPolicies, startProxy } from '@podwright/proxy';
 import { NAMESPACES, NETWORK_POLICIES } from '../../packages/proxy/src/policies/objects.ts';
 import { ENDPOINT_SLICES } from '../../packages/proxy/src/services/objects.ts';
-import type { ProxyCommand, ProxySettings } from './proxy.fixture.ts';
+import { POD_CIDRS, type ProxyCommand, type ProxySettings } from './proxy.fixture.ts';
+import { startKubeProxy } from './upstream.fixture.ts';
 
 // Run by a `ProxyFixture` in the network namespace of the simulated host: a proxy of an API server in memory. Reads one command a line, and
 // answers each with a line.
@@ -23,7 +24,10 @@ const logger = createLogger({ level: process.env.PODWRIGHT_TEST_LOG ?? 'warn' })
 for (const { resource, object } of settings.objects) client.put(resources[resource], object);
 const { bridge, ...options } = settings.options;
 const common = { client, nodeName: 'here', logger, checkIntervalMs: 100 };
-const running = [startProxy({ ...common, ...options })];
+const upstream = process.env.PODWRIGHT_KUBE_PROXY;
+const running = upstream === undefined ? [startProxy({ ...common, ...options })] : [];
+if (upstream !== undefined)
+  await startKubeProxy(upstream, { client, resources: Object.values(resources), podCidrs: POD_CIDRS });
 if (bridge !== undefined) running.push(startNetworkPolicies({ ...common, bridge }));
 await Promise.all(running.map(({ synced }) => synced));
 console.log('synced');
