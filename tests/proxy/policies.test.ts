@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { KubeObject } from '@podwright/kube-api';
 import type { NetworkPolicy } from '../../packages/proxy/src/policies/objects.ts';
 import { ask, type HostPod, inNamespace } from '../network/host.fixture.ts';
-import { eventually, node, ProxyFixture, type StoredObject, service, slice } from './proxy.fixture.ts';
+import { eventually, node, POD_CIDRS, ProxyFixture, type StoredObject, service, slice } from './proxy.fixture.ts';
 
 /** The Pod object of a pod `default/NAME` with the label `app: NAME` and a port `http` at 80. */
 const podObject = ({ name, ips }: HostPod, namespace = 'default'): KubeObject => ({
@@ -43,7 +43,7 @@ async function create() {
     { resource: 'slices', object: slice('a', [a]) },
   ];
   fixture.onHost('sysctl -qw net.bridge.bridge-nf-call-iptables=0 net.bridge.bridge-nf-call-ip6tables=0');
-  await fixture.start(objects, { bridge: fixture.bridge });
+  await fixture.start(objects, { bridge: fixture.bridge, bridgedCidrs: POD_CIDRS });
   return { fixture, a, b, c };
 }
 
