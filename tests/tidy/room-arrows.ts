@@ -229,6 +229,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'replica-sets': ['framework', 'objects', 'pods'],
     revisions: ['framework', 'objects', 'pods'],
     'stateful-sets': ['framework', 'objects', 'pods', 'revisions'],
+    'resource-claims': ['framework', 'objects', 'pods'],
   },
   'custom-resources': {
     definitions: ['values'],

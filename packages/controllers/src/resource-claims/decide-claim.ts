@@ -1,0 +1,73 @@
+/** When a ResourceClaim is released and removed (pkg/controller/resourceclaim/controller.go, syncClaim). Pure. */
+import type { Pod } from '@podwright/kube-api';
+import type { ClaimConsumer, StoredClaim } from '../objects/resource-claim.ts';
+import { controllerOf } from '../pods/controller-reference.ts';
+import { isEnded } from '../pods/pod-state.ts';
+
+export const CLAIM_FINALIZER = 'resource.kubernetes.io/delete-protection';
+
+/** Whether the pod will not run any longer. */
+export function isDone(pod: Pod): boolean {
+  return isEnded(pod) || (pod.metadata.deletionTimestamp !== undefined && (pod.spec.nodeName ?? '') === '');
+}
+
+export type ClaimDecision = {
+  /** The claim with its new status, if that changes. */
+  released?: StoredClaim;
+  /** Whether the finalizer goes after the status is written. */
+  removesFinalizer: boolean;
+  /** Whether the claim was made for a pod that will not use it any longer. */
+  isUnused: boolean;
+};
+
+export type ClaimState = {
+  claim: StoredClaim;
+  podOf: (name: string) => Pod | undefined;
+  /** UIDs of consumers that are not in the cache and that the server does not have. */
+  absent: ReadonlySet<string>;
+};
+
+/** Returns consumers that are not in the cache: the server has to be asked for them. */
+export function unknownConsumers({ claim, podOf }: Omit<ClaimState, 'absent'>): ClaimConsumer[] {
+  return (claim.status?.reservedFor ?? []).filter((one) => isPod(one) && podOf(one.name) === undefined);
+}
+
+/** A claim without consumers loses its allocation; a generated one is deleted when its pod is done. */
+export function decideClaim({ claim, podOf, absent }: ClaimState): ClaimDecision {
+  const { reservedFor = [], allocation } = claim.status ?? {};
+  const remaining = reservedFor.filter((one) => !isPod(one) || isUsing(one, { podOf, absent }));
+  const hasFinalizer = (claim.metadata.finalizers ?? []).includes(CLAIM_FINALIZER);
+  const isDeleting = claim.metadata.deletionTimestamp !== undefined;
+  const isReduced = remaining.length < reservedFor.length;
+  const isFree = remaining.length === 0;
+  const deallocates = hasFinalizer && isFree && (isReduced || isDeleting);
+  const { allocation: _allocation, reservedFor: _reserved, ...rest } = claim.status ?? {};
+  const status = {
+    ...rest,
+    ...(allocation === undefined || deallocates ? {} : { allocation }),
+    ...(isFree ? {} : { reservedFor: remaining }),
+  };
+  const changes = isReduced || (deallocates && allocation !== undefined);
+  return {
+    ...(changes ? { released: { ...claim, status } } : {}),
+    removesFinalizer: deallocates,
+    isUnused: isFree && !isDeleting && isOfDonePod(claim, podOf),
+  };
+}
+
+function isPod({ apiGroup = '', resource }: ClaimConsumer): boolean {
+  return apiGroup === '' && resource === 'pods';
+}
+
+function isUsing({ name, uid }: ClaimConsumer, { podOf, absent }: Omit<ClaimState, 'claim'>): boolean {
+  const pod = podOf(name);
+  if (pod === undefined) return !absent.has(uid);
+  return pod.metadata.uid === uid && !isDone(pod);
+}
+
+function isOfDonePod(claim: StoredClaim, podOf: ClaimState['podOf']): boolean {
+  const owner = controllerOf(claim);
+  if (owner?.kind !== 'Pod' || owner.apiVersion !== 'v1') return false;
+  const pod = podOf(owner.name);
+  return pod !== undefined && (pod.metadata.uid !== owner.uid || isDone(pod));
+}

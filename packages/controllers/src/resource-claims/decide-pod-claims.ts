@@ -1,0 +1,95 @@
+/** The ResourceClaims that a pod needs (pkg/controller/resourceclaim/controller.go, syncPod). Pure. */
+import { claimStatusesOf, type KubeObject, type Pod } from '@podwright/kube-api';
+import type { ClaimConsumer, ResourceClaimTemplate, StoredClaim } from '../objects/resource-claim.ts';
+import { controllerOf } from '../pods/controller-reference.ts';
+import { isActive } from '../pods/pod-state.ts';
+
+export const POD_CLAIM_ANNOTATION = 'resource.kubernetes.io/pod-claim-name';
+const MAX_BASE_LENGTH = 57;
+/** Most consumers of a claim (resource.ResourceClaimReservedForMaxSize). */
+const MAX_CONSUMERS = 256;
+
+/** What one entry of `spec.resourceClaims` needs. */
+export type PodClaimStep =
+  | { type: 'none' }
+  /** A claim exists that the status of the pod does not name yet. */
+  | { type: 'name'; podClaim: string; claim: StoredClaim }
+  | { type: 'create'; podClaim: string; template: string };
+
+export type PodClaimsState = {
+  pod: Pod;
+  claimOf: (name: string) => StoredClaim | undefined;
+  /** The claims that the pod controls. */
+  owned: readonly StoredClaim[];
+};
+
+/** Whether the pod may still run, so that it needs its claims. */
+export function needsClaims(pod: Pod): boolean {
+  return isActive(pod) && (pod.spec.resourceClaims ?? []).length > 0;
+}
+
+export function decidePodClaims({ pod, claimOf, owned }: PodClaimsState): PodClaimStep[] {
+  const { resourceClaimStatuses = [] } = claimStatusesOf(pod);
+  return (pod.spec.resourceClaims ?? []).map(({ name, resourceClaimTemplateName: template }) => {
+    if (template === undefined) return { type: 'none' };
+    const status = resourceClaimStatuses.find((one) => one.name === name);
+    if (status !== undefined && status.resourceClaimName === undefined) return { type: 'none' }; // none is needed
+    const named = claimOf(status?.resourceClaimName ?? '');
+    if (named !== undefined && isFor(named, pod)) return { type: 'none' };
+    // the status may not name a claim that was created before the process ended
+    const existing = owned.find(({ metadata }) => metadata.annotations?.[POD_CLAIM_ANNOTATION] === name);
+    return existing === undefined
+      ? { type: 'create', podClaim: name, template }
+      : { type: 'name', podClaim: name, claim: existing };
+  });
+}
+
+/** Returns allocated claims that have to be reserved for a pod that was assigned to a node without the scheduler. */
+export function unreservedClaims({ pod, claimOf }: Omit<PodClaimsState, 'owned'>): StoredClaim[] {
+  if ((pod.spec.nodeName ?? '') === '') return [];
+  const { resourceClaimStatuses = [] } = claimStatusesOf(pod);
+  return (pod.spec.resourceClaims ?? []).flatMap(({ name, resourceClaimName }) => {
+    const generated = resourceClaimStatuses.find((one) => one.name === name)?.resourceClaimName;
+    const claim = claimOf(resourceClaimName ?? generated ?? '');
+    const isOwn = resourceClaimName !== undefined || (claim !== undefined && isFor(claim, pod));
+    const { allocation, reservedFor = [] } = claim?.status ?? {};
+    const isReserved = reservedFor.some(({ uid }) => uid === pod.metadata.uid);
+    const canBeReserved = isOwn && allocation !== undefined && !isReserved && reservedFor.length < MAX_CONSUMERS;
+    return claim !== undefined && canBeReserved ? [claim] : [];
+  });
+}
+
+export function consumerOf({ metadata: { name, uid } }: Pod): ClaimConsumer {
+  return { resource: 'pods', name, uid };
+}
+
+/** Builds the claim of a template for a pod. The server generates the name. */
+export function claimFromTemplate(pod: Pod, podClaim: string, { spec }: ResourceClaimTemplate): KubeObject {
+  const { name, namespace, uid } = pod.metadata;
+  const { labels, annotations } = spec.metadata ?? {};
+  const body = {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceClaim',
+    metadata: {
+      generateName: claimPrefix(name, podClaim),
+      namespace,
+      ...(labels === undefined ? {} : { labels }),
+      annotations: { ...annotations, [POD_CLAIM_ANNOTATION]: podClaim },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid, controller: true }],
+    },
+    spec: spec.spec,
+  };
+  return body;
+}
+
+/** Both names are shortened in proportion if they are too long. */
+function claimPrefix(pod: string, claim: string): string {
+  const whole = `${pod}-${claim}-`;
+  if (whole.length <= MAX_BASE_LENGTH) return whole;
+  const cut = (name: string) => name.slice(0, Math.floor((name.length * MAX_BASE_LENGTH) / whole.length));
+  return `${cut(pod)}-${cut(claim)}`;
+}
+
+function isFor(claim: StoredClaim, { metadata }: Pod): boolean {
+  return controllerOf(claim)?.uid === metadata.uid;
+}
