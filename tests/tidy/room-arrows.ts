@@ -225,6 +225,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     framework: [],
     jobs: ['framework', 'objects', 'pods'],
     objects: ['pods'],
+    'pod-garbage': ['framework', 'pods'],
     pods: ['framework'],
     'replica-sets': ['framework', 'objects', 'pods'],
     revisions: ['framework', 'objects', 'pods'],

@@ -10,6 +10,7 @@ export type { ObjectCache, ObjectChange } from './framework/object-cache.ts';
 export type { SharedObjects } from './framework/shared-objects.ts';
 export { finishedJobController } from './jobs/finished-job-controller.ts';
 export { jobController } from './jobs/job-controller.ts';
+export { podGarbageController } from './pod-garbage/pod-garbage-controller.ts';
 export { replicaSetController, replicationController } from './replica-sets/replica-set-controller.ts';
 export { resourceClaimController } from './resource-claims/resource-claim-controller.ts';
 export { type ControllersOptions, type RunningControllers, startControllers } from './start-controllers.ts';

@@ -1,0 +1,75 @@
+/** Pods that no kubelet and no other controller removes (upstream's pkg/controller/podgc). */
+import type { Node, Pod, PodCondition } from '@podwright/kube-api';
+import { isEnded } from '../pods/pod-state.ts';
+
+/** Number of ended pods that are kept (terminated-pod-gc-threshold). */
+const MAX_ENDED_PODS = 12_500;
+/** Time for which a node must be absent before its pods are removed, in milliseconds. */
+const QUARANTINE_MS = 40_000;
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+
+export type PodGarbageState = {
+  pods: readonly Pod[];
+  nodes: readonly Node[];
+  /** Since when the nodes of pods are absent, in Unix milliseconds, by name. */
+  absentSince: ReadonlyMap<string, number>;
+  nowMs: number;
+  /** Default: that of upstream. */
+  maxEnded?: number;
+};
+
+export type PodRemoval = {
+  pod: Pod;
+  /** The node that must not exist, which the caller checks on the server first. */
+  absentNode?: string;
+  /** A condition to set if the pod has not ended. */
+  condition?: PodCondition;
+};
+
+export type PodGarbage = { removals: PodRemoval[]; absentSince: Map<string, number> };
+
+export function decidePodGarbage(state: PodGarbageState): PodGarbage {
+  const { pods, nowMs } = state;
+  const nodes = new Map(state.nodes.map((node) => [node.metadata.name ?? '', node]));
+  const absentSince = new Map<string, number>();
+  const removals = surplusPods(pods, state.maxEnded ?? MAX_ENDED_PODS).map((pod): PodRemoval => ({ pod }));
+  for (const pod of pods) {
+    const { nodeName = '' } = pod.spec;
+    const isLeaving = pod.metadata.deletionTimestamp !== undefined;
+    const node = nodes.get(nodeName);
+    if (isLeaving && (nodeName === '' || isOutOfService(node))) removals.push({ pod });
+    if (nodeName === '' || node !== undefined) continue;
+    const sinceMs = state.absentSince.get(nodeName) ?? nowMs;
+    absentSince.set(nodeName, sinceMs);
+    if (nowMs - sinceMs >= QUARANTINE_MS) removals.push({ pod, absentNode: nodeName, condition: ORPHANED });
+  }
+  return { removals, absentSince };
+}
+
+const ORPHANED: PodCondition = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByPodGC',
+  message: 'PodGC: node no longer exists',
+};
+
+/** Returns the ended pods above the limit: evicted ones first, then the oldest. */
+function surplusPods(pods: readonly Pod[], limit: number): Pod[] {
+  const ended = pods.filter(isEnded);
+  if (ended.length <= limit) return [];
+  const isEvicted = ({ status }: Pod) => status?.phase === 'Failed' && status.reason === 'Evicted';
+  const timeOf = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;
+  const sorted = ended.toSorted(
+    (a, b) =>
+      Number(isEvicted(b)) - Number(isEvicted(a)) ||
+      timeOf(a) - timeOf(b) ||
+      (a.metadata.name < b.metadata.name ? -1 : 1),
+  );
+  return sorted.slice(0, ended.length - limit);
+}
+
+/** Whether an administrator has said that the node does not run its pods any longer. */
+function isOutOfService(node: Node | undefined): boolean {
+  const isReady = node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  return isReady !== true && (node?.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
+}
