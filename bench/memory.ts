@@ -63,7 +63,7 @@ async function nodeAtRest(bench: Bench): Promise<Row[]> {
   }
 }
 
-/** Nobody but its kubelet uses the API. */
+/** Only its kubelet uses the API. */
 async function nodeWithApi(bench: Bench): Promise<Row> {
   const node = await startNode(bench, { name: 'api', setup: 'default', index: 7, settings: '[api]\nenabled = true' });
   try {

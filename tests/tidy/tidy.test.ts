@@ -184,7 +184,7 @@ test('files stay small: none over 500 lines, 95 of 100 below 350', () => {
 });
 
 /** The largest packages, in lines of code without comments; these numbers may only fall. */
-const LARGE_PACKAGES: Record<string, number> = { kubelet: 22_360, runtime: 15_563 };
+const LARGE_PACKAGES: Record<string, number> = { kubelet: 22_014, runtime: 15_563 };
 const MAX_PACKAGE_LINES = 15_000;
 
 test('no package has more than 15,000 lines of code, except the listed ones, which may only shrink', () => {

@@ -83,6 +83,22 @@ test('a Service without pods refuses connections at once', async () => {
   });
 });
 
+test('a network policy isolates pods, from the moment when it is applied', async () => {
+  const policy = (name: string, from: string) =>
+    `apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: ${name}}\n` +
+    `spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress]${from}}\n`;
+  const address = (await place.pods()).find(({ metadata }) => metadata.name.startsWith('web-'))?.status?.podIP;
+  const connects = async () =>
+    (await place.call('exec', 'db-0', '--', 'nc', '-w', '2', '-z', address!, '8080')).code === 0;
+  assert.ok(await connects());
+  await place.ok('apply', place.file('deny.yaml', policy('deny', '')));
+  await place.until(async () => !(await connects()));
+  const allow = policy('allow', ', ingress: [{from: [{podSelector: {matchLabels: {app: db}}}]}]');
+  await place.ok('apply', place.file('allow.yaml', allow));
+  await place.until(connects);
+  await place.ok('delete', '-f', place.file('deny.yaml', policy('deny', '')));
+});
+
 test('after a kill the node takes its pods, Services and names over', async () => {
   const before = (await place.pods()).map(({ metadata }) => metadata.uid).sort();
   const closed = once(daemon.child, 'close');

@@ -11,7 +11,7 @@ import {
 /** The part of a generated service descriptor from which types are derived. */
 export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
 
-/** The package name under which a service is served or called, and the methods that exist there. */
+/** The package name of a service on the wire, and those of its methods that this version of the package has. */
 export type ServiceDefinitionOptions = {
   /** Overrides the package name in the descriptor, such as `runtime.v1alpha2` instead of `runtime.v1`. */
   packageName?: string;

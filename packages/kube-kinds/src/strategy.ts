@@ -100,8 +100,8 @@ export type Conversion = {
    */
   storable?: (object: ApiObject) => ApiObject;
   /**
-   * Returns additional errors of an object that a client writes in this version. The object is in the stored version; `old` is undefined
-   * for a new object.
+   * Returns the errors that only this version of the API has, in an object that a client writes in it. The object is given in the stored
+   * version; `old` is undefined for a new object.
    */
   validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[];
   /** The names of fields in errors of objects that clients write in this version, if they are not those of the stored version. */

@@ -14,11 +14,11 @@ import {
   type Pod,
   type PodUpdate,
 } from '@podwright/kube-api';
+import type { PodEvents } from '@podwright/kube-client';
 import type { NodePressure } from '@podwright/kubelet-configuration';
 import { existingPod } from '@podwright/pod-config';
 import { type ClaimVolumes, claimObjects, refuseUsedClaim } from '@podwright/volumes';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
-import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import {
   emptyRuntimePod,

@@ -26,8 +26,8 @@ const CERTIFICATE_MESSAGE = 11;
 const MESSAGE_HEADER_BYTES = 4;
 
 /**
- * Returns a function that limits the certificate chains of the connections of a TLS context. If this Node.js does not give access to OpenSSL,
- * the function calls `onUnavailable` the first time, and changes nothing. Main thread only.
+ * Returns a function that limits how long certificate chains of peers may be, for all connections of a TLS context. If this Node.js does not
+ * give access to OpenSSL, the function changes nothing, and calls `onUnavailable` once. Must be called in the main thread.
  */
 export function chainLimiter(onUnavailable: (error: unknown) => void): LimitChains {
   let isUnavailable = false;

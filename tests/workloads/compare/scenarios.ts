@@ -81,7 +81,11 @@ export const SCENARIOS: Scenario[] = [
   },
   {
     name: 'recreate',
-    steps: [deployment('anew', { strategy: { type: 'Recreate' } }), image('anew', 'v2'), spec('anew', { replicas: 5 })],
+    steps: [
+      deployment('again', { strategy: { type: 'Recreate' } }),
+      image('again', 'v2'),
+      spec('again', { replicas: 5 }),
+    ],
   },
   {
     name: 'pause and resume',

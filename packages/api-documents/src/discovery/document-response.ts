@@ -13,7 +13,7 @@ const MEDIA_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_MEDIA_TYPE];
 
 type Choice = { mediaType: string; isPretty: boolean };
 
-/** Responds with the document, encoded in the media type that the request accepts. Throws 406. */
+/** Responds with a document in the media type that the request accepts. Throws an error with status 406 if it accepts none of them. */
 export async function documentResponse(
   schema: Schema,
   request: PathRequest,

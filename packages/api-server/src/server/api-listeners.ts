@@ -136,7 +136,7 @@ export class ApiListeners {
   }
 
   #authenticated(socket: TLSSocket, username: string): void {
-    // a refused connection is still closed like one that nobody authenticates
+    // a refused connection is still closed like one without credentials
     if (!this.#callers.admit(socket, username))
       throw tooManyRequests('Too many connections of this user are in use, please try again later.', 1);
     this.#waiting.admit(socket);

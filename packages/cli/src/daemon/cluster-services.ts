@@ -1,4 +1,4 @@
-/** Services and their names on a standalone node with a Kubernetes API: a proxy by nf_tables rules, and a DNS server. */
+/** Services, their names and network policies on a standalone node with a Kubernetes API: rules of nf_tables, and a DNS server. */
 import { readdirSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { errorMessage, ignoreFailure, type Logger } from '@podwright/base';
 import { type DnsServer, startDns } from '@podwright/dns';
 import type { KubeObject } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, SERVICES } from '@podwright/kube-client';
-import { type RunningProxy, startProxy } from '@podwright/proxy';
+import { type RunningProxy, startNetworkPolicies, startProxy } from '@podwright/proxy';
 import { addAddress, type LinkAddress, lockDirectory, NetlinkSockets, removeAddress } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
 
@@ -31,21 +31,45 @@ export type ClusterServices = {
   close(options: { removeHostState: boolean }): Promise<void>;
 };
 
-/** Starts the proxy and the DNS server. Pods also work without them, so a failure is logged. */
+/** Starts all of them. Pods also work without Services, so a failure of these is logged. */
 export async function openClusterServices(
   config: NodeConfig,
   server: ApiServer,
   logger: Logger,
 ): Promise<ClusterServices> {
-  const range = config.api.service_cidr;
   const client = server.client(USER);
+  const policies = policiesOf(config, client, logger);
+  const services = await openServices(config, client, logger);
+  return {
+    dnsAddress: services?.dnsAddress,
+    close: async ({ removeHostState }) => {
+      await policies.stop({ removeRules: removeHostState });
+      await services?.close({ removeHostState });
+    },
+  };
+}
+
+function policiesOf({ node_name: nodeName, network }: NodeConfig, client: KubeClient, logger: Logger): RunningProxy {
+  const { bridge } = network;
+  const policies = startNetworkPolicies({ client, nodeName, bridge, logger, table: `podwright-policies-${bridge}` });
+  ignoreFailure(policies.synced, 'it rejects if it is stopped before; problems are logged');
+  return policies;
+}
+
+/** Starts the proxy and the DNS server, unless another node of the host serves the range. */
+async function openServices(
+  config: NodeConfig,
+  client: KubeClient,
+  logger: Logger,
+): Promise<ClusterServices | undefined> {
+  const range = config.api.service_cidr;
   let unlock: () => void;
   try {
     unlock = lockDirectory(join(LOCKS, range.replace('/', '-')), 'another node of this host serves the range');
   } catch (error) {
     const advice = 'Services and their names do not work; give this node a service_cidr of its own in the table api';
     logger.warn({ range, error: errorMessage(error) }, advice);
-    return { dnsAddress: undefined, close: async () => undefined };
+    return undefined;
   }
   const proxy = proxyOf(config, client, logger);
   const dns = await dnsOf(config, client, logger);

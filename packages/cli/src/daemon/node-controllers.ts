@@ -12,9 +12,11 @@ import {
   endpointsController,
   finishedJobController,
   jobController,
+  podGarbageController,
   type RunningControllers,
   replicaSetController,
   replicationController,
+  resourceClaimController,
   startControllers,
   statefulSetController,
 } from '@podwright/controllers';
@@ -29,8 +31,10 @@ const CONTROLLERS: Record<string, Controller> = {
   endpointslice: endpointSliceController,
   endpointslicemirroring: endpointMirroringController,
   job: jobController,
+  podgc: podGarbageController,
   replicaset: replicaSetController,
   replicationcontroller: replicationController,
+  'resource-claim': resourceClaimController,
   statefulset: statefulSetController,
   'ttl-after-finished': finishedJobController,
 };

@@ -68,7 +68,9 @@ async function readAnswer(signal: AbortSignal): Promise<string> {
   }
 }
 
-/** Reports the objects that this run has adopted from a killed run. `stays` is set if this run does not remove them when it exits. */
+/**
+ * Reports the objects of a killed run that this run has adopted. `stays` is set if this run does not remove the objects when it exits.
+ */
 export function reportAdopted(objects: AppliedObject[], stays: boolean): void {
   if (objects.length === 0) return;
   printError(`${objectNames(objects)}: adopted from a killed run, ${stays ? 'kept' : 'removed at exit'}`);

@@ -10,7 +10,7 @@ import { decidePodGarbage, type PodRemoval } from './decide-pod-garbage.ts';
 /** Time between two looks at all pods (gcCheckPeriod). */
 const PERIOD_MS = 20_000;
 
-/** Removes pods of absent nodes, pods that nobody stops, and ended pods above a limit. */
+/** Removes pods of absent nodes, pods that no kubelet stops, and ended pods above a limit. */
 export const podGarbageController: Controller = async (parts) => {
   const { objects, logger, signal } = parts;
   if (!(await untilSynced(objects.of<Pod>(PODS), objects.of<Node>(NODES)))) return;

@@ -29,6 +29,6 @@ export const MAX_TTL_SECONDS = 30;
 /** How long answers are kept at least, and failures (`minTTL` and `failttl` of CoreDNS's cache). */
 export const MIN_TTL_SECONDS = 5;
 
-/** Answers in the cache, and the largest one that is kept: together at most 8 MiB. */
+/** Maximum number of answers in the cache. Larger answers than `MAX_CACHED_BYTES` are not kept, so the cache has at most 8 MiB. */
 export const MAX_CACHED = 4096;
 export const MAX_CACHED_BYTES = 2048;

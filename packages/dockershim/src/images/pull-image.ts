@@ -33,7 +33,7 @@ export async function pullImage(
   return (await engine.images.inspect(shown, signal)).Id;
 }
 
-/** A timer whose signal aborts `limitMs` after its last restart. */
+/** A timer. Its signal aborts when `limitMs` have passed since the timer was last restarted. */
 class StallTimer implements Disposable {
   readonly #controller = new AbortController();
   readonly #limitMs: number;

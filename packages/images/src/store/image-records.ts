@@ -49,7 +49,7 @@ CREATE TABLE image_needs (
 ) STRICT, WITHOUT ROWID;`;
 
 /**
- * The names by which images were loaded, until the same name is pulled. The table has a version of its own, so that earlier versions of
+ * The names of images that were loaded from archives. A name is removed when it is pulled. The table has a version of its own, so that earlier versions of
  * Podwright ignore it after a downgrade. They do not update it, so a row is valid only while the name belongs to the same image.
  */
 const LOADED_NAMES = `

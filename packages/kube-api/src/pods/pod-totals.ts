@@ -68,7 +68,7 @@ function hugePageNames({ resources, overhead, containers, initContainers = [] }:
   return [...new Set([...lists, overhead].flatMap((list) => Object.keys(list ?? {})))].filter(isHugePages);
 }
 
-/** Billionths per unit of a resource; the unit is millicores for `cpu`, otherwise bytes or a count. */
+/** Quantities are in billionths. Returns how many of them are one unit: a millicore for `cpu`, otherwise a byte or one piece. */
 const nanosPerUnit = (name: string) => (name === 'cpu' ? 1_000_000n : 1_000_000_000n);
 
 /** Amounts in the CRI are int64. */

@@ -48,7 +48,7 @@ function atMost(event: ApiObject, field: string, maxBytes: number): FieldError[]
   return isLonger ? [invalidValue(field, '', `can have at most ${maxBytes} characters`)] : [];
 }
 
-/** Returns the additional errors of a new events.k8s.io/v1 event. */
+/** Returns the errors of a new event that events.k8s.io/v1 has in addition to those of core/v1. */
 export function validateNewEvent(event: ApiObject): FieldError[] {
   const type = textAt(event, 'type');
   const unset = (field: string, isUnset: boolean) => (isUnset ? [] : [invalidValue(field, '', 'needs to be unset')]);

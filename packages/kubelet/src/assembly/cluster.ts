@@ -2,12 +2,12 @@
 import { Listeners, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Node } from '@podwright/kube-api';
+import type { PodEvents } from '@podwright/kube-client';
 import { ApiEventSink, type ApiEventSinkOptions, type Informer, Informers, NODES } from '@podwright/kube-client';
 import type { NodePressure } from '@podwright/kubelet-configuration';
 import type { PodSourceListener, PodSources } from '@podwright/pod-config';
 import { clusterCsiObjects, clusterDriverNodes, PodNeeds } from '@podwright/volumes';
 import { ApiPods } from '../api-pods/api-pods.ts';
-import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { resourceList } from '../node/node-resources.ts';
 import type { NodeShutdown } from '../node-shutdown/node-shutdown.ts';

@@ -7,10 +7,10 @@ import { type Done, type GraphParts, partsOf, type Undo } from '@podwright/base'
 import { type CriClient, createSpanExporter } from '@podwright/cri';
 import { claimFormat } from '@podwright/host';
 import { nodeSubject } from '@podwright/kube-api';
+import { PodEvents } from '@podwright/kube-client';
 import { NodePressure } from '@podwright/kubelet-configuration';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { PodFreezer } from '../cgroups/pod-freezer.ts';
-import { PodEvents } from '../events/pod-events.ts';
 import type { EvictionManager } from '../eviction/eviction-manager.ts';
 import type { ImageGarbageCollector } from '../gc/image-gc.ts';
 import { isStopped } from '../kubecontainer/runtime-pod.ts';

@@ -1,6 +1,6 @@
 import type { CriClient } from '@podwright/cri';
+import type { PodEvents } from '@podwright/kube-client';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
-import type { PodEvents } from '../events/pod-events.ts';
 import type { EvictionManager } from '../eviction/eviction-manager.ts';
 import { type HousekeepingInput, runHousekeeping } from '../gc/housekeeping.ts';
 import type { ImageGarbageCollector } from '../gc/image-gc.ts';

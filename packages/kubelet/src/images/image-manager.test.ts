@@ -7,7 +7,7 @@ import { PodwrightError, silentLogger, sleep, waitFor } from '@podwright/base';
 import { create, PodSandboxConfigSchema } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { type Container, type LocalObject, LocalObjects, nameProblem, type Pod } from '@podwright/kube-api';
-import { PodEvents } from '../events/pod-events.ts';
+import { PodEvents } from '@podwright/kube-client';
 import { ImageAccess } from './image-access.ts';
 import { ImageManager, type ImageOutcome } from './image-manager.ts';
 import { pullFailure } from './pull-failure.ts';

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { PodwrightError, Registry } from '@podwright/base';
 import type { Container, LifecycleHandler, Pod } from '@podwright/kube-api';
+import { PodEvents } from '@podwright/kube-client';
 import { Certificates } from '../../../../tests/fixtures/certificates.ts';
-import { PodEvents } from '../events/pod-events.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 
 type Received = { url: string; headers: IncomingHttpHeaders; servername?: string | false | null };

@@ -6,8 +6,8 @@ import { TERMINAL_HEADER } from '../server/terminal-name.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 
 /**
- * The target of an upgrade request: an absolute URL, or a path on a unix socket. `terminal` is the TERM for a command on a terminal; only
- * Podwright's servers use it.
+ * The target of an upgrade request: an absolute URL, or a path on a unix socket. `terminal` is the value of the environment variable TERM
+ * for the command, if it gets a terminal; only Podwright's servers use it.
  */
 export type UpgradeTarget = ({ url: string } | { socketPath: string; path: string }) & { terminal?: string };
 

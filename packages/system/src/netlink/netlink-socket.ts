@@ -118,7 +118,7 @@ export class NetlinkSocket {
   /**
    * Sends the requests as one batch and returns the kernel's responses to each, without acknowledgements. The kernel processes the requests
    * in order and continues after a failure, except that an nf_tables batch is atomic. Throws the first error that is not listed in
-   * `ignore`, once all requests have been processed. Its error code is that of the errno (see `hasErrno`).
+   * `ignore`, once all requests have been processed. `hasErrno` reads the errno from that error.
    */
   request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
     return this.#turns.run(() => this.#exchange(requests));

@@ -73,7 +73,7 @@ export class ChosenNetwork implements Network {
     if (isForGood && host === undefined && problem === undefined) await this.#own.requireOwnBridge();
   }
 
-  /** Prepares only the default bridge, because CNI plugins need pod information. */
+  /** Prepares only the default bridge: CNI plugins need the pod's name and annotations, which are not known yet. */
   async prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean> {
     const { host, problem } = await this.#source.choose();
     if (host !== undefined || problem !== undefined) return false;

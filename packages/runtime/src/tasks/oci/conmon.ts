@@ -73,8 +73,8 @@ function monitorArguments({ program, files, record, hasUsers, logPath }: Monitor
 }
 
 /**
- * Returns conmon's environment. conmon creates its terminal socket in TMPDIR and leaves it there if no terminal arrives, so TMPDIR is its
- * working directory.
+ * Returns conmon's environment. conmon creates the socket of a terminal in TMPDIR, and does not remove it if the OCI runtime sends no
+ * terminal. TMPDIR is conmon's working directory, which is removed with the container.
  */
 export function monitorEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, TMPDIR: '.' };

@@ -63,7 +63,7 @@ export class TaskFiles {
     this.bundles = join(state, 'bundles');
   }
 
-  /** Returns the OCI runtime with its state directory, limited to the shortcuts that are in use. */
+  /** Returns the OCI runtime with its state directory. It has a shortcut, such as reading state files, only if that shortcut is enabled. */
   runtime(program: OciProgram): OciRuntime {
     return { ...this.#restrict(program), root: join(this.#state, program.name) };
   }
