@@ -109,12 +109,13 @@ test('a missing directory is an error', async () => {
 test('the tree of frozen processes is measured now, and the measure is partial if the tree changes nevertheless', async (t) => {
   const directory = tree(t, 3000);
   const measures = new TreeMeasures({ cpuShare: 1, waitMs: 60_000 });
+  await sleep(15); // as `freezeCgroup` does
   const earlier = measures.of(directory);
   const first = await measures.of(directory, { isFrozen: true });
   assert.deepEqual([first.usage.inodes, first.isPartial], [3000 + 1, false]);
   assert.ok(first.atMs >= (await earlier).atMs);
   writeFileSync(join(directory, 'another'), '');
-  await sleep(15); // as `freezeCgroup` does
+  await sleep(15);
   const second = await measures.of(directory, { isFrozen: true });
   assert.deepEqual([second.usage.inodes, second.isPartial], [3000 + 2, false]);
   writeFileSync(join(directory, 'another'), 'x');
