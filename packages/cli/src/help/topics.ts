@@ -14,8 +14,8 @@ export const TOPICS: Record<string, Topic> = {
   RuntimeClass       chooses a handler of the configuration for its pods
 
 An unsupported field is refused with its file, line and name.
-Service, Role and the like are skipped with a warning (--strict refuses them).
-Deployment, Job and the like are refused: run the Pod in their template.
+Other kinds (Deployment, Job, Service, custom resources) need a node with a
+Kubernetes API: 'run' starts one, 'podwright --api true node' too.
 
   podwright check FILE     reports errors in manifests, without a node
   podwright run FILE       runs pods, follows their logs, and removes them again
