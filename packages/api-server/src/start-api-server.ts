@@ -11,6 +11,7 @@ import { ServingCertificates, servingNames } from './certificates/serving-certif
 import { ServerHealth } from './health-checks.ts';
 import { type ImportSource, importObjects } from './import-objects.ts';
 import { DirectCalls } from './in-process-client/direct-calls.ts';
+import type { LocalUser } from './in-process-client/direct-exchange.ts';
 import { inProcessClient } from './in-process-client/in-process-client.ts';
 import { authorityDirectory } from './issue-kubeconfig.ts';
 import { type KubeletConnections, nodeConnector } from './node-connections.ts';
@@ -66,9 +67,9 @@ export type ApiServer = {
   /** A kubeconfig with a new client certificate. */
   kubeconfig: (user: Pick<UserInfo, 'username' | 'groups'>) => string;
   /** A client in this process. It ends with the server. */
-  client: (user: UserInfo) => KubeClient;
+  client: (user: LocalUser) => KubeClient;
   /** Makes calls in this process for which the client has no function. They end with the server. */
-  calls: (user: UserInfo) => Pick<Calls, 'object' | 'text'>;
+  calls: (user: LocalUser) => Pick<Calls, 'object' | 'text'>;
   /** Handles a request of a connection that only root can open, with the rights of an administrator. */
   handleLocal: (call: HttpCall) => void;
   stop: () => Promise<void>;

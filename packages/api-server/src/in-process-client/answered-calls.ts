@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '@podwright/api-machinery';
 import { raceAbort } from '@podwright/base';
 import type { Call } from '@podwright/kube-client/calls';
-import type { UserInfo } from '@podwright/kube-kinds';
 import { attributesOf, authorize } from '../server/authorize-request.ts';
 import { isLongRunning, requestInfo } from '../server/request-info.ts';
 import { type ObservedRequest, RequestObservers } from '../server/request-observer.ts';
@@ -10,16 +9,16 @@ import { parseRequestUrl } from '../server/request-url.ts';
 import { respond } from '../server/respond.ts';
 import type { ServerParts } from '../server/server-parts.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
-import { directExchange } from './direct-exchange.ts';
+import { directExchange, type LocalUser } from './direct-exchange.ts';
 import { type DirectAnswer, DirectWriter, type ReceiveWatch } from './direct-writer.ts';
 
 /** Limits, authorizes and answers the calls of a user, and informs the observers, as `RequestHandler` does for requests over HTTP. */
 export class AnsweredCalls {
   readonly #parts: ServerParts;
-  readonly #user: UserInfo;
+  readonly #user: LocalUser;
   readonly #observers: RequestObservers;
 
-  constructor(parts: ServerParts, user: UserInfo) {
+  constructor(parts: ServerParts, user: LocalUser) {
     this.#parts = parts;
     this.#user = user;
     this.#observers = new RequestObservers(parts.observers ?? [], parts.logger);
@@ -27,7 +26,7 @@ export class AnsweredCalls {
 
   /** Rejects with `ApiError`, and with the signal's reason. A watch is answered when it has ended. */
   async answer(call: Call, signal: AbortSignal, receiveWatch?: ReceiveWatch): Promise<DirectAnswer> {
-    const exchange = directExchange(call, parseRequestUrl(call.path).query, signal);
+    const exchange = directExchange(call, this.#user, { query: parseRequestUrl(call.path).query, signal });
     const observed: ObservedRequest = {
       ...{ auditId: randomUUID(), request: exchange.request, startMs: this.#parts.now(), remoteAddress: '' },
       user: this.#user,

@@ -10,12 +10,12 @@ import {
   type WatchCallOptions,
   withRepeats,
 } from '@podwright/kube-client/calls';
-import type { UserInfo } from '@podwright/kube-kinds';
 import type { ServerParts } from '../server/server-parts.ts';
 import { eventValue, type OutputEvent } from '../wire/encode-event.ts';
 import type { WatchResponseOptions } from '../wire/watch-response.ts';
 import { AnsweredCalls } from './answered-calls.ts';
 import { copyJson } from './copy-json.ts';
+import type { LocalUser } from './direct-exchange.ts';
 import type { DirectAnswer, ReceiveWatch } from './direct-writer.ts';
 
 type OpenedWatch = {
@@ -35,7 +35,7 @@ export class DirectCalls implements Calls {
   readonly #watches = new Set<AbortController>();
   #isClosed = false;
 
-  constructor(parts: ServerParts, user: UserInfo) {
+  constructor(parts: ServerParts, user: LocalUser) {
     this.#answered = new AnsweredCalls(parts, user);
     this.#logger = parts.logger;
   }

@@ -1,13 +1,21 @@
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { type Call, USER_AGENT } from '@podwright/kube-client/calls';
+import type { UserInfo } from '@podwright/kube-kinds';
 import type { HttpExchange, HttpRequest, HttpResponse } from '../wire/http-exchange.ts';
 import { copyJson } from './copy-json.ts';
 
+/** A user of calls in this process. `userAgent` names the program in audit events and, before a `/`, as field manager. Default: Podwright's. */
+export type LocalUser = UserInfo & { userAgent?: string };
+
 /** The exchange of a call in this process: handlers receive its body as a value, and must answer through the writer. */
-export function directExchange(call: Call, query: URLSearchParams, signal: AbortSignal): HttpExchange {
+export function directExchange(
+  call: Call,
+  { userAgent = USER_AGENT }: Pick<LocalUser, 'userAgent'>,
+  { query, signal }: { query: URLSearchParams; signal: AbortSignal },
+): HttpExchange {
   return {
-    request: directRequest(call),
+    request: directRequest(call, userAgent),
     response: new NoResponse(),
     query,
     signal,
@@ -15,10 +23,13 @@ export function directExchange(call: Call, query: URLSearchParams, signal: Abort
   };
 }
 
-function directRequest({ method, path, body, contentType = 'application/json', accept }: Call): HttpRequest {
+function directRequest(
+  { method, path, body, contentType = 'application/json', accept }: Call,
+  userAgent: string,
+): HttpRequest {
   const headers = {
     accept: accept ?? 'application/json',
-    'user-agent': USER_AGENT,
+    'user-agent': userAgent,
     ...(body !== undefined && { 'content-type': contentType }),
   };
   return Object.assign(new Readable({ read: () => undefined }), {

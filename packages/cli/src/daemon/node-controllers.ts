@@ -41,13 +41,16 @@ const CONTROLLERS: Record<string, Controller> = {
 
 const GROUPS = ['system:masters', 'system:authenticated'];
 
+/** The user and the field manager of upstream's program. */
+const userOf = (program: string) => ({ username: `system:${program}`, groups: GROUPS, userAgent: program });
+
 /** Starts them with the users of upstream's programs. */
 export function startNodeControllers(server: ApiServer, logger: Logger): RunningControllers {
-  const client = server.client({ username: 'system:kube-controller-manager', groups: GROUPS });
+  const client = server.client(userOf('kube-controller-manager'));
   const running = startControllers({ client, controllers: CONTROLLERS, logger });
   const stopping = new AbortController();
   const scheduler = startScheduler({
-    client: server.client({ username: 'system:kube-scheduler', groups: GROUPS }),
+    client: server.client(userOf('kube-scheduler')),
     logger,
     signal: stopping.signal,
   });
