@@ -23,7 +23,7 @@ const LASTING = [
   /^files: \S+\/kubelet\/valid-manifests\/(files|url)\/[\da-f]{64}\.json$/, // removed when the node notices that its manifest is
   /^files: \S+\/root\/runtime\/(lock|format\.json|metadata\.db|containers|sandboxes|trash|network|network\/(attachments|results|cni|choice\.json))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
-  /^files: \S+\/root\/api-server(\/|$)/,
+  /^files: \S+\/root\/(api-server(\/|$)|volumes$)/,
   /^files: \S+\/root\/dockershim(\/(lock|sandboxes))?$/,
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/(addresses|host-ports))$/,
 ];

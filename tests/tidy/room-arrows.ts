@@ -230,6 +230,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'replica-sets': ['framework', 'objects', 'pods'],
     revisions: ['framework', 'objects', 'pods'],
     'stateful-sets': ['framework', 'objects', 'pods', 'revisions'],
+    volumes: ['framework', 'objects', 'pods'],
     'resource-claims': ['framework', 'objects', 'pods'],
   },
   'custom-resources': {

@@ -1,6 +1,7 @@
 /** Services, their names and workloads of a standalone node with a Kubernetes API, on real pods and packets. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { runChecked, runProgram } from '@podwright/host';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
@@ -97,6 +98,30 @@ test('a network policy isolates pods, from the moment when it is applied', async
   await place.ok('apply', place.file('allow.yaml', allow));
   await place.until(connects);
   await place.ok('delete', '-f', place.file('deny.yaml', policy('deny', '')));
+});
+
+test('the claims of a StatefulSet outlive its pods, and their directories are removed with the claims', async () => {
+  const claim = '{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}';
+  const script = 'date +%s%N >> /data/starts; sleep 10000';
+  const mounts = ', volumeMounts: [{name: data, mountPath: /data}]';
+  const set =
+    'apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: store}\n' +
+    `spec: {serviceName: store, volumeClaimTemplates: [${claim}], ${pods('store', script, mounts)}}\n`;
+  const file = place.file('store.yaml', set);
+  assert.equal((await place.call('run', '--detach', file)).code, 0);
+  const starts = async () => {
+    const { code, out } = await place.call('exec', 'store-0', '--', 'wc', '-l', '/data/starts');
+    return code === 0 ? Number(out.split(' ')[0]) : 0;
+  };
+  await place.until(async () => (await starts()) === 1);
+  await place.ok('delete', 'store-0');
+  await place.until(async () => (await starts()) === 2);
+  const directories = () => readdirSync(place.path('root/volumes'));
+  assert.equal(directories().length, 1);
+  await place.ok('delete', '-f', file);
+  await place.until(async () => (await addressOf('store-0')) === '');
+  await place.ok('delete', 'pvc', 'data-store-0');
+  await place.until(() => directories().length === 0);
 });
 
 test('after a kill the node takes its pods, Services and names over', async () => {

@@ -6,6 +6,7 @@ import {
   cronJobController,
   daemonSetController,
   deploymentController,
+  directoryProvisioner,
   disruptionController,
   endpointMirroringController,
   endpointSliceController,
@@ -19,8 +20,11 @@ import {
   resourceClaimController,
   startControllers,
   statefulSetController,
+  volumeBinder,
 } from '@podwright/controllers';
 import { startScheduler } from '@podwright/scheduling';
+import type { NodeConfig } from '../settings/node-config.ts';
+import { volumeDirectories } from './volume-directories.ts';
 
 const CONTROLLERS: Record<string, Controller> = {
   cronjob: cronJobController,
@@ -36,6 +40,7 @@ const CONTROLLERS: Record<string, Controller> = {
   replicationcontroller: replicationController,
   'resource-claim': resourceClaimController,
   statefulset: statefulSetController,
+  'persistentvolume-binder': volumeBinder,
   'ttl-after-finished': finishedJobController,
 };
 
@@ -45,9 +50,18 @@ const GROUPS = ['system:masters', 'system:authenticated'];
 const userOf = (program: string) => ({ username: `system:${program}`, groups: GROUPS, userAgent: program });
 
 /** Starts them with the users of upstream's programs. */
-export function startNodeControllers(server: ApiServer, logger: Logger): RunningControllers {
+export function startNodeControllers(
+  { root, node_name: nodeName }: Pick<NodeConfig, 'root' | 'node_name'>,
+  server: ApiServer,
+  logger: Logger,
+): RunningControllers {
   const client = server.client(userOf('kube-controller-manager'));
-  const running = startControllers({ client, controllers: CONTROLLERS, logger });
+  const provisioner = directoryProvisioner({ ...volumeDirectories(root), nodeName });
+  const running = startControllers({
+    client,
+    controllers: { ...CONTROLLERS, 'directory-provisioner': provisioner },
+    logger,
+  });
   const stopping = new AbortController();
   const scheduler = startScheduler({
     client: server.client(userOf('kube-scheduler')),

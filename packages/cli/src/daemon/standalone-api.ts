@@ -45,7 +45,7 @@ export async function startStandaloneApi(config: NodeConfig): Promise<Standalone
   };
   try {
     const renewal = await writeKubeconfig(server, kubeconfig, logger);
-    const controllers = startNodeControllers(server, logger);
+    const controllers = startNodeControllers(config, server, logger);
     logger.info({ url: server.url, socket: socketPath }, 'the Kubernetes API is available');
     const connection = connectionTo(server, nodeName, renewal);
     const services = await openClusterServices(config, server, logger);

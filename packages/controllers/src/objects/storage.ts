@@ -1,0 +1,47 @@
+import type { KubeObject, LabelSelector, NodeSelectorTerm, Resource } from '@podwright/kube-api';
+
+/** core/v1 PersistentVolumeClaim, with the fields that controllers read. */
+export type Claim = KubeObject & {
+  metadata: { name: string; namespace: string; uid: string };
+  spec: {
+    volumeName?: string;
+    storageClassName?: string;
+    accessModes?: string[];
+    volumeMode?: string;
+    selector?: LabelSelector;
+    resources?: { requests?: { storage?: string } };
+  };
+  status?: { phase?: string; accessModes?: string[]; capacity?: Record<string, string> };
+};
+
+/** core/v1 PersistentVolume, with the fields that controllers read. */
+export type Volume = KubeObject & {
+  metadata: { name: string; uid?: string };
+  spec: {
+    capacity?: Record<string, string>;
+    claimRef?: { apiVersion?: string; kind?: string; namespace?: string; name?: string; uid?: string };
+    accessModes?: string[];
+    volumeMode?: string;
+    storageClassName?: string;
+    persistentVolumeReclaimPolicy?: string;
+    nodeAffinity?: { required?: { nodeSelectorTerms: NodeSelectorTerm[] } };
+    hostPath?: { path: string; type?: string };
+  };
+  status?: { phase?: string; message?: string; reason?: string };
+};
+
+/** storage.k8s.io/v1 StorageClass. */
+export type StorageClass = KubeObject & {
+  metadata: { name: string };
+  provisioner: string;
+  reclaimPolicy?: string;
+  volumeBindingMode?: string;
+};
+
+export const STORAGE_CLASSES: Resource = {
+  group: 'storage.k8s.io',
+  version: 'v1',
+  plural: 'storageclasses',
+  kind: 'StorageClass',
+  namespaced: false,
+};

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
+import { decideClaim, matchingVolume, volumePhase } from './decide-claim.ts';
+
+const SPEC = { storageClassName: 'fast', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } };
+
+function claim(spec: Partial<Claim['spec']> = {}, annotations: Record<string, string> = {}): Claim {
+  return { metadata: { namespace: 'shop', name: 'data', uid: 'u1', annotations }, spec: { ...SPEC, ...spec } };
+}
+
+function volume(name: string, spec: Partial<Volume['spec']> = {}, phase = 'Available'): Volume {
+  const own = { storageClassName: 'fast', accessModes: ['ReadWriteOnce'], capacity: { storage: '5Gi' } };
+  return { metadata: { name }, spec: { ...own, ...spec }, status: { phase } };
+}
+
+const storageClass = (more: Partial<StorageClass> = {}): StorageClass => ({
+  metadata: { name: 'fast' },
+  provisioner: 'example.com/disk',
+  ...more,
+});
+
+const reference = (uid?: string) => ({ namespace: 'shop', name: 'data', ...(uid !== undefined && { uid }) });
+
+/** Checks the decision as `type volume-or-reason-or-provisioner`. */
+function check(given: Claim, cluster: { volumes?: Volume[]; storageClass?: StorageClass }, expected: string) {
+  const decision = decideClaim(given, { volumes: [], storageClass: undefined, ...cluster });
+  const detail =
+    'volume' in decision
+      ? decision.volume.metadata.name
+      : 'reason' in decision
+        ? decision.reason
+        : decision.provisioner;
+  assert.equal(`${decision.type} ${detail}`, expected);
+}
+
+test('the smallest volume that satisfies a claim is taken', () => {
+  const volumes = [
+    volume('large', { capacity: { storage: '1Ti' } }),
+    volume('small', { capacity: { storage: '1Gi' } }),
+    volume('taken', { claimRef: reference('u2') }),
+    volume('other-class', { storageClassName: 'slow' }),
+    volume('other-mode', { accessModes: ['ReadOnlyMany'] }),
+    volume('block', { volumeMode: 'Block' }),
+    volume('released', {}, 'Released'),
+    volume('right'),
+  ];
+  assert.equal(matchingVolume(claim(), volumes)?.metadata.name, 'right');
+  assert.equal(matchingVolume(claim({ selector: { matchLabels: { a: 'b' } } }), volumes), undefined);
+});
+
+test('a claim is bound to a reserved volume, a matching one, or one of a provisioner', () => {
+  check(
+    claim(),
+    { storageClass: storageClass(), volumes: [volume('a'), volume('b', { claimRef: reference() })] },
+    'bind b',
+  );
+  check(claim(), { storageClass: storageClass(), volumes: [volume('a')] }, 'bind a');
+  check(claim(), { storageClass: storageClass() }, 'provision example.com/disk');
+  check(claim({ storageClassName: '' }), {}, 'wait FailedBinding');
+  check(claim(), {}, 'wait ProvisioningFailed');
+  check(claim(), { storageClass: storageClass({ provisioner: 'kubernetes.io/no-provisioner' }) }, 'wait FailedBinding');
+});
+
+test('a class that waits for the first consumer leaves the choice to the scheduler', () => {
+  const delayed = storageClass({ volumeBindingMode: 'WaitForFirstConsumer' });
+  check(claim(), { storageClass: delayed, volumes: [volume('a')] }, 'wait WaitForFirstConsumer');
+  check(claim(), { storageClass: delayed, volumes: [volume('a', { claimRef: reference('u1') })] }, 'bind a');
+  const selected = claim({}, { 'volume.kubernetes.io/selected-node': 'n' });
+  check(selected, { storageClass: delayed, volumes: [volume('a')] }, 'provision example.com/disk');
+});
+
+test('a claim that names a volume gets that one only, and not one of another claim', () => {
+  const named = claim({ volumeName: 'a' });
+  check(named, { volumes: [volume('a'), volume('b')] }, 'bind a');
+  check(named, { volumes: [volume('b')] }, 'wait FailedBinding');
+  check(named, { volumes: [volume('a', { claimRef: reference('u2') })] }, 'wait FailedBinding');
+});
+
+test('a bound claim is lost with its volume, and does not take that of another claim', () => {
+  const bound = claim({ volumeName: 'a' }, { 'pv.kubernetes.io/bind-completed': 'yes' });
+  check(bound, { volumes: [volume('a', { claimRef: reference('u1') })] }, 'bound a');
+  check(bound, {}, 'lost ClaimLost');
+  check(bound, { volumes: [volume('a', { claimRef: reference('u2') })] }, 'lost ClaimMisbound');
+});
+
+test('a volume is released when its claim is removed, also if another one has its name', () => {
+  const used = volume('a', { claimRef: reference('u1') });
+  assert.deepEqual(
+    [volumePhase(volume('a'), undefined), volumePhase(used, claim()), volumePhase(used, undefined)],
+    ['Available', 'Bound', 'Released'],
+  );
+  const successor = claim();
+  successor.metadata.uid = 'u3';
+  assert.equal(volumePhase(used, successor), 'Released');
+});

@@ -1,0 +1,137 @@
+/** What the binder does with a claim or a volume (upstream: pkg/controller/volume/persistentvolume). Pure. */
+import { compareQuantities, matchesLabelSelector } from '@podwright/kube-api';
+import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
+
+export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
+export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
+export const PROVISIONER = 'volume.kubernetes.io/storage-provisioner';
+export const BETA_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner';
+export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
+const NOT_PROVISIONED = 'kubernetes.io/no-provisioner';
+
+export type ClaimDecision =
+  | { type: 'bind'; volume: Volume }
+  /** The claim is bound; its status may be outdated. */
+  | { type: 'bound'; volume: Volume }
+  /** The volume of a bound claim does not exist. */
+  | { type: 'lost'; reason: string; message: string }
+  /** A provisioner makes a volume. */
+  | { type: 'provision'; provisioner: string }
+  /** Nothing can be done now. The event says why. */
+  | { type: 'wait'; event: 'Normal' | 'Warning'; reason: string; message: string };
+
+type Cluster = { volumes: readonly Volume[]; storageClass: StorageClass | undefined };
+
+export function decideClaim(claim: Claim, { volumes, storageClass }: Cluster): ClaimDecision {
+  const { volumeName = '' } = claim.spec;
+  if (claim.metadata.annotations?.[BIND_COMPLETED] === 'yes') return ofBound(claim, volumes);
+  if (volumeName !== '') return ofNamed(claim, volumes);
+  const reserved = volumes.find((volume) => refersTo(volume, claim));
+  if (reserved !== undefined) return { type: 'bind', volume: reserved };
+  const isDelayed = storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
+  const selected = claim.metadata.annotations?.[SELECTED_NODE];
+  if (isDelayed && selected === undefined)
+    return waiting('WaitForFirstConsumer', 'waiting for first consumer to be created before binding');
+  const found = isDelayed ? undefined : matchingVolume(claim, volumes);
+  if (found !== undefined) return { type: 'bind', volume: found };
+  return ofUnmatched(claim, storageClass);
+}
+
+function ofBound(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
+  const { volumeName = '' } = claim.spec;
+  const volume = volumes.find(({ metadata }) => metadata.name === volumeName);
+  if (volumeName === '')
+    return {
+      type: 'lost',
+      reason: 'ClaimLost',
+      message: 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
+    };
+  if (volume === undefined)
+    return {
+      type: 'lost',
+      reason: 'ClaimLost',
+      message: 'Bound claim has lost its PersistentVolume. Data on the volume is lost!',
+    };
+  if (refersTo(volume, claim)) return { type: 'bound', volume };
+  if (volume.spec.claimRef === undefined) return { type: 'bind', volume };
+  return {
+    type: 'lost',
+    reason: 'ClaimMisbound',
+    message: 'Two claims are bound to the same volume, this one is bound incorrectly',
+  };
+}
+
+function ofNamed(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
+  const { volumeName = '' } = claim.spec;
+  const volume = volumes.find(({ metadata }) => metadata.name === volumeName);
+  if (volume === undefined) return waiting('FailedBinding', `volume "${volumeName}" does not exist`);
+  if (volume.spec.claimRef === undefined || refersTo(volume, claim)) return { type: 'bind', volume };
+  return {
+    type: 'wait',
+    event: 'Warning',
+    reason: 'FailedBinding',
+    message: `volume "${volumeName}" already bound to a different claim.`,
+  };
+}
+
+function ofUnmatched({ spec }: Claim, storageClass: StorageClass | undefined): ClaimDecision {
+  const { storageClassName = '' } = spec;
+  if (storageClassName === '')
+    return waiting('FailedBinding', 'no persistent volumes available for this claim and no storage class is set');
+  if (storageClass === undefined) {
+    const message = `storageclass.storage.k8s.io "${storageClassName}" not found`;
+    return { type: 'wait', event: 'Warning', reason: 'ProvisioningFailed', message };
+  }
+  const { provisioner } = storageClass;
+  if (provisioner === NOT_PROVISIONED)
+    return waiting('FailedBinding', 'no persistent volumes available for this claim and no storage class is set');
+  return { type: 'provision', provisioner };
+}
+
+const waiting = (reason: string, message: string): ClaimDecision => ({
+  type: 'wait',
+  event: 'Normal',
+  reason,
+  message,
+});
+
+/** Whether the volume is reserved for the claim or bound to it. A reservation by a user has no UID. */
+export function refersTo({ spec: { claimRef } }: Volume, { metadata: { namespace, name, uid } }: Claim): boolean {
+  if (claimRef?.namespace !== namespace || claimRef.name !== name) return false;
+  return (claimRef.uid ?? '') === '' || claimRef.uid === uid;
+}
+
+/** Returns the smallest available volume that satisfies the claim; of equal ones the first by name. */
+export function matchingVolume(claim: Claim, volumes: readonly Volume[]): Volume | undefined {
+  const { spec } = claim;
+  const wanted = storageOf(spec.resources?.requests);
+  return volumes
+    .filter(({ metadata, spec: own, status }) => {
+      const isFree = own.claimRef === undefined && metadata.deletionTimestamp === undefined;
+      const modes = own.accessModes ?? [];
+      return (
+        isFree &&
+        status?.phase !== 'Released' &&
+        (own.storageClassName ?? '') === (spec.storageClassName ?? '') &&
+        (own.volumeMode ?? 'Filesystem') === (spec.volumeMode ?? 'Filesystem') &&
+        (spec.accessModes ?? []).every((mode) => modes.includes(mode)) &&
+        (spec.selector === undefined || matchesLabelSelector(spec.selector, metadata.labels)) &&
+        compareQuantities(storageOf(own.capacity), wanted) >= 0
+      );
+    })
+    .sort((a, b) => {
+      const difference = compareQuantities(storageOf(a.spec.capacity), storageOf(b.spec.capacity));
+      return difference !== 0 ? difference : a.metadata.name < b.metadata.name ? -1 : 1;
+    })[0];
+}
+
+const storageOf = (amounts: Readonly<Record<string, string>> = {}): string => amounts.storage ?? '0';
+
+/** Returns the phase of a volume by the claim of the name in its reference. */
+export function volumePhase(
+  { spec: { claimRef } }: Volume,
+  claim: Claim | undefined,
+): 'Available' | 'Bound' | 'Released' {
+  if (claimRef === undefined || (claimRef.uid ?? '') === '') return 'Available';
+  return claim?.metadata.uid === claimRef.uid ? 'Bound' : 'Released';
+}
