@@ -9,7 +9,7 @@ import { WorkQueue } from '../framework/work-queue.ts';
 import { writeStatus } from '../framework/write-status.ts';
 import { CRON_JOBS, type CronJob, type JobReference } from '../objects/cron-job.ts';
 import { isFinished, JOBS, type Job } from '../objects/job.ts';
-import { controllerOf, controllerReference, isOfKind } from '../pods/controller-reference.ts';
+import { controllerOf, controllerReference, isControlledBy, isOfKind } from '../pods/controller-reference.ts';
 import { isNamespaceTerminating, subjectOf } from '../pods/pod-writer.ts';
 import { type CronJobEvent, decideCronJob, jobName, jobsBeyondHistory } from './decide-cron-job.ts';
 import { untilNextMs } from './missed-times.ts';
@@ -70,7 +70,7 @@ export class CronJobSync {
   async sync(key: string): Promise<void> {
     const known = this.#cronJobs.get(placeOfText(key));
     if (known === undefined) return;
-    const jobs = this.#jobs.controlledBy(known.metadata.uid);
+    const jobs = this.#jobs.controlledBy(known.metadata.namespace, known.metadata.uid);
     const cronJob = await this.#withKnownJobs(known, jobs);
     for (const job of jobsBeyondHistory(cronJob, jobs)) await this.#delete(cronJob, job.metadata);
     const missing = await this.#missing(cronJob, jobs);
@@ -143,7 +143,7 @@ export class CronJobSync {
 
   async #known(cronJob: CronJob, name: string): Promise<Job | undefined> {
     const job = await this.#read(cronJob, name);
-    return job !== undefined && controllerOf(job)?.uid === cronJob.metadata.uid ? job : undefined;
+    return job !== undefined && isControlledBy(job, CRON_JOBS, cronJob) ? job : undefined;
   }
 
   async #delete(cronJob: CronJob, { name, uid }: { name: string; uid: string }): Promise<void> {

@@ -147,8 +147,8 @@ export class DaemonSetSync {
     return viewOf({ set, nodes: this.#nodes.list(), pods, hash: hashOf(revision), nowMs: this.#parts.now() });
   }
 
-  #ownPods({ metadata: { uid }, spec }: DaemonSet): Pod[] {
-    const owned = this.#pods.controlledBy(uid);
+  #ownPods({ metadata: { namespace, uid }, spec }: DaemonSet): Pod[] {
+    const owned = this.#pods.controlledBy(namespace, uid);
     return owned.filter(({ metadata }) => matchesLabelSelector(spec.selector, metadata.labels));
   }
 

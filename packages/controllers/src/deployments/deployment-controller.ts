@@ -1,4 +1,4 @@
-import { matchesLabelSelector, type Pod } from '@podwright/kube-api';
+import { type KubeObject, matchesLabelSelector, type Pod, type Resource } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
 import type { ObjectCache, ObjectChange } from '../framework/object-cache.ts';
@@ -8,7 +8,7 @@ import { WorkQueue } from '../framework/work-queue.ts';
 import { DEPLOYMENTS, type Deployment } from '../objects/deployment.ts';
 import { REPLICA_SETS, type ReplicaSet } from '../objects/replica-set.ts';
 import { claimObjects } from '../pods/claim-objects.ts';
-import { controllerOf } from '../pods/controller-reference.ts';
+import { controllerOf, isControlledBy, type Owner } from '../pods/controller-reference.ts';
 import { isEnded } from '../pods/pod-state.ts';
 import { wakeOwners } from '../pods/wake-owners.ts';
 import { decideDeployment } from './decide-deployment.ts';
@@ -40,10 +40,13 @@ export const deploymentController: Controller = async (parts) => {
 function waitingFor(objects: ControllerParts['objects'], { type, object: pod }: ObjectChange<Pod>): string | undefined {
   if (type !== 'DELETED' && !isEnded(pod)) return undefined;
   const { namespace } = pod.metadata;
-  const replicaSet = controllerOf(pod);
-  const owner = replicaSet && objects.of<ReplicaSet>(REPLICA_SETS).get({ namespace, name: replicaSet.name });
-  const name = owner === undefined ? undefined : controllerOf(owner)?.name;
-  const deployment = name === undefined ? undefined : objects.of<Deployment>(DEPLOYMENTS).get({ namespace, name });
+  const controllerIn = <T extends Owner>(resource: Resource, object: KubeObject) => {
+    const { name = '' } = controllerOf(object) ?? {};
+    const owner = objects.of<T>(resource).get({ namespace, name });
+    return owner !== undefined && isControlledBy(object, resource, owner) ? owner : undefined;
+  };
+  const replicaSet = controllerIn<ReplicaSet>(REPLICA_SETS, pod);
+  const deployment = replicaSet && controllerIn<Deployment>(DEPLOYMENTS, replicaSet);
   return deployment === undefined || isRolling(deployment) ? undefined : placeText(deployment.metadata);
 }
 
@@ -93,7 +96,8 @@ export class DeploymentSync {
     );
   }
 
-  #podsOf({ spec }: Deployment, uid: string): Pod[] {
-    return this.#pods.controlledBy(uid).filter(({ metadata }) => matchesLabelSelector(spec.selector, metadata.labels));
+  #podsOf({ metadata: { namespace }, spec }: Deployment, uid: string): Pod[] {
+    const owned = this.#pods.controlledBy(namespace, uid);
+    return owned.filter(({ metadata }) => matchesLabelSelector(spec.selector, metadata.labels));
   }
 }

@@ -6,7 +6,7 @@ import type { ObjectCache } from '../framework/object-cache.ts';
 import { writeStatus } from '../framework/write-status.ts';
 import { DEPLOYMENTS, type Deployment } from '../objects/deployment.ts';
 import { REPLICA_SETS, type ReplicaSet } from '../objects/replica-set.ts';
-import { controllerOf } from '../pods/controller-reference.ts';
+import { isControlledBy } from '../pods/controller-reference.ts';
 import { isNamespaceTerminating, subjectOf } from '../pods/pod-writer.ts';
 import { createdStatus, failedStatus, isReported } from './creation-status.ts';
 import type { DeploymentAction } from './decide-deployment.ts';
@@ -66,9 +66,9 @@ export class DeploymentWriter {
     { name, error }: { name: string; error: unknown },
   ): Promise<void> {
     const { client, signal } = this.#parts;
-    const { namespace, uid } = deployment.metadata;
+    const { namespace } = deployment.metadata;
     const existing = await client.get<ReplicaSet>(REPLICA_SETS, { namespace, name }, { signal });
-    const isOwn = controllerOf(existing)?.uid === uid;
+    const isOwn = isControlledBy(existing, DEPLOYMENTS, deployment);
     if (isOwn && isSameTemplate(existing.spec.template, deployment.spec.template))
       return this.#replicaSets.written(existing);
     const { status = {} } = deployment;

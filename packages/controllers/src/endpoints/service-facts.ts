@@ -59,7 +59,13 @@ export function targetPort(
 }
 
 /** Whether the owner reference is one to the Service. */
-export function isOwnedBy(object: { metadata: Service['metadata'] }, { metadata: { uid } }: Service): boolean {
+export function isOwnedBy(
+  object: { metadata: Service['metadata'] },
+  { metadata: { namespace, name, uid } }: Service,
+): boolean {
+  if (object.metadata.namespace !== namespace) return false;
   const owners = object.metadata.ownerReferences ?? [];
-  return owners.some((one) => one.uid === uid && one.kind === SERVICE_KIND && one.apiVersion === 'v1');
+  return owners.some(
+    (one) => one.uid === uid && one.name === name && one.kind === SERVICE_KIND && one.apiVersion === 'v1',
+  );
 }

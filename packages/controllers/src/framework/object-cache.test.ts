@@ -104,15 +104,23 @@ test('objects are found by their controller and namespace', () => {
   report('ADDED', object('a', 3, { ownerReferences: [owner] }));
   report('ADDED', object('b', 4));
   assert.deepEqual(
-    cache.controlledBy('u1').map(({ metadata }) => metadata.name),
+    cache.controlledBy('shop', 'u1').map(({ metadata }) => metadata.name),
     ['a'],
   );
   const claimable = () => cache.claimable('shop', 'u1').map(({ metadata }) => metadata.name);
   assert.deepEqual(claimable(), ['a', 'b']);
   report('MODIFIED', object('a', 5));
-  assert.deepEqual(cache.controlledBy('u1'), []);
+  assert.deepEqual(cache.controlledBy('shop', 'u1'), []);
   assert.deepEqual(claimable(), ['b', 'a']);
   assert.deepEqual([cache.list('shop').length, cache.list('other').length, cache.list().length], [2, 0, 2]);
   report('DELETED', object('a', 6));
   assert.equal(cache.list().length, 1);
+});
+
+test('objects of another namespace with the UID of an owner are not its own', () => {
+  const { cache, report } = open();
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u1', controller: true };
+  report('ADDED', object('a', 3, { namespace: 'other', ownerReferences: [owner] }));
+  assert.deepEqual([cache.controlledBy('shop', 'u1'), cache.claimable('shop', 'u1')], [[], []]);
+  assert.equal(cache.controlledBy('other', 'u1').length, 1);
 });

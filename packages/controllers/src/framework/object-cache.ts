@@ -26,7 +26,7 @@ export class ObjectCache<T extends KubeObject> {
   /** UIDs of objects that this process has deleted and that the informer still reports without a time of deletion. */
   readonly #deleting = new Set<string>();
   readonly #byNamespace = new Map<string, Map<string, T>>();
-  /** By the UID of the controller; objects without one by their namespace (`orphansOf`). */
+  /** By the namespace and the UID of the controller (`ownerKey`). */
   readonly #byOwner = new Map<string, Map<string, T>>();
   readonly #listeners = new Set<(change: ObjectChange<T>) => void>();
   /** The resource version up to which the informer has reported all changes. */
@@ -51,14 +51,17 @@ export class ObjectCache<T extends KubeObject> {
     return [...this.#byNamespace.values()].flatMap((objects) => [...objects.values()]);
   }
 
-  /** Returns the objects whose controller (the owner reference with `controller: true`) has the UID. */
-  controlledBy(uid: string): T[] {
-    return [...(this.#byOwner.get(uid)?.values() ?? [])];
+  /**
+   * Returns the objects of the namespace whose controller (the owner reference with `controller: true`) has the UID. An object of another
+   * namespace can refer to the UID, but an owner and its objects always have the same namespace.
+   */
+  controlledBy(namespace: string, uid: string): T[] {
+    return [...(this.#byOwner.get(ownerKey(namespace, uid))?.values() ?? [])];
   }
 
   /** Returns the objects that a controller with the UID may claim: those that it has, and those of the namespace that have no controller. */
   claimable(namespace: string, uid: string): T[] {
-    return [...this.controlledBy(uid), ...this.controlledBy(orphansOf(namespace))];
+    return [...this.controlledBy(namespace, uid), ...this.controlledBy(namespace, NO_OWNER)];
   }
 
   /** Calls the listener for each later change, including own writes, and at once with the objects that exist. */
@@ -152,14 +155,14 @@ export class ObjectCache<T extends KubeObject> {
   }
 
   #index(object: T): void {
-    const owner = ownerKey(object);
+    const owner = ownerKeyOf(object);
     const owned = this.#byOwner.get(owner) ?? new Map<string, T>();
     this.#byOwner.set(owner, owned);
     owned.set(placeText(placeOf(object)), object);
   }
 
   #unindex(object: T): void {
-    const owner = ownerKey(object);
+    const owner = ownerKeyOf(object);
     const owned = this.#byOwner.get(owner);
     owned?.delete(placeText(placeOf(object)));
     if (owned?.size === 0) this.#byOwner.delete(owner);
@@ -174,14 +177,17 @@ function placeOf({ metadata: { namespace = '', name = '' } }: KubeObject): Objec
   return { namespace, name };
 }
 
+/** Stands for the UID of the controller of objects without one. */
+const NO_OWNER = '';
+
 /** Returns the key of an object in the index of owners. */
-function ownerKey({ metadata: { namespace = '', ownerReferences = [] } }: KubeObject): string {
-  return ownerReferences.find(({ controller }) => controller === true)?.uid ?? orphansOf(namespace);
+function ownerKeyOf({ metadata: { namespace = '', ownerReferences = [] } }: KubeObject): string {
+  return ownerKey(namespace, ownerReferences.find(({ controller }) => controller === true)?.uid ?? NO_OWNER);
 }
 
-/** No UID has a slash. */
-function orphansOf(namespace: string): string {
-  return `${namespace}/`;
+/** No namespace has a slash. */
+function ownerKey(namespace: string, uid: string): string {
+  return `${namespace}/${uid}`;
 }
 
 function isAtLeast(version: string | undefined, other: string | undefined): boolean {

@@ -63,7 +63,7 @@ async function runJobs({ client, objects, logger, signal }: ControllerParts, que
   jobs.onChange(({ type, object, before }) => {
     const { name, namespace, uid, generation } = object.metadata;
     if (before?.metadata.generation !== generation) queue.add(placeText({ namespace, name }));
-    if (type === 'DELETED' || isFinished(object)) pods.controlledBy(uid).forEach(examine);
+    if (type === 'DELETED' || isFinished(object)) pods.controlledBy(namespace, uid).forEach(examine);
   });
   await Promise.all([queue.ended, orphans.ended]);
 }
@@ -156,7 +156,7 @@ export class JobSync {
   ): Promise<void> {
     const { job, nowMs } = facts;
     const own = this.#pods
-      .controlledBy(job.metadata.uid)
+      .controlledBy(job.metadata.namespace, job.metadata.uid)
       .filter(({ metadata }) => matchesLabelSelector(job.spec.selector, metadata.labels));
     const active = own.filter(isActive);
     const terminating = own.filter(isTerminating).length;
@@ -179,7 +179,7 @@ export class JobSync {
     { hasMore }: Tracking,
     { verdict, nowMs }: { verdict: Verdict | undefined; nowMs: number },
   ): Promise<void> {
-    const left = this.#pods.controlledBy(job.metadata.uid).filter(hasTrackingFinalizer);
+    const left = this.#pods.controlledBy(job.metadata.namespace, job.metadata.uid).filter(hasTrackingFinalizer);
     const counted = countReleased(job.status ?? {}, new Set(left.map(({ metadata: { uid } }) => uid)));
     const finished = verdict === undefined || hasMore ? undefined : finishedStatus(counted, verdict, nowMs);
     await this.#write(job, finished ?? counted);

@@ -40,3 +40,8 @@ test('an owner that is being deleted neither adopts nor releases', () => {
   const deletionTimestamp = '2026-01-01T00:00:00Z';
   check({ metadata: { ...OWNER.metadata, deletionTimestamp } }, { owned: ['own'], toAdopt: [], toRelease: [] });
 });
+
+test('objects of another namespace are left alone', () => {
+  const objects = PODS.map((one) => ({ ...one, metadata: { ...one.metadata, namespace: 'other' } }));
+  assert.deepEqual(claimOf({ owner: OWNER, selector: SELECTOR, objects }), { owned: [], toAdopt: [], toRelease: [] });
+});

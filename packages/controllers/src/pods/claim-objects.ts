@@ -25,6 +25,7 @@ export function claimOf<T extends KubeObject>({ owner, selector, objects }: Clai
   const claim: Claim<T> = { owned: [], toAdopt: [], toRelease: [] };
   const isDeleting = owner.metadata.deletionTimestamp !== undefined;
   for (const object of objects) {
+    if (object.metadata.namespace !== owner.metadata.namespace) continue;
     const controller = controllerOf(object);
     const matches = matchesLabelSelector(selector, object.metadata.labels);
     if (controller === undefined) {

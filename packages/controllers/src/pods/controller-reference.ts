@@ -14,6 +14,14 @@ export function controllerReference(resource: Resource, { metadata }: Owner): Ow
   return { ...ownerKind(resource), name, uid, controller: true, blockOwnerDeletion: true };
 }
 
+/** Whether the owner, an object of the resource, controls the object: a reference of another namespace or to another name does not count. */
+export function isControlledBy(object: KubeObject, resource: Resource, { metadata }: Owner): boolean {
+  const controller = controllerOf(object);
+  if (controller === undefined || !isOfKind(controller, resource)) return false;
+  const { namespace, name, uid } = metadata;
+  return object.metadata.namespace === namespace && controller.name === name && controller.uid === uid;
+}
+
 /** Whether the reference's kind and group are those of the resource. Its version may be another one. */
 export function isOfKind({ apiVersion, kind }: OwnerReference, resource: Resource): boolean {
   const slash = apiVersion.indexOf('/');

@@ -96,3 +96,19 @@ test('a ReplicationController works in the same way, without a count of terminat
   assert.equal(stored()!.status!.terminatingReplicas, undefined);
   assert.equal((await place.pods())[0]!.metadata.ownerReferences![0]!.apiVersion, 'v1');
 });
+
+test('pods of another namespace with the UID of a ReplicaSet are neither counted nor deleted', async () => {
+  await using place = new Place();
+  const controller = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u1', controller: true };
+  const foreign = testPod({ name: 'foreign', labels: LABELS, controller });
+  place.client.put(PODS, { ...foreign, metadata: { ...foreign.metadata, namespace: 'other' } });
+  place.client.put(REPLICA_SETS, replicaSet(1));
+  await place.until(() => place.status?.replicas === 1);
+  assert.equal((await place.pods()).length, 2);
+  place.client.put(REPLICA_SETS, { ...replicaSet(0), status: place.status });
+  await place.until(() => place.status?.replicas === 0);
+  assert.deepEqual(
+    (await place.pods()).map(({ metadata }) => metadata.name),
+    ['foreign'],
+  );
+});

@@ -106,8 +106,9 @@ export class ReplicaSync {
   /** Returns the pods of all sets with the same controller. A set without a controller has none. */
   #related(owner: ReplicaSet): Pod[] {
     const controller = controllerOf(owner);
-    const siblings = controller === undefined ? [] : this.#sets.controlledBy(controller.uid);
-    return siblings.flatMap(({ metadata: { uid } }) => this.#pods.controlledBy(uid));
+    const { namespace } = owner.metadata;
+    const siblings = controller === undefined ? [] : this.#sets.controlledBy(namespace, controller.uid);
+    return siblings.flatMap(({ metadata: { uid } }) => this.#pods.controlledBy(namespace, uid));
   }
 
   /** Writes the status if it has changed. Handles the set again when its next ready pod becomes available. */
@@ -118,7 +119,7 @@ export class ReplicaSync {
     const { resource, countsTerminating, selectorOf } = this.#kind;
     const selector = selectorOf(replicaSet);
     const own = this.#pods
-      .controlledBy(replicaSet.metadata.uid)
+      .controlledBy(replicaSet.metadata.namespace, replicaSet.metadata.uid)
       .filter(({ metadata }) => matchesLabelSelector(selector, metadata.labels));
     const active = own.filter(isActive);
     const terminating = countsTerminating ? own.filter(isTerminating).length : undefined;

@@ -1,7 +1,8 @@
 /** When a ResourceClaim is released and removed (pkg/controller/resourceclaim/controller.go, syncClaim). Pure. */
 import type { Pod } from '@podwright/kube-api';
+import { PODS } from '@podwright/kube-client';
 import type { ClaimConsumer, StoredClaim } from '../objects/resource-claim.ts';
-import { controllerOf } from '../pods/controller-reference.ts';
+import { controllerOf, isOfKind } from '../pods/controller-reference.ts';
 import { isEnded } from '../pods/pod-state.ts';
 
 export const CLAIM_FINALIZER = 'resource.kubernetes.io/delete-protection';
@@ -67,7 +68,7 @@ function isUsing({ name, uid }: ClaimConsumer, { podOf, absent }: Omit<ClaimStat
 
 function isOfDonePod(claim: StoredClaim, podOf: ClaimState['podOf']): boolean {
   const owner = controllerOf(claim);
-  if (owner?.kind !== 'Pod' || owner.apiVersion !== 'v1') return false;
+  if (owner === undefined || !isOfKind(owner, PODS)) return false;
   const pod = podOf(owner.name);
   return pod !== undefined && (pod.metadata.uid !== owner.uid || isDone(pod));
 }

@@ -1,7 +1,8 @@
 /** The ResourceClaims that a pod needs (pkg/controller/resourceclaim/controller.go, syncPod). Pure. */
 import { claimStatusesOf, type KubeObject, type Pod } from '@podwright/kube-api';
+import { PODS } from '@podwright/kube-client';
 import type { ClaimConsumer, ResourceClaimTemplate, StoredClaim } from '../objects/resource-claim.ts';
-import { controllerOf } from '../pods/controller-reference.ts';
+import { isControlledBy, type Owner } from '../pods/controller-reference.ts';
 import { isActive } from '../pods/pod-state.ts';
 
 export const POD_CLAIM_ANNOTATION = 'resource.kubernetes.io/pod-claim-name';
@@ -37,7 +38,7 @@ export function decidePodClaims({ pod, claimOf, owned }: PodClaimsState): PodCla
     const named = claimOf(status?.resourceClaimName ?? '');
     if (named !== undefined && isFor(named, pod)) return { type: 'none' };
     // the status may not name a claim that was created before the process ended
-    const existing = owned.find(({ metadata }) => metadata.annotations?.[POD_CLAIM_ANNOTATION] === name);
+    const existing = owned.find((one) => one.metadata.annotations?.[POD_CLAIM_ANNOTATION] === name && isFor(one, pod));
     return existing === undefined
       ? { type: 'create', podClaim: name, template }
       : { type: 'name', podClaim: name, claim: existing };
@@ -90,6 +91,6 @@ function claimPrefix(pod: string, claim: string): string {
   return `${cut(pod)}-${cut(claim)}`;
 }
 
-function isFor(claim: StoredClaim, { metadata }: Pod): boolean {
-  return controllerOf(claim)?.uid === metadata.uid;
+function isFor(claim: StoredClaim, pod: Pod): boolean {
+  return isControlledBy(claim, PODS, pod as Owner);
 }

@@ -7,7 +7,7 @@ import { untilSynced } from '../framework/until-synced.ts';
 import { WorkQueue } from '../framework/work-queue.ts';
 import { writeStatus } from '../framework/write-status.ts';
 import { RESOURCE_CLAIM_TEMPLATES, type ResourceClaimTemplate, type StoredClaim } from '../objects/resource-claim.ts';
-import { controllerOf } from '../pods/controller-reference.ts';
+import { controllerOf, isOfKind } from '../pods/controller-reference.ts';
 import { CLAIM_FINALIZER, decideClaim, unknownConsumers } from './decide-claim.ts';
 import { claimFromTemplate, consumerOf, decidePodClaims, needsClaims, unreservedClaims } from './decide-pod-claims.ts';
 
@@ -44,7 +44,7 @@ class ResourceClaimController {
       this.#claimQueue.add(placeText(object.metadata));
       const owner = controllerOf(object);
       const { namespace } = object.metadata;
-      if (owner?.kind === 'Pod') this.#podQueue.add(placeText({ namespace, name: owner.name }));
+      if (owner !== undefined && isOfKind(owner, PODS)) this.#podQueue.add(placeText({ namespace, name: owner.name }));
       for (const { name } of object.status?.reservedFor ?? []) this.#podQueue.add(placeText({ namespace, name }));
     });
     this.#templates.onChange(({ object: { metadata } }) => this.#templateChanged(metadata));
@@ -73,7 +73,7 @@ class ResourceClaimController {
     const { namespace, uid } = pod.metadata;
     const claimOf = (name: string) => this.#claims.get({ namespace, name });
     const statuses: { name: string; resourceClaimName: string }[] = [];
-    for (const step of decidePodClaims({ pod, claimOf, owned: this.#claims.controlledBy(uid) })) {
+    for (const step of decidePodClaims({ pod, claimOf, owned: this.#claims.controlledBy(namespace, uid) })) {
       if (step.type === 'none') continue;
       const claim = step.type === 'name' ? step.claim : await this.#create(pod, step);
       statuses.push({ name: step.podClaim, resourceClaimName: claim.metadata.name });

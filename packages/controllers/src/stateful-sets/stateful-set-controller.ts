@@ -105,8 +105,8 @@ export class StatefulSetSync {
     );
   }
 
-  #ownPods({ metadata: { uid }, spec }: StatefulSet): Pod[] {
-    const owned = this.#pods.controlledBy(uid);
+  #ownPods({ metadata: { namespace, uid }, spec }: StatefulSet): Pod[] {
+    const owned = this.#pods.controlledBy(namespace, uid);
     return owned.filter(({ metadata }) => matchesLabelSelector(spec.selector, metadata.labels));
   }
 
