@@ -111,3 +111,16 @@ test('a pod whose claims are still to be deleted is not created', () => {
   check({ replicas: 2 }, { 0: NEW }, [], [1]);
   check({ ...PARALLEL }, {}, ['+db-0@db-2', '+db-2@db-2'], [1]);
 });
+
+test('the work of a decision depends on the pods that exist, not on the replicas', () => {
+  const replicas = 2 ** 31 - 1;
+  check({ replicas }, { 0: NEW }, ['+db-1@db-2']);
+  check({ replicas }, { 0: NEW, 5: PENDING }, ['+db-1@db-2']);
+  check({ replicas, ordinals: { start: replicas } }, {}, [`+db-${replicas}@db-2`]);
+  const created = decide({ replicas, ...PARALLEL }, { 1: PENDING, 70000: NEW }).phases.flat();
+  const count = (type: string) => created.filter((action) => action.type === type).length;
+  assert.deepEqual([count('create'), count('repair')], [500, 2]);
+  const updateStrategy = { type: 'RollingUpdate' as const, rollingUpdate: { partition: 0, maxUnavailable: '10%' } };
+  const deleted = decide({ replicas, ...PARALLEL, updateStrategy }, { 0: {} }).phases.flat();
+  assert.equal(deleted.filter(({ type }) => type === 'delete').length, 0);
+});

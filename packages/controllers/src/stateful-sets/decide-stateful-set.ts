@@ -43,44 +43,69 @@ export function decideStatefulSet(state: StatefulSetState): StatefulSetDecision 
   return { phases, isOrdered };
 }
 
+/** Most pods that one decision creates. */
+const MAX_CREATIONS = 500;
+
+type Replica = { ordinal: number; pod: Pod };
+
+/** The number of ordinals can be any of 31 bits: only pods that exist are listed. */
 type Places = {
-  /** The pods by ordinal; undefined where none exists. */
-  replicas: (Pod | undefined)[];
+  /** The pods of the set's ordinals, with the lowest first. */
+  replicas: Replica[];
   /** Pods outside of the set's ordinals, with the highest first. */
   condemned: Pod[];
+  /** The first of the set's ordinals, and the end of them. */
   start: number;
+  end: number;
 };
 
 type Actions = { actions: StatefulSetAction[]; isBlocked: boolean };
 
 function placesOf({ set, pods }: StatefulSetState): Places {
   const { start, end } = ordinalsOf(set);
-  const replicas = Array.from({ length: end - start }, (): Pod | undefined => undefined);
-  const condemned: { pod: Pod; ordinal: number }[] = [];
+  const replicas = new Map<number, Pod>();
+  const condemned: Replica[] = [];
   for (const pod of pods) {
     const ordinal = ordinalOf(set, pod);
     if (ordinal === undefined) continue;
-    if (ordinal >= start && ordinal < end) replicas[ordinal - start] = pod;
+    if (ordinal >= start && ordinal < end) replicas.set(ordinal, pod);
     else condemned.push({ pod, ordinal });
   }
-  return { replicas, condemned: condemned.sort((a, b) => b.ordinal - a.ordinal).map(({ pod }) => pod), start };
+  return {
+    replicas: [...replicas].map(([ordinal, pod]) => ({ ordinal, pod })).sort((a, b) => a.ordinal - b.ordinal),
+    condemned: condemned.sort((a, b) => b.ordinal - a.ordinal).map(({ pod }) => pod),
+    start,
+    end,
+  };
 }
 
 /** Creates missing pods and replaces ended ones. In order, each pod waits for the earlier ones to be available. */
-function replicaActions(state: StatefulSetState, { replicas, start }: Places, isOrdered: boolean): Actions {
+function replicaActions(state: StatefulSetState, places: Places, isOrdered: boolean): Actions {
   const actions: StatefulSetAction[] = [];
-  for (const [index, pod] of replicas.entries()) {
-    const ordinal = start + index;
-    if (pod === undefined) {
-      if (!state.hasStaleClaims(ordinal)) actions.push({ type: 'create', pod: newPodOf(state, ordinal), ordinal });
-    } else if (isEnded(pod)) {
+  let creations = isOrdered ? 1 : MAX_CREATIONS;
+  /** Creates the pods of the ordinals from `next` to `end`. Returns whether one is missing. */
+  const fill = (next: number, end: number): boolean => {
+    for (let ordinal = next; ordinal < end && creations > 0; ordinal++) {
+      if (!state.hasStaleClaims(ordinal)) {
+        actions.push({ type: 'create', pod: newPodOf(state, ordinal), ordinal });
+        creations--;
+      }
+      if (isOrdered) break;
+    }
+    return next < end;
+  };
+  let next = places.start;
+  for (const { ordinal, pod } of places.replicas) {
+    if (fill(next, ordinal) && isOrdered) return { actions, isBlocked: true };
+    next = ordinal + 1;
+    if (isEnded(pod)) {
       if (pod.metadata.deletionTimestamp === undefined) actions.push({ type: 'delete', pod });
     } else if (!isOrdered || !isUnavailable(state, pod) || pod.status?.phase === 'Pending')
       actions.push({ type: 'repair', pod, createsClaims: pod.status?.phase === 'Pending' });
-    const isBlocking = pod === undefined || isEnded(pod) || isUnavailable(state, pod);
-    if (isOrdered && isBlocking) return { actions, isBlocked: true };
+    if (isOrdered && (isEnded(pod) || isUnavailable(state, pod))) return { actions, isBlocked: true };
   }
-  return { actions, isBlocked: false };
+  const isMissing = fill(next, places.end);
+  return { actions, isBlocked: isOrdered && isMissing };
 }
 
 /** Pods below the partition are created with the current revision, others with that of the template (newVersionedStatefulSetPod). */
@@ -102,29 +127,31 @@ function condemnedActions(state: StatefulSetState, { replicas, condemned }: Plac
   }
   const [first] = condemned;
   if (first === undefined) return { actions: [], isBlocked: false };
-  const inOrder = [...replicas, ...condemned.toReversed()].filter((pod) => pod !== undefined);
+  const inOrder = [...replicas.map(({ pod }) => pod), ...condemned.toReversed()];
   const firstUnavailable = inOrder.find((pod) => isUnavailable(state, pod));
   const mayDelete = !isLeaving(first) && (!isUnavailable(state, first) || first === firstUnavailable);
   return { actions: mayDelete ? [{ type: 'delete', pod: first }] : [], isBlocked: true };
 }
 
 /** Deletes pods of other revisions, the highest ordinals first, so that they are created again. */
-function updateActions(state: StatefulSetState, { replicas }: Places): StatefulSetAction[] {
+function updateActions(state: StatefulSetState, { replicas, start, end }: Places): StatefulSetAction[] {
   const { type, rollingUpdate = {} } = state.set.spec.updateStrategy ?? {};
   const { partition = 0, maxUnavailable } = rollingUpdate;
   if (type === 'OnDelete') return [];
-  const isOutdated = (pod: Pod | undefined): pod is Pod =>
-    pod !== undefined && revisionOf(pod) !== state.update.revision && pod.metadata.deletionTimestamp === undefined;
-  const candidates = replicas.slice(partition).reverse();
+  const isOutdated = ({ pod }: Replica) =>
+    revisionOf(pod) !== state.update.revision && pod.metadata.deletionTimestamp === undefined;
+  const candidates = replicas.filter(({ ordinal }) => ordinal >= start + partition).reverse();
   if (maxUnavailable !== undefined) {
-    const allowed = Math.max(1, scaledValue(maxUnavailable, replicas.length, Math.floor));
-    const unavailable = replicas.filter((pod) => pod === undefined || isUnavailable(state, pod)).length;
+    const count = end - start;
+    const allowed = Math.max(1, scaledValue(maxUnavailable, count, Math.floor));
+    const unavailable = count - replicas.filter(({ pod }) => !isUnavailable(state, pod)).length;
     const outdated = candidates.filter(isOutdated).slice(0, Math.max(0, allowed - unavailable));
-    return outdated.map((pod) => ({ type: 'delete', pod }));
+    return outdated.map(({ pod }) => ({ type: 'delete', pod }));
   }
-  for (const pod of candidates) {
-    if (isOutdated(pod)) return [{ type: 'delete', pod }];
-    if (pod === undefined || isUnavailable(state, pod)) return [];
+  for (const [index, replica] of candidates.entries()) {
+    if (replica.ordinal !== end - 1 - index) return []; // a higher one is missing
+    if (isOutdated(replica)) return [{ type: 'delete', pod: replica.pod }];
+    if (isUnavailable(state, replica.pod)) return [];
   }
   return [];
 }
