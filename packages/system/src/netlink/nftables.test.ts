@@ -49,6 +49,16 @@ test('sets and their elements are encoded as nft encodes them', () => {
   assert.equal(attributesOf(elements), hex(name, '34000380 30000180', key, data, comment));
 });
 
+test('a comment longer than the 256 bytes of user data is cut between characters', () => {
+  const commented = (comment: string) => {
+    const [request] = changeElements('pw', [{ set: 'ports', add: [{ ...element, comment }], remove: [] }]).slice(1);
+    return attributesOf(request!);
+  };
+  assert.ok(commented('a'.repeat(253)).endsWith(hex('04010600', '00fe', '61'.repeat(253), '00')));
+  assert.equal(commented('a'.repeat(300)), commented('a'.repeat(253)));
+  assert.equal(commented(`${'a'.repeat(252)}é`), commented('a'.repeat(252)));
+});
+
 test('elements are removed by key, before others are added', () => {
   const change = { set: 'ports', add: [{ ...element, comment: 'b' }], remove: [{ ...element, comment: 'a' }] };
   const requests = changeElements('pw', [change]);

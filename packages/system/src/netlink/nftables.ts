@@ -87,6 +87,8 @@ const SET_FLAGS = { map: 8, timeout: 0x10, dynamic: 0x20 } as const;
 const VERDICT_TYPE = 0xffffff00;
 /** libnftnl's NFTNL_UDATA_RULE_COMMENT and NFTNL_UDATA_SET_ELEM_COMMENT. */
 const COMMENT = 0;
+/** NFT_USERDATA_MAXLEN (linux/netfilter/nf_tables.h) is 256 bytes; the type, the length and the NUL need three. */
+const MAX_COMMENT_BYTES = 253;
 /** Number of elements per message, chosen so that the list attribute stays below 64 KiB. */
 const ELEMENTS_PER_MESSAGE = 256;
 
@@ -264,9 +266,16 @@ function wholeElement(element: NftElement): Attribute[] {
   return attributes;
 }
 
-/** Encodes user data in libnftnl's format: u8 type, u8 length, then the NUL-terminated text. */
+/**
+ * Encodes user data in libnftnl's format: u8 type, u8 length, then the NUL-terminated text. A longer text is cut: the kernel would refuse the
+ * whole transaction.
+ */
 function commentBytes(comment: string): Buffer {
-  const bytes = text(comment);
+  const bytes = text(
+    Buffer.from(comment)
+      .toString('utf8', 0, MAX_COMMENT_BYTES)
+      .replace(/\ufffd+$/, ''),
+  );
   return Buffer.concat([u8(COMMENT), u8(bytes.length), bytes]);
 }
 
