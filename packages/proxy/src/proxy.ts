@@ -23,6 +23,12 @@ export type ProxyOptions = {
    * addresses of interfaces in these CIDR blocks. Never a loopback address.
    */
   nodePortAddresses?: 'primary' | string[];
+  /**
+   * The ranges of cluster IPs. If they are given, external and load balancer addresses of Services are not served if they are in these ranges,
+   * belong to pods or to the node, or are loopback, link-local or multicast addresses: whoever may create a Service could otherwise receive
+   * the connections to another Service, to the DNS server or to the node. Default: all addresses are served, as by kube-proxy.
+   */
+  serviceCidrs?: string[];
   /** Masquerades every connection to a cluster IP. Default: only those from outside `podCidrs`. */
   masqueradeAll?: boolean;
   /** The name of the nf_tables table of family `inet`. Default: `podwright-services`. */

@@ -7,6 +7,7 @@ import { HealthCheckServers } from './health/health-check-servers.ts';
 import { deleteStaleFlows } from './kernel/stale-flows.ts';
 import type { ProxyOptions, RunningProxy } from './proxy.ts';
 import { RuleLoop } from './rule-loop.ts';
+import { reservedCidrs } from './services/external-addresses.ts';
 import { addressesIn, type NodeFacts, nodeFacts } from './services/node-facts.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, PROXIED_SELECTOR, type ServiceObject } from './services/objects.ts';
 import { frameChains } from './table/frame.ts';
@@ -104,14 +105,17 @@ export class ServiceProxy implements RunningProxy {
   }
 
   #facts(): NodeFacts {
-    const { nodeName, podCidrs, nodePortAddresses = 'primary' } = this.#options;
+    const { nodeName, podCidrs: givenCidrs, serviceCidrs, nodePortAddresses = 'primary' } = this.#options;
     const facts = nodeFacts(nodeName, this.#node);
     const isLoopback = (address: string) => address.startsWith('127.') || address === '::1';
     const addresses =
       nodePortAddresses === 'primary' ? facts.nodePortAddresses : addressesIn(nodePortAddresses, networkInterfaces());
+    const podCidrs = givenCidrs ?? facts.podCidrs;
+    const reserved = { serviceCidrs: serviceCidrs ?? [], podCidrs, node: this.#node, interfaces: networkInterfaces() };
     return {
       ...facts,
-      podCidrs: podCidrs ?? facts.podCidrs,
+      podCidrs,
+      reservedCidrs: serviceCidrs === undefined ? [] : reservedCidrs(reserved),
       nodePortAddresses: addresses.filter((address) => !isLoopback(address)),
     };
   }

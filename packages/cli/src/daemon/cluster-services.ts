@@ -86,7 +86,8 @@ async function openServices(
 function proxyOf({ node_name: nodeName, network, api }: NodeConfig, client: KubeClient, logger: Logger): RunningProxy {
   const bridgedCidrs = network.subnet.split(',');
   const table = `podwright-services-${api.service_cidr.replace(/[/:]/g, '-')}`;
-  const proxy = startProxy({ client, nodeName, logger, podCidrs: bridgedCidrs, bridgedCidrs, table });
+  const ranges = { podCidrs: bridgedCidrs, bridgedCidrs, serviceCidrs: [api.service_cidr] };
+  const proxy = startProxy({ client, nodeName, logger, ...ranges, table });
   ignoreFailure(proxy.synced, 'it rejects if the proxy is stopped before; problems are logged');
   return proxy;
 }

@@ -2,7 +2,7 @@ import type { NftChain, NftElement, NftElementChange, NftSet } from '@podwright/
 import { SharedParts } from './shared-parts.ts';
 import type { RuleElement, TableRules } from './table-rules.ts';
 
-/** The owner of rules, such as a Service. Of several owners of the same element, the one with the lowest rank has it. */
+/** The owner of rules, such as a Service. Of several owners of the same element, the one with the lowest rank has it, unless it yields. */
 export type RuleOwner = { key: string; rank: string };
 
 /** What has changed in the contents of the table. */
@@ -87,7 +87,7 @@ export class RuleLedger {
     for (const id of this.#touched) {
       const slot = this.#slots.get(id)!;
       const { published } = slot;
-      const now = slot.claims.toSorted((a, b) => compareText(a.owner.rank, b.owner.rank))[0];
+      const now = slot.claims.toSorted(comparePriority)[0];
       slot.published = now;
       if (now === undefined) this.#slots.delete(id);
       if (published?.value === now?.value) continue;
@@ -117,6 +117,9 @@ function claimsOf(owner: RuleOwner, elements: RuleElement[]): Map<string, Claim>
 }
 
 const isSame = (claim: Claim, other: Claim | undefined): boolean =>
-  claim.value === other?.value && claim.owner.rank === other.owner.rank;
+  claim.value === other?.value && comparePriority(claim, other) === 0;
+
+const comparePriority = (a: Claim, b: Claim): number =>
+  Number(a.element.yields ?? false) - Number(b.element.yields ?? false) || compareText(a.owner.rank, b.owner.rank);
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -8,8 +8,8 @@ export type TableRules = {
   sets: NftSet[];
 };
 
-/** An element of one of the table's sets or maps. */
-export type RuleElement = NftElement & { set: string };
+/** An element of one of the table's sets or maps. One that `yields` does not take the place of an equal one of another owner that does not. */
+export type RuleElement = NftElement & { set: string; yields?: boolean };
 
 /**
  * Names a chain or set by its contents, so that equal ones are shared, and changed ones have another name: a chain is never edited, and a

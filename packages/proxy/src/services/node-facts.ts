@@ -13,6 +13,8 @@ export type NodeFacts = {
   addresses: string[];
   /** The addresses of pods: packets from elsewhere to a Service are masqueraded. Empty if unknown. */
   podCidrs: string[];
+  /** External addresses of Services in these CIDR blocks are not served. */
+  reservedCidrs: string[];
 };
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
@@ -26,6 +28,7 @@ export function nodeFacts(name: string, node: Node | undefined): NodeFacts {
     nodePortAddresses: addresses,
     addresses,
     podCidrs: node?.spec?.podCIDRs ?? [],
+    reservedCidrs: [],
   };
 }
 

@@ -35,6 +35,7 @@ class PortRules {
   readonly #names: SetNames;
   readonly #rules: ServiceRules = { elements: [], chains: [], sets: [], frontends: [] };
   readonly #targets = new Map<Policy, Target>();
+  #yields = false;
 
   constructor(port: ServicePort, endpoints: ChosenEndpoints, settings: RuleSettings) {
     this.#port = port;
@@ -47,8 +48,10 @@ class PortRules {
     const { clusterIp, externalIps, loadBalancerIps, nodePort, port, version } = this.#port;
     const { nodePortAddresses } = this.#settings.node;
     this.#addClusterIp(this.#frontend(clusterIp, port));
+    this.#yields = true; // a cluster IP, or a node port, belongs to its Service even if another one names it as an external address
     for (const address of externalIps) this.#addExternal(this.#frontend(address, port), this.#external());
     for (const address of loadBalancerIps) this.#addExternal(this.#frontend(address, port), this.#guarded());
+    this.#yields = false;
     for (const address of nodePort === undefined ? [] : ofFamily(nodePortAddresses, version))
       this.#addExternal(this.#frontend(address, nodePort!), this.#external());
     this.#addHairpins();
@@ -155,7 +158,7 @@ class PortRules {
   }
 
   #add(element: RuleElement): void {
-    this.#rules.elements.push(element);
+    this.#rules.elements.push(this.#yields ? { ...element, yields: true } : element);
   }
 }
 

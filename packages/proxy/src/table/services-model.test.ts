@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { nodeFacts } from '../services/node-facts.ts';
+import { addressText } from '@podwright/system';
+import { reservedCidrs } from '../services/external-addresses.ts';
+import { type NodeFacts, nodeFacts } from '../services/node-facts.ts';
 import type { EndpointSlice, ServiceObject } from '../services/objects.ts';
 import { ServicesModel } from './services-model.ts';
 import { mergeUdpChanges } from './udp-frontends.ts';
 
-const create = () => {
-  const node = { ...nodeFacts('here', undefined), nodePortAddresses: ['10.0.0.1'] };
+const create = (facts: Partial<NodeFacts> = {}) => {
+  const node = { ...nodeFacts('here', undefined), nodePortAddresses: ['10.0.0.1'], ...facts };
   return new ServicesModel({ settings: { node, masqueradeAll: false }, logger: silentLogger });
 };
 const service = (name: string, spec: ServiceObject['spec'] = {}, labels = {}): ServiceObject => ({
@@ -69,6 +71,39 @@ test('a service that cannot be computed has no rules, and others keep theirs', (
   model.putService(service('good'));
   model.putService(service('bad', { clusterIP: '10.96.0.2', ports: [{ port: 70_000 }] }));
   assert.equal(counts(model), 'cluster_ips4 +1 -0, services4 +1 -0');
+});
+
+/** The comments of elements by the address in their key, for the map of services. */
+const served = (model: ServicesModel) =>
+  model.ledger
+    .takeAll()
+    .sets.find(({ name }) => name === 'services4')!
+    .elements.map(({ key, comment }) => `${addressText(key.subarray(0, 4))} ${comment}`)
+    .sort();
+
+test('external addresses that belong to the cluster or the node are not served, and others are', () => {
+  const interfaces = { eth0: [{ address: '192.0.2.1' }] };
+  const reserved = { serviceCidrs: ['10.96.0.0/16'], podCidrs: ['10.1.0.0/16'], node: undefined, interfaces };
+  const model = create({ reservedCidrs: reservedCidrs(reserved) });
+  const taken = ['10.96.0.10', '192.0.2.1', '10.1.0.3', '127.0.0.1', '169.254.1.1', '224.0.0.1'];
+  const ingress = [...taken, '203.0.113.8'].map((ip) => ({ ip }));
+  const externalIPs = [...taken, '203.0.113.7'];
+  model.putService({ ...service('eve', { externalIPs }), status: { loadBalancer: { ingress } } });
+  model.refresh();
+  const own = ['10.96.0.1', '203.0.113.7', '203.0.113.8'];
+  assert.deepEqual(
+    served(model),
+    own.map((address) => `${address} default/eve:80`),
+  );
+});
+
+test('a cluster IP belongs to its service, also if an older one has it as an external address', () => {
+  const model = create();
+  model.putService(service('a', { externalIPs: ['10.96.0.2', '203.0.113.7'] }));
+  const younger = service('b', { clusterIP: '10.96.0.2', externalIPs: ['203.0.113.7'] });
+  model.putService({ ...younger, metadata: { ...younger.metadata, creationTimestamp: '2026-02-01T00:00:00Z' } });
+  model.refresh();
+  assert.deepEqual(served(model), ['10.96.0.1 default/a:80', '10.96.0.2 default/b:80', '203.0.113.7 default/a:80']);
 });
 
 test('changes of UDP frontends name the serving endpoints before and after', () => {

@@ -1,6 +1,7 @@
 import { errorMessage, type Logger } from '@podwright/base';
 import { RuleLedger, type RuleOwner } from '../ledger/rule-ledger.ts';
 import { chooseEndpoints, type Endpoint, endpointKey, endpointsOf } from '../services/endpoints.ts';
+import { withoutReserved } from '../services/external-addresses.ts';
 import { type HealthCheck, healthCheckOf } from '../services/health-check.ts';
 import type { NodeFacts } from '../services/node-facts.ts';
 import { type EndpointSlice, isProxied, SERVICE_NAME_LABEL, type ServiceObject } from '../services/objects.ts';
@@ -35,6 +36,8 @@ export class ServicesModel {
   readonly #serviceOfSlice = new Map<string, string>();
   readonly #computed = new Map<string, Computed>();
   readonly #marked = new Set<string>();
+  /** The reasons for which a Service is not, or only in part, served, as they were logged. */
+  readonly #reasons = new Map<string, string>();
 
   constructor({ settings, logger }: ServicesModelOptions) {
     this.#settings = settings;
@@ -113,6 +116,7 @@ export class ServicesModel {
       this.#logger.warn({ service: key, error: errorMessage(error) }, 'cannot compute the rules of a service');
     }
     this.#computed.delete(key);
+    if (service === undefined) this.#reasons.delete(key);
     this.ledger.replace(owner, undefined);
     return undefined;
   }
@@ -123,7 +127,7 @@ export class ServicesModel {
     const computed: Computed = { udp: new Map(), health: undefined, order: new Map() };
     const all: ServiceRules = { elements: [], chains: [], sets: [], frontends: [] };
     const localAddresses = new Set<string>();
-    for (const port of servicePortsOf(service)) {
+    for (const port of servicePortsOf(this.#withPermittedAddresses(service, owner.key))) {
       const endpoints = endpointsOf(slices, port, node.name);
       const chosen = chooseEndpoints(endpoints, policiesOf(port), node);
       const arrange = (policy: Policy) =>
@@ -139,6 +143,22 @@ export class ServicesModel {
     this.ledger.replace(owner, all);
     computed.health = healthCheckOf(service, localAddresses.size);
     return computed;
+  }
+
+  #withPermittedAddresses(service: ServiceObject, key: string): ServiceObject {
+    const permitted = withoutReserved(service, this.#settings.node.reservedCidrs);
+    const { refused } = permitted;
+    const reason = `${refused.length} external addresses belong to the cluster or the node: ${refused.slice(0, 5)}`;
+    this.#report(key, refused.length === 0 ? undefined : reason);
+    return permitted.service;
+  }
+
+  /** Logs once for which reason a Service is not, or only in part, served. */
+  #report(service: string, reason: string | undefined): void {
+    if (reason !== undefined && reason !== this.#reasons.get(service))
+      this.#logger.warn({ service, reason }, 'a service is not served at all of its addresses');
+    if (reason === undefined) this.#reasons.delete(service);
+    else this.#reasons.set(service, reason);
   }
 }
 

@@ -1,0 +1,56 @@
+import { BlockList, isIP } from 'node:net';
+import type { NetworkInterfaceInfo } from 'node:os';
+import type { Node } from '@podwright/kube-api';
+import type { ServiceObject } from './objects.ts';
+
+/** Loopback, link-local, multicast, broadcast and unspecified addresses. Validation by the API server refuses most of them. */
+const SPECIAL_CIDRS = [
+  ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
+  ...['::/128', '::1/128', 'fe80::/10', 'ff00::/8'],
+];
+
+export type ReservedInput = {
+  /** The ranges of cluster IPs. */
+  serviceCidrs: string[];
+  podCidrs: string[];
+  node: Node | undefined;
+  interfaces: Partial<Record<string, Pick<NetworkInterfaceInfo, 'address'>[]>>;
+};
+
+/** Returns the CIDR blocks whose addresses belong to the cluster or to the node, so that a Service may not have them as external addresses. */
+export function reservedCidrs({ serviceCidrs, podCidrs, node, interfaces }: ReservedInput): string[] {
+  const own = [
+    ...(node?.status?.addresses ?? []).map(({ address }) => address),
+    ...Object.values(interfaces).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
+  ];
+  const hosts = own.filter((address) => isIP(address) !== 0).map((address) => `${address}/${bitsOf(address)}`);
+  return [...SPECIAL_CIDRS, ...serviceCidrs, ...podCidrs, ...new Set(hosts)];
+}
+
+/** Returns the Service without the external and load balancer addresses that are in the CIDR blocks, and those addresses. */
+export function withoutReserved(
+  service: ServiceObject,
+  cidrs: string[],
+): { service: ServiceObject; refused: string[] } {
+  const { spec = {}, status } = service;
+  const [external, ingress] = [spec.externalIPs ?? [], status?.loadBalancer?.ingress ?? []];
+  if (cidrs.length === 0 || external.length + ingress.length === 0) return { service, refused: [] };
+  const reserved = blocksOf(cidrs);
+  const isReserved = (ip: string) => isIP(ip) !== 0 && reserved.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4');
+  const refused = [...external, ...ingress.flatMap(({ ip = '' }) => ip)].filter(isReserved);
+  if (refused.length === 0) return { service, refused };
+  const externalIPs = external.filter((ip) => !isReserved(ip));
+  const loadBalancer = { ingress: ingress.filter(({ ip = '' }) => !isReserved(ip)) };
+  return { service: { ...service, spec: { ...spec, externalIPs }, status: { ...status, loadBalancer } }, refused };
+}
+
+function blocksOf(cidrs: string[]): BlockList {
+  const blocks = new BlockList();
+  for (const cidr of cidrs) {
+    const [network = '', length = ''] = cidr.split('/');
+    blocks.addSubnet(network, Number(length), isIP(network) === 6 ? 'ipv6' : 'ipv4');
+  }
+  return blocks;
+}
+
+const bitsOf = (address: string): number => (isIP(address) === 6 ? 128 : 32);
