@@ -41,6 +41,9 @@ type Asked = { query: Query; request: Buffer; origin: Origin };
 /** A record with a compressed name and an IPv4 address, the smallest of the cluster's records. */
 const MIN_RECORD_BYTES = 16;
 
+/** Records of the cluster in an answer by TCP, where more would fit: an answer should take less than a millisecond. */
+const MAX_RECORDS = 512;
+
 /** Largest random number for the order of addresses. */
 const MAX_TURN = 1 << 16;
 
@@ -70,7 +73,8 @@ export class Responder {
     if (!this.#options.clients.has(origin.address)) return this.#refusal(query, RCODE.REFUSED);
     if (query.edns !== undefined && query.edns.version > 0) return this.#refusal(query, RCODE.BADVERS);
     if (query.question.class !== CLASS_IN) return this.#refusal(query, RCODE.REFUSED);
-    const limit = Math.ceil(maxBytes(query, origin) / MIN_RECORD_BYTES); // more cannot fit
+    const fitting = Math.ceil(maxBytes(query, origin) / MIN_RECORD_BYTES);
+    const limit = Math.min(MAX_RECORDS, fitting);
     const found = answer(query.question, this.#options.records, { turn: randomInt(MAX_TURN), limit });
     if (found === undefined) return this.#forwarded(asked);
     return found.alias === undefined ? this.#answered(asked, found) : this.#aliased(asked, found);

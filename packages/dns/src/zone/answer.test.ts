@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { reverseKey } from '../wire/addresses.ts';
 import { CLASS_IN, RCODE, TYPE } from '../wire/numbers.ts';
 import type { ResourceRecord } from '../wire/record.ts';
 import { type Answer, answer } from './answer.ts';
@@ -208,4 +209,41 @@ test('changes of objects change the answers and the serial number', () => {
   changing.deleteNamespace({ metadata: { name: 'shop' } });
   assert.equal(addresses('db.shop.svc.cluster.local'), '');
   assert.ok(changing.serial > serial);
+});
+
+/** A headless service with `ports` named ports, whose endpoints share their ports and, if given, a host name. */
+function largeCluster(ports: number, endpoints: number, hostname?: string) {
+  const large = testCluster();
+  const named = Array.from({ length: ports }, (_, index) => ({ name: `p${index}`, port: index + 1, protocol: 'TCP' }));
+  large.setService(service('shop/large', { clusterIP: 'None', ports: named }));
+  const addresses = Array.from({ length: endpoints }, (_, index) => `10.9.${index >> 8}.${index & 255}`);
+  const records = addresses.map((address) => ({ addresses: [address], hostname }));
+  large.setSlice(slice('shop/large-1', 'large', { ports: named, endpoints: records }));
+  return large;
+}
+
+test('the work for an answer does not grow with the ports and endpoints of a service', () => {
+  const limit = 80;
+  const questions = ['large', '_p1._tcp.large', '_x._tcp.large', '_tcp.large', '_x.large', 'same.large', 'x.large'];
+  for (const hostname of [undefined, 'same']) {
+    const large = largeCluster(2000, 1000, hostname);
+    const ask = (name: string) =>
+      answer({ name: `${name}.shop.svc.cluster.local`, type: TYPE.SRV, class: CLASS_IN }, large, { limit })!;
+    for (const name of questions) ask(name);
+    const startedMs = performance.now();
+    for (let round = 0; round < 20; round++) for (const name of questions) ask(name);
+    const eachMs = (performance.now() - startedMs) / 20 / questions.length;
+    assert.ok(eachMs < 2, `${eachMs} ms for each answer`);
+    assert.equal(ask('large').answers.length, limit);
+    assert.equal(ask('_p1._tcp.large').answers.length, hostname === undefined ? limit : 1);
+  }
+});
+
+test('the names of an address that many slices have are bounded', () => {
+  const large = testCluster();
+  for (let index = 0; index < 2000; index++)
+    large.setSlice(slice(`shop/s-${index}`, `s-${index}`, { ports: [], endpoints: [{ addresses: ['10.9.9.9'] }] }));
+  const found = answer({ name: '9.9.9.10.in-addr.arpa', type: TYPE.PTR, class: CLASS_IN }, large, { limit: 80 });
+  assert.equal(found?.answers.length, 80);
+  assert.equal(large.namesOf(reverseKey('9.9.9.10.in-addr.arpa')!).length, 256);
 });

@@ -40,7 +40,7 @@ export function answer(
   { turn = 0, limit = Number.POSITIVE_INFINITY }: Partial<Choice> = {},
 ): Answer | undefined {
   const name = lowered(question.name);
-  if (!isWithin(name, records.domain)) return reverseAnswer(question, name, records);
+  if (!isWithin(name, records.domain)) return reverseAnswer(question, records, limit);
   if (question.type === TYPE.AXFR || question.type === TYPE.IXFR) return empty(RCODE.REFUSED);
   const found = findName(name, records);
   if (found === undefined) return negative(records, RCODE.NXDOMAIN);
@@ -61,13 +61,13 @@ function negative(records: ClusterRecords, rcode: number): Answer {
   return { ...empty(rcode), authorities: [authorityOf(records)] };
 }
 
-function reverseAnswer(question: Question, name: string, records: ClusterRecords): Answer | undefined {
-  const key = question.type === TYPE.PTR ? reverseKey(name) : undefined;
+function reverseAnswer(question: Question, records: ClusterRecords, limit: number): Answer | undefined {
+  const key = question.type === TYPE.PTR ? reverseKey(lowered(question.name)) : undefined;
   const names = key === undefined ? [] : records.namesOf(key);
   if (names.length === 0) return undefined;
-  const answers = names.map(
-    (relative): ResourceRecord => ({ ...own(question), type: 'PTR', target: `${relative}.${records.domain}` }),
-  );
+  const answers = names
+    .slice(0, limit)
+    .map((relative): ResourceRecord => ({ ...own(question), type: 'PTR', target: `${relative}.${records.domain}` }));
   return { ...empty(RCODE.NOERROR), answers };
 }
 

@@ -2,7 +2,7 @@ import type { KubeObject } from '@podwright/kube-api';
 import { addressKey } from '../wire/addresses.ts';
 import { type DnsEndpointSlice, type DnsService, SERVICE_NAME_LABEL } from './api-objects.ts';
 import type { ClusterRecords, RelativeName, ServiceEntry } from './cluster-records.ts';
-import { clusterAddresses, readyEndpoints, serviceEntry } from './service-entry.ts';
+import { clusterAddresses, readyEndpoints, type SliceEndpoints, serviceEntry } from './service-entry.ts';
 
 type IndexedService = { object: DnsService; entry: ServiceEntry | undefined };
 
@@ -14,8 +14,8 @@ export class ClusterIndex implements ClusterRecords {
   #serial: number;
   readonly #namespaces = new Set<string>();
   readonly #services = new Map<string, IndexedService>();
-  /** By service, then by name of the slice. */
-  readonly #slices = new Map<string, Map<string, DnsEndpointSlice>>();
+  /** The ready endpoints by service, then by name of the slice. */
+  readonly #slices = new Map<string, Map<string, SliceEndpoints>>();
   /** The service of each slice. */
   readonly #serviceOf = new Map<string, string>();
   readonly #serviceNames = new NamesByAddress();
@@ -82,12 +82,13 @@ export class ClusterIndex implements ClusterRecords {
     this.deleteSlice(slice); // its label may have named another service
     const key = serviceKeyOf(slice);
     if (key === undefined) return;
-    const slices = this.#slices.get(key) ?? new Map<string, DnsEndpointSlice>();
-    this.#slices.set(key, slices.set(keyOf(slice), slice));
+    const slices = this.#slices.get(key) ?? new Map<string, SliceEndpoints>();
+    const ready = readyEndpoints(slice);
+    this.#slices.set(key, slices.set(keyOf(slice), ready));
     this.#serviceOf.set(keyOf(slice), key);
     this.#endpointNames.set(
       keyOf(slice),
-      readyEndpoints(slice).map(({ address, label }) => [address, `${label}.${relativeName(key)}`]),
+      ready.endpoints.map(({ address, label }) => [address, `${label}.${relativeName(key)}`]),
     );
     this.#forgetEntry(key);
   }
@@ -115,13 +116,22 @@ export class ClusterIndex implements ClusterRecords {
   }
 }
 
+/** Names of an address that are answered, and owners of the address that are asked for theirs: any number of slices may have it. */
+const MAX_NAMES = 256;
+
 /** Names by address. Each owner sets all of its names at once. */
 class NamesByAddress {
   readonly #byAddress = new Map<string, Map<string, RelativeName>>();
   readonly #keysOf = new Map<string, string[]>();
 
   get(key: string): RelativeName[] {
-    return [...new Set(this.#byAddress.get(key)?.values())];
+    const names = new Set<RelativeName>();
+    let count = 0;
+    for (const name of this.#byAddress.get(key)?.values() ?? []) {
+      if (++count > MAX_NAMES) break;
+      names.add(name);
+    }
+    return [...names];
   }
 
   set(owner: string, named: readonly (readonly [address: string, name: RelativeName])[]): void {
@@ -131,12 +141,12 @@ class NamesByAddress {
       if (names?.size === 0) this.#byAddress.delete(key);
     }
     this.#keysOf.delete(owner);
-    for (const [address, name] of named) {
-      const key = addressKey(address)!;
+    const keys = named.map(([address]) => addressKey(address)!);
+    for (const [index, key] of keys.entries()) {
       const names = this.#byAddress.get(key) ?? new Map<string, RelativeName>();
-      this.#byAddress.set(key, names.set(owner, name));
-      this.#keysOf.set(owner, [...(this.#keysOf.get(owner) ?? []), key]);
+      this.#byAddress.set(key, names.set(owner, named[index]![1]));
     }
+    if (keys.length > 0) this.#keysOf.set(owner, keys);
   }
 }
 

@@ -4,25 +4,39 @@
 export type PortRecord = { name: string; protocol: string; port: number | undefined };
 
 /** A ready endpoint. `label` is the name of the endpoint below that of the service. */
-export type EndpointRecord = { label: string; address: string; ports: readonly PortRecord[] };
+export type EndpointRecord = { label: string; address: string };
 
+/** Endpoints, and the distinct numbers of those of their ports that a name is about. */
+export type EndpointGroup = { endpoints: readonly EndpointRecord[]; numbers: readonly number[] };
+
+/** What is known of a service, prepared so that the work for a question does not grow with the objects. */
 export type ServiceEntry = {
   /** The cluster IPs; none if the service is headless or an alias. */
   addresses: readonly string[];
   isHeadless: boolean;
   /** The name that the service is an alias of. */
   externalName: string | undefined;
-  ports: readonly PortRecord[];
-  endpoints: readonly EndpointRecord[];
-  /** What was found for the service and its ports, by the labels below the service: services may have thousands of endpoints. */
+  /** Distinct numbers of the service's ports. */
+  numbers: readonly number[];
+  /** The numbers of the service's named ports, by their labels (see `portLabels`). */
+  namedPorts: ReadonlyMap<string, readonly number[]>;
+  /** Labels of the protocols, such as `_tcp`, of the named ports of the service and its endpoints. */
+  protocols: ReadonlySet<string>;
+  /** The endpoints with all their ports. */
+  groups: readonly EndpointGroup[];
+  /** The endpoints of each label, one in each group. */
+  labels: ReadonlyMap<string, readonly EndpointGroup[]>;
+  /** The endpoints that have a named port, by the labels of the port. */
+  portGroups: ReadonlyMap<string, readonly EndpointGroup[]>;
+  /** What was found for the service and its endpoints, by the label below the service: services may have thousands of endpoints. */
   found: Map<string, FoundName>;
 };
 
 /** Where an SRV record points: a name below the domain, and its addresses. */
 export type ServiceTarget = { relative: RelativeName; addresses: readonly string[]; port: number };
 
-/** Returns the distinct targets of a name. They are computed by the first call. */
-export type Targets = () => readonly ServiceTarget[];
+/** Returns the first distinct targets of a name, at most `limit`. */
+export type Targets = (limit: number) => readonly ServiceTarget[];
 
 /** Distinct addresses by family. */
 export type Addresses = { A: readonly string[]; AAAA: readonly string[] };

@@ -3,13 +3,14 @@ import { labelsOf } from '../wire/names.ts';
 import type {
   Addresses,
   ClusterRecords,
+  EndpointGroup,
   EndpointRecord,
   FoundName,
-  PortRecord,
   ServiceEntry,
   ServiceTarget,
   Targets,
 } from './cluster-records.ts';
+import { portLabels } from './service-entry.ts';
 
 const BRANCH: FoundName = { kind: 'branch' };
 const NO_TARGETS: Targets = () => [];
@@ -57,90 +58,81 @@ function serviceName(labels: readonly string[], namespace: string, records: Clus
   const at = { service, relative: `${name}.${namespace}.svc` };
   if (service.externalName !== undefined)
     return first === undefined ? { kind: 'alias', target: service.externalName } : undefined;
-  if (second !== undefined) return remembered(service, `${second}.${first}`, () => portName(at, [first ?? '', second]));
-  if (first?.startsWith('_')) return protocolName(service, first);
-  if (first !== undefined) return endpointName(at, first);
-  return remembered(service, '', () => wholeService(at));
-}
-
-/** Only names that exist are remembered, which are few: the service and its ports. */
-function remembered(service: ServiceEntry, labels: string, find: () => FoundName | undefined): FoundName | undefined {
-  const found = service.found.get(labels) ?? find();
-  if (found !== undefined) service.found.set(labels, found);
-  return found;
-}
-
-function wholeService({ service, relative }: ServicePlace): FoundName | undefined {
-  if (service.isHeadless) return endpointsName({ service, relative }, service.endpoints);
-  const { addresses, ports } = service;
-  const targets = once(() => targetsOf(relative, addresses, ports));
-  return { kind: 'addresses', addresses: byFamily(addresses), targets };
+  if (second !== undefined) return portName(at, portLabels(second, first ?? ''));
+  if (first?.startsWith('_')) return service.protocols.has(first) ? BRANCH : undefined; // names of ports are below it
+  if (first !== undefined) return endpointsName(at, first, service.labels.get(first) ?? []);
+  return service.isHeadless ? endpointsName(at, '', service.groups) : clusterName(at);
 }
 
 type ServicePlace = { service: ServiceEntry; relative: string };
 
-function endpointName({ service, relative }: ServicePlace, label: string): FoundName | undefined {
-  const matching = service.endpoints.filter((endpoint) => endpoint.label === label);
-  return endpointsName({ service, relative }, matching);
+/** Only names that exist are remembered, of which each endpoint has one. */
+function remembered({ service }: ServicePlace, label: string, find: () => FoundName): FoundName {
+  const found = service.found.get(label) ?? find();
+  service.found.set(label, found);
+  return found;
+}
+
+function clusterName(at: ServicePlace): FoundName {
+  const { addresses, numbers } = at.service;
+  const targets: Targets = (limit) => ownTargets(at, numbers, limit);
+  return remembered(at, '', () => ({ kind: 'addresses', addresses: byFamily(addresses), targets }));
 }
 
 /** As in CoreDNS, a headless service without ready endpoints has no name. */
-function endpointsName({ relative }: ServicePlace, endpoints: readonly EndpointRecord[]): FoundName | undefined {
-  if (endpoints.length === 0) return undefined;
-  const addresses = byFamily(endpoints.map(({ address }) => address));
-  return { kind: 'addresses', addresses, targets: once(() => endpointTargets(relative, endpoints, () => true)) };
+function endpointsName(at: ServicePlace, label: string, groups: readonly EndpointGroup[]): FoundName | undefined {
+  if (groups.length === 0) return undefined;
+  return remembered(at, label, () => ({
+    kind: 'addresses',
+    addresses: byFamily(groups.flatMap(({ endpoints }) => endpoints.map(({ address }) => address))),
+    targets: (limit) => endpointTargets(at.relative, groups, limit),
+  }));
 }
 
-/** A name like `_tcp.web.default.svc` has no record, but exists if a port does below it. */
-function protocolName(service: ServiceEntry, label: string): FoundName | undefined {
-  const ports = [...service.ports, ...service.endpoints.flatMap(({ ports }) => ports)];
-  return ports.some((port) => port.name !== '' && protocolLabel(port) === label) ? BRANCH : undefined;
-}
-
-/** A name like `_http._tcp.web.default.svc`: only named ports have one (section 2.3.2 of the specification). */
-function portName({ service, relative }: ServicePlace, [protocol, name]: [string, string]): FoundName | undefined {
-  const isWanted = (port: PortRecord) =>
-    port.name !== '' && `_${port.name}` === name && protocolLabel(port) === protocol;
-  const targets = service.isHeadless
-    ? endpointTargets(relative, service.endpoints, isWanted)
-    : targetsOf(relative, service.addresses, service.ports.filter(isWanted));
-  return targets.length > 0 ? { kind: 'service', targets: () => targets } : undefined;
-}
-
-const protocolLabel = ({ protocol }: PortRecord): string => `_${protocol.toLowerCase()}`;
-
-function endpointTargets(
-  relative: string,
-  endpoints: readonly EndpointRecord[],
-  isWanted: (port: PortRecord) => boolean,
-): ServiceTarget[] {
-  const targets = new Map<string, ServiceTarget>();
-  for (const { label, address, ports } of endpoints) {
-    for (const target of targetsOf(`${label}.${relative}`, [address], ports.filter(isWanted))) {
-      const key = `${target.relative} ${target.port}`;
-      const known = targets.get(key);
-      const addresses = known === undefined ? target.addresses : [...new Set([...known.addresses, address])];
-      targets.set(key, { ...target, addresses });
-    }
+/** A name like `_http._tcp.web.default.svc`. */
+function portName(at: ServicePlace, labels: string): FoundName | undefined {
+  const { isHeadless, namedPorts, portGroups } = at.service;
+  if (isHeadless) {
+    const groups = portGroups.get(labels);
+    return groups && { kind: 'service', targets: (limit) => endpointTargets(at.relative, groups, limit) };
   }
-  return [...targets.values()];
+  const numbers = namedPorts.get(labels);
+  return numbers && { kind: 'service', targets: (limit) => ownTargets(at, numbers, limit) };
 }
 
-function targetsOf(relative: string, addresses: readonly string[], ports: readonly PortRecord[]): ServiceTarget[] {
-  const numbers = new Set(ports.flatMap(({ port }) => port ?? []));
-  return [...numbers].map((port) => ({ relative, addresses, port }));
+function ownTargets({ service, relative }: ServicePlace, numbers: readonly number[], limit: number): ServiceTarget[] {
+  return numbers.slice(0, limit).map((port) => ({ relative, addresses: service.addresses, port }));
+}
+
+/** Pairs of an endpoint and a port that are looked at for each target: an endpoint has an address of each family. */
+const PAIRS_PER_TARGET = 4;
+
+function endpointTargets(relative: string, groups: readonly EndpointGroup[], limit: number): ServiceTarget[] {
+  const targets = new Map<string, { label: string; addresses: Set<string>; port: number }>();
+  let count = 0;
+  for (const { label, address, port } of pairs(groups)) {
+    if (++count > PAIRS_PER_TARGET * limit) break;
+    const key = `${label} ${port}`;
+    const known = targets.get(key);
+    if (known !== undefined) known.addresses.add(address);
+    else if (targets.size < limit) targets.set(key, { label, addresses: new Set([address]), port });
+  }
+  return Array.from(targets.values(), ({ label, addresses, port }) => ({
+    relative: `${label}.${relative}`,
+    addresses: [...addresses],
+    port,
+  }));
+}
+
+function* pairs(groups: readonly EndpointGroup[]): Generator<EndpointRecord & { port: number }, undefined> {
+  for (const { endpoints, numbers } of groups) {
+    if (numbers.length === 0) continue;
+    for (const { label, address } of endpoints) for (const port of numbers) yield { label, address, port };
+  }
 }
 
 function byFamily(addresses: readonly string[]): Addresses {
   const distinct = [...new Set(addresses)];
   const isIPv6Text = (address: string) => address.includes(':');
   return { A: distinct.filter((address) => !isIPv6Text(address)), AAAA: distinct.filter(isIPv6Text) };
-}
-
-function once(compute: Targets): Targets {
-  let known: readonly ServiceTarget[] | undefined;
-  return () => {
-    known ??= compute();
-    return known;
-  };
 }

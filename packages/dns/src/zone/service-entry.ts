@@ -1,25 +1,96 @@
 import { addressBytes } from '../wire/addresses.ts';
 import { isName } from '../wire/names.ts';
 import type { DnsEndpoint, DnsEndpointSlice, DnsService } from './api-objects.ts';
-import type { EndpointRecord, PortRecord, ServiceEntry } from './cluster-records.ts';
+import type { EndpointGroup, EndpointRecord, PortRecord, ServiceEntry } from './cluster-records.ts';
 
-/** Returns what is known of a service and its slices. Texts that cannot be in a message are left out. Pure. */
-export function serviceEntry({ spec = {} }: DnsService, slices: Iterable<DnsEndpointSlice>): ServiceEntry {
-  const ports = (spec.ports ?? []).map(({ name = '', protocol = 'TCP', port }) => ({ name, protocol, port }));
-  if (spec.type === 'ExternalName')
-    return { ...NO_ADDRESSES, externalName: aliasTarget(spec.externalName), ports, found: new Map() };
-  const addresses = clusterAddresses(spec);
+/**
+ * Endpoints of a service that have names, and ports of the service and of all its slices. A node's services have fewer; objects with more
+ * would make each change of them expensive.
+ */
+const MAX_ENDPOINTS = 10_000;
+const MAX_PORTS = 4096;
+
+/** Returns what is known of a service and the ready endpoints of its slices. Texts that cannot be in a message are left out. Pure. */
+export function serviceEntry({ spec = {} }: DnsService, slices: Iterable<SliceEndpoints>): ServiceEntry {
+  const isAlias = spec.type === 'ExternalName';
+  const own = (spec.ports ?? [])
+    .slice(0, MAX_PORTS)
+    .map(({ name = '', protocol = 'TCP', port }): PortRecord => ({ name, protocol, port }));
+  const bounded = isAlias ? [] : boundedSlices(slices);
+  const groups = bounded.map(({ endpoints, ports }) => ({ endpoints, numbers: numbersOf(ports) }));
   return {
-    addresses,
-    isHeadless: spec.clusterIP === 'None',
-    externalName: undefined,
-    ports,
-    endpoints: [...slices].flatMap(readyEndpoints),
+    addresses: isAlias ? [] : clusterAddresses(spec),
+    isHeadless: !isAlias && spec.clusterIP === 'None',
+    externalName: isAlias ? aliasTarget(spec.externalName) : undefined,
+    numbers: numbersOf(own),
+    namedPorts: numbersByLabels(own),
+    protocols: protocolLabels([{ ports: own }, ...bounded]),
+    groups,
+    labels: groupsByLabel(groups),
+    portGroups: groupsByPort(bounded),
     found: new Map(),
   };
 }
 
-const NO_ADDRESSES = { addresses: [], isHeadless: false, endpoints: [] };
+/** The ready endpoints of a slice, and its ports. */
+export type SliceEndpoints = { endpoints: readonly EndpointRecord[]; ports: readonly PortRecord[] };
+
+function boundedSlices(slices: Iterable<SliceEndpoints>): SliceEndpoints[] {
+  const bounded: SliceEndpoints[] = [];
+  let [endpointsLeft, portsLeft] = [MAX_ENDPOINTS, MAX_PORTS];
+  for (const slice of slices) {
+    const endpoints = slice.endpoints.slice(0, endpointsLeft);
+    if (endpoints.length === 0) continue;
+    const ports = slice.ports.slice(0, portsLeft);
+    bounded.push({ endpoints, ports });
+    endpointsLeft -= endpoints.length;
+    portsLeft -= ports.length;
+  }
+  return bounded;
+}
+
+const numbersOf = (ports: readonly PortRecord[]): number[] => [...new Set(ports.flatMap(({ port }) => port ?? []))];
+
+/** Returns the numbers of named ports: only these have names (section 2.3.2 of the specification). */
+function numbersByLabels(ports: readonly PortRecord[]): Map<string, readonly number[]> {
+  const found = new Map<string, Set<number>>();
+  for (const { name, protocol, port } of ports) {
+    if (name === '' || port === undefined) continue;
+    const labels = portLabels(`_${name}`, protocolLabel(protocol));
+    found.set(labels, (found.get(labels) ?? new Set()).add(port));
+  }
+  return new Map([...found].map(([labels, numbers]) => [labels, [...numbers]]));
+}
+
+function protocolLabels(owners: readonly { ports: readonly PortRecord[] }[]): Set<string> {
+  const named = owners.flatMap(({ ports }) => ports.filter(({ name }) => name !== ''));
+  return new Set(named.map(({ protocol }) => protocolLabel(protocol)));
+}
+
+function groupsByLabel(groups: readonly EndpointGroup[]): Map<string, EndpointGroup[]> {
+  const found = new Map<string, EndpointGroup[]>();
+  for (const { endpoints, numbers } of groups)
+    for (const endpoint of endpoints) addTo(found, endpoint.label, { endpoints: [endpoint], numbers });
+  return found;
+}
+
+function groupsByPort(slices: readonly SliceEndpoints[]): Map<string, EndpointGroup[]> {
+  const found = new Map<string, EndpointGroup[]>();
+  for (const { endpoints, ports } of slices)
+    for (const [labels, numbers] of numbersByLabels(ports)) addTo(found, labels, { endpoints, numbers });
+  return found;
+}
+
+function addTo(groups: Map<string, EndpointGroup[]>, key: string, group: EndpointGroup): void {
+  const known = groups.get(key);
+  if (known === undefined) groups.set(key, [group]);
+  else known.push(group);
+}
+
+const protocolLabel = (protocol: string): string => `_${protocol.toLowerCase()}`;
+
+/** The key of a port, from its labels, such as `_http` and `_tcp`. */
+export const portLabels = (name: string, protocol: string): string => `${name}.${protocol}`;
 
 /** Returns a service's cluster IPs; none if it is headless. */
 export function clusterAddresses({ clusterIP = '', clusterIPs }: NonNullable<DnsService['spec']>): string[] {
@@ -33,22 +104,19 @@ function aliasTarget(externalName = ''): string | undefined {
 }
 
 /** Returns the endpoints that take traffic. An endpoint without the condition counts as ready, as the API says. */
-export function readyEndpoints({ endpoints, ports, addressType }: DnsEndpointSlice): EndpointRecord[] {
-  if (addressType === 'FQDN') return [];
-  const portRecords = (ports ?? []).map(
-    ({ name, protocol, port }): PortRecord => ({
+export function readyEndpoints({ endpoints, ports, addressType }: DnsEndpointSlice): SliceEndpoints {
+  if (addressType === 'FQDN') return { endpoints: [], ports: [] };
+  const ready = (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false);
+  return {
+    endpoints: ready.flatMap((endpoint) =>
+      endpoint.addresses.filter(isAddress).map((address) => ({ label: endpointLabel(endpoint, address), address })),
+    ),
+    ports: (ports ?? []).slice(0, MAX_PORTS).map(({ name, protocol, port }) => ({
       name: name ?? '',
       protocol: protocol ?? 'TCP',
       port: port ?? undefined,
-    }),
-  );
-  return (endpoints ?? [])
-    .filter(({ conditions }) => conditions?.ready !== false)
-    .flatMap((endpoint) =>
-      endpoint.addresses
-        .filter(isAddress)
-        .map((address) => ({ label: endpointLabel(endpoint, address), address, ports: portRecords })),
-    );
+    })),
+  };
 }
 
 /** The host name of an endpoint, or else its address with dashes, which CoreDNS ends with a digit. */

@@ -5,9 +5,12 @@ import { addressRecord } from './address-records.ts';
 import type { Targets } from './cluster-records.ts';
 import { TTL_SECONDS } from './zone-authority.ts';
 
+/** What the targets share. */
+const WEIGHT = 100;
+
 /**
  * Returns the SRV records of at most `limit` targets, and the addresses of these targets as additional records. All have priority 0, and
- * equal shares of the weight 100, as in CoreDNS.
+ * equal shares of a weight, as in CoreDNS.
  */
 export function serviceRecords(
   question: Question,
@@ -15,8 +18,8 @@ export function serviceRecords(
   { domain, limit }: { domain: string; limit: number },
 ): { answers: ResourceRecord[]; additionals: ResourceRecord[] } {
   if (question.type !== TYPE.SRV) return { answers: [], additionals: [] };
-  const all = targets();
-  const weight = Math.max(1, Math.floor(100 / all.length));
+  const all = targets(Math.max(limit, WEIGHT));
+  const weight = Math.max(1, Math.floor(WEIGHT / all.length));
   const chosen = all.slice(0, limit);
   const answers = chosen.map(
     ({ relative, port }): ResourceRecord => ({
