@@ -31,7 +31,7 @@ function node(known: Pod | undefined, changes: [PodWatchEvent['type'], Pod][], e
 
 test('the wait for a pod ends some time after its grace period', async () => {
   const client = node(pod('u1', 0), [['ADDED', pod('u1')]]);
-  await assert.rejects(waitUntilRemoved(client, web, { gracePeriod: undefined, spareMs: 100 }), {
+  await assert.rejects(waitUntilRemoved(client, web, { uid: 'u1', gracePeriod: undefined, spareMs: 100 }), {
     code: 'deadline_exceeded',
     message: /^delete pod default\/web: it has not ended within .*'podwright describe web -n default' shows why/,
   });
@@ -39,11 +39,11 @@ test('the wait for a pod ends some time after its grace period', async () => {
 
 test('the wait for a pod ends when the node stops', async () => {
   const client = node(pod('u1'), [['MODIFIED', pod('u1')]], 'end');
-  await assert.rejects(waitUntilRemoved(client, web, { gracePeriod: undefined }), { code: 'unavailable' });
+  await assert.rejects(waitUntilRemoved(client, web, { uid: 'u1', gracePeriod: undefined }), { code: 'unavailable' });
 });
 
 test('a pod is removed when the node has no such pod or reports its deletion, but not that of another with its name', async () => {
-  await waitUntilRemoved(node(undefined, []), web, { gracePeriod: 0 });
+  await waitUntilRemoved(node(undefined, []), web, { uid: 'u1', gracePeriod: 0 });
   const changes = ['ADDED', 'MODIFIED', 'DELETED'] as const;
   await waitUntilRemoved(
     node(
@@ -51,10 +51,12 @@ test('a pod is removed when the node has no such pod or reports its deletion, bu
       changes.map((type) => [type, pod('u1')]),
     ),
     web,
-    { gracePeriod: 0 },
+    { uid: 'u1', gracePeriod: 0 },
   );
+  const replaced = node(pod('u2'), []); // by its workload, before the watch began
+  await waitUntilRemoved(replaced, web, { uid: 'u1', gracePeriod: 0 });
   const other = node(pod('u1'), [['DELETED', pod('u2')]], 'end');
-  await assert.rejects(waitUntilRemoved(other, web, { gracePeriod: 0 }), { code: 'unavailable' });
+  await assert.rejects(waitUntilRemoved(other, web, { uid: 'u1', gracePeriod: 0 }), { code: 'unavailable' });
 });
 
 test('the timeout depends on the longest grace period, or on that of the deletion', () => {

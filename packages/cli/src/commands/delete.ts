@@ -42,8 +42,11 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   for (const object of others.filter(({ isGround }) => !isGround)) await remove(client, object, removal);
   // Delete pods first: the objects that they mount must exist until they have terminated.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
+  const uids = new Map<ManifestObject, string>();
+  if (options.wait) for (const pod of pods) uids.set(pod, (await find(client, pod))?.metadata.uid ?? '');
   await Promise.all(pods.map((pod) => remove(client, pod, removal)));
-  if (options.wait) await Promise.all(pods.map((pod) => waitUntilRemoved(client, pod, removal)));
+  if (options.wait)
+    await Promise.all(pods.map((pod) => waitUntilRemoved(client, pod, { ...removal, uid: uids.get(pod)! })));
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
   for (const object of others.filter(({ isGround }) => isGround)) await remove(client, object, removal);
   dropDeleted(config.state, objects);
@@ -150,18 +153,19 @@ async function remove(
 type PodReader = Pick<NodeClient, 'pod' | 'podChanges'>;
 
 /**
- * Waits until the pod has been removed. Rejects with `deadline_exceeded` if it still exists `spareMs` after its grace period has expired.
+ * Waits until the pod with the UID has been removed; another one may have its name at once. Rejects with `deadline_exceeded` if it still
+ * exists `spareMs` after its grace period has expired.
  */
 export async function waitUntilRemoved(
   client: PodReader,
   { namespace, name }: ManifestObject,
-  { gracePeriod, spareMs }: { gracePeriod: number | undefined; spareMs?: number },
+  { uid, gracePeriod, spareMs }: { uid: string; gracePeriod: number | undefined; spareMs?: number },
 ): Promise<void> {
   const watching = new AbortController();
   using _watch = { [Symbol.dispose]: () => watching.abort() };
   const changes = await client.podChanges({ namespace, name }, watching.signal);
   const known = await find(client, { namespace, name });
-  if (known === undefined) return;
+  if (known === undefined || known.metadata.uid !== uid) return;
   const timeoutMs = removalTimeoutMs([known], { gracePeriodSeconds: gracePeriod, spareMs });
   using _timer = new Timer(() => watching.abort(), timeoutMs);
   if (await isRemoved(known, changes)) return;

@@ -143,7 +143,7 @@ async function deletePods(course: Course, pods: Pod[], gracePeriod: number | und
     pods.map(async (pod) => {
       const object = { kind: 'Pod', namespace: pod.metadata.namespace, name: pod.metadata.name };
       if (!(await isDeleted(course, object, gracePeriod))) return others.push(pod);
-      await waitUntilRemoved(course.client, object, { gracePeriod });
+      await waitUntilRemoved(course.client, object, { uid: pod.metadata.uid, gracePeriod });
       return print(`pod ${labelOf(object)} deleted`);
     }),
   );
