@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, pause } from '@podwright/base';
+import { EventLoopBudget, errorMessage, type Logger, pause } from '@podwright/base';
 import { isOvertaken } from './ignore-overtaken.ts';
 import { type Location, textOf } from './location.ts';
 
@@ -43,6 +43,7 @@ export class WorkQueue {
 
   /** Handles objects until the signal aborts. */
   async run(): Promise<void> {
+    const budget = new EventLoopBudget(); // the store is in this process: no call need leave the microtasks
     while (!this.#parts.signal.aborted) {
       const [key, next] = this.#queue.entries().next().value ?? [];
       if (key === undefined || next === undefined) {
@@ -51,6 +52,7 @@ export class WorkQueue {
       }
       this.#queue.delete(key);
       await this.#handle(key, next);
+      if (budget.isSpent) await budget.renew();
     }
   }
 

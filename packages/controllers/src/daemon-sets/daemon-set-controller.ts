@@ -123,9 +123,7 @@ export class DaemonSetSync {
     const created = inGrowingBatches(create.length, (index) =>
       this.#writer.create(set, newDaemonPod(set, create[index]!, hash)),
     );
-    const deleted = failureOf(
-      everyCall(decision.delete.slice(0, MAX_BURST).map((pod) => this.#writer.delete(set, pod))),
-    );
+    const deleted = failureOf(everyCall(decision.delete.slice(0, MAX_BURST), (pod) => this.#writer.delete(set, pod)));
     const { error } = await created;
     const failure = await deleted;
     if (error !== undefined && !isNamespaceTerminating(error)) throw error;

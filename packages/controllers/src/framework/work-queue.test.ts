@@ -112,3 +112,16 @@ test('after the signal aborts the queue ends with its last sync', async () => {
   await ended;
   assert.deepEqual(started, ['a']);
 });
+
+test('timers run while a key is added again by each of its syncs', async () => {
+  let syncs = 0;
+  const { queue, abort } = open({
+    sync: async (key) => {
+      if (++syncs < 100_000) queue.add(key);
+    },
+  });
+  setTimeout(() => abort.abort(), 1);
+  queue.add('a');
+  await queue.ended;
+  assert.ok(syncs < 100_000);
+});

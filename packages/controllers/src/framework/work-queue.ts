@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { errorMessage, type Logger } from '@podwright/base';
 import { isApiStatus } from '@podwright/kube-client';
 
@@ -79,7 +80,9 @@ export class WorkQueue {
   }
 
   async #handle(key: string): Promise<void> {
-    await Promise.resolve(); // changes that the caller of `add` reports now are part of the decision
+    // Calls to a server in this process may never leave the microtasks: other events run before each key. Changes that the caller of `add`
+    // reports now are part of the decision.
+    await setImmediate();
     try {
       await this.#options.sync(key);
       this.#failures.delete(key);

@@ -88,3 +88,13 @@ test('the pod of an index has its name, host name, label and variable', () => {
   const fieldRef = { fieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']" };
   assert.deepEqual(spec.containers[0]!.env, [{ name: 'JOB_COMPLETION_INDEX', valueFrom: { fieldRef } }]);
 });
+
+test('no pods are created while a thousand of the Job wait for their start', () => {
+  const spec = { completions: 2 ** 31 - 1, parallelism: 2 ** 31 - 1, completionMode: 'Indexed' as const };
+  const count = (waiting: number) => {
+    const pods = Array.from({ length: waiting }, (_, index) => [`p${index}`, { phase: 'Pending' as const, index }]);
+    const { create } = decide(spec, Object.fromEntries(pods));
+    return create.length;
+  };
+  assert.deepEqual([count(0), count(900), count(1000)], [500, 100, 0]);
+});

@@ -1,5 +1,6 @@
 import type { Pod } from '@podwright/kube-api';
 import type { Job } from '../objects/job.ts';
+import { creationsNow } from '../pods/creation-limit.ts';
 import { inDeletionOrder } from '../pods/deletion-order.ts';
 import type { NewPod } from '../pods/pod-template.ts';
 import { finishedAtMs } from './finish-time.ts';
@@ -8,8 +9,8 @@ import { remainingBackoffMs } from './job-backoff.ts';
 import { completionsOf, isIndexed, isSuspended, type JobFacts, replacesOnlyFailed } from './job-facts.ts';
 import { absoluteFailures, completionIndex, newIndexPod, newPod } from './job-pod.ts';
 
-/** Most pods that one decision creates or deletes (MaxPodCreateDeletePerSync). */
-const MAX_CHANGES = 500;
+/** Most pods that one decision deletes (MaxPodCreateDeletePerSync). */
+const MAX_DELETIONS = 500;
 
 export type PodsDecision = {
   create: NewPod[];
@@ -26,9 +27,9 @@ export function decidePods(facts: JobFacts): PodsDecision {
   const wanted = isSuspended(job) ? 0 : wantedActive(facts);
   const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted));
   if (surplus.length > 0 || isSuspended(job))
-    return { create: [], delete: surplus.slice(0, MAX_CHANGES), forgets: true };
+    return { create: [], delete: surplus.slice(0, MAX_DELETIONS), forgets: true };
   const leaving = replacesOnlyFailed(job) ? facts.terminating.length : 0;
-  const missing = Math.min(wanted - leaving - active.length, MAX_CHANGES);
+  const missing = creationsNow(wanted - leaving - active.length, active);
   return { create: [], delete: [], forgets: false, ...(missing > 0 ? podsToCreate(facts, missing) : {}) };
 }
 

@@ -129,7 +129,7 @@ export class JobSync {
 
   /** Deletes the pods of a Job that ends. They count as failed, unless the Job succeeds. */
   async #end({ job, active }: JobFacts): Promise<void> {
-    await everyCall(active.map((pod) => this.#writer.delete(job, pod)));
+    await everyCall(active, (pod) => this.#writer.delete(job, pod));
   }
 
   async #manage(key: string, facts: JobFacts, isManaged: boolean): Promise<void> {
@@ -137,12 +137,10 @@ export class JobSync {
     const { job } = facts;
     const decision = decidePods(facts);
     if (decision.againInMs !== undefined) this.#again(key, Math.max(decision.againInMs, BATCH_MS));
-    await everyCall(
-      decision.delete.map(async (pod) => {
-        if (decision.forgets) await this.#release(pod);
-        await this.#writer.delete(job, pod);
-      }),
-    );
+    await everyCall(decision.delete, async (pod) => {
+      if (decision.forgets) await this.#release(pod);
+      await this.#writer.delete(job, pod);
+    });
     const { create } = decision;
     const { error } = await inGrowingBatches(create.length, (index) => this.#writer.create(job, create[index]!));
     if (error !== undefined && !isNamespaceTerminating(error)) throw error;
@@ -167,7 +165,7 @@ export class JobSync {
     this.#backoffs.set(key, facts.backoff);
     if (tracking.event !== undefined)
       this.#events.event(subjectOf(JOBS, job), 'Normal', tracking.event, `Job ${tracking.event.toLowerCase()}`);
-    const failure = await failureOf(everyCall(tracking.release.map((pod) => this.#release(pod))));
+    const failure = await failureOf(everyCall(tracking.release, (pod) => this.#release(pod)));
     await this.#count(stored, tracking, { verdict: failure === undefined ? verdict : undefined, nowMs });
     if (failure !== undefined) throw failure.error;
     if (tracking.hasMore && !isDeleting) this.#again(key, BATCH_MS);

@@ -1,4 +1,4 @@
-import { errorMessage } from '@podwright/base';
+import { EventLoopBudget, errorMessage } from '@podwright/base';
 import { formatTime, type Node, type Pod } from '@podwright/kube-api';
 import { isApiStatus, NODES, PODS } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
@@ -44,8 +44,10 @@ export class PodGarbageCollector {
     const { removals, absentSince } = decidePodGarbage({ pods, nodes, absentSince: this.#absentSince, nowMs: now() });
     this.#absentSince = absentSince;
     const present = await this.#presentNodes(removals);
+    const budget = new EventLoopBudget();
     for (const removal of removals) {
       if (signal.aborted) return;
+      if (budget.isSpent) await budget.renew();
       if (removal.absentNode !== undefined && present.has(removal.absentNode)) continue;
       const { namespace, name } = removal.pod.metadata;
       await this.#remove(removal).catch((error: unknown) => {

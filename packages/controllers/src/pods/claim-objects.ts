@@ -1,4 +1,5 @@
 /** Which objects a controller owns, adopts or releases (upstream's ControllerRefManager, pkg/controller/controller_ref_manager.go). */
+import { EventLoopBudget } from '@podwright/base';
 import { type KubeObject, type LabelSelector, matchesLabelSelector, type Resource } from '@podwright/kube-api';
 import { isApiStatus } from '@podwright/kube-client';
 import type { ControllerParts } from '../framework/controller.ts';
@@ -52,12 +53,17 @@ export type ClaimParts = Pick<ControllerParts, 'client' | 'objects' | 'signal'> 
  */
 export async function claimObjects<T extends KubeObject>(parts: ClaimParts, input: ClaimInput<T>): Promise<T[]> {
   const { owned, toAdopt, toRelease } = claimOf(input);
-  for (const object of toRelease) await release(parts, input.owner, object);
+  const budget = new EventLoopBudget();
+  for (const object of toRelease) {
+    await release(parts, input.owner, object);
+    if (budget.isSpent) await budget.renew();
+  }
   if (toAdopt.length === 0 || !(await mayAdopt(parts, input.owner))) return owned;
   const adopted: T[] = [];
   for (const object of toAdopt) {
     const result = await adopt(parts, input.owner, object);
     if (result !== undefined) adopted.push(result);
+    if (budget.isSpent) await budget.renew();
   }
   return [...owned, ...adopted];
 }

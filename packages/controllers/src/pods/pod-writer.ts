@@ -1,6 +1,7 @@
 /** Creates and deletes the pods of a controller, with upstream's events (pkg/controller/controller_utils.go, RealPodControl). */
 import type { EventRecorder, EventSubject, KubeObject, Pod, Resource } from '@podwright/kube-api';
 import { apiMessage, isApiStatus, PODS } from '@podwright/kube-client';
+import { settledCalls } from '../framework/calls.ts';
 import type { ControllerParts } from '../framework/controller.ts';
 import type { Owner } from './controller-reference.ts';
 import type { NewPod } from './pod-template.ts';
@@ -63,8 +64,8 @@ export async function inGrowingBatches(
   let succeeded = 0;
   for (let size = 1; succeeded < count; size *= 2) {
     const from = succeeded;
-    const batch = Array.from({ length: Math.min(size, count - from) }, (_, index) => call(from + index));
-    const results = await Promise.allSettled(batch);
+    const batch = Array.from({ length: Math.min(size, count - from) }, (_, index) => from + index);
+    const results = await settledCalls(batch, call);
     succeeded += results.filter(({ status }) => status === 'fulfilled').length;
     const failed = results.find(({ status }) => status === 'rejected');
     if (failed !== undefined) return { succeeded, error: (failed as PromiseRejectedResult).reason };

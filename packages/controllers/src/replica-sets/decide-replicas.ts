@@ -1,8 +1,9 @@
 import type { Pod } from '@podwright/kube-api';
+import { creationsNow } from '../pods/creation-limit.ts';
 import { podsToDelete } from './pods-to-delete.ts';
 
-/** Most pods that one decision creates or deletes (upstream's BurstReplicas). */
-const MAX_BURST = 500;
+/** Most pods that one decision deletes (upstream's BurstReplicas). */
+const MAX_DELETIONS = 500;
 
 export type ReplicasState = {
   /** Number of pods that the spec asks for. */
@@ -22,6 +23,9 @@ export type ReplicasAction = { type: 'create'; count: number } | { type: 'delete
 export function decideReplicas({ wanted, isDeleting, active, related, nowMs }: ReplicasState): ReplicasAction {
   const missing = wanted - active.length;
   if (isDeleting || missing === 0) return { type: 'none' };
-  if (missing > 0) return { type: 'create', count: Math.min(missing, MAX_BURST) };
-  return { type: 'delete', pods: podsToDelete(active, Math.min(-missing, MAX_BURST), { related, nowMs }) };
+  if (missing > 0) {
+    const count = creationsNow(missing, active);
+    return count === 0 ? { type: 'none' } : { type: 'create', count };
+  }
+  return { type: 'delete', pods: podsToDelete(active, Math.min(-missing, MAX_DELETIONS), { related, nowMs }) };
 }

@@ -1,5 +1,6 @@
 import { type EventRecorder, matchesLabelSelector, type Pod } from '@podwright/kube-api';
 import { apiMessage, PODS } from '@podwright/kube-client';
+import { settledCalls } from '../framework/calls.ts';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
 import type { ObjectCache } from '../framework/object-cache.ts';
 import { placeOfText } from '../framework/object-place.ts';
@@ -99,7 +100,7 @@ export class ReplicaSync {
       return isNamespaceTerminating(error) ? undefined : error; // no pod can be created there any longer
     }
     if (action.type === 'none') return undefined;
-    const results = await Promise.allSettled(action.pods.map((pod) => writer.delete(owner, pod)));
+    const results = await settledCalls(action.pods, (pod) => writer.delete(owner, pod));
     return results.find((result) => result.status === 'rejected')?.reason;
   }
 

@@ -24,6 +24,15 @@ check(2000, 0, 'create 500');
 check(0, 501, 'delete 500');
 check(3, 1, 'none 0', true);
 
+test('no pods are created while a thousand of the set wait for their start', () => {
+  const count = (waiting: number, running: number) => {
+    const active = [...Array(waiting).fill(testPod({ phase: 'Pending' })), ...pods(running)];
+    const action = decideReplicas({ wanted: 2 ** 31 - 1, isDeleting: false, active, related: [], nowMs: NOW_MS });
+    return action.type === 'create' ? action.count : 0;
+  };
+  assert.deepEqual([count(0, 5000), count(499, 0), count(900, 0), count(1000, 0)], [500, 500, 100, 0]);
+});
+
 const LABELS = { app: 'web' };
 const TEMPLATE = { metadata: { labels: LABELS }, spec: { containers: [] } };
 

@@ -1,6 +1,7 @@
 /** What a StatefulSet does next with its pods (updateStatefulSet in upstream's stateful_set_control.go). */
 import type { Pod } from '@podwright/kube-api';
 import { ordinalsOf, type StatefulSet } from '../objects/stateful-set.ts';
+import { creationsNow } from '../pods/creation-limit.ts';
 import { isAvailable, isEnded, isReady } from '../pods/pod-state.ts';
 import type { PodTemplate } from '../pods/pod-template.ts';
 import { scaledValue } from '../pods/scaled-value.ts';
@@ -43,9 +44,6 @@ export function decideStatefulSet(state: StatefulSetState): StatefulSetDecision 
   return { phases, isOrdered };
 }
 
-/** Most pods that one decision creates. */
-const MAX_CREATIONS = 500;
-
 type Replica = { ordinal: number; pod: Pod };
 
 /** The number of ordinals can be any of 31 bits: only pods that exist are listed. */
@@ -82,7 +80,7 @@ function placesOf({ set, pods }: StatefulSetState): Places {
 /** Creates missing pods and replaces ended ones. In order, each pod waits for the earlier ones to be available. */
 function replicaActions(state: StatefulSetState, places: Places, isOrdered: boolean): Actions {
   const actions: StatefulSetAction[] = [];
-  let creations = isOrdered ? 1 : MAX_CREATIONS;
+  let creations = isOrdered ? 1 : creationsNow(places.end - places.start - places.replicas.length, state.pods);
   /** Creates the pods of the ordinals from `next` to `end`. Returns whether one is missing. */
   const fill = (next: number, end: number): boolean => {
     for (let ordinal = next; ordinal < end && creations > 0; ordinal++) {

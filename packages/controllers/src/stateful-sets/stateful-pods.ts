@@ -92,7 +92,7 @@ export class StatefulPods {
       const message = `Create ${of} Pod ${pod} in StatefulSet ${set.metadata.name} success`;
       this.#record(set, 'Normal', ['SuccessfulCreate', message]);
     };
-    await everyCall(newClaims(set, ordinal).map(create));
+    await everyCall(newClaims(set, ordinal), create);
   }
 
   /** Sets the owners of the pod's claims by the retention policy. Returns whether any has changed. */

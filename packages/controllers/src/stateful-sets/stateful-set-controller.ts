@@ -1,3 +1,4 @@
+import { EventLoopBudget } from '@podwright/base';
 import { type EventRecorder, type KubeObject, matchesLabelSelector, type Pod } from '@podwright/kube-api';
 import { PERSISTENT_VOLUME_CLAIMS, PODS } from '@podwright/kube-client';
 import { failureOf } from '../framework/calls.ts';
@@ -119,9 +120,14 @@ export class StatefulSetSync {
   }
 
   async #act(set: StatefulSet, { phases, isOrdered }: StatefulSetDecision): Promise<void> {
+    const budget = new EventLoopBudget();
     for (const actions of phases) {
-      if (isOrdered) for (const action of actions) await this.#writer.act(set, action);
-      else {
+      if (isOrdered) {
+        for (const action of actions) {
+          await this.#writer.act(set, action);
+          if (budget.isSpent) await budget.renew();
+        }
+      } else {
         const { error } = await inGrowingBatches(actions.length, (index) => this.#writer.act(set, actions[index]!));
         if (error !== undefined) throw error;
       }
