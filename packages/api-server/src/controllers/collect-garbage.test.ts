@@ -10,7 +10,7 @@ const start = (test: TestCluster) =>
     collectGarbage({
       ...parts,
       resources: { names: () => ['configmaps'], onChange: () => undefined },
-      locate: ({ name }, namespace) => ({ resource: 'configmaps', namespace, name }),
+      locate: ({ kind, name }, namespace) => ({ resource: `${kind.toLowerCase()}s`, namespace, name }),
     }),
   );
 
@@ -54,4 +54,22 @@ for (const names of CIRCLES)
     for (const [index, name] of names.entries()) await own(test, `x/${name}`, `x/${names[(index + 1) % names.length]}`);
     await test.delete('configmaps', 'x/a', FOREGROUND);
     await test.until(() => names.every((name) => test.find('configmaps', `x/${name}`) === undefined));
+  });
+
+for (const changed of [{ namespace: 'y' }, { name: 'other' }, { kind: 'Secret' }])
+  test(`a reference with ${Object.keys(changed)[0]} of another object does not hold a foreground deletion`, async () => {
+    await using test = new TestCluster();
+    start(test);
+    const { namespace, ...others } = { namespace: 'x', ...changed };
+    const foreign = `${namespace}/b`;
+    await withObjects(test, ['a']);
+    await test.create('configmaps', foreign);
+    const { uid = '' } = test.find('configmaps', 'x/a')!.metadata;
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', ...others, uid, blockOwnerDeletion: true };
+    await test.change('configmaps', foreign, (one) => ({
+      ...one,
+      metadata: { ...one.metadata, ownerReferences: [reference], finalizers: ['a.test/b'] },
+    }));
+    await test.delete('configmaps', 'x/a', FOREGROUND);
+    await test.until(() => test.find('configmaps', 'x/a') === undefined);
   });

@@ -8,7 +8,7 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
 import { Dependents, ownersOf } from './dependents.ts';
 import { followResource } from './follow-resource.ts';
-import { collectDependent, completeOwner, type OwnerLookup } from './garbage-steps.ts';
+import { collectDependent, completeOwner, type OwnerLookup, refersTo } from './garbage-steps.ts';
 import { type Location, locationOf } from './location.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -79,7 +79,7 @@ class GarbageCollector {
   async #process(location: Location): Promise<void> {
     const object = this.#parts.store.get(location)?.decode();
     if (object === undefined) return;
-    const dependents = this.#dependents.of(object.metadata.uid ?? '');
+    const dependents = this.#dependentsOf(location, object.metadata.uid ?? '');
     const added =
       object.metadata.deletionTimestamp === undefined
         ? await collectDependent(this.#parts, { location, object, hasDependents: dependents.length > 0 })
@@ -87,9 +87,17 @@ class GarbageCollector {
             location,
             object,
             dependents,
-            dependentsOf: (uid) => this.#dependents.of(uid),
+            dependentsOf: (owner, uid) => this.#dependentsOf(owner, uid),
           });
     for (const one of added) this.#queue.add(one);
+  }
+
+  #dependentsOf(location: Location, uid: string): Location[] {
+    return this.#dependents.of(uid).filter((dependent) => {
+      const { namespace } = dependent;
+      const references = this.#dependents.ownersOf(dependent);
+      return references.some((reference) => refersTo(this.#parts, { reference, namespace }, { location, uid }));
+    });
   }
 
   #addOwner(owner: { apiVersion: string; kind: string; name: string }, namespace: string): void {

@@ -20,20 +20,20 @@ export class Dependents {
   readonly #locations = new Map<string, Location>();
   /** The keys of dependents by the owner's UID. */
   readonly #byOwner = new Map<string, Set<string>>();
-  /** The owners' UIDs by the dependent's key. */
-  readonly #owners = new Map<string, readonly string[]>();
+  /** The owners by the dependent's key. */
+  readonly #owners = new Map<string, readonly OwnerReference[]>();
 
   /** Updates the owners of an object. Most objects have none: those are not decoded. */
   set(resource: string, object: StoredObject): void {
     const location = locationOf(resource, object);
     this.remove(location);
     if (!object.bytes.includes(REFERENCES)) return;
-    const uids = ownersOf(object.decode()).map(({ uid }) => uid);
-    if (uids.length === 0) return;
+    const owners = ownersOf(object.decode());
+    if (owners.length === 0) return;
     const key = textOf(location);
     this.#locations.set(key, location);
-    this.#owners.set(key, uids);
-    for (const uid of uids) {
+    this.#owners.set(key, owners);
+    for (const { uid } of owners) {
       const keys = this.#byOwner.get(uid) ?? new Set();
       this.#byOwner.set(uid, keys.add(key));
     }
@@ -41,7 +41,7 @@ export class Dependents {
 
   remove(location: Location): void {
     const key = textOf(location);
-    for (const uid of this.#owners.get(key) ?? []) {
+    for (const { uid } of this.#owners.get(key) ?? []) {
       const keys = this.#byOwner.get(uid);
       keys?.delete(key);
       if (keys?.size === 0) this.#byOwner.delete(uid);
@@ -50,7 +50,13 @@ export class Dependents {
     this.#locations.delete(key);
   }
 
+  /** Returns the objects that refer to the UID. Their references may have another kind or name, or be of another namespace (`refersTo`). */
   of(uid: string): Location[] {
     return [...(this.#byOwner.get(uid) ?? [])].map((key) => this.#locations.get(key)!);
+  }
+
+  /** Returns the references of an object to its owners. */
+  ownersOf(dependent: Location): readonly OwnerReference[] {
+    return this.#owners.get(textOf(dependent)) ?? [];
   }
 }

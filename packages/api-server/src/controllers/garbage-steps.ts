@@ -4,7 +4,7 @@ import { FOREGROUND, ORPHAN } from '@podwright/api-machinery';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
 import { type OwnerReference, ownersOf } from './dependents.ts';
-import type { Location } from './location.ts';
+import { type Location, textOf } from './location.ts';
 
 export type OwnerLookup = {
   /** Where an owner of an object in the namespace would be; undefined for a kind that the server does not have. */
@@ -45,9 +45,20 @@ export type OwnerToComplete = {
   location: Location;
   object: ApiObject;
   dependents: readonly Location[];
-  /** Returns the dependents of the object with this UID. */
-  dependentsOf: (uid: string) => readonly Location[];
+  /** Returns the dependents of an object with its UID. */
+  dependentsOf: (owner: Location, uid: string) => readonly Location[];
 };
+
+/** Whether a reference of an object in the namespace names the owner: the UID alone can be that of an object of another namespace. */
+export function refersTo(
+  { locate }: OwnerLookup,
+  { reference, namespace }: { reference: OwnerReference; namespace: string },
+  { location, uid }: { location: Location; uid: string },
+): boolean {
+  if (reference.uid !== uid) return false;
+  const owner = locate(reference, namespace);
+  return owner !== undefined && textOf(owner) === textOf(location);
+}
 
 /** Orphans the dependents of an object that is being deleted, or deletes them, and then lets the object be removed. */
 export async function completeOwner(
@@ -61,7 +72,9 @@ export async function completeOwner(
     return [];
   }
   if (!finalizersOf(object).includes(FOREGROUND)) return [];
-  const blocking = dependents.filter((one) => blocks(parts, one, uid) && !waitsFor(parts, one, { uid, dependentsOf }));
+  const blocking = dependents.filter(
+    (one) => blocks(parts, one, { location, uid }) && !waitsFor(parts, one, { uid, dependentsOf }),
+  );
   if (blocking.length === 0) await removeFinalizer(parts, location, FOREGROUND);
   return dependents.filter((one) => parts.store.get(one)?.decode().metadata.deletionTimestamp === undefined);
 }
@@ -78,11 +91,12 @@ function stateOf({ store, locate }: Parts, owner: OwnerReference, namespace: str
 const isWaiting = (object: ApiObject) =>
   object.metadata.deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
 
-function blocks({ store }: Parts, dependent: Location, uid: string): boolean {
-  const object = store.get(dependent)?.decode();
-  return (
-    object !== undefined && ownersOf(object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true)
-  );
+function blocks(parts: Parts, dependent: Location, owner: { location: Location; uid: string }): boolean {
+  const object = parts.store.get(dependent)?.decode();
+  const { namespace } = dependent;
+  const isBlocking = (reference: OwnerReference) =>
+    reference.blockOwnerDeletion === true && refersTo(parts, { reference, namespace }, owner);
+  return object !== undefined && ownersOf(object).some(isBlocking);
 }
 
 /**
@@ -92,16 +106,17 @@ function blocks({ store }: Parts, dependent: Location, uid: string): boolean {
 function waitsFor(
   { store }: Parts,
   dependent: Location,
-  { uid, dependentsOf }: { uid: string; dependentsOf: (uid: string) => readonly Location[] },
+  { uid, dependentsOf }: { uid: string } & Pick<OwnerToComplete, 'dependentsOf'>,
 ): boolean {
   const seen = new Set<string>();
   for (const waiting = [dependent]; waiting.length > 0; ) {
-    const object = store.get(waiting.pop()!)?.decode();
+    const location = waiting.pop()!;
+    const object = store.get(location)?.decode();
     const own = object?.metadata.uid ?? '';
     if (object === undefined || seen.has(own)) continue;
     if (own === uid) return true;
     seen.add(own);
-    if (isWaiting(object)) waiting.push(...dependentsOf(own));
+    if (isWaiting(object)) waiting.push(...dependentsOf(location, own));
   }
   return false;
 }
