@@ -37,6 +37,11 @@ class Place extends TestPlace {
     this.client.script({ verb: 'getText' }, ...answers);
   }
 
+  /** The paths of the requests for documents until now. */
+  get asked(): string[] {
+    return this.client.callsOf({ verb: 'getText' }).map(({ path = '' }) => path);
+  }
+
   pod(name: string, controller?: { kind: string; name: string; apiVersion?: string }): Pod {
     const reference = controller && {
       apiVersion: 'apps/v1',
@@ -138,4 +143,23 @@ test('a pod with several budgets is reported', async () => {
   await place.until(() => place.events('NoPods').length === 2);
   place.pod('twice');
   await place.until(() => place.events('MultiplePodDisruptionBudgets').length === 1);
+});
+
+test('the reference of a pod asks for no other path than that of a scale', async () => {
+  await using place = new Place();
+  place.answer({
+    '/apis/example.com/v1': {
+      resources: [
+        { name: 'crons', kind: 'Cron' },
+        { name: 'crons/scale', kind: 'Scale' },
+      ],
+    },
+  });
+  place.pod('c-1', { kind: 'Cron', name: '../../../secrets/x?', apiVersion: 'example.com/v1' });
+  place.budget({ maxUnavailable: 1 });
+  await place.until(() => place.asked.length >= 2);
+  assert.equal(place.asked[1], '/apis/example.com/v1/namespaces/shop/crons/..%2F..%2F..%2Fsecrets%2Fx%3F/scale');
+  place.pod('c-1', { kind: 'Cron', name: 'c', apiVersion: '../api/v1/secrets?' });
+  await place.until(() => place.status?.conditions?.[0]?.reason === 'SyncFailed');
+  assert.deepEqual(new Set(place.asked.map((path) => path.split('/')[1])), new Set(['apis']));
 });

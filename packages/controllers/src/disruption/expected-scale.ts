@@ -13,6 +13,9 @@ const STATEFUL_SETS: Resource = { ...REPLICA_SETS, plural: 'statefulsets', kind:
 /** Kinds that are read from the cache. */
 const KNOWN: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS];
 
+/** `VERSION` or `GROUP/VERSION`, in the characters that a group and a version can have. */
+const API_VERSION = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+
 export class ExpectedScale {
   readonly #parts: Pick<ControllerParts, 'client' | 'objects' | 'signal'>;
 
@@ -68,12 +71,14 @@ export class ExpectedScale {
   /** Asks the server for the subresource `scale` of a kind that is not in the caches, such as a custom one. */
   async #asked({ apiVersion, kind, name, uid }: OwnerReference, { metadata }: Pod): Promise<Scale | undefined> {
     const { client, signal } = this.#parts;
+    // the server checks neither of them
+    if (!API_VERSION.test(apiVersion) || name === '.' || name === '..') return undefined;
     const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
     const path = async () => {
       const { resources } = JSON.parse(await client.getText(base, { signal })) as ResourceList;
       const plural = resources.find((one) => one.kind === kind && !one.name.includes('/'))?.name;
       if (!resources.some((one) => one.name === `${plural}/scale`)) return undefined;
-      return `${base}/namespaces/${metadata.namespace}/${plural}/${name}/scale`;
+      return `${base}/namespaces/${metadata.namespace}/${plural}/${encodeURIComponent(name)}/scale`;
     };
     try {
       const scalePath = await path();
