@@ -39,35 +39,42 @@ export function servicePortsOf(service: ServiceObject): ServicePort[] {
   return ([4, 6] as const).flatMap((version) => {
     const clusterIp = clusterIps.find((address) => isIP(address) === version);
     if (clusterIp === undefined) return [];
-    return (spec.ports ?? []).flatMap((port) => portOf(service, port, { version, clusterIp }));
+    const shared = { version, clusterIp, ...addressesOf(service, version) }; // once: there may be many addresses and ports
+    return (spec.ports ?? []).flatMap((port) => portOf(service, port, shared));
   });
+}
+
+type Addresses = Pick<ServicePort, 'externalIps' | 'loadBalancerIps' | 'sourceRanges'>;
+
+function addressesOf({ spec = {}, status }: ServiceObject, version: IpVersion): Addresses {
+  const ingress = (status?.loadBalancer?.ingress ?? []).filter(({ ipMode = 'VIP' }) => ipMode === 'VIP');
+  return {
+    externalIps: ofFamily(spec.externalIPs ?? [], version),
+    loadBalancerIps: ofFamily(
+      ingress.flatMap(({ ip = '' }) => ip),
+      version,
+    ),
+    sourceRanges: sourceRanges(spec.loadBalancerSourceRanges ?? [], version),
+  };
 }
 
 const hasClusterIp = (clusterIp: string | undefined): clusterIp is string =>
   clusterIp !== undefined && clusterIp !== '' && clusterIp !== 'None';
 
 function portOf(
-  { metadata, spec = {}, status }: ServiceObject,
+  { metadata, spec = {} }: ServiceObject,
   port: ServicePortSpec,
-  { version, clusterIp }: { version: IpVersion; clusterIp: string },
+  shared: Addresses & Pick<ServicePort, 'version' | 'clusterIp'>,
 ): ServicePort[] {
   const protocol = port.protocol ?? 'TCP';
   if (!isProtocol(protocol)) return [];
-  const ingress = (status?.loadBalancer?.ingress ?? []).filter(({ ipMode = 'VIP' }) => ipMode === 'VIP');
   return [
     {
       name: `${metadata.namespace}/${metadata.name}:${port.name ?? port.port}`,
-      version,
+      ...shared,
       portName: port.name ?? '',
       protocol,
       port: port.port,
-      clusterIp,
-      externalIps: ofFamily(spec.externalIPs ?? [], version),
-      loadBalancerIps: ofFamily(
-        ingress.flatMap(({ ip = '' }) => ip),
-        version,
-      ),
-      sourceRanges: sourceRanges(spec.loadBalancerSourceRanges ?? [], version),
       nodePort: port.nodePort === 0 ? undefined : port.nodePort,
       isInternalLocal: spec.internalTrafficPolicy === 'Local',
       isExternalLocal: spec.externalTrafficPolicy === 'Local',

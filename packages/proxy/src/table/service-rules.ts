@@ -49,8 +49,14 @@ class PortRules {
     const { nodePortAddresses } = this.#settings.node;
     this.#addClusterIp(this.#frontend(clusterIp, port));
     this.#yields = true; // a cluster IP, or a node port, belongs to its Service even if another one names it as an external address
-    for (const address of externalIps) this.#addExternal(this.#frontend(address, port), this.#external());
-    for (const address of loadBalancerIps) this.#addExternal(this.#frontend(address, port), this.#guarded());
+    if (externalIps.length > 0) {
+      const external = this.#external();
+      for (const address of externalIps) this.#addExternal(this.#frontend(address, port), external);
+    }
+    if (loadBalancerIps.length > 0) {
+      const guarded = this.#guarded();
+      for (const address of loadBalancerIps) this.#addExternal(this.#frontend(address, port), guarded);
+    }
     this.#yields = false;
     for (const address of nodePort === undefined ? [] : ofFamily(nodePortAddresses, version))
       this.#addExternal(this.#frontend(address, nodePort!), this.#external());

@@ -5,6 +5,7 @@ import { addressText } from '@podwright/system';
 import { reservedCidrs } from '../services/external-addresses.ts';
 import { type NodeFacts, nodeFacts } from '../services/node-facts.ts';
 import type { EndpointSlice, ServiceObject } from '../services/objects.ts';
+import { oversized } from './service-size.ts';
 import { ServicesModel } from './services-model.ts';
 import { mergeUdpChanges } from './udp-frontends.ts';
 
@@ -95,6 +96,36 @@ test('external addresses that belong to the cluster or the node are not served, 
     served(model),
     own.map((address) => `${address} default/eve:80`),
   );
+});
+
+test('a service that needs too many rules has none, within a short time, and others keep theirs', () => {
+  const model = create();
+  const ports = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ name: `p${index}`, port: index + 1, protocol: 'TCP' }));
+  const addresses = Array.from({ length: 300 }, (_, index) => `203.0.${index >> 8}.${index & 255}`);
+  const endpoints = Array.from({ length: 10 }, (_, index) => `10.1.0.${index}`);
+  const ofService = (name: string, count: number) => ({ ...slice(name, name, endpoints), ports: ports(count) });
+  model.putService(service('large', { externalIPs: addresses, ports: ports(1000) }));
+  model.putSlice(ofService('large', 1000));
+  model.putService(service('ports', { ports: ports(20_000) }));
+  model.putSlice(ofService('ports', 20_000));
+  model.putService(service('sticky', { sessionAffinity: 'ClientIP', ports: ports(1000) }));
+  model.putSlice(ofService('sticky', 1000));
+  model.putService(service('web', { clusterIP: '10.96.0.2' }));
+  const start = performance.now();
+  model.refresh();
+  assert.ok(performance.now() - start < 2000);
+  assert.deepEqual(served(model), ['10.96.0.2 default/web:80']);
+  model.putService(service('large', { clusterIP: '10.96.0.3', ports: ports(1) }));
+  model.refresh();
+  assert.deepEqual(served(model), ['10.96.0.2 default/web:80', '10.96.0.3 default/large:p0']);
+});
+
+test('if all services together need too many rules, the largest of the largest namespace have none', () => {
+  const sizes = new Map(Array.from({ length: 10 }, (_, index) => [`eve/${index}`, 19_000 + index] as const));
+  assert.deepEqual([...oversized(new Map([...sizes, ['bank/web', 15_000]]))], ['eve/9']);
+  assert.deepEqual([...oversized(new Map([...sizes, ['bank/web', 20_001]]))], ['bank/web']);
+  assert.equal(oversized(new Map([['bank/web', 20_000]])).size, 0);
 });
 
 test('a cluster IP belongs to its service, also if an older one has it as an external address', () => {

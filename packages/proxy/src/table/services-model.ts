@@ -12,6 +12,7 @@ import { VERSIONS } from './frame.ts';
 import { emptySets, type Policy } from './names.ts';
 
 import { type RuleSettings, rulesOf, type ServiceRules } from './service-rules.ts';
+import { oversized, portId, serviceSize, slicesByPort } from './service-size.ts';
 import { noUdpChange, type UdpChange, type UdpFrontend } from './udp-frontends.ts';
 
 /** What was computed for a Service. `order`: the keys of the endpoints by number, for each list of endpoints. */
@@ -36,6 +37,8 @@ export class ServicesModel {
   readonly #serviceOfSlice = new Map<string, string>();
   readonly #computed = new Map<string, Computed>();
   readonly #marked = new Set<string>();
+  readonly #sizes = new Map<string, number>();
+  #oversized = new Set<string>();
   /** The reasons for which a Service is not, or only in part, served, as they were logged. */
   readonly #reasons = new Map<string, string>();
 
@@ -89,6 +92,7 @@ export class ServicesModel {
   /** Computes the rules of the marked Services into the ledger. Returns how their UDP frontends changed. */
   refresh(): UdpChange {
     const change = noUdpChange();
+    this.#measure();
     for (const key of this.#marked) {
       const before = this.#computed.get(key);
       const after = this.#compute(key, before);
@@ -101,6 +105,28 @@ export class ServicesModel {
 
   healthChecks(): HealthCheck[] {
     return [...this.#computed.values()].flatMap(({ health }) => health ?? []);
+  }
+
+  /** Decides which Services are too large, before any rules are made. */
+  #measure(): void {
+    if (this.#marked.size === 0) return;
+    for (const key of this.#marked) {
+      const service = this.#services.get(key);
+      if (service === undefined) this.#sizes.delete(key);
+      else this.#sizes.set(key, serviceSize(this.#portsOf(service), this.#slicesOf(key), this.#settings.node));
+    }
+    const before = this.#oversized;
+    this.#oversized = oversized(this.#sizes);
+    for (const key of [...before, ...this.#oversized])
+      if (before.has(key) !== this.#oversized.has(key)) this.#marked.add(key);
+  }
+
+  #portsOf(service: ServiceObject): ServicePort[] {
+    return servicePortsOf(withoutReserved(service, this.#settings.node.reservedCidrs).service);
+  }
+
+  #slicesOf(key: string): EndpointSlice[] {
+    return [...(this.#slices.get(key)?.values() ?? [])];
   }
 
   #compute(key: string, before: Computed | undefined): Computed | undefined {
@@ -123,18 +149,20 @@ export class ServicesModel {
 
   #rulesOfService(service: ServiceObject, owner: RuleOwner, orderBefore = new Map<string, string[]>()): Computed {
     const { node } = this.#settings;
-    const slices = [...(this.#slices.get(owner.key)?.values() ?? [])];
+    this.#report(owner.key, this.#reasonsOf(service, owner.key));
+    const ports = this.#oversized.has(owner.key) ? [] : this.#portsOf(service);
+    const slices = slicesByPort(this.#slicesOf(owner.key), ports);
     const computed: Computed = { udp: new Map(), health: undefined, order: new Map() };
     const all: ServiceRules = { elements: [], chains: [], sets: [], frontends: [] };
     const localAddresses = new Set<string>();
-    for (const port of servicePortsOf(this.#withPermittedAddresses(service, owner.key))) {
-      const endpoints = endpointsOf(slices, port, node.name);
+    for (const port of ports) {
+      const endpoints = endpointsOf(slices.get(portId(port)) ?? [], port, node.name);
       const chosen = chooseEndpoints(endpoints, policiesOf(port), node);
       const arrange = (policy: Policy) =>
         arranged(computed.order, orderBefore, { policy, port, endpoints: chosen[policy] });
       const arrangement = { ...chosen, cluster: arrange('cluster'), local: arrange('local') };
       const rules = rulesOf(port, arrangement, this.#settings);
-      all.elements.push(...rules.elements);
+      for (const element of rules.elements) all.elements.push(element);
       all.chains.push(...rules.chains);
       all.sets.push(...rules.sets);
       if (port.protocol === 'UDP') addUdp(computed.udp, rules.frontends, endpoints);
@@ -145,12 +173,13 @@ export class ServicesModel {
     return computed;
   }
 
-  #withPermittedAddresses(service: ServiceObject, key: string): ServiceObject {
-    const permitted = withoutReserved(service, this.#settings.node.reservedCidrs);
-    const { refused } = permitted;
-    const reason = `${refused.length} external addresses belong to the cluster or the node: ${refused.slice(0, 5)}`;
-    this.#report(key, refused.length === 0 ? undefined : reason);
-    return permitted.service;
+  /** Returns why a Service is not, or only in part, served. */
+  #reasonsOf(service: ServiceObject, key: string): string | undefined {
+    const { refused } = withoutReserved(service, this.#settings.node.reservedCidrs);
+    const addresses = `${refused.length} external addresses belong to the cluster or the node: ${refused.slice(0, 5)}`;
+    const size = 'its ports, addresses and endpoints, or those of all Services, need too many rules';
+    const reasons = [...(refused.length > 0 ? [addresses] : []), ...(this.#oversized.has(key) ? [size] : [])];
+    return reasons.length === 0 ? undefined : reasons.join('; ');
   }
 
   /** Logs once for which reason a Service is not, or only in part, served. */

@@ -1,0 +1,82 @@
+import type { NodeFacts } from '../services/node-facts.ts';
+import { ofFamily } from '../services/node-facts.ts';
+import type { EndpointSlice } from '../services/objects.ts';
+import { policiesOf, type ServicePort } from '../services/service-port.ts';
+
+/** Most elements and rules of one Service, and of all. 100,000 elements need about 100 MB and, in the kernel, less than a second. */
+export const MAX_SERVICE_SIZE = 20_000;
+export const MAX_TABLE_SIZE = 200_000;
+/** What an endpoint with session affinity counts: its set and its chain cost the kernel more time than elements, growing with their number. */
+const STICKY_SIZE = 80;
+
+/** The slices of a Service that have a port, each with that port only. */
+export type SlicesByPort = ReadonlyMap<string, EndpointSlice[]>;
+
+/** Returns the slices with any of the ports, by `portId`. Slices may have many ports, so that each is read once. */
+export function slicesByPort(slices: Iterable<EndpointSlice>, ports: readonly ServicePort[]): SlicesByPort {
+  const found = new Map(ports.map((port): [string, EndpointSlice[]] => [portId(port), []]));
+  for (const slice of slices)
+    for (const port of slice.ports ?? []) {
+      const id = `${slice.addressType} ${port.protocol ?? 'TCP'} ${port.name ?? ''}`;
+      found.get(id)?.push({ ...slice, ports: [port] });
+    }
+  return found;
+}
+
+/** Identifies a service port among those of a Service, as its slices do. */
+export const portId = ({ version, protocol, portName }: ServicePort): string => `IPv${version} ${protocol} ${portName}`;
+
+/** Returns an upper bound of the elements and rules that a Service needs, without making any. Stops counting above `MAX_SERVICE_SIZE`. */
+export function serviceSize(
+  ports: readonly ServicePort[],
+  slices: Iterable<EndpointSlice>,
+  { nodePortAddresses }: NodeFacts,
+): number {
+  if (ports.length > MAX_SERVICE_SIZE) return ports.length;
+  const byPort = slicesByPort(slices, ports);
+  let size = 0;
+  for (const port of ports) {
+    const { externalIps, loadBalancerIps, sourceRanges, version } = port;
+    const endpoints = (byPort.get(portId(port)) ?? []).reduce((sum, one) => sum + (one.endpoints ?? []).length, 0);
+    const nodePorts = port.nodePort === undefined ? 0 : ofFamily(nodePortAddresses, version).length;
+    const frontends = 1 + externalIps.length + loadBalancerIps.length + nodePorts;
+    const policies = Object.values(policiesOf(port)).filter((isUsed) => isUsed).length;
+    const guards = loadBalancerIps.length === 0 ? 0 : sourceRanges.length + loadBalancerIps.length;
+    size += frontends * (2 + policies * endpoints) + 1 + endpoints + guards;
+    if (port.affinityMs !== undefined) size += STICKY_SIZE * endpoints;
+    if (size > MAX_SERVICE_SIZE) return size;
+  }
+  return size;
+}
+
+/**
+ * Returns the Services, by `NAMESPACE/NAME`, that get no rules: those above `MAX_SERVICE_SIZE`, and while the others together exceed
+ * `MAX_TABLE_SIZE`, the largest one of the namespace that needs most.
+ */
+export function oversized(sizes: ReadonlyMap<string, number>): Set<string> {
+  const refused = new Set<string>();
+  const namespaces = new Map<string, { sum: number; services: [string, number][] }>();
+  let total = 0;
+  for (const [key, size] of sizes) {
+    if (size > MAX_SERVICE_SIZE) {
+      refused.add(key);
+      continue;
+    }
+    const name = key.slice(0, key.indexOf('/'));
+    const namespace = namespaces.get(name) ?? { sum: 0, services: [] };
+    namespace.sum += size;
+    namespace.services.push([key, size]);
+    namespaces.set(name, namespace);
+    total += size;
+  }
+  if (total <= MAX_TABLE_SIZE) return refused;
+  for (const { services } of namespaces.values()) services.sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1));
+  while (total > MAX_TABLE_SIZE) {
+    const most = [...namespaces.values()].reduce((a, b) => (b.sum > a.sum ? b : a));
+    const [key, size] = most.services.pop()!;
+    refused.add(key);
+    most.sum -= size;
+    total -= size;
+  }
+  return refused;
+}
