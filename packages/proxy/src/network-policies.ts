@@ -32,7 +32,7 @@ class PolicyEnforcer implements RunningProxy {
   constructor(options: NetworkPolicyOptions & { sockets: NetlinkSockets }) {
     this.#options = options;
     const { nodeName, sockets, logger, table = 'podwright-policies', checkIntervalMs } = options;
-    this.#model = new PolicyModel(nodeName);
+    this.#model = new PolicyModel(nodeName, logger);
     this.#loop = new RuleLoop({
       ...{ table, socket: sockets.open('netfilter'), ledger: this.#model.ledger, logger, checkIntervalMs },
       refresh: () => this.#model.refresh(),

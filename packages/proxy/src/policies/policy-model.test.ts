@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLogger } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { PolicyModel } from './policy-model.ts';
 
@@ -19,7 +20,7 @@ const change = (model: PolicyModel): string => {
 };
 
 test('a pod changes the rules when its address, labels or node change, and not with the rest of its status', () => {
-  const model = new PolicyModel('here');
+  const model = new PolicyModel('here', silentLogger);
   assert.ok(model.setPolicy(policy, true));
   assert.ok(model.setPod(pod('a', 1), true));
   assert.equal(change(model), 'ingress4 +1 -0, itself4 +1 -0');
@@ -34,7 +35,7 @@ test('a pod changes the rules when its address, labels or node change, and not w
 });
 
 test('pods that share the address of a node, have none or have ended are not isolated', () => {
-  const model = new PolicyModel('here');
+  const model = new PolicyModel('here', silentLogger);
   model.setPolicy(policy, true);
   model.setPod(pod('host', 1, { hostNetwork: true }), true);
   model.setPod(pod('ended', 2, {}, 'Succeeded'), true);
@@ -44,7 +45,7 @@ test('pods that share the address of a node, have none or have ended are not iso
 });
 
 test('labels of a namespace change the rules of peers that select it', () => {
-  const model = new PolicyModel('here');
+  const model = new PolicyModel('here', silentLogger);
   const namespaceSelector = { matchLabels: { team: 'x' } };
   model.setPolicy(
     { ...policy, spec: { podSelector: {}, ingress: [{ from: [{ namespaceSelector }] }] } } as never,

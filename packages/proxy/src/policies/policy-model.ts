@@ -1,21 +1,27 @@
+import type { Logger } from '@podwright/base';
 import type { KubeObject, Pod } from '@podwright/kube-api';
 import { RuleLedger } from '../ledger/rule-ledger.ts';
 import type { NetworkPolicy } from './objects.ts';
 import { type PodFacts, podFacts } from './pod-facts.ts';
 import { policyRules, policySets } from './policy-rules.ts';
 
+const TOO_LARGE = 'network policies need too many rules: their pods are isolated completely';
+
 /** The known policies, pods and namespaces, and the rules computed from them. */
 export class PolicyModel {
   readonly ledger = new RuleLedger(policySets());
   readonly #nodeName: string;
+  readonly #logger: Logger;
+  #refused = '';
   readonly #policies = new Map<string, NetworkPolicy>();
   readonly #pods = new Map<string, PodFacts>();
   readonly #namespaces = new Map<string, Record<string, string>>();
   #isMarked = false;
   #isolates = false;
 
-  constructor(nodeName: string) {
+  constructor(nodeName: string, logger: Logger) {
     this.#nodeName = nodeName;
+    this.#logger = logger;
   }
 
   /** Whether a policy isolates any pod of this node, as of the last `refresh`. */
@@ -55,8 +61,17 @@ export class PolicyModel {
     const cluster = { pods: [...this.#pods.values()], namespaces: this.#namespaces };
     const rules = policyRules([...this.#policies.values()], cluster);
     this.ledger.replace({ key: 'policies', rank: '' }, rules);
+    this.#reportRefused(rules.refused);
     this.#isMarked = false;
     this.#isolates = rules.chains.length > 0;
+  }
+
+  /** Logs once which pods are isolated completely because their policies need too many rules. */
+  #reportRefused(refused: string[]): void {
+    const text = refused.join();
+    if (text !== '' && text !== this.#refused)
+      this.#logger.warn({ refused: refused.slice(0, 10), count: refused.length }, TOO_LARGE);
+    this.#refused = text;
   }
 
   #mark(): true {

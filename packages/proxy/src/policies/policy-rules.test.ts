@@ -89,3 +89,41 @@ test('pods with the same permissions share a chain, and policies with the same p
   assert.deepEqual([count(chains), count(sets), sets.length], [2, 2, 2]);
   assert.equal(elements.filter(({ set }) => set === 'ingress4').length, 3);
 });
+
+const blocks = (count: number): PolicyPeer[] =>
+  Array.from({ length: count }, (_, index) => ({ ipBlock: { cidr: `10.${index >> 8}.${index & 255}.0/24` } }));
+const ports = (count: number): PolicyPort[] => Array.from({ length: count }, (_, index) => ({ port: index + 1 }));
+
+test('a policy that needs too many rules isolates its pods completely, and other pods have their rules', () => {
+  const large = { podSelector: { matchLabels: { app: 'a' } }, ingress: [{ from: blocks(1000), ports: ports(1000) }] };
+  const small = { podSelector: { matchLabels: { app: 'd' } }, ingress: [{ ports: ports(2) }] };
+  const pods = [a, pod('d', 4)];
+  const start = performance.now();
+  const { chains, refused, elements } = policyRules([policy(large), policy(small)], { pods, namespaces });
+  assert.ok(performance.now() - start < 1000);
+  assert.deepEqual(
+    chains.map(({ rules }) => rules.length),
+    [1, 1, 3, 3],
+  );
+  assert.deepEqual(refused, ['Ingress of 1 pods as default/a']);
+  assert.equal(elements.filter(({ set }) => set === 'ingress4').length, 2);
+});
+
+test('if all policies need too many rules, pods of the namespace that needs most are isolated', () => {
+  const pods = Array.from({ length: 8 }, (_, index) => pod(`p${index}`, index + 1));
+  const policies = pods.map(({ labels }) =>
+    policy({ podSelector: { matchLabels: labels }, ingress: [{ from: blocks(50), ports: ports(90) }] }),
+  );
+  const spec = { podSelector: {}, ingress: [{ from: blocks(40), ports: ports(90) }] };
+  const other: NetworkPolicy = { metadata: { namespace: 'other', name: 'p' }, spec };
+  const { refused } = policyRules([...policies, other], { pods: [...pods, { ...c, isLocal: true }], namespaces });
+  assert.equal(refused.length, 5);
+  assert.ok(refused.every((text) => text.includes('default/')));
+});
+
+test('a block with more exceptions than a rule may have expressions is not permitted', () => {
+  const except = (count: number) => Array.from({ length: count }, (_, index) => `10.0.${index}.0/24`);
+  const block = (count: number) => [{ ipBlock: { cidr: '10.0.0.0/8', except: except(count) } }];
+  assert.equal(permissions([{ port: 80 }], block(38)), 1);
+  assert.equal(permissions([{ port: 80 }], block(50)), 0);
+});

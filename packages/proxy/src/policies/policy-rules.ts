@@ -22,6 +22,7 @@ import { VERSIONS } from '../table/frame.ts';
 import type { NetworkPolicy, PolicyPeer, PolicyPort } from './objects.ts';
 import { type ClusterPods, type Condition, isProtocol, type PeerField, PeerSets, portsNamed } from './peers.ts';
 import { ipOf, type PodFacts } from './pod-facts.ts';
+import { ELEMENTS_AS_RULE, MAX_EXPRESSIONS, MAX_POD_RULES, refusedGroups, type SizedGroup } from './policy-size.ts';
 
 type Direction = 'Ingress' | 'Egress';
 /** A rule of a policy in either direction; `namespace` is that of the policy. */
@@ -86,30 +87,85 @@ export function policyFrame(): NftChain[] {
   ];
 }
 
+/** Rules of policies, and what is not permitted although policies say so, because it would need too many rules. */
+export type PolicyRules = TableRules & { refused: string[] };
+
 /**
  * Translates policies to rules for the pods of this node. A pod that a policy selects may be reached (or reach others) only as one of its
- * policies permits; other pods are not restricted.
+ * policies permits; other pods are not restricted. Pods whose policies need too many rules are isolated completely.
  */
-export function policyRules(policies: NetworkPolicy[], cluster: ClusterPods): TableRules {
+export function policyRules(policies: NetworkPolicy[], cluster: ClusterPods): PolicyRules {
   const peerSets = new PeerSets(cluster);
-  const rules: TableRules = { elements: [], chains: [], sets: [] };
+  const rules: PolicyRules = { elements: [], chains: [], sets: [], refused: [] };
+  const groups = groupsOf(policies, cluster);
+  const isTooLarge = ({ ruleCount }: Group) => ruleCount > MAX_POD_RULES;
+  const refused = refusedGroups(groups.filter((group) => !isTooLarge(group)));
+  for (const group of groups) {
+    const isRefused = refused.has(group) || isTooLarge(group);
+    const { name } = group.pods[0]!;
+    if (isRefused) rules.refused.push(`${group.direction} of ${group.pods.length} pods as ${group.namespace}/${name}`);
+    isolate({ ...group, rules, peerSets }, isRefused ? [] : group.policyRules);
+  }
+  for (const element of peerSets.elements) rules.elements.push(element);
+  rules.sets.push(...peerSets.sets);
+  return rules;
+}
+
+/** Pods with the same rules in a direction. */
+type Group = SizedGroup & { pods: PodFacts[]; direction: Direction; policyRules: PolicyRule[]; ruleCount: number };
+
+function groupsOf(policies: NetworkPolicy[], cluster: ClusterPods): Group[] {
+  const groups = new Map<string, Group>();
+  const selections = new Set<string>();
+  const numbers = new Map(policies.map((policy, number) => [policy, number]));
   for (const pod of cluster.pods.filter(({ isLocal }) => isLocal)) {
+    const { namespace } = pod;
     const own = policies.filter(
       ({ metadata, spec }) =>
-        metadata.namespace === pod.namespace && matchesLabelSelector(spec?.podSelector ?? {}, pod.labels),
+        metadata.namespace === namespace && matchesLabelSelector(spec?.podSelector ?? {}, pod.labels),
     );
     for (const direction of ['Ingress', 'Egress'] as const) {
       const applied = own.filter((policy) => typesOf(policy).includes(direction));
-      if (applied.length > 0)
-        isolate(
-          { pod, direction, rules, peerSets },
-          applied.flatMap((policy) => rulesIn(policy, direction)),
-        );
+      if (applied.length === 0) continue;
+      const id = JSON.stringify([direction, applied.map((policy) => numbers.get(policy)), pod.ports]);
+      const known = groups.get(id);
+      known?.pods.push(pod);
+      if (known !== undefined) continue;
+      const policyRules = applied.flatMap((policy) => rulesIn(policy, direction));
+      const ruleCount = countRules(policyRules, direction, pod);
+      const sets = ruleCount > MAX_POD_RULES ? 0 : countSets(policyRules, direction, selections);
+      const size = ruleCount + Math.ceil(cluster.pods.length / ELEMENTS_AS_RULE) * sets;
+      groups.set(id, { namespace, direction, pods: [pod], policyRules, ruleCount, size });
     }
   }
-  rules.elements.push(...peerSets.elements);
-  rules.sets.push(...peerSets.sets);
-  return rules;
+  return [...groups.values()];
+}
+
+/** Counts, without making any, the rules of a pod; stops above `MAX_POD_RULES`. */
+function countRules(policyRules: PolicyRule[], direction: Direction, pod: PodFacts): number {
+  let count = 0;
+  for (const { peers = [], ports = [] } of policyRules) {
+    const peerCount = peers.reduce((sum, { ipBlock }) => sum + 1 + (ipBlock?.except ?? []).length, 0) || 1;
+    if (peerCount * ports.length > MAX_POD_RULES) return Number.POSITIVE_INFINITY;
+    const portCount = ports.reduce((sum, { port }) => {
+      const isNamed = direction === 'Ingress' && typeof port === 'string';
+      return sum + (isNamed ? Math.max(1, pod.ports.filter(({ name }) => name === port).length) : 1);
+    }, 0);
+    count += peerCount * (portCount || 1);
+    if (count > MAX_POD_RULES) return count;
+  }
+  return count;
+}
+
+/** Counts the sets of pods and of named ports that no earlier group has. */
+function countSets(policyRules: PolicyRule[], direction: Direction, selections: Set<string>): number {
+  const before = selections.size;
+  let named = 0;
+  for (const { namespace, peers = [], ports = [] } of policyRules) {
+    for (const peer of peers) if (peer.ipBlock === undefined) selections.add(JSON.stringify([namespace, peer]));
+    if (direction === 'Egress') named += ports.filter(({ port }) => typeof port === 'string').length;
+  }
+  return selections.size - before + named;
 }
 
 /** Defaults of the API: `Ingress`, and `Egress` if the policy has egress rules. */
@@ -123,26 +179,38 @@ function rulesIn({ metadata, spec }: NetworkPolicy, direction: Direction): Polic
   return (spec?.egress ?? []).map(({ to, ports }) => ({ namespace, peers: to, ports }));
 }
 
-type Isolation = { pod: PodFacts; direction: Direction; rules: TableRules; peerSets: PeerSets };
+type Isolation = { pods: PodFacts[]; direction: Direction; rules: TableRules; peerSets: PeerSets };
 
-function isolate({ pod, direction, rules, peerSets }: Isolation, policyRules: PolicyRule[]): void {
+function isolate({ pods, direction, rules, peerSets }: Isolation, policyRules: PolicyRule[]): void {
   for (const version of VERSIONS) {
-    const ip = ipOf(pod, version);
-    if (ip === undefined) continue;
+    const reached = pods.filter((pod) => ipOf(pod, version) !== undefined);
+    const [pod] = reached;
+    if (pod === undefined) continue;
     const permitted = policyRules.flatMap((rule) => conditions({ rule, pod, direction, version, peerSets }));
     const chain = permissionChain(direction, version, permitted);
-    const names = setNames(version);
-    const key = addressBytes(ip);
-    const comment = `${pod.namespace}/${pod.name}`;
     rules.chains.push(chain);
-    rules.elements.push({ set: names[direction], key, data: { jump: chain.name }, comment });
-    rules.elements.push({ set: names.itself, key: Buffer.concat([key, key]) });
+    for (const pod of reached) addPod(pod, { direction, version, rules, chain: chain.name });
   }
 }
 
-/** Returns to the chain of policies if any condition matches, and drops the packet otherwise. */
+function addPod(
+  pod: PodFacts,
+  { direction, version, rules, chain }: { direction: Direction; version: IpVersion; rules: TableRules; chain: string },
+): void {
+  const names = setNames(version);
+  const key = addressBytes(ipOf(pod, version)!);
+  const comment = `${pod.namespace}/${pod.name}`;
+  rules.elements.push({ set: names[direction], key, data: { jump: chain }, comment });
+  rules.elements.push({ set: names.itself, key: Buffer.concat([key, key]) });
+}
+
+/**
+ * Returns to the chain of policies if any condition matches, and drops the packet otherwise. What the kernel refuses as a rule, such as a block
+ * with very many exceptions, is not permitted.
+ */
 function permissionChain(direction: Direction, version: IpVersion, permitted: Condition[]): NftChain {
-  const unique = [...new Map(permitted.map((condition) => [condition.id, condition])).values()];
+  const possible = permitted.filter(({ expressions }) => expressions.length < MAX_EXPRESSIONS);
+  const unique = [...new Map(possible.map((condition) => [condition.id, condition])).values()];
   const rules = unique.map(({ expressions }): NftRule => ({ expressions: [...expressions, ...verdict('return')] }));
   const ids = unique.map(({ id }) => id);
   return {

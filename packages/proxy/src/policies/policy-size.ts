@@ -1,0 +1,34 @@
+/** Most rules of a pod in a direction, and most rules and elements that all policies need. */
+export const MAX_POD_RULES = 5000;
+export const MAX_RULES = 20_000;
+/** As many elements of sets count as one rule: they need less memory and time. */
+export const ELEMENTS_AS_RULE = 4;
+/** NFT_RULE_MAXEXPRS (linux/netfilter/nf_tables.h). The kernel refuses the whole transaction with a larger rule. */
+export const MAX_EXPRESSIONS = 128;
+
+/** A group of pods of a namespace that share rules; `size` is an upper bound of the rules and elements that the group needs. */
+export type SizedGroup = { namespace: string; size: number };
+
+/** Returns the groups that are refused so that the others need at most `MAX_RULES`: the largest ones of the namespace that needs most. */
+export function refusedGroups<T extends SizedGroup>(groups: Iterable<T>): Set<T> {
+  const refused = new Set<T>();
+  const namespaces = new Map<string, { sum: number; groups: T[] }>();
+  let total = 0;
+  for (const group of groups) {
+    const one = namespaces.get(group.namespace) ?? { sum: 0, groups: [] };
+    one.sum += group.size;
+    one.groups.push(group);
+    namespaces.set(group.namespace, one);
+    total += group.size;
+  }
+  if (total <= MAX_RULES) return refused;
+  for (const { groups } of namespaces.values()) groups.sort((a, b) => a.size - b.size);
+  while (total > MAX_RULES) {
+    const most = [...namespaces.values()].reduce((a, b) => (b.sum > a.sum ? b : a));
+    const group = most.groups.pop()!;
+    refused.add(group);
+    most.sum -= group.size;
+    total -= group.size;
+  }
+  return refused;
+}
