@@ -1,20 +1,20 @@
 /** Services, their names and network policies on a standalone node with a Kubernetes API: rules of nf_tables, and a DNS server. */
 import { readdirSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { join } from 'node:path';
 import type { ApiServer } from '@podwright/api-server';
 import { errorMessage, ignoreFailure, type Logger } from '@podwright/base';
 import { type DnsServer, startDns } from '@podwright/dns';
 import type { KubeObject } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, SERVICES } from '@podwright/kube-client';
 import { type RunningProxy, startNetworkPolicies, startProxy } from '@podwright/proxy';
-import { addAddress, type LinkAddress, lockDirectory, NetlinkSockets, removeAddress } from '@podwright/system';
+import { addAddress, type LinkAddress, NetlinkSockets, removeAddress } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { lockServiceRange } from './service-range.ts';
 
 /** The tenth address of the default service range, as in clusters of kubeadm. */
 const DNS_OFFSET = 10;
 export const CLUSTER_DOMAIN = 'cluster.local';
-/** Nodes of one host may not serve the same range: each holds the lock in a directory named after its range. */
+/** Nodes of one host may not serve ranges that overlap: each holds the lock in a directory named after its range. */
 const LOCKS = '/run/podwright-services';
 /** The index of the loopback interface. */
 const LOOPBACK = 1;
@@ -65,7 +65,7 @@ async function openServices(
   const range = config.api.service_cidr;
   let unlock: () => void;
   try {
-    unlock = lockDirectory(join(LOCKS, range.replace('/', '-')), 'another node of this host serves the range');
+    unlock = await lockServiceRange(LOCKS, range);
   } catch (error) {
     const advice = 'Services and their names do not work; give this node a service_cidr of its own in the table api';
     logger.warn({ range, error: errorMessage(error) }, advice);
@@ -97,14 +97,19 @@ async function dnsOf(config: NodeConfig, client: KubeClient, logger: Logger) {
   const address = dnsAddressOf(config.api.service_cidr);
   const socket = new NetlinkSockets().open('route');
   const link: LinkAddress = { linkIndex: LOOPBACK, address, prefixLength: 32 };
+  let isOwn = false;
   const withdraw = async () => {
-    await socket.request([removeAddress(link)]);
-    socket.close();
+    try {
+      if (isOwn) await socket.request([removeAddress(link)]);
+    } finally {
+      socket.close();
+    }
   };
   let dns: DnsServer;
   const abort = new AbortController();
   try {
-    await socket.request([addAddress(link)]);
+    await socket.request([addAddress(link)]); // one that exists was left by an earlier process: this one holds the lock
+    isOwn = true;
     const options = { address, domain: CLUSTER_DOMAIN, upstream: '/etc/resolv.conf', clients: clientsOf(config) };
     dns = await startDns({ client, ...options, logger, signal: abort.signal });
     await reserve(client, address);

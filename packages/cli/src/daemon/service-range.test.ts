@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { lockServiceRange } from './service-range.ts';
+
+test('running nodes of a host cannot serve ranges that overlap, and a stopped node leaves its range to others', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-ranges-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const unlock = await lockServiceRange(directory, '10.96.0.0/12');
+  for (const range of ['10.96.0.0/12', '10.96.0.0/16', '10.97.1.2/24', '10.0.0.0/8'])
+    await assert.rejects(lockServiceRange(directory, range), /another node of this host serves the range/);
+  const other = await lockServiceRange(directory, '10.112.0.0/12');
+  unlock();
+  const again = await lockServiceRange(directory, '10.96.0.0/16');
+  await assert.rejects(lockServiceRange(directory, '10.96.0.0/12'), /serves the range 10\.96\.0\.0\/16/);
+  for (const end of [other, again]) end();
+});

@@ -1,0 +1,56 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAlreadyExists, PodwrightError, waitFor } from '@podwright/base';
+import { lockDirectory } from '@podwright/system';
+
+const TAKEN = 'another node of this host serves the range';
+/** Nodes that start at the same time look for each other's ranges one after another. */
+const TURN = { intervalMs: 20, limitMs: 5000 } as const;
+
+/**
+ * Locks a range of Services, an IPv4 CIDR block, for a node of this host. `directory` has a directory for each range that a node has served,
+ * which that node holds locked. Returns a function that unlocks the range. Throws `already_exists` if a running node serves a range that
+ * overlaps.
+ */
+export async function lockServiceRange(directory: string, range: string): Promise<() => void> {
+  const endTurn = await waitFor(() => tryLock(directory), {
+    intervalMs: TURN.intervalMs,
+    signal: AbortSignal.timeout(TURN.limitMs),
+  });
+  try {
+    for (const name of readdirSync(directory)) {
+      if (!overlap(name.replace('-', '/'), range)) continue;
+      const unlock = tryLock(join(directory, name));
+      if (unlock === undefined) throw new PodwrightError('already_exists', `${TAKEN} ${name.replace('-', '/')}`);
+      unlock();
+    }
+    return lockDirectory(join(directory, range.replace('/', '-')), TAKEN);
+  } finally {
+    endTurn();
+  }
+}
+
+function tryLock(directory: string): (() => void) | undefined {
+  try {
+    return lockDirectory(directory, TAKEN);
+  } catch (error) {
+    if (isAlreadyExists(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether two CIDR blocks have an address in common; false if one of the texts is none. */
+function overlap(a: string, b: string): boolean {
+  const [first, second] = [bounds(a), bounds(b)];
+  return first !== undefined && second !== undefined && first.from <= second.to && second.from <= first.to;
+}
+
+function bounds(cidr: string): { from: number; to: number } | undefined {
+  const [address = '', length = ''] = cidr.split('/');
+  const bytes = address.split('.').map(Number);
+  const size = 2 ** (32 - Number(length));
+  if (bytes.length !== 4 || !Number.isInteger(size)) return undefined;
+  const number = bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+  const from = number - (number % size);
+  return { from, to: from + size - 1 };
+}
