@@ -90,7 +90,8 @@ test('a network policy isolates pods, from the moment when it is applied', async
     `spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress]${from}}\n`;
   const address = (await place.pods()).find(({ metadata }) => metadata.name.startsWith('web-'))?.status?.podIP;
   const connects = async () =>
-    (await place.call('exec', 'db-0', '--', 'nc', '-w', '2', '-z', address!, '8080')).code === 0;
+    (await place.call('exec', 'db-0', '--', 'timeout', '2', 'wget', '-q', '-O', '-', `http://${address}:8080/`))
+      .code === 0;
   assert.ok(await connects());
   await place.ok('apply', place.file('deny.yaml', policy('deny', '')));
   await place.until(async () => !(await connects()));
