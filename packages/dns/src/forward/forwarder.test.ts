@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { silentLogger } from '@podwright/base';
+import { errorCode, silentLogger } from '@podwright/base';
 import { CLASS_IN, FLAG, RCODE, TYPE } from '../wire/numbers.ts';
 import type { AddressRecord, AuthorityRecord } from '../wire/record.ts';
 import { AnswerCache } from './answer-cache.ts';
@@ -12,6 +12,7 @@ import { Forwarder } from './forwarder.ts';
 import { type Behaviour, FakeResolver, replyBytes } from './resolver.fixture.ts';
 import { nameservers } from './resolvers.ts';
 import { lifetimeSeconds, readAnswer } from './upstream-answer.ts';
+import { WaitingClients } from './waiting-clients.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'pw-dns-'));
 after(() => rmSync(scratch, { recursive: true }));
@@ -154,6 +155,30 @@ test('one client cannot take the places of all others', async () => {
   const codes = results.map((result) => (result.status === 'rejected' ? result.reason.code : 'fulfilled'));
   assert.equal(codes.filter((code) => code === 'resource_exhausted').length, 50);
   assert.equal(codes.at(-1), 'deadline_exceeded');
+});
+
+test('clients that take all places together leave each other client its share', async () => {
+  await using parts = await forwarderTo(() => undefined);
+  const code = (answer: Promise<unknown>) => answer.then(() => undefined, errorCode);
+  const greedy = ['a', 'b', 'c', 'd'].flatMap((client) =>
+    Array.from({ length: 250 }, (_, index) => code(parts.ask(`${client}-${index}.example`, client))),
+  );
+  const modest = code(parts.ask('z.example', 'modest'));
+  assert.equal(await greedy[0], 'resource_exhausted', 'the oldest question of a client with the most places');
+  assert.equal(await modest, 'deadline_exceeded');
+  const codes = await Promise.all(greedy);
+  assert.equal(codes.filter((one) => one === 'resource_exhausted').length, 1);
+});
+
+test('places that one client after the other takes do not add up', () => {
+  const waiting = new WaitingClients();
+  const refused: AbortSignal[] = [];
+  for (let client = 0; client < 1000; client++) {
+    refused.push(waiting.enter(`one-${client}`).refused);
+    for (const _ of Array(3)) if (refused.length < 1000) refused.push(waiting.enter(`one-${client}`).refused);
+  }
+  assert.equal(refused.filter(({ aborted }) => aborted).length, 750);
+  assert.throws(() => waiting.enter('last'), { code: 'resource_exhausted' });
 });
 
 test('without resolvers, questions fail at once, until the file has one', async () => {

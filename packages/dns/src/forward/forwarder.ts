@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, raceAbort } from '@podwright/base';
 import { RCODE } from '../wire/numbers.ts';
 import { AnswerCache, questionKey, type TimedAnswer } from './answer-cache.ts';
 import { askByTcp, askByUdp, type ExchangeOptions, FORGED, type ForwardedQuestion } from './exchange.ts';
@@ -17,6 +17,9 @@ export type ForwarderOptions = {
   timeoutsMs?: readonly number[];
 };
 
+/** A question that resolvers are being asked, and how many clients wait for it. Without any, it is given up. */
+type Pending = { answer: Promise<TimedAnswer>; waiting: number; cancel: AbortController };
+
 /** Answers questions by the resolvers of a resolv.conf(5), with a cache. */
 export class Forwarder {
   readonly #logger: Logger;
@@ -24,7 +27,7 @@ export class Forwarder {
   readonly #resolvers: Resolvers;
   readonly #probes: LoopProbes;
   readonly #cache = new AnswerCache();
-  readonly #pending = new Map<string, Promise<TimedAnswer>>();
+  readonly #pending = new Map<string, Pending>();
   readonly #closed = new AbortController();
   readonly #waiting = new WaitingClients();
 
@@ -43,6 +46,7 @@ export class Forwarder {
   /** Ends the queries that are under way. */
   close(): void {
     this.#closed.abort();
+    for (const { cancel } of this.#pending.values()) cancel.abort();
   }
 
   cached(question: ForwardedQuestion): TimedAnswer | undefined {
@@ -61,24 +65,42 @@ export class Forwarder {
     const cached = this.#cache.get(question);
     if (cached !== undefined) return cached;
     if (this.#probes.isProbe(question)) throw new PodwrightError('unavailable', 'the question came back by a loop');
-    using _place = this.#waiting.enter(client);
-    return await this.#shared(question);
+    using place = this.#waiting.enter(client);
+    return await this.#shared(question, place.refused);
   }
 
   /** Clients that ask the same wait for one query. */
-  #shared(question: ForwardedQuestion): Promise<TimedAnswer> {
+  async #shared(question: ForwardedQuestion, refused: AbortSignal): Promise<TimedAnswer> {
     const key = questionKey(question);
-    const pending = this.#pending.get(key);
-    if (pending !== undefined) return pending;
-    const asking = this.#ask(question)
-      .then((answer) => this.#cache.add(question, answer))
-      .finally(() => this.#pending.delete(key));
-    this.#pending.set(key, asking);
-    return asking;
+    const pending = this.#pending.get(key) ?? this.#start(question, key);
+    pending.waiting++;
+    try {
+      return await raceAbort(pending.answer, refused);
+    } finally {
+      if (--pending.waiting === 0) {
+        pending.cancel.abort();
+        this.#forget(key, pending);
+      }
+    }
+  }
+
+  #start(question: ForwardedQuestion, key: string): Pending {
+    const cancel = new AbortController();
+    if (this.#closed.signal.aborted) cancel.abort();
+    const answer = this.#ask(question, cancel.signal).then((found) => this.#cache.add(question, found));
+    const pending = { answer, waiting: 0, cancel };
+    this.#pending.set(key, pending);
+    const forget = () => this.#forget(key, pending);
+    void answer.then(forget, forget);
+    return pending;
+  }
+
+  #forget(key: string, pending: Pending): void {
+    if (this.#pending.get(key) === pending) this.#pending.delete(key);
   }
 
   /** Asks one resolver after the other. A refusal is only returned if no other resolver has an answer. */
-  async #ask(question: ForwardedQuestion): Promise<UpstreamAnswer> {
+  async #ask(question: ForwardedQuestion, signal: AbortSignal): Promise<UpstreamAnswer> {
     let refusal: UpstreamAnswer | undefined;
     let failure: unknown = new PodwrightError('unavailable', 'no resolver is known');
     const resolvers = await this.#resolvers.usable();
@@ -86,17 +108,12 @@ export class Forwarder {
       const resolver = resolvers[attempt % Math.max(1, resolvers.length)];
       if (resolver === undefined || (refusal !== undefined && attempt >= resolvers.length)) break;
       try {
-        const answer = await askOne(question, {
-          endpoint: resolver,
-          timeoutMs,
-          withEdns: true,
-          signal: this.#closed.signal,
-        });
+        const answer = await askOne(question, { endpoint: resolver, timeoutMs, withEdns: true, signal });
         this.#resolvers.answered(resolver);
         if (answer.rcode === RCODE.NOERROR || answer.rcode === RCODE.NXDOMAIN) return answer;
         refusal = answer;
       } catch (error) {
-        if (this.#closed.signal.aborted) throw error;
+        if (signal.aborted) throw error;
         failure = error;
         this.#resolvers.failed(resolver, error);
         this.#probe(resolver); // a loop that was closed later looks like a resolver that does not answer
