@@ -7,6 +7,7 @@ import { Forwarder } from './forward/forwarder.ts';
 import { ClientNetworks } from './server/client-networks.ts';
 import { Responder } from './server/responder.ts';
 import { TcpServer } from './server/tcp-server.ts';
+import { Turns } from './server/turns.ts';
 import { serveUdp } from './server/udp-server.ts';
 import { isName } from './wire/names.ts';
 import { type DnsEndpointSlice, type DnsService, ENDPOINT_SLICES, NAMESPACES } from './zone/api-objects.ts';
@@ -102,11 +103,12 @@ async function listen(options: ListenOptions, undo: Undo): Promise<number> {
 
 async function listenOnce({ addresses, port: wanted, responder, logger }: ListenOptions, undo: Undo): Promise<number> {
   let port = wanted;
+  const turns = new Turns();
   for (const address of addresses) {
-    const udp = await serveUdp({ address, port }, responder, logger);
+    const udp = await serveUdp({ address, port }, { responder, turns, logger });
     undo.add('close the UDP socket', () => closeUdp(udp));
     port = udp.address().port;
-    const tcp = await TcpServer.listen({ address, port }, responder);
+    const tcp = await TcpServer.listen({ address, port }, { responder, turns });
     undo.add('close the TCP server', () => tcp[Symbol.asyncDispose]());
   }
   return port;

@@ -13,6 +13,13 @@ export const IDLE_MS = 10_000;
 /** Questions of a connection that are answered at the same time. More are read later. */
 export const MAX_PIPELINED = 64;
 
+/** How long queries are answered before other work of the process goes first. */
+export const TURN_MS = 5;
+
+/** Queries by UDP that wait, and those of one client. More are dropped: the client asks again. */
+export const MAX_DATAGRAMS = 4096;
+export const MAX_DATAGRAMS_PER_CLIENT = 256;
+
 /** Answers of a connection that the client has not taken; with more, it is closed. */
 export const MAX_UNSENT_BYTES = 1 << 18;
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { wrapError } from '@podwright/base';
 import type { Endpoint } from '../forward/resolvers.ts';
 import { FrameReader, framed } from '../wire/tcp-frames.ts';
@@ -12,16 +12,19 @@ import {
   MAX_UNSENT_BYTES,
 } from './limits.ts';
 import type { Responder } from './responder.ts';
+import type { Turns } from './turns.ts';
+
+type TcpOptions = { responder: Pick<Responder, 'reply'>; turns: Turns };
 
 /** A server with its open connections. */
 export class TcpServer implements AsyncDisposable {
   readonly #server: Server;
-  readonly #responder: Responder;
+  readonly #options: TcpOptions;
   readonly #connections = new Map<string, Set<Socket>>();
 
   /** Throws `failed_precondition` if the endpoint cannot be used. */
-  static async listen({ address, port }: Endpoint, responder: Responder): Promise<TcpServer> {
-    const server = new TcpServer(responder);
+  static async listen({ address, port }: Endpoint, options: TcpOptions): Promise<TcpServer> {
+    const server = new TcpServer(options);
     const listening = once(server.#server, 'listening');
     server.#server.listen({ host: address, port, exclusive: true, ipv6Only: true });
     try {
@@ -32,11 +35,15 @@ export class TcpServer implements AsyncDisposable {
     return server;
   }
 
-  private constructor(responder: Responder) {
-    this.#responder = responder;
+  private constructor(options: TcpOptions) {
+    this.#options = options;
     // a client may end its side after its last question
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -55,42 +62,68 @@ export class TcpServer implements AsyncDisposable {
       sockets.delete(socket);
       if (sockets.size === 0) this.#connections.delete(address);
     });
-    serveConnection(socket, (request) => this.#responder.reply(request, { address, isTcp: true }));
+    const { responder, turns } = this.#options;
+    serveConnection(socket, {
+      answer: (request) => responder.reply(request, { address, isTcp: true }),
+      inTurn: (piece) => turns.add(address, piece),
+    });
   }
 }
 
-function serveConnection(socket: Socket, answer: (request: Buffer) => ReturnType<Responder['reply']>): void {
+type Connection = { answer: (request: Buffer) => ReturnType<Responder['reply']>; inTurn: (piece: () => void) => void };
+
+/** Answers one question in each turn, and reads more once those that were read are answered and the client takes the answers. */
+function serveConnection(socket: Socket, { answer, inTurn }: Connection): void {
+  const requests: Buffer[] = [];
+  let next = 0;
   let pending = 0;
+  let hasTurn = false;
   let isEnded = false;
+  const proceed = () => {
+    if (socket.destroyed || hasTurn || pending >= MAX_PIPELINED || socket.writableNeedDrain) return;
+    if (next < requests.length) {
+      hasTurn = true;
+      return inTurn(takeTurn);
+    }
+    socket.resume();
+    if (pending === 0 && isEnded) socket.end();
+  };
   const send = (reply: Buffer) => {
     if (socket.destroyed) return;
     socket.write(framed(reply));
     if (socket.writableLength > MAX_UNSENT_BYTES) socket.destroy();
   };
   const later = async (reply: Promise<Buffer>) => {
-    if (++pending >= MAX_PIPELINED) socket.pause();
+    pending++;
     send(await reply);
-    if (--pending < MAX_PIPELINED) socket.resume();
-    if (pending === 0 && isEnded) socket.end();
+    pending--;
+    proceed();
   };
-  const onMessage = (request: Buffer) => {
-    const reply = answer(request);
-    if (reply === undefined) socket.destroy();
-    else if (reply instanceof Promise) void later(reply);
+  const takeTurn = () => {
+    hasTurn = false;
+    if (socket.destroyed) return;
+    const reply = answer(requests[next++]!);
+    if (next === requests.length) requests.length = next = 0;
+    if (reply === undefined) return void socket.destroy();
+    if (reply instanceof Promise) void later(reply);
     else send(reply);
+    proceed();
   };
-  const frames = new FrameReader({ maxBytes: MAX_QUERY_BYTES, onMessage });
+  const frames = new FrameReader({ maxBytes: MAX_QUERY_BYTES, onMessage: (request) => requests.push(request) });
   socket.on('error', () => socket.destroy());
+  socket.on('drain', proceed);
   socket.on('data', (chunk: Buffer) => {
     try {
       frames.add(chunk);
     } catch {
-      socket.destroy(); // a message that is too long
+      return void socket.destroy(); // a message that is too long
     }
+    socket.pause();
+    proceed();
   });
   socket.on('end', () => {
     isEnded = true;
-    if (pending === 0) socket.end();
+    proceed();
   });
   socket.setTimeout(IDLE_MS, () => socket.destroy());
 }

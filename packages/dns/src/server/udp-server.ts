@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { errorMessage, type Logger, wrapError } from '@podwright/base';
 import type { Endpoint } from '../forward/resolvers.ts';
-import { MAX_QUERY_BYTES, RECEIVE_BUFFER_BYTES } from './limits.ts';
+import { MAX_DATAGRAMS, MAX_DATAGRAMS_PER_CLIENT, MAX_QUERY_BYTES, RECEIVE_BUFFER_BYTES } from './limits.ts';
 import type { Responder } from './responder.ts';
+import type { Turns } from './turns.ts';
+
+type UdpOptions = { responder: Pick<Responder, 'reply'>; turns: Turns; logger: Logger };
 
 /** Answers queries by UDP. Throws `failed_precondition` if the endpoint cannot be used. */
-export async function serveUdp({ address, port }: Endpoint, responder: Responder, logger: Logger): Promise<Socket> {
+export async function serveUdp({ address, port }: Endpoint, { responder, turns, logger }: UdpOptions): Promise<Socket> {
   const type = isIPv6(address) ? 'udp6' : 'udp4';
   // all destinations are addresses: the default would defer each to look it up
   const lookup: SocketOptions['lookup'] = (address, _options, done) => done(null, address, type === 'udp6' ? 6 : 4);
@@ -21,14 +24,21 @@ export async function serveUdp({ address, port }: Endpoint, responder: Responder
     throw wrapError(`listen on UDP port ${port} of ${address} for DNS`, error, 'failed_precondition');
   }
   socket.on('error', (error) => logger.warn({ error: errorMessage(error) }, 'a UDP socket for DNS failed'));
-  socket.on('message', (request, from) => answerDatagram({ socket, responder, from }, request));
+  let isClosed = false;
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  socket.on('message', (request, from) => {
+    if (request.length > MAX_QUERY_BYTES || from.port === 0) return;
+    if (turns.waiting >= MAX_DATAGRAMS || turns.waitingOf(from.address) >= MAX_DATAGRAMS_PER_CLIENT) return;
+    turns.add(from.address, () => isClosed || answerDatagram({ socket, responder, from }, request));
+  });
   return socket;
 }
 
-type Datagrams = { socket: Socket; responder: Responder; from: RemoteInfo };
+type Datagrams = { socket: Socket; responder: UdpOptions['responder']; from: RemoteInfo };
 
 function answerDatagram({ socket, responder, from }: Datagrams, request: Buffer): void {
-  if (request.length > MAX_QUERY_BYTES || from.port === 0) return;
   const send = (reply: Buffer) => {
     try {
       // an answer that cannot be sent is lost like one on the way: the client asks again
