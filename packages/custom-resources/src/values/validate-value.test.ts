@@ -130,3 +130,18 @@ test('an update may keep a value that is invalid', () => {
   assert.deepEqual(errors({ a: 1, b: 'x' }, schema, { a: 1, b: 'y' }), []);
   assert.equal(errors({ a: 2, b: 'x' }, schema, { a: 1, b: 'y' }).length, 1);
 });
+
+test('an object with a million wrong values has the first errors only', () => {
+  const wrong = new Array(1_000_000).fill(0);
+  const list: JsonSchema = { type: 'array', items: { type: 'string' } };
+  const map: JsonSchema = { type: 'object', additionalProperties: { type: 'string' } };
+  for (const [value, schema] of [
+    [wrong, list],
+    [{ ...wrong.slice(0, 200_000) }, map],
+    [wrong, { allOf: Array(50).fill(list) }],
+    [wrong, { anyOf: [list], oneOf: [list] }],
+  ] as [unknown, JsonSchema][]) {
+    const found = validateValue(value, schema, { patterns: new Patterns(), path: 'spec' });
+    assert.equal(found.length, 100);
+  }
+});

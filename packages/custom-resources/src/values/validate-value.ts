@@ -23,6 +23,9 @@ export type Validation = {
   old?: unknown;
 };
 
+/** Errors that are returned of an object: one with more is not looked at further. */
+const MAX_ERRORS = 100;
+
 /** An error of a combination of schemas has no path. */
 const combined = (message: string): FieldError => invalidValue('<nil>', '', message);
 
@@ -30,7 +33,7 @@ export function validateValue(value: unknown, schema: JsonSchema, validation: Va
   const { old } = validation;
   if (old !== undefined && isSameValue(value, old)) return [];
   if (value === null) return [...typeErrors(value, schema, validation), ...enumErrors(value, schema, validation)];
-  return [
+  const errors = [
     ...typeErrors(value, schema, validation),
     ...combinationErrors(value, schema, validation),
     ...(typeof value === 'string' ? textErrors(value, schema, validation) : []),
@@ -39,6 +42,7 @@ export function validateValue(value: unknown, schema: JsonSchema, validation: Va
     ...enumErrors(value, schema, validation),
     ...(isRecord(value) ? objectErrors(value, schema, validation) : []),
   ];
+  return errors.slice(0, MAX_ERRORS);
 }
 
 function typeOf(value: unknown): string {
@@ -95,8 +99,10 @@ function listErrors(list: readonly unknown[], schema: JsonSchema, validation: Va
   const errors: FieldError[] = [];
   const oldItem = correlated(schema, old);
   if (items !== undefined)
-    for (const [index, one] of list.entries())
+    for (const [index, one] of list.entries()) {
+      if (errors.length >= MAX_ERRORS) return errors;
       errors.push(...validateValue(one, items, { ...validation, path: `${path}[${index}]`, old: oldItem(one) }));
+    }
   if (minItems !== undefined && list.length < minItems)
     errors.push(invalidValue(path, list.length, `${path} in body should have at least ${minItems} items`));
   if (maxItems !== undefined && list.length > maxItems) errors.push(tooMany(path, list.length, maxItems));
@@ -123,6 +129,7 @@ function objectErrors(object: Record<string, unknown>, schema: JsonSchema, valid
     errors.push(tooMany(path, names.length, maxProperties));
   for (const name of schema.required ?? []) if (!Object.hasOwn(object, name)) errors.push(required(below(path, name)));
   for (const name of names) {
+    if (errors.length >= MAX_ERRORS) return errors;
     const declared = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
     if (typeof declared !== 'object') continue;
     const before = isRecord(old) && Object.hasOwn(old, name) ? old[name] : undefined;
@@ -149,7 +156,7 @@ function combinationErrors(value: unknown, schema: JsonSchema, validation: Valid
     if (count === 0) errors.push(...one[0]!);
   }
   const all = results(allOf);
-  errors.push(...all.flat());
+  errors.push(...all.flat().slice(0, MAX_ERRORS));
   if (!all.every(isValid)) {
     const none = all.some(isValid) ? '' : '. None validated';
     errors.push(combined(`${shown} must validate all the schemas (allOf)${none}`));

@@ -10,19 +10,23 @@ const NO_SELECTOR = 'a null labelSelector results in matching no pod';
 
 /** Returns the warnings about a pod's scheduling constraints. `field` is the pod's spec. */
 export function schedulingWarnings(spec: JsonObject, field: Field): string[] {
-  const warnings = textEntriesAt(spec, 'nodeSelector').flatMap(([key]) => {
+  const ofSelector = textEntriesAt(spec, 'nodeSelector').flatMap(([key]) => {
     const message = deprecatedNodeLabel(key);
     return message === undefined ? [] : [`${field.at('nodeSelector').key(key).path}: ${message}`];
   });
   const node = objectAt(spec, 'affinity', 'nodeAffinity');
   const at = field.at('affinity', 'nodeAffinity');
-  for (const [index, term] of objectsAt(node, REQUIRED, 'nodeSelectorTerms').entries())
-    warnings.push(...expressionWarnings(at.at(REQUIRED, 'nodeSelectorTerms', index).path, term));
-  for (const [index, term] of objectsAt(node, PREFERRED).entries()) {
-    const preference = objectAt(term, 'preference');
-    warnings.push(...expressionWarnings(at.at(PREFERRED, index, 'preference').path, preference));
-    warnings.push(...labelValueWarnings(preference, at.at(PREFERRED, index, 'preference')));
-  }
+  const ofNodes = [
+    ...objectsAt(node, REQUIRED, 'nodeSelectorTerms').flatMap((term, index) =>
+      expressionWarnings(at.at(REQUIRED, 'nodeSelectorTerms', index).path, term),
+    ),
+    ...objectsAt(node, PREFERRED).flatMap((term, index) => {
+      const preference = objectAt(term, 'preference');
+      const place = at.at(PREFERRED, index, 'preference');
+      return [...expressionWarnings(place.path, preference), ...labelValueWarnings(preference, place)];
+    }),
+  ];
+  const warnings = [...ofSelector, ...ofNodes];
   for (const [index, constraint] of objectsAt(spec, 'topologySpreadConstraints').entries()) {
     const one = field.at('topologySpreadConstraints', index);
     const key = textAt(constraint, 'topologyKey');
