@@ -38,15 +38,8 @@ export function missedTimes(
   if (second === undefined || nowMs < second) return { sinceMs, lastMs: first, areMany: false };
   const intervalMs = second - first;
   const count = Math.floor((nowMs - first) / intervalMs) + 1;
-  const last = lastBefore(schedule, first + (count - 2) * intervalMs, nowMs);
+  const last = schedule.last(first + (count - 2) * intervalMs, nowMs);
   return { sinceMs, areMany: count > MANY, ...(last === undefined ? {} : { lastMs: last }) };
-}
-
-/** Returns the last time of the schedule after `fromMs` that is not after `nowMs`. */
-function lastBefore(schedule: Schedule, fromMs: number, nowMs: number): number | undefined {
-  let last: number | undefined;
-  for (let ms = schedule.next(fromMs); ms !== undefined && ms <= nowMs; ms = schedule.next(ms)) last = ms;
-  return last;
 }
 
 /** Returns the time until the schedule's next time, in milliseconds. */

@@ -75,3 +75,28 @@ test('times of a zone have its offset', () => {
   assert.equal(new WallClock('Asia/Kolkata').format(at), '2026-01-01T05:30:05+05:30');
   assert.equal(new WallClock('America/New_York').format(at), '2025-12-31T19:00:05-05:00');
 });
+
+test('the last time before another one is found', () => {
+  const check = (schedule: string, zone: string, [from = '', until = '', expected]: (string | undefined)[]) => {
+    const last = parseSchedule(schedule, zone).last(Date.parse(`${from}Z`), Date.parse(`${until}Z`));
+    assert.equal(last && new Date(last).toISOString().slice(0, 19), expected);
+  };
+  check('*/10 * * * *', 'UTC', ['2026-01-01T00:00:00', '2026-03-01T00:09:59', '2026-03-01T00:00:00']);
+  check('*/10 * * * *', 'UTC', ['2026-01-01T00:00:00', '2026-01-01T00:09:59', undefined]);
+  check('30 2 * * *', 'Europe/Berlin', ['2026-10-01T00:00:00', '2026-10-25T01:30:00', '2026-10-25T01:30:00']);
+  check('@every 90s', 'UTC', ['2026-01-01T00:00:07', '2026-01-01T00:03:08', '2026-01-01T00:03:07']);
+  check('@every 90s', 'UTC', ['2026-01-01T00:00:07', '2026-01-01T00:01:36', undefined]);
+});
+
+test('rare, impossible and dense schedules cost little', () => {
+  const before = process.cpuUsage();
+  const nowMs = Date.UTC(2026, 11, 20);
+  for (const text of ['0 0 31 2 *', '0 0 31 2,4,6,9,11 *', '0 0 29 2 *', ', * * * *', '* , * * *', '* * * 11,12 *'])
+    for (let round = 0; round < 20; round++) {
+      const schedule = parseSchedule(text, 'America/New_York');
+      schedule.next(nowMs);
+      schedule.last(nowMs - 608 * 86_400_000, nowMs);
+    }
+  const { user } = process.cpuUsage(before);
+  assert.ok(user < 1_500_000, `${user} µs`);
+});

@@ -5,6 +5,8 @@ import { WallClock, type WallTime } from './wall-clock.ts';
 export type Schedule = {
   /** Returns the first time of the schedule after `ms` (Unix milliseconds), or nothing if none is in the next five years. */
   next: (ms: number) => number | undefined;
+  /** Returns the last time of the schedule after `fromMs` that is not after `untilMs`, or nothing if there is none. */
+  last: (fromMs: number, untilMs: number) => number | undefined;
 };
 
 /** `isAny` is set for `*` and `?` without a step: such a field does not restrict the day. */
@@ -37,7 +39,8 @@ export function parseSchedule(text: string, zone?: string): Schedule {
   if (spec.startsWith(EVERY)) return everySchedule(spec);
   const fields = parseFields(DESCRIPTORS[spec] ?? spec);
   const clock = new WallClock(ownZone ?? zone);
-  return { next: (ms) => nextTime(fields, clock, ms) };
+  const next = (ms: number) => nextTime(fields, clock, ms);
+  return { next, last: (fromMs, untilMs) => lastTime(next, fromMs, untilMs) };
 }
 
 /** The delay counts from the last time, in whole seconds. */
@@ -45,7 +48,15 @@ function everySchedule(spec: string): Schedule {
   const delayMs = parseGoDuration(spec.slice(EVERY.length));
   if (delayMs === undefined) throw new Error(`failed to parse duration ${spec.slice(EVERY.length)}`);
   const delaySeconds = Math.max(1, Math.floor(delayMs / 1000));
-  return { next: (ms) => (Math.floor(ms / 1000) + delaySeconds) * 1000 };
+  const delay = delaySeconds * 1000;
+  const whole = (ms: number) => Math.floor(ms / 1000) * 1000;
+  return {
+    next: (ms) => whole(ms) + delay,
+    last: (fromMs, untilMs) => {
+      const count = Math.floor((untilMs - whole(fromMs)) / delay);
+      return count < 1 ? undefined : whole(fromMs) + count * delay;
+    },
+  };
 }
 
 function parseFields(spec: string): Fields {
@@ -93,6 +104,7 @@ function parseValue(text: string, { min, max, names = [] }: Bounds): number {
  * in robfig/cron. Steps are shorter than the unit that does not match, because days can be shorter or longer by a change of the clocks.
  */
 function nextTime(fields: Fields, clock: WallClock, afterMs: number): number | undefined {
+  if (fields.minute.values.size === 0 || fields.hour.values.size === 0) return undefined; // `,` is a list without values
   let ms = (Math.floor(afterMs / MINUTE_MS) + 1) * MINUTE_MS;
   const endMs = afterMs + SEARCH_MS;
   while (ms <= endMs) {
@@ -104,18 +116,48 @@ function nextTime(fields: Fields, clock: WallClock, afterMs: number): number | u
   return undefined;
 }
 
+/** Finds the last time by bisection: a schedule can have a time each minute of years. */
+function lastTime(next: Schedule['next'], fromMs: number, untilMs: number): number | undefined {
+  const nextUntil = (ms: number) => {
+    const time = next(ms);
+    return time === undefined || time > untilMs ? undefined : time;
+  };
+  let last = nextUntil(fromMs);
+  for (let endMs = untilMs; last !== undefined && last < endMs; ) {
+    const middle = last + Math.floor((endMs - last) / 2);
+    const later = nextUntil(middle);
+    if (later === undefined) endMs = middle;
+    else last = later;
+  }
+  return last;
+}
+
 /** Returns 0 if the wall time matches, else a time to go on without passing one that matches. */
-function stepOf({ minute, hour, day, month, weekday }: Fields, wall: WallTime): number {
+function stepOf(fields: Fields, wall: WallTime): number {
+  const { minute, hour } = fields;
   const leftInHour = (60 - wall.minute) * MINUTE_MS;
   const leftInDay = leftInHour + (23 - wall.hour) * HOUR_MS;
-  if (!month.values.has(wall.month)) return wall.day < 27 ? (27 - wall.day) * DAY_MS : longStep(leftInDay, leftInHour);
-  const isDay = day.values.has(wall.day);
-  const isWeekday = weekday.values.has(wall.weekday);
-  const matchesDay = day.isAny || weekday.isAny ? isDay && isWeekday : isDay || isWeekday;
-  if (!matchesDay) return longStep(leftInDay, leftInHour);
+  const days = daysUntilMatch(fields, wall);
+  // one day less, because clocks can skip a day
+  if (days > 2) return leftInDay + (days - 2) * DAY_MS;
+  if (days > 0) return longStep(leftInDay, leftInHour);
   if (!hour.values.has(wall.hour)) return leftInHour;
   for (let next = wall.minute; next < 60; next++) if (minute.values.has(next)) return (next - wall.minute) * MINUTE_MS;
   return leftInHour;
+}
+
+/** Returns the number of days until one that matches, by the calendar alone; more than the search takes if there is none. */
+function daysUntilMatch({ day, month, weekday }: Fields, wall: WallTime): number {
+  const isEither = !day.isAny && !weekday.isAny;
+  const date = new Date(Date.UTC(wall.year, wall.month - 1, wall.day));
+  for (let days = 0; days * DAY_MS <= SEARCH_MS; days++) {
+    const isDay = day.values.has(date.getUTCDate());
+    const isWeekday = weekday.values.has(date.getUTCDay());
+    const matchesDay = isEither ? isDay || isWeekday : isDay && isWeekday;
+    if (matchesDay && month.values.has(date.getUTCMonth() + 1)) return days;
+    date.setUTCDate(date.getUTCDate() + 1);
+  }
+  return SEARCH_MS / DAY_MS + 2;
 }
 
 /** Goes to two hours before midnight, then from hour to hour. */

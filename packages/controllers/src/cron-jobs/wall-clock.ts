@@ -1,5 +1,5 @@
 /** Times of a time zone, as its clocks show them. */
-export type WallTime = { month: number; day: number; weekday: number; hour: number; minute: number };
+export type WallTime = { year: number; month: number; day: number; weekday: number; hour: number; minute: number };
 
 const MINUTE_MS = 60_000;
 
@@ -24,6 +24,7 @@ export class WallClock {
   at(ms: number): WallTime {
     const wall = new Date(this.#wallMs(ms));
     return {
+      year: wall.getUTCFullYear(),
       month: wall.getUTCMonth() + 1,
       day: wall.getUTCDate(),
       weekday: wall.getUTCDay(),
