@@ -112,3 +112,13 @@ test('pods of another namespace with the UID of a ReplicaSet are neither counted
     ['foreign'],
   );
 });
+
+test('any number of replicas leaves a thousand pods that wait, and goes on when one starts', async () => {
+  await using place = new Place();
+  place.client.put(REPLICA_SETS, replicaSet(2 ** 31 - 1));
+  await place.until(() => place.status?.replicas === 1000);
+  const [pod] = await place.pods();
+  place.client.put(PODS, { ...pod!, status: testPod({ readySinceMs: Date.now() }).status });
+  await place.until(() => place.status?.replicas === 1001);
+  assert.equal((await place.pods()).length, 1001);
+});
