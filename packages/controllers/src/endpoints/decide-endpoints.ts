@@ -1,10 +1,11 @@
 /** The Endpoints object of a Service with a selector (pkg/controller/endpoint/endpoints_controller.go). Pure. */
 import { formatTime, type Pod } from '@podwright/kube-api';
 import { stableJson } from '../framework/stable-hash.ts';
+import type { EndpointPort } from '../objects/endpoint-slice.ts';
 import type { EndpointAddress, EndpointSubset, Endpoints, SubsetPort } from '../objects/endpoints.ts';
 import type { Service } from '../objects/service.ts';
 import { isReady } from '../pods/pod-state.ts';
-import { podPorts } from './pod-endpoint.ts';
+import { portsOnPods } from './pod-endpoint.ts';
 import { addressesOf, addressTypesOf, canBeEndpoint, HEADLESS_LABEL, hostnameIn, isHeadless } from './service-facts.ts';
 import { TRIGGER_TIME } from './slice-changes.ts';
 import { repacked, truncated } from './subsets.ts';
@@ -26,7 +27,8 @@ export type NewEndpoints = Omit<Endpoints, 'metadata'> & { metadata: Omit<Endpoi
 
 /** Returns the Endpoints object to write, or nothing if it is right. */
 export function decideEndpoints({ service, pods, existing, triggerMs }: EndpointsState): NewEndpoints | undefined {
-  const wanted = repacked(pods.flatMap((pod) => subsetsOf(service, pod)));
+  const portsOf = portsOnPods(service);
+  const wanted = repacked(pods.flatMap((pod) => subsetsOf(service, pod, portsOf)));
   const labels = labelsOf(service);
   const { subsets, isTruncated } = truncated(wanted);
   if (existing !== undefined && isRight(existing, { labels, subsets: wanted })) return undefined;
@@ -73,13 +75,13 @@ function subsetsText(subsets: readonly EndpointSubset[]): string {
   return stableJson(subsets).replaceAll(/,"resourceVersion":"[^"]*"/g, '');
 }
 
-function subsetsOf(service: Service, pod: Pod): EndpointSubset[] {
+function subsetsOf(service: Service, pod: Pod, portsOf: (pod: Pod) => EndpointPort[]): EndpointSubset[] {
   const { publishNotReadyAddresses = false, ports = [] } = service.spec;
   const address = canBeEndpoint(pod, publishNotReadyAddresses) ? addressOf(service, pod) : undefined;
   if (address === undefined) return [];
   const list = publishNotReadyAddresses || isReady(pod) ? 'addresses' : 'notReadyAddresses';
   if (ports.length === 0) return service.spec.clusterIP === 'None' ? [{ [list]: [address] }] : [];
-  return podPorts(pod, service).map(({ name = '', port = 0, ...rest }) => {
+  return portsOf(pod).map(({ name = '', port = 0, ...rest }) => {
     const subsetPort: SubsetPort = { ...(name === '' ? {} : { name }), port, ...rest };
     return { [list]: [address], ports: [subsetPort] };
   });

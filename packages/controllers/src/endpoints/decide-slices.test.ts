@@ -195,3 +195,14 @@ test('a changed resource version of a pod in a reference is no change', () => {
     'create 0, update 0, delete 0',
   );
 });
+
+test('many ports and pods are decided in a time that does not grow with their product', () => {
+  const ports = Array.from({ length: 20_000 }, (_, index) => ({ name: `p${index}`, port: index + 1 }));
+  const service = testService({ ports });
+  const pods = podsOf(100);
+  const start = performance.now();
+  const { create } = decide(service, pods);
+  assert.equal(decide(service, pods, [storedSlice(create[0]!, 's1')]).update.length, 0);
+  assert.ok(performance.now() - start < 1000);
+  assert.deepEqual([create.length, create[0]!.ports.length, create[0]!.endpoints.length], [1, 20_000, 100]);
+});

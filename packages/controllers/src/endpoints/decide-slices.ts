@@ -10,7 +10,7 @@ import type {
 } from '../objects/endpoint-slice.ts';
 import type { Service } from '../objects/service.ts';
 import { controllerReference } from '../pods/controller-reference.ts';
-import { podEndpoint, podPorts } from './pod-endpoint.ts';
+import { podEndpoint, portsOnPods } from './pod-endpoint.ts';
 import { addressTypesOf, canBeEndpoint, HEADLESS_LABEL, isHeadless, isOwnedBy } from './service-facts.ts';
 import {
   endpointKey,
@@ -67,16 +67,17 @@ export function decideSlices(state: SlicesState): SlicesDecision {
 function changesOfType(state: SlicesState, type: AddressType, skipped: Set<Pod>): SliceChanges {
   const { service, slices } = state;
   const groups = groupsOf(state, type, skipped);
+  const keys = new Map(slices.map((slice) => [slice, portsKey(slice.ports)]));
   const own = slices.filter((one) => isOwnedBy(one, service));
+  const ownByKey = Map.groupBy(own, (slice) => keys.get(slice)!);
   const changes = noChanges();
   for (const [key, group] of groups) {
-    const existing = own.filter(({ ports }) => portsKey(ports) === key);
-    const changed = changesOfGroup(service, existing, { ...group, type });
+    const changed = changesOfGroup(service, ownByKey.get(key) ?? [], { ...group, type });
     changes.create.push(...changed.create);
     changes.update.push(...changed.update);
     changes.delete.push(...changed.delete);
   }
-  changes.delete.push(...slices.filter((one) => !own.includes(one) || !groups.has(portsKey(one.ports))));
+  changes.delete.push(...slices.filter((one) => !isOwnedBy(one, service) || !groups.has(keys.get(one)!)));
   const withPlaceholder = slices.length === changes.delete.length ? placed(service, changes, type) : changes;
   return recycled(withPlaceholder, (one) => isOwnedBy(one, service));
 }
@@ -102,10 +103,13 @@ function groupsOf(
   skipped: Set<Pod>,
 ): Map<string, Group> {
   const groups = new Map<string, Group>();
+  const portsOf = portsOnPods(service);
+  const keys = new Map<EndpointPort[], string>();
   for (const pod of pods) {
     if (!canBeEndpoint(pod, true)) continue;
-    const ports = podPorts(pod, service);
-    const key = portsKey(ports);
+    const ports = portsOf(pod);
+    const key = keys.get(ports) ?? portsKey(ports);
+    keys.set(ports, key);
     const group = groups.get(key) ?? { ports, endpoints: new Map<string, Endpoint>() };
     groups.set(key, group);
     const node = nodeOf(pod.spec.nodeName ?? '');

@@ -2,7 +2,7 @@ import type { Node, Pod } from '@podwright/kube-api';
 import type { AddressType, Endpoint, EndpointPort } from '../objects/endpoint-slice.ts';
 import type { Service } from '../objects/service.ts';
 import { isReady } from '../pods/pod-state.ts';
-import { addressesOf, hostnameIn, targetPort } from './service-facts.ts';
+import { addressesOf, hostnameIn, type NamedPorts, namedPorts, targetPort } from './service-facts.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const CLOSE_DISTRIBUTIONS = new Set(['PreferClose', 'PreferSameZone', 'PreferSameNode']);
@@ -30,10 +30,25 @@ export function podEndpoint(pod: Pod, { service, node, addressType }: EndpointIn
   };
 }
 
-/** Returns the ports of the Service on a pod. A port whose name the pod does not have is left out. */
-export function podPorts(pod: Pod, { spec }: Service): EndpointPort[] {
+/**
+ * Returns a function for the ports of the Service on a pod, which are the same list for pods with equal ports: there may be many ports and
+ * many pods. A port whose name the pod does not have is left out.
+ */
+export function portsOnPods({ spec }: Service): (pod: Pod) => EndpointPort[] {
+  const targets = new Set((spec.ports ?? []).map(({ targetPort, protocol = 'TCP' }) => `${protocol} ${targetPort}`));
+  const known = new Map<string, EndpointPort[]>();
+  return (pod) => {
+    const named = namedPorts(pod);
+    const id = JSON.stringify([...named].filter(([name]) => targets.has(name)).sort());
+    const ports = known.get(id) ?? portsWith(named, spec);
+    known.set(id, ports);
+    return ports;
+  };
+}
+
+function portsWith(named: NamedPorts, spec: Service['spec']): EndpointPort[] {
   return (spec.ports ?? []).flatMap((servicePort) => {
-    const port = targetPort(pod, servicePort);
+    const port = targetPort(named, servicePort);
     const { name = '', protocol = 'TCP', appProtocol } = servicePort;
     return port === undefined ? [] : [{ name, port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }];
   });

@@ -49,13 +49,21 @@ export function addressTypesOf(service: Service): AddressType[] {
 
 /** Returns the number of the pod's port that the Service means: its number, or that of the container's port with its name and protocol. */
 export function targetPort(
-  { spec }: Pod,
+  named: NamedPorts,
   { targetPort: target, port, protocol = 'TCP' }: ServicePort,
 ): number | undefined {
-  if (typeof target !== 'string') return target ?? port;
+  return typeof target === 'string' ? named.get(`${protocol} ${target}`) : (target ?? port);
+}
+
+/** The numbers of a pod's ports by `PROTOCOL NAME`; of several with the same name the first one counts. */
+export type NamedPorts = ReadonlyMap<string, number>;
+
+export function namedPorts({ spec }: Pod): NamedPorts {
   const containers = [...spec.containers, ...(spec.initContainers ?? []).filter(isSidecar)];
   const ports = containers.flatMap((container) => container.ports ?? []);
-  return ports.find((one) => one.name === target && (one.protocol ?? 'TCP') === protocol)?.containerPort;
+  return new Map(
+    ports.reverse().map(({ name = '', protocol = 'TCP', containerPort }) => [`${protocol} ${name}`, containerPort]),
+  );
 }
 
 /** Whether the owner reference is one to the Service. */

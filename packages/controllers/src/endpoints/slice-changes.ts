@@ -14,7 +14,7 @@ export const noChanges = (): SliceChanges => ({ create: [], update: [], delete: 
 export function portsKey(ports: readonly EndpointPort[] | null | undefined): string {
   return (ports ?? [])
     .map(({ name = '', port, protocol = 'TCP', appProtocol }) =>
-      stableJson([name, port, protocol, appProtocol ?? null]),
+      JSON.stringify([name, port, protocol, appProtocol ?? null]),
     )
     .sort()
     .join();
