@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LinearPattern } from './linear-pattern.ts';
+import { Patterns } from './patterns.ts';
 
 test('patterns match as in Go', () => {
   const cases: [pattern: string, matching: string[], other: string[]][] = [
@@ -57,7 +58,26 @@ test('patterns that need exponential time in JavaScript take little time', () =>
   assert.ok(performance.now() - startMs < 5000);
 });
 
+test('the matches of an object take bounded time together', () => {
+  const startMs = performance.now();
+  const patterns = new Patterns();
+  const budget = patterns.budget();
+  const text = 'a'.repeat(100_000);
+  for (let count = 0; count < 20; count++) assert.ok(!patterns.matches('.{0,1000}x$', text, budget));
+  assert.ok(!patterns.matches('^a', 'a', budget));
+  assert.ok(patterns.matches('^[a-z]([-a-z]*[a-z])?$', text, patterns.budget()));
+  assert.ok(performance.now() - startMs < 10_000);
+});
+
 test('patterns whose repetitions multiply are rejected', () => {
-  assert.throws(() => new LinearPattern('((a{100}){100}){100}'), { message: /nests repetitions too deeply/ });
+  const startMs = performance.now();
+  for (const pattern of ['((a{100}){100}){100}', '(((){200}){1000}){1000}', '((a{2}|b){10,}c){51}', '(?:a{500}){0,3}'])
+    assert.throws(() => new LinearPattern(pattern), { message: /invalid repeat count: `\{[\d,]+\}`/ }, pattern);
+  for (const pattern of ['(a{10}){100}', '(a{2,}){500}', '(a{1000}){0}', '(a+){1000}', '((a{1000})?)*'])
+    assert.ok(new LinearPattern(pattern), pattern);
+  for (const pattern of ['(a{1000}){1}'.repeat(30), '(){1000}'.repeat(2000)])
+    assert.throws(() => new LinearPattern(pattern), { message: /nests repetitions too deeply/ });
+  assert.throws(() => new LinearPattern('a*'.repeat(500_000)), { message: /too large/ });
+  assert.ok(performance.now() - startMs < 2000);
   assert.throws(() => new LinearPattern('('.repeat(1000)), { message: /nests too deeply/ });
 });

@@ -15,8 +15,15 @@ type Instruction =
 /** Repetitions are copies, so this bounds the time that each character takes. */
 const MAX_INSTRUCTIONS = 20_000;
 
+/** Nodes of the syntax that are compiled, copies included. Some, such as `()`, need no instruction. */
+const MAX_COMPILED_NODES = 5 * MAX_INSTRUCTIONS;
+
+/** Steps that matches may take: instructions that are reached, for each character. */
+export type MatchBudget = { steps: number };
+
 export class LinearPattern {
   readonly #program: Instruction[] = [];
+  #compiledNodes = 0;
   readonly #start: number;
 
   /** Throws `PatternError` for a pattern that Go rejects, or that is too large. */
@@ -24,13 +31,14 @@ export class LinearPattern {
     this.#start = this.#compile(parsePattern(pattern), this.#add('match'));
   }
 
-  /** Whether any part of the text matches. */
-  test(text: string): boolean {
+  /** Whether any part of the text matches. Without steps that are left, none does. */
+  test(text: string, budget: MatchBudget = { steps: Infinity }): boolean {
     const chars = [...text];
     let current = new Set<number>();
     for (let index = 0; index <= chars.length; index++) {
       const [before = '', after = ''] = [chars[index - 1], chars[index]];
-      const reached = this.#closure([...current, this.#start], before, after);
+      const reached = this.#closure([...current, this.#start], { before, after, budget });
+      if (budget.steps < 0) return false;
       if (reached === undefined) return true;
       current = new Set();
       if (index < chars.length)
@@ -40,11 +48,12 @@ export class LinearPattern {
   }
 
   /** Returns the reading instructions that can be reached without reading, or `undefined` if the match is complete. */
-  #closure(from: readonly number[], before: string, after: string) {
+  #closure(from: readonly number[], { before, after, budget }: { before: string; after: string; budget: MatchBudget }) {
     const seen = new Set<number>();
     const reading: { read: (char: string) => boolean; next: number }[] = [];
     const waiting = [...from];
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      budget.steps--;
       if (seen.has(at)) continue;
       seen.add(at);
       const instruction = this.#program[at]!;
@@ -57,12 +66,13 @@ export class LinearPattern {
   }
 
   #add(instruction: Instruction): number {
-    if (this.#program.length >= MAX_INSTRUCTIONS) throw new PatternError('expression nests repetitions too deeply');
+    if (this.#program.length >= MAX_INSTRUCTIONS) throw tooLarge();
     return this.#program.push(instruction) - 1;
   }
 
   /** Returns where the instructions for a node start. They continue at `next`. */
   #compile(node: PatternNode, next: number): number {
+    if (++this.#compiledNodes > MAX_COMPILED_NODES) throw tooLarge();
     switch (node.kind) {
       case 'char':
         return this.#add({ read: node.matches, next });
@@ -88,3 +98,5 @@ export class LinearPattern {
     return after;
   }
 }
+
+const tooLarge = () => new PatternError('expression nests repetitions too deeply');

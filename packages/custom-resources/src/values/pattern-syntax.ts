@@ -11,13 +11,19 @@ export type PatternNode =
 type Flags = { ignoresCase: boolean; multiline: boolean; dotAll: boolean };
 
 const REPETITION = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
+/** Of a repetition, and of the product of those that are nested, as in Go. */
 const MAX_REPEAT = 1000;
+/** Characters of a pattern, which bounds the time to read it. */
+const MAX_LENGTH = 20_000;
+/** Characters that a repetition can have. */
+const MAX_REPETITION_LENGTH = 24;
 const MAX_DEPTH = 200;
 
 const isWord = (char: string) => /^\w$/.test(char);
 
 /** Throws `PatternError`. */
 export function parsePattern(pattern: string): PatternNode {
+  if (pattern.length > MAX_LENGTH) throw fault('expression too large', '');
   const parser = new PatternParser(pattern);
   const node = parser.choice({ ignoresCase: false, multiline: false, dotAll: false }, 0);
   if (!parser.isAtEnd) throw new PatternError(`error parsing regexp: unexpected ): \`${pattern}\``);
@@ -27,6 +33,8 @@ export function parsePattern(pattern: string): PatternNode {
 class PatternParser {
   readonly #chars: readonly string[];
   #index = 0;
+  /** How many copies nested repetitions make of a part of each node, at most. */
+  readonly #copies = new Map<PatternNode, number>();
 
   constructor(pattern: string) {
     this.#chars = [...pattern];
@@ -107,9 +115,9 @@ class PatternParser {
   }
 
   #repeated(atom: PatternNode): PatternNode {
-    const text = this.#match(REPETITION);
+    const text = this.#repetition();
     if (text === undefined) return atom;
-    const nested = this.#match(REPETITION);
+    const nested = this.#repetition();
     if (nested !== undefined) throw fault('invalid nested repetition operator', `${text}${nested}`);
     const [, from, comma, to] = /^\{(\d+)(,?)(\d*)\}/.exec(text) ?? [];
     const simple = { '*': [0, Infinity], '+': [1, Infinity], '?': [0, 1] }[text[0]!];
@@ -117,7 +125,24 @@ class PatternParser {
     const max = simple?.[1] ?? (comma === '' ? min : to === '' ? Infinity : Number(to));
     const isTooLarge = min > MAX_REPEAT || (max !== Infinity && max > MAX_REPEAT);
     if (isTooLarge || min > max) throw fault('invalid repeat count', text);
-    return { kind: 'repeat', part: atom, min, max };
+    const node: PatternNode = { kind: 'repeat', part: atom, min, max };
+    if (this.#copiesOf(node) > MAX_REPEAT) throw fault('invalid repeat count', text);
+    return node;
+  }
+
+  #repetition(): string | undefined {
+    return '*+?{'.includes(this.#peek() || ' ') ? this.#match(REPETITION, MAX_REPETITION_LENGTH) : undefined;
+  }
+
+  #copiesOf(node: PatternNode): number {
+    const known = this.#copies.get(node);
+    if (known !== undefined) return known;
+    const parts = node.kind === 'sequence' ? node.parts : node.kind === 'choice' ? node.options : [];
+    let copies = parts.reduce((most, part) => Math.max(most, this.#copiesOf(part)), 1);
+    if (node.kind === 'repeat' && node.max > 0)
+      copies = Math.max(1, node.max === Infinity ? node.min : node.max) * this.#copiesOf(node.part);
+    this.#copies.set(node, copies);
+    return copies;
   }
 
   #escape(flags: Flags): PatternNode {
@@ -156,7 +181,7 @@ class PatternParser {
     let text = '';
     for (let first = true; first || this.#peek() !== ']'; first = false) {
       if (this.isAtEnd) throw fault('missing closing ]', this.#chars.join(''));
-      const named = this.#match(/^\[:\^?\w+:\]/);
+      const named = this.#peek() === '[' ? this.#match(/^\[:\^?\w+:\]/) : undefined;
       if (named !== undefined) text += posixClass(named);
       else {
         const char = this.#next();
@@ -171,7 +196,7 @@ class PatternParser {
 
   #peek = (): string => this.#chars[this.#index] ?? '';
   #next = (): string => this.#chars[this.#index++] ?? '';
-  #rest = (): string => this.#chars.slice(this.#index, this.#index + 1000).join('');
+  #rest = (length = 1000): string => this.#chars.slice(this.#index, this.#index + length).join('');
 
   #skip(char: string): boolean {
     if (this.#peek() !== char) return false;
@@ -179,8 +204,8 @@ class PatternParser {
     return true;
   }
 
-  #match(expression: RegExp): string | undefined {
-    const found = expression.exec(this.#rest())?.[0];
+  #match(expression: RegExp, length?: number): string | undefined {
+    const found = expression.exec(this.#rest(length))?.[0];
     if (found !== undefined) this.#index += [...found].length;
     return found;
   }

@@ -12,16 +12,21 @@ import {
 } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
 import { hasFormat } from './formats.ts';
+import type { MatchBudget } from './linear-pattern.ts';
 import { numberErrors, numberFormat } from './number-errors.ts';
 import type { Patterns } from './patterns.ts';
 
 export type Validation = {
   patterns: Patterns;
+  /** Of the whole object, from its first value on. */
+  budget?: MatchBudget;
   /** The path of the value, such as `spec.a[0]`. '' for the object itself. */
   path: string;
   /** The value before an update. An invalid value may remain as it is. */
   old?: unknown;
 };
+
+type Budgeted = Validation & { budget: MatchBudget };
 
 /** Errors that are returned of an object: one with more is not looked at further. */
 const MAX_ERRORS = 100;
@@ -29,7 +34,8 @@ const MAX_ERRORS = 100;
 /** An error of a combination of schemas has no path. */
 const combined = (message: string): FieldError => invalidValue('<nil>', '', message);
 
-export function validateValue(value: unknown, schema: JsonSchema, validation: Validation): FieldError[] {
+export function validateValue(value: unknown, schema: JsonSchema, options: Validation): FieldError[] {
+  const validation = { ...options, budget: options.budget ?? options.patterns.budget() };
   const { old } = validation;
   if (old !== undefined && isSameValue(value, old)) return [];
   if (value === null) return [...typeErrors(value, schema, validation), ...enumErrors(value, schema, validation)];
@@ -67,14 +73,14 @@ function typeErrors(value: unknown, schema: JsonSchema, { path }: Validation): F
 const wrongType = (path: string, expected: string, found: string): FieldError =>
   typeInvalid(path, found, `${path} in body must be of type ${expected}: ${JSON.stringify(found)}`);
 
-function textErrors(text: string, schema: JsonSchema, { path, patterns }: Validation): FieldError[] {
+function textErrors(text: string, schema: JsonSchema, { path, patterns, budget }: Budgeted): FieldError[] {
   const { minLength, maxLength, pattern, format } = schema;
   const errors: FieldError[] = [];
   const length = [...text].length;
   const say = (problem: string) => invalidValue(path, text, `${path} in body ${problem}`);
   if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
   if (minLength !== undefined && length < minLength) errors.push(say(`should be at least ${minLength} chars long`));
-  if (pattern !== undefined && pattern !== '' && !patterns.matches(pattern, text))
+  if (pattern !== undefined && pattern !== '' && !patterns.matches(pattern, text, budget))
     errors.push(say(`should match '${pattern}'`));
   if (format !== undefined && format !== '' && !hasFormat(text, format))
     errors.push(typeInvalid(path, text, `${path} in body must be of type ${format}: ${JSON.stringify(text)}`));
