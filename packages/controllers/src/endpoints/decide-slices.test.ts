@@ -204,5 +204,5 @@ test('many ports and pods are decided in a time that does not grow with their pr
   const { create } = decide(service, pods);
   assert.equal(decide(service, pods, [storedSlice(create[0]!, 's1')]).update.length, 0);
   assert.ok(performance.now() - start < 1000);
-  assert.deepEqual([create.length, create[0]!.ports.length, create[0]!.endpoints.length], [1, 20_000, 100]);
+  assert.deepEqual([create.length, create[0]!.ports?.length, create[0]!.endpoints.length], [1, 20_000, 100]);
 });
