@@ -27,7 +27,7 @@ export type NewEndpoints = Omit<Endpoints, 'metadata'> & { metadata: Omit<Endpoi
 
 /** Returns the Endpoints object to write, or nothing if it is right. */
 export function decideEndpoints({ service, pods, existing, triggerMs }: EndpointsState): NewEndpoints | undefined {
-  const portsOf = portsOnPods(service);
+  const portsOf = subsetPorts(service);
   const wanted = repacked(pods.flatMap((pod) => subsetsOf(service, pod, portsOf)));
   const labels = labelsOf(service);
   const { subsets, isTruncated } = truncated(wanted);
@@ -75,17 +75,33 @@ function subsetsText(subsets: readonly EndpointSubset[]): string {
   return stableJson(subsets).replaceAll(/,"resourceVersion":"[^"]*"/g, '');
 }
 
-function subsetsOf(service: Service, pod: Pod, portsOf: (pod: Pod) => EndpointPort[]): EndpointSubset[] {
+function subsetsOf(service: Service, pod: Pod, portsOf: (pod: Pod) => SubsetPort[]): EndpointSubset[] {
   const { publishNotReadyAddresses = false, ports = [] } = service.spec;
   const address = canBeEndpoint(pod, publishNotReadyAddresses) ? addressOf(service, pod) : undefined;
   if (address === undefined) return [];
   const list = publishNotReadyAddresses || isReady(pod) ? 'addresses' : 'notReadyAddresses';
   if (ports.length === 0) return service.spec.clusterIP === 'None' ? [{ [list]: [address] }] : [];
-  return portsOf(pod).map(({ name = '', port = 0, ...rest }) => {
-    const subsetPort: SubsetPort = { ...(name === '' ? {} : { name }), port, ...rest };
-    return { [list]: [address], ports: [subsetPort] };
-  });
+  const podPorts = portsOf(pod);
+  return podPorts.length === 0 ? [] : [{ [list]: [address], ports: podPorts }];
 }
+
+/** Returns a function for the ports of the Service on a pod, the same list for pods with equal ports. */
+function subsetPorts(service: Service): (pod: Pod) => SubsetPort[] {
+  const portsOf = portsOnPods(service);
+  const known = new Map<EndpointPort[], SubsetPort[]>();
+  return (pod) => {
+    const ports = portsOf(pod);
+    const converted = known.get(ports) ?? ports.map(subsetPort);
+    known.set(ports, converted);
+    return converted;
+  };
+}
+
+const subsetPort = ({ name = '', port = 0, ...rest }: EndpointPort): SubsetPort => ({
+  ...(name === '' ? {} : { name }),
+  port,
+  ...rest,
+});
 
 function addressOf(service: Service, pod: Pod): EndpointAddress | undefined {
   const [family] = familyOf(service, pod);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EndpointSubset } from '../objects/endpoints.ts';
+import { decideEndpoints } from './decide-endpoints.ts';
+import { addressedPod, testService } from './endpoints.fixture.ts';
 import { repacked, truncated } from './subsets.ts';
 
 const address = (ip: string, uid = ip) => ({ ip, targetRef: { uid } });
@@ -69,4 +71,21 @@ test('of more than 1,000 addresses ready ones are kept, in proportion', () => {
     '750+0',
     '250+0',
   ]);
+});
+
+test('many ports and pods are decided in a time that does not grow with their product', () => {
+  const ports = Array.from({ length: 10_000 }, (_, index) => ({ name: `p${index}`, port: index + 1 }));
+  const pods = Array.from({ length: 100 }, (_, index) => addressedPod({ name: `p${index}`, ips: [`10.1.0.${index}`] }));
+  const start = performance.now();
+  const endpoints = decideEndpoints({
+    service: testService({ ports }),
+    pods,
+    existing: undefined,
+    triggerMs: undefined,
+  });
+  assert.ok(performance.now() - start < 2000);
+  assert.deepEqual(
+    endpoints!.subsets!.map((one) => [one.addresses!.length, one.ports!.length]),
+    [[100, 10_000]],
+  );
 });

@@ -13,23 +13,41 @@ type Addresses = Map<string, { address: EndpointAddress; isReady: boolean }>;
  * Addresses without ports are kept.
  */
 export function repacked(subsets: readonly EndpointSubset[]): EndpointSubset[] {
-  const known = new Map<string, EndpointAddress>();
-  const byPort = new Map<string, { port: SubsetPort | undefined; addresses: Addresses }>();
-  for (const subset of subsets) {
-    const ports = subset.ports ?? [];
-    for (const port of ports.length === 0 ? [undefined] : ports) {
-      const key = port === undefined ? '' : stableJson(port);
-      const { addresses } = inserted(byPort, key, { port, addresses: new Map() });
+  const known = knownAddresses(subsets);
+  const merged = new Map<string, { ports: KeyedPort[]; addresses: Addresses }>();
+  for (const { ports, subsets: own } of withSameSubsets(subsets)) {
+    const addresses: Addresses = new Map();
+    for (const subset of own) {
       for (const one of subset.addresses ?? []) addAddress(addresses, known, { address: one, isReady: true });
       for (const one of subset.notReadyAddresses ?? []) addAddress(addresses, known, { address: one, isReady: false });
     }
+    const one = inserted(merged, addressesKey(addresses), { ports: [], addresses });
+    for (const keyed of ports) if (keyed.port !== undefined) one.ports.push(keyed);
   }
-  const merged = new Map<string, { ports: SubsetPort[]; addresses: Addresses }>();
-  for (const { port, addresses } of byPort.values()) {
-    const { ports } = inserted(merged, addressesKey(addresses), { ports: [], addresses });
-    if (port !== undefined) ports.push(port);
-  }
-  return [...merged.values()].map(subsetOf).sort((a, b) => compareTexts(stableJson(a), stableJson(b)));
+  return sortedBy([...merged.values()].map(subsetOf), stableJson);
+}
+
+/** A port, and the text by which ports are compared; '' for no port. */
+type KeyedPort = { key: string; port: SubsetPort | undefined };
+
+/**
+ * Returns ports with the subsets that have them, together those that are in the same subsets: there may be many ports and many subsets with
+ * the same list of ports.
+ */
+function withSameSubsets(subsets: readonly EndpointSubset[]): { ports: KeyedPort[]; subsets: EndpointSubset[] }[] {
+  const lists = new Map<EndpointSubset['ports'], EndpointSubset[]>();
+  for (const subset of subsets) inserted(lists, subset.ports, []).push(subset);
+  const byPort = new Map<string, KeyedPort & { lists: Set<number> }>();
+  for (const [number, ports] of [...lists.keys()].entries())
+    for (const port of (ports ?? []).length === 0 ? [undefined] : ports!) {
+      const key = port === undefined ? '' : stableJson(port);
+      inserted(byPort, key, { key, port, lists: new Set() }).lists.add(number);
+    }
+  const ofList = [...lists.values()];
+  return [...Map.groupBy(byPort.values(), (port) => [...port.lists].join()).values()].map((ports) => ({
+    ports,
+    subsets: [...ports[0]!.lists].flatMap((number) => ofList[number]!),
+  }));
 }
 
 /** Returns at most 1,000 addresses, ready ones first, of each subset a part in proportion. */
@@ -53,15 +71,24 @@ export function truncated(subsets: readonly EndpointSubset[]): { subsets: Endpoi
   return { subsets: cut, isTruncated: true };
 }
 
+/** Returns the first of the addresses with the same IP address and pod. */
+function knownAddresses(subsets: readonly EndpointSubset[]): Map<string, EndpointAddress> {
+  const known = new Map<string, EndpointAddress>();
+  for (const { addresses = [], notReadyAddresses = [] } of subsets)
+    for (const address of [...addresses, ...notReadyAddresses]) inserted(known, addressKey(address), address);
+  return known;
+}
+
+const addressKey = ({ ip, targetRef }: EndpointAddress): string => `${ip} ${targetRef?.uid ?? ''}`;
+
 function addAddress(
   addresses: Addresses,
-  known: Map<string, EndpointAddress>,
+  known: ReadonlyMap<string, EndpointAddress>,
   { address, isReady }: { address: EndpointAddress; isReady: boolean },
 ): void {
-  const key = `${address.ip} ${address.targetRef?.uid ?? ''}`;
-  const first = inserted(known, key, address);
+  const key = addressKey(address);
   const before = addresses.get(key)?.isReady ?? true;
-  addresses.set(key, { address: first, isReady: before && isReady });
+  addresses.set(key, { address: known.get(key) ?? address, isReady: before && isReady });
 }
 
 function addressesKey(addresses: Addresses): string {
@@ -71,14 +98,14 @@ function addressesKey(addresses: Addresses): string {
     .join();
 }
 
-function subsetOf({ ports, addresses }: { ports: SubsetPort[]; addresses: Addresses }): EndpointSubset {
+function subsetOf({ ports, addresses }: { ports: KeyedPort[]; addresses: Addresses }): EndpointSubset {
   const sorted = [...addresses.values()].sort((a, b) => compareAddresses(a.address, b.address));
   const ready = sorted.filter(({ isReady }) => isReady).map(({ address }) => address);
   const notReady = sorted.filter(({ isReady }) => !isReady).map(({ address }) => address);
   return {
     ...(ready.length === 0 ? {} : { addresses: ready }),
     ...(notReady.length === 0 ? {} : { notReadyAddresses: notReady }),
-    ...(ports.length === 0 ? {} : { ports: ports.sort((a, b) => compareTexts(stableJson(a), stableJson(b))) }),
+    ...(ports.length === 0 ? {} : { ports: sortedBy(ports, ({ key }) => key).flatMap(({ port }) => port ?? []) }),
   };
 }
 
@@ -86,11 +113,16 @@ function compareAddresses(a: EndpointAddress, b: EndpointAddress): number {
   return compareTexts(a.ip, b.ip) || compareTexts(a.targetRef?.uid ?? '', b.targetRef?.uid ?? '');
 }
 
+function sortedBy<T>(values: readonly T[], textOf: (value: T) => string): T[] {
+  const keyed = values.map((value) => ({ value, text: textOf(value) }));
+  return keyed.sort((a, b) => compareTexts(a.text, b.text)).map(({ value }) => value);
+}
+
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function inserted<V>(map: Map<string, V>, key: string, fresh: V): V {
+function inserted<K, V>(map: Map<K, V>, key: K, fresh: V): V {
   const known = map.get(key) ?? fresh;
   map.set(key, known);
   return known;
