@@ -5,7 +5,8 @@ import { lockDirectory } from '@podwright/system';
 
 const TAKEN = 'another node of this host serves the range';
 /** Nodes that start at the same time look for each other's ranges one after another. */
-const TURN = { intervalMs: 20, limitMs: 5000 } as const;
+const TURN_INTERVAL_MS = 20;
+const TURN_LIMIT_MS = 5000;
 
 /**
  * Locks a range of Services, an IPv4 CIDR block, for a node of this host. `directory` has a directory for each range that a node has served,
@@ -14,8 +15,8 @@ const TURN = { intervalMs: 20, limitMs: 5000 } as const;
  */
 export async function lockServiceRange(directory: string, range: string): Promise<() => void> {
   const endTurn = await waitFor(() => tryLock(directory), {
-    intervalMs: TURN.intervalMs,
-    signal: AbortSignal.timeout(TURN.limitMs),
+    intervalMs: TURN_INTERVAL_MS,
+    signal: AbortSignal.timeout(TURN_LIMIT_MS),
   });
   try {
     for (const name of readdirSync(directory)) {

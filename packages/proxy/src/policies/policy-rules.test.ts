@@ -105,7 +105,7 @@ test('a policy that needs too many rules isolates its pods completely, and other
     chains.map(({ rules }) => rules.length),
     [1, 1, 3, 3],
   );
-  assert.deepEqual(refused, ['Ingress of 1 pods as default/a']);
+  assert.deepEqual(refused, ['Ingress of 1 pod as default/a']);
   assert.equal(elements.filter(({ set }) => set === 'ingress4').length, 2);
 });
 

@@ -1,3 +1,4 @@
+import { counted } from '@podwright/base';
 import { matchesLabelSelector } from '@podwright/kube-api';
 import {
   addressBytes,
@@ -103,7 +104,8 @@ export function policyRules(policies: NetworkPolicy[], cluster: ClusterPods): Po
   for (const group of groups) {
     const isRefused = refused.has(group) || isTooLarge(group);
     const { name } = group.pods[0]!;
-    if (isRefused) rules.refused.push(`${group.direction} of ${group.pods.length} pods as ${group.namespace}/${name}`);
+    if (isRefused)
+      rules.refused.push(`${group.direction} of ${counted(group.pods.length, 'pod')} as ${group.namespace}/${name}`);
     isolate({ ...group, rules, peerSets }, isRefused ? [] : group.policyRules);
   }
   for (const element of peerSets.elements) rules.elements.push(element);

@@ -176,7 +176,7 @@ export class ServicesModel {
   /** Returns why a Service is not, or only in part, served. */
   #reasonsOf(service: ServiceObject, key: string): string | undefined {
     const { refused } = withoutReserved(service, this.#settings.node.reservedCidrs);
-    const addresses = `${refused.length} external addresses belong to the cluster or the node: ${refused.slice(0, 5)}`;
+    const addresses = `external addresses that belong to the cluster or the node: ${refused.slice(0, 5)}`;
     const size = 'its ports, addresses and endpoints, or those of all Services, need too many rules';
     const reasons = [...(refused.length > 0 ? [addresses] : []), ...(this.#oversized.has(key) ? [size] : [])];
     return reasons.length === 0 ? undefined : reasons.join('; ');
