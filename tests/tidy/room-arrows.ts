@@ -147,7 +147,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   'kube-api': {
     defaults: ['objects', 'pods', 'values'],
-    events: ['objects'],
+    events: ['objects', 'values'],
     manifest: ['defaults', 'objects', 'pods', 'schema', 'text', 'validation'],
     objects: [],
     pods: ['objects', 'values'],

@@ -13,6 +13,7 @@ export {
   nodeSubject,
   type RecordedEvent,
 } from './events/event-recorder.ts';
+export { PodEvents } from './events/pod-events.ts';
 export { type FieldPath, formatFieldPath, IssueList } from './issue.ts';
 export { type Finding, ObjectFindings } from './manifest/finding.ts';
 export { ignoredFields } from './manifest/ignored-fields.ts';

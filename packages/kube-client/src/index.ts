@@ -10,7 +10,6 @@ export {
 export { type RateLimit, withRateLimit } from './client/rate-limit.ts';
 export { ApiEventSink, type ApiEventSinkOptions } from './events/api-event-sink.ts';
 export type { EventSource } from './events/event-correlator.ts';
-export { PodEvents } from './events/pod-events.ts';
 export type { Informer, InformerChange, InformerOptions } from './informer.ts';
 export { Informers } from './informing/informers.ts';
 export { compareVersions } from './informing/resource-version.ts';

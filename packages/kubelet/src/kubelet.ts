@@ -1,5 +1,6 @@
 import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { PodEvents } from '@podwright/kube-api';
 import {
   absentObject,
   type EphemeralContainer,
@@ -14,7 +15,6 @@ import {
   type Pod,
   type PodUpdate,
 } from '@podwright/kube-api';
-import type { PodEvents } from '@podwright/kube-client';
 import type { NodePressure } from '@podwright/kubelet-configuration';
 import { existingPod } from '@podwright/pod-config';
 import { type ClaimVolumes, claimObjects, refuseUsedClaim } from '@podwright/volumes';

@@ -1,8 +1,7 @@
 /** The kubelet's connection to an API server. This code is loaded only on a node that belongs to a cluster. */
 import { Listeners, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { Node } from '@podwright/kube-api';
-import type { PodEvents } from '@podwright/kube-client';
+import type { Node, PodEvents } from '@podwright/kube-api';
 import { ApiEventSink, type ApiEventSinkOptions, type Informer, Informers, NODES } from '@podwright/kube-client';
 import type { NodePressure } from '@podwright/kubelet-configuration';
 import type { PodSourceListener, PodSources } from '@podwright/pod-config';

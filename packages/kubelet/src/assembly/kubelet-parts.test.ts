@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import type { Pod } from '@podwright/kube-api';
-import { PodEvents } from '@podwright/kube-client';
+import { PodEvents } from '@podwright/kube-api';
 import { PodFreezer } from '../cgroups/pod-freezer.ts';
 import { kubeletOptions } from '../options.ts';
 import { kubeletParts } from './kubelet-parts.ts';

@@ -1,5 +1,5 @@
 import type { CriClient } from '@podwright/cri';
-import type { PodEvents } from '@podwright/kube-client';
+import type { PodEvents } from '@podwright/kube-api';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { EvictionManager } from '../eviction/eviction-manager.ts';
 import { type HousekeepingInput, runHousekeeping } from '../gc/housekeeping.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { PodwrightError, Registry } from '@podwright/base';
 import type { Container, LifecycleHandler, Pod } from '@podwright/kube-api';
-import { PodEvents } from '@podwright/kube-client';
+import { PodEvents } from '@podwright/kube-api';
 import { Certificates } from '../../../../tests/fixtures/certificates.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 

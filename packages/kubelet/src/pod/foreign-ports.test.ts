@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
-import { PodEvents } from '@podwright/kube-client';
+import { PodEvents } from '@podwright/kube-api';
 import { foreignPorts, warnOfForeignPorts } from './foreign-ports.ts';
 
 function podWith(hostPort: number, protocol: 'TCP' | 'UDP' = 'TCP', hostIP = ''): Pod {

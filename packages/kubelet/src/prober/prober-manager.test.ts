@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Registry, sleep, waitFor } from '@podwright/base';
 import type { Container, Pod, Probe } from '@podwright/kube-api';
-import { PodEvents } from '@podwright/kube-client';
+import { PodEvents } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { ProberManager } from './prober-manager.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventSubject, type Pod } from '@podwright/kube-api';
+import type { Pod } from '../objects/types.ts';
+import { eventSubject } from './event-recorder.ts';
 import { PodEvents } from './pod-events.ts';
 
 const about = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1', fieldPath: 'spec.containers{app}' };

@@ -1,16 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Broadcast, type Subscription } from '@podwright/base';
-import {
-  type Event,
-  type EventRecorder,
-  type EventSubject,
-  type EventType,
-  formatTime,
-  MAX_EVENT_MESSAGE_LENGTH,
-  MAX_SIMILAR_EVENTS,
-  type RecordedEvent,
-  SIMILAR_EVENTS_WINDOW_MS,
-} from '@podwright/kube-api';
+import type { Event, EventType } from '../objects/types.ts';
+import { formatTime } from '../values/time.ts';
+import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './event-limits.ts';
+import type { EventRecorder, EventSubject, RecordedEvent } from './event-recorder.ts';
 
 /** Maximum number of events kept in memory; the least recently repeated event is evicted first. */
 const MAX_EVENTS = 2000;
