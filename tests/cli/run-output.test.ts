@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
@@ -84,7 +85,9 @@ test('no output is lost of a container that writes much and exits at once, repea
 });
 
 test('a refused pod ends the run with the reason', async () => {
-  const file = place.file('refused.yaml', podManifest('refused', forever, '  nodeSelector: {disk: ssd}\n'));
+  // it names the node, because a scheduler would keep it waiting
+  const spec = `  nodeName: ${hostname().toLowerCase()}\n  nodeSelector: {disk: ssd}\n`;
+  const file = place.file('refused.yaml', podManifest('refused', forever, spec));
   for (const args of [['run'], ['run', '--detach']]) {
     const { code, out, err } = await place.call(...args, file);
     assert.equal(code, 1);
