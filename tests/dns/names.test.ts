@@ -8,9 +8,8 @@ import { silentLogger, waitFor } from '@podwright/base';
 import { type DnsServer, startDns } from '@podwright/dns';
 import { runChecked, runProgram } from '@podwright/host';
 import type { KubeObject } from '@podwright/kube-api';
-import { createKubeClient, type KubeClient, readKubeconfig, SERVICES } from '@podwright/kube-client';
+import { createKubeClient, ENDPOINT_SLICES, type KubeClient, readKubeconfig, SERVICES } from '@podwright/kube-client';
 import { type Behaviour, FakeResolver } from '../../packages/dns/src/forward/resolver.fixture.ts';
-import { ENDPOINT_SLICES } from '../../packages/dns/src/zone/api-objects.ts';
 import { type Cluster, startOwnCluster } from '../cluster/cluster.fixture.ts';
 
 const ADDRESS = '127.66.0.53';

@@ -1,10 +1,9 @@
 import { createInterface } from 'node:readline';
 import { createLogger } from '@podwright/base';
-import { NODES, PODS, SERVICES } from '@podwright/kube-client';
+import { ENDPOINT_SLICES, NAMESPACES, NODES, PODS, SERVICES } from '@podwright/kube-client';
 import { FakeKubeClient } from '@podwright/kube-client/testing';
 import { startNetworkPolicies, startProxy } from '@podwright/proxy';
-import { NAMESPACES, NETWORK_POLICIES } from '../../packages/proxy/src/policies/objects.ts';
-import { ENDPOINT_SLICES } from '../../packages/proxy/src/services/objects.ts';
+import { NETWORK_POLICIES } from '../../packages/proxy/src/policies/objects.ts';
 import { POD_CIDRS, type ProxyCommand, type ProxySettings } from './proxy.fixture.ts';
 import { startKubeProxy } from './upstream.fixture.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
-import { SERVICES } from '@podwright/kube-client';
+import { ENDPOINT_SLICES, NAMESPACES, SERVICES } from '@podwright/kube-client';
 import { FakeKubeClient } from '@podwright/kube-client/testing';
 import { Forwarder } from './forward/forwarder.ts';
 import { FakeResolver } from './forward/resolver.fixture.ts';
@@ -20,7 +20,6 @@ import { CLASS_IN, FLAG, RCODE, TYPE } from './wire/numbers.ts';
 import { optRecord } from './wire/opt-record.ts';
 import type { ResourceRecord } from './wire/record.ts';
 import { FrameReader, framed } from './wire/tcp-frames.ts';
-import { ENDPOINT_SLICES, NAMESPACES } from './zone/api-objects.ts';
 import { service, slice, testCluster } from './zone/test-cluster.fixture.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'pw-dns-'));

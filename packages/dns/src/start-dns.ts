@@ -2,7 +2,14 @@ import type { Socket } from 'node:dgram';
 import { isIP } from 'node:net';
 import { isErrno, type Logger, PodwrightError, Undo } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
-import { type InformerChange, Informers, type KubeClient, SERVICES } from '@podwright/kube-client';
+import {
+  ENDPOINT_SLICES,
+  type InformerChange,
+  Informers,
+  type KubeClient,
+  NAMESPACES,
+  SERVICES,
+} from '@podwright/kube-client';
 import { Forwarder } from './forward/forwarder.ts';
 import { ClientNetworks } from './server/client-networks.ts';
 import { Responder } from './server/responder.ts';
@@ -10,7 +17,7 @@ import { TcpServer } from './server/tcp-server.ts';
 import { Turns } from './server/turns.ts';
 import { serveUdp } from './server/udp-server.ts';
 import { isName } from './wire/names.ts';
-import { type DnsEndpointSlice, type DnsService, ENDPOINT_SLICES, NAMESPACES } from './zone/api-objects.ts';
+import type { DnsEndpointSlice, DnsService } from './zone/api-objects.ts';
 import { ClusterIndex } from './zone/cluster-index.ts';
 
 export type DnsOptions = {

@@ -10,6 +10,7 @@ const core = (plural: string, kind: string, namespaced: boolean): Resource => ({
 
 export const PODS = core('pods', 'Pod', true);
 export const NODES = core('nodes', 'Node', false);
+export const NAMESPACES = core('namespaces', 'Namespace', false);
 export const SERVICES = core('services', 'Service', true);
 export const CONFIG_MAPS = core('configmaps', 'ConfigMap', true);
 export const SECRETS = core('secrets', 'Secret', true);
@@ -39,6 +40,7 @@ export const CSI_NODES: Resource = {
   namespaced: false,
 };
 export const CSI_DRIVERS: Resource = { ...CSI_NODES, plural: 'csidrivers', kind: 'CSIDriver' };
+export const STORAGE_CLASSES: Resource = { ...CSI_NODES, plural: 'storageclasses', kind: 'StorageClass' };
 export const VOLUME_ATTACHMENTS: Resource = { ...CSI_NODES, plural: 'volumeattachments', kind: 'VolumeAttachment' };
 export const RESOURCE_SLICES: Resource = {
   group: 'resource.k8s.io',
@@ -73,4 +75,11 @@ export const SUBJECT_ACCESS_REVIEWS: Resource = {
   plural: 'subjectaccessreviews',
   kind: 'SubjectAccessReview',
   namespaced: false,
+};
+export const ENDPOINT_SLICES: Resource = {
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  plural: 'endpointslices',
+  kind: 'EndpointSlice',
+  namespaced: true,
 };

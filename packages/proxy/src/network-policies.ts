@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { background, errorMessage } from '@podwright/base';
 import type { KubeObject, Pod } from '@podwright/kube-api';
-import { type Informer, PODS, startInformer } from '@podwright/kube-client';
+import { type Informer, NAMESPACES, PODS, startInformer } from '@podwright/kube-client';
 import { filterBridgedPackets, NetlinkSockets } from '@podwright/system';
-import { NAMESPACES, NETWORK_POLICIES, type NetworkPolicy } from './policies/objects.ts';
+import { NETWORK_POLICIES, type NetworkPolicy } from './policies/objects.ts';
 import { PolicyModel } from './policies/policy-model.ts';
 import { policyFrame } from './policies/policy-rules.ts';
 import type { NetworkPolicyOptions, RunningProxy } from './proxy.ts';

@@ -25,7 +25,7 @@ export type ProxyOptions = {
   nodePortAddresses?: 'primary' | string[];
   /**
    * The ranges of cluster IPs. If they are given, external and load balancer addresses of Services are not served if they are in these ranges,
-   * belong to pods or to the node, or are loopback, link-local or multicast addresses: whoever may create a Service could otherwise receive
+   * belong to pods or to the node, or are loopback, link-local or multicast addresses: a user who may create Services could otherwise receive
    * the connections to another Service, to the DNS server or to the node. Default: all addresses are served, as by kube-proxy.
    */
   serviceCidrs?: string[];

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { background, errorMessage } from '@podwright/base';
 import type { KubeObject, Node } from '@podwright/kube-api';
-import { type Informer, NODES, SERVICES, startInformer } from '@podwright/kube-client';
+import { ENDPOINT_SLICES, type Informer, NODES, SERVICES, startInformer } from '@podwright/kube-client';
 import type { NetlinkSocket, NetlinkSockets } from '@podwright/system';
 import { HealthCheckServers } from './health/health-check-servers.ts';
 import { deleteStaleFlows } from './kernel/stale-flows.ts';
@@ -9,7 +9,7 @@ import type { ProxyOptions, RunningProxy } from './proxy.ts';
 import { RuleLoop } from './rule-loop.ts';
 import { reservedCidrs } from './services/external-addresses.ts';
 import { addressesIn, type NodeFacts, nodeFacts } from './services/node-facts.ts';
-import { ENDPOINT_SLICES, type EndpointSlice, PROXIED_SELECTOR, type ServiceObject } from './services/objects.ts';
+import { type EndpointSlice, PROXIED_SELECTOR, type ServiceObject } from './services/objects.ts';
 import { frameChains } from './table/frame.ts';
 import { ServicesModel } from './table/services-model.ts';
 import { mergeUdpChanges, noUdpChange } from './table/udp-frontends.ts';

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
 import type { KubeObject, Pod } from '@podwright/kube-api';
-import { EVENTS, NODES, PERSISTENT_VOLUME_CLAIMS, PODS } from '@podwright/kube-client';
+import { EVENTS, NODES, PERSISTENT_VOLUME_CLAIMS, PODS, STORAGE_CLASSES } from '@podwright/kube-client';
 import { type FakeCall, FakeKubeClient, refusal } from '@podwright/kube-client/testing';
-import { STORAGE_CLASSES } from './cluster/objects.ts';
 import { testNode, testPod } from './cluster/test-objects.fixture.ts';
 import { startScheduler } from './start-scheduler.ts';
 

@@ -6,10 +6,12 @@ import {
   type InformerChange,
   Informers,
   type KubeClient,
+  NAMESPACES,
   NODES,
   PERSISTENT_VOLUME_CLAIMS,
   PERSISTENT_VOLUMES,
   PODS,
+  STORAGE_CLASSES,
 } from '@podwright/kube-client';
 import { ClusterCache } from './cluster/cluster-cache.ts';
 import { nominatedNode } from './cluster/nominated-node.ts';
@@ -18,9 +20,7 @@ import {
   type Budget,
   type Claim,
   hasEnded,
-  NAMESPACES,
   type PersistentVolume,
-  STORAGE_CLASSES,
   type StorageClass,
 } from './cluster/objects.ts';
 import { podClaims } from './cluster/pod-claims.ts';

@@ -4,12 +4,12 @@ import { isApiStatus } from '@podwright/kube-client';
 import type { ControllerParts } from '../framework/controller.ts';
 import { DEPLOYMENTS } from '../objects/deployment.ts';
 import { REPLICA_SETS, REPLICATION_CONTROLLERS } from '../objects/replica-set.ts';
+import { STATEFUL_SETS } from '../objects/stateful-set.ts';
 import { controllerOf, isOfKind } from '../pods/controller-reference.ts';
 
 type Sized = KubeObject & { spec?: { replicas?: number } };
 type Scale = { uid: string; replicas: number };
 
-const STATEFUL_SETS: Resource = { ...REPLICA_SETS, plural: 'statefulsets', kind: 'StatefulSet' };
 /** Kinds that are read from the cache. */
 const KNOWN: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS];
 

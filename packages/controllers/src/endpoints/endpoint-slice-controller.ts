@@ -1,12 +1,12 @@
 import { counted } from '@podwright/base';
 import type { EventRecorder, Node, Pod } from '@podwright/kube-api';
-import { apiMessage, NODES, PODS, SERVICES } from '@podwright/kube-client';
+import { apiMessage, ENDPOINT_SLICES, NODES, PODS, SERVICES } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
 import type { ObjectCache } from '../framework/object-cache.ts';
 import { placeOfText, placeText } from '../framework/object-place.ts';
 import { untilSynced } from '../framework/until-synced.ts';
 import { WorkQueue } from '../framework/work-queue.ts';
-import { ENDPOINT_SLICES, type EndpointSlice } from '../objects/endpoint-slice.ts';
+import type { EndpointSlice } from '../objects/endpoint-slice.ts';
 import type { Service } from '../objects/service.ts';
 import { subjectOf } from '../pods/pod-writer.ts';
 import { decideSlices, SLICE_CONTROLLER } from './decide-slices.ts';

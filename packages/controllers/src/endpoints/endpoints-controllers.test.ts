@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NODES, PODS, SERVICES } from '@podwright/kube-client';
+import { ENDPOINT_SLICES, NODES, PODS, SERVICES } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
-import { ENDPOINT_SLICES, type EndpointSlice } from '../objects/endpoint-slice.ts';
+import type { EndpointSlice } from '../objects/endpoint-slice.ts';
 import { ENDPOINTS, type Endpoints } from '../objects/endpoints.ts';
 import { TestPlace } from '../test-place.fixture.ts';
 import { endpointSliceController } from './endpoint-slice-controller.ts';

@@ -1,11 +1,11 @@
 import type { EventRecorder } from '@podwright/kube-api';
-import { SERVICES } from '@podwright/kube-client';
+import { ENDPOINT_SLICES, SERVICES } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
 import type { ObjectCache } from '../framework/object-cache.ts';
 import { placeOfText, placeText } from '../framework/object-place.ts';
 import { untilSynced } from '../framework/until-synced.ts';
 import { WorkQueue } from '../framework/work-queue.ts';
-import { ENDPOINT_SLICES, type EndpointSlice } from '../objects/endpoint-slice.ts';
+import type { EndpointSlice } from '../objects/endpoint-slice.ts';
 import { ENDPOINTS, type Endpoints } from '../objects/endpoints.ts';
 import type { Service } from '../objects/service.ts';
 import { subjectOf } from '../pods/pod-writer.ts';

@@ -1,8 +1,8 @@
 import { formatTime } from '@podwright/kube-api';
-import { isApiStatus } from '@podwright/kube-client';
+import { ENDPOINT_SLICES, isApiStatus } from '@podwright/kube-client';
 import type { ControllerParts } from '../framework/controller.ts';
 import type { ObjectCache } from '../framework/object-cache.ts';
-import { ENDPOINT_SLICES, type EndpointSlice, type NewEndpointSlice } from '../objects/endpoint-slice.ts';
+import type { EndpointSlice, NewEndpointSlice } from '../objects/endpoint-slice.ts';
 import { isNamespaceTerminating } from '../pods/pod-writer.ts';
 import { type SliceChanges, TRIGGER_TIME } from './slice-changes.ts';
 

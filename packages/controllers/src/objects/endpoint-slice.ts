@@ -1,12 +1,4 @@
-import type { ObjectMeta, Resource } from '@podwright/kube-api';
-
-export const ENDPOINT_SLICES: Resource = {
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  plural: 'endpointslices',
-  kind: 'EndpointSlice',
-  namespaced: true,
-};
+import type { ObjectMeta } from '@podwright/kube-api';
 
 export type AddressType = 'IPv4' | 'IPv6';
 

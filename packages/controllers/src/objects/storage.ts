@@ -1,4 +1,4 @@
-import type { KubeObject, LabelSelector, NodeSelectorTerm, Resource } from '@podwright/kube-api';
+import type { KubeObject, LabelSelector, NodeSelectorTerm } from '@podwright/kube-api';
 
 /** core/v1 PersistentVolumeClaim, with the fields that controllers read. */
 export type Claim = KubeObject & {
@@ -36,12 +36,4 @@ export type StorageClass = KubeObject & {
   provisioner: string;
   reclaimPolicy?: string;
   volumeBindingMode?: string;
-};
-
-export const STORAGE_CLASSES: Resource = {
-  group: 'storage.k8s.io',
-  version: 'v1',
-  plural: 'storageclasses',
-  kind: 'StorageClass',
-  namespaced: false,
 };

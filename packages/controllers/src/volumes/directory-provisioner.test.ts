@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
-import { type Claim, STORAGE_CLASSES, type StorageClass, type Volume } from '../objects/storage.ts';
+import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
+import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
 import { TestPlace } from '../test-place.fixture.ts';
 import { directoryProvisioner } from './directory-provisioner.ts';
 import { volumeBinder } from './volume-binder.ts';

@@ -1,10 +1,10 @@
 import type { EventRecorder } from '@podwright/kube-api';
-import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
+import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
 import { placeOfText, placeText } from '../framework/object-place.ts';
 import { untilSynced } from '../framework/until-synced.ts';
 import { WorkQueue } from '../framework/work-queue.ts';
-import { type Claim, STORAGE_CLASSES, type StorageClass, type Volume } from '../objects/storage.ts';
+import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
 import { subjectOf } from '../pods/pod-writer.ts';
 import {
   BETA_PROVISIONER,

@@ -1,5 +1,5 @@
 /** The fields of API objects that names are made of, and their resources. */
-import type { KubeObject, Resource } from '@podwright/kube-api';
+import type { KubeObject } from '@podwright/kube-api';
 
 export type DnsService = KubeObject & {
   spec?: {
@@ -19,22 +19,6 @@ export type DnsEndpointSlice = KubeObject & {
 };
 
 export type DnsEndpoint = { addresses: string[]; conditions?: { ready?: boolean | null }; hostname?: string | null };
-
-export const ENDPOINT_SLICES: Resource = {
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  plural: 'endpointslices',
-  kind: 'EndpointSlice',
-  namespaced: true,
-};
-
-export const NAMESPACES: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  kind: 'Namespace',
-  namespaced: false,
-};
 
 /** The label of an EndpointSlice that names its service. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';

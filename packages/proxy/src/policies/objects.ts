@@ -27,11 +27,3 @@ export const NETWORK_POLICIES: Resource = {
   kind: 'NetworkPolicy',
   namespaced: true,
 };
-
-export const NAMESPACES: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  kind: 'Namespace',
-  namespaced: false,
-};

@@ -1,4 +1,4 @@
-import type { KubeObject, Resource } from '@podwright/kube-api';
+import type { KubeObject } from '@podwright/kube-api';
 
 /** v1 Service, with the fields that a proxy reads. Defaults have been set by the API server. */
 export type ServiceObject = KubeObject & {
@@ -35,14 +35,6 @@ export type SliceEndpoint = {
   conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
   nodeName?: string;
   hints?: { forZones?: { name: string }[]; forNodes?: { name: string }[] };
-};
-
-export const ENDPOINT_SLICES: Resource = {
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  plural: 'endpointslices',
-  kind: 'EndpointSlice',
-  namespaced: true,
 };
 
 /** The label of an EndpointSlice that names its Service. */

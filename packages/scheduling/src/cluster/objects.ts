@@ -37,22 +37,6 @@ export type Budget = KubeObject & {
   status?: { disruptionsAllowed?: number; disruptedPods?: Record<string, string> };
 };
 
-export const NAMESPACES: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  kind: 'Namespace',
-  namespaced: false,
-};
-
-export const STORAGE_CLASSES: Resource = {
-  group: 'storage.k8s.io',
-  version: 'v1',
-  plural: 'storageclasses',
-  kind: 'StorageClass',
-  namespaced: false,
-};
-
 export const BUDGETS: Resource = {
   group: 'policy',
   version: 'v1',
