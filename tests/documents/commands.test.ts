@@ -41,6 +41,7 @@ const MARKED: Record<string, string> = {
   'docs/installing.md: sh install.sh SOURCE': 'needs a release: tests/install',
   'docs/installing.md: podwright doctor --fix': 'installs packages: tests/install/first-pod.test.ts',
   'docs/installing.md: podwright stop': 'needs an installation: tests/vm/release',
+  'docs/workloads.md: podwright run app.yaml': 'an example of several ways: tests/workloads/run.test.ts',
 };
 
 /** Commands for a terminal: the output that a reader waits for, and the keys that end them. */

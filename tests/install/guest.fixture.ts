@@ -13,9 +13,10 @@ const GUESTS = process.env.PODWRIGHT_TEST_GUESTS ?? '/var/tmp/podwright-guests';
 export const SUITES = ['bookworm', 'trixie'] as const;
 export type Suite = (typeof SUITES)[number];
 
-/** Essential packages and apt, without files that no test reads. */
+/** Essential packages, apt and mount, without files that no test reads. */
 const RECIPE = [
   '--variant=apt',
+  '--include=mount',
   ...['doc', 'locale', 'man'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
 ];
 

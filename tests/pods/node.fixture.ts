@@ -197,14 +197,15 @@ export class NodePlace {
       for (const line of processes) kill(Number(line.split(' ')[0]));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    const { mounts, cgroups, links, rules } = takeInventory(this.scope);
+    const { mounts, cgroups, links } = takeInventory(this.scope);
     for (const mount of mounts.reverse()) await runChecked('umount', ['-l', mount]).catch(() => undefined);
     for (const cgroup of cgroups.reverse()) await runChecked('rmdir', [cgroup]).catch(() => undefined);
     const { bridge } = this.scope;
     for (const link of links.map((line) => line.split(/[ /]/).at(-1)!))
       await runChecked('ip', ['link', 'delete', link]).catch(() => undefined);
-    if (rules.length > 0)
-      await runChecked('nft', ['delete', 'table', 'inet', `podwright_${bridge}`]).catch(() => undefined);
+    const services = `podwright-services-${this.serviceCidr.replace(/[/:]/g, '-')}`;
+    for (const table of [`podwright_${bridge}`, `podwright-policies-${bridge}`, services])
+      await runChecked('nft', ['delete', 'table', 'inet', table]).catch(() => undefined);
     await this.#docker?.stop();
     rmSync(this.directory, { recursive: true, force: true });
   }

@@ -119,7 +119,7 @@ test('ingress rules permit by pod, namespace and block, and by number, name and 
   await put({ from: [{ namespaceSelector: other }], ports: [{ port: 81, endPort: 90, protocol: 'TCP' }] });
   await expect({ ...none, 'c to 81': true }, view);
   await put({
-    from: [{ ipBlock: { cidr: '10.241.41.0/24', except: [`${c.ips[0]}/32`] } }],
+    from: [{ ipBlock: { cidr: POD_CIDRS[0]!, except: [`${c.ips[0]}/32`] } }],
     ports: [{ protocol: 'UDP' }],
   });
   await expect({ ...none, 'b to 80 by UDP': true }, view);
@@ -145,6 +145,6 @@ test('egress rules permit by destination, also through a service, and by the nam
   assert.match(ask(a.netns, 'tcp', b.ips[0]!, 80), /^b /); // replies pass
   await put([{ to: [{ podSelector: app('a') }], ports: [{ port: 'http' }] }]);
   await expect({ ...none, 'a at 80': true, 'a by service': true }, view);
-  await put([{ to: [{ ipBlock: { cidr: '10.241.41.0/24' } }] }]);
+  await put([{ to: [{ ipBlock: { cidr: POD_CIDRS[0]! } }] }]);
   await expect({ 'a at 80': true, 'a at 81': true, 'a by service': true, 'c at 80': true, 'c from a': true }, view);
 });

@@ -105,7 +105,7 @@ async function attackedNode(context: TestContext, subnet: string): Promise<Attac
 }
 
 test('a pod with the UID of another one cannot be applied', async (context) => {
-  const node = await attackedNode(context, '10.99.142.0/24');
+  const node = await attackedNode(context, '10.99.146.0/24');
   const { place, victim } = node;
   const { uid } = victim.metadata;
   const thief = { namespace: 'aaa', name: 'thief' };
@@ -126,7 +126,7 @@ test('a pod with the UID of another one cannot be applied', async (context) => {
 });
 
 test('a manifest in the directory cannot take the UID or name of a running pod, also over a restart', async (context) => {
-  const node = await attackedNode(context, '10.99.143.0/24');
+  const node = await attackedNode(context, '10.99.147.0/24');
   const { place, victim } = node;
   const { uid } = victim.metadata;
   const annotations = {
