@@ -164,6 +164,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     schema: [],
   },
   certificates: {},
+  'kube-view': {
+    causes: [],
+    chains: ['causes'],
+  },
   scheduling: {
     cluster: [],
     decisions: ['cluster', 'filters', 'scores'],

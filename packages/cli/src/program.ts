@@ -5,6 +5,7 @@ import { addApiServerCommands } from './command-line/api-server-commands.ts';
 import { readBooleanValues } from './command-line/boolean-values.ts';
 import { addClusterCommands } from './command-line/cluster-commands.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
+import { addExplanationCommands } from './command-line/explanation-commands.ts';
 import { answerForeignVerbs } from './command-line/foreign-verbs.ts';
 import { addHelpCommands } from './command-line/help-commands.ts';
 import { addImageCommands } from './command-line/image-commands.ts';
@@ -29,7 +30,7 @@ Runs Kubernetes pods on this host, with or without a cluster.
   podwright check DIR                find errors in manifests, and what they lack here
   podwright doctor                   what this host can do, and what is missing
 
-Pods:      run, check, apply, delete, ps, trace
+Pods:      run, check, apply, delete, ps, why, trace
 Objects:   get, describe, events, wait, label, annotate, patch, top
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
@@ -50,7 +51,8 @@ manifests, exit-codes, files, networking, settings.
 /** The command groups, each with the function that adds its commands. */
 const GROUPS: { names: string[]; add: (program: Command, action: Action) => void }[] = [
   { names: ['run', 'apply', 'check', 'delete'], add: addRunCommands },
-  { names: ['get', 'ps', 'describe', 'events', 'trace'], add: addPodCommands },
+  { names: ['get', 'ps', 'describe', 'events'], add: addPodCommands },
+  { names: ['why', 'trace'], add: addExplanationCommands },
   { names: ['wait', 'label', 'annotate', 'patch', 'top'], add: addObjectCommands },
   { names: ['exec', 'attach', 'cp', 'restart', 'debug', 'port-forward', 'logs'], add: addContainerCommands },
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },

@@ -173,14 +173,4 @@ export function addPodCommands(program: Command, action: Action): void {
         (await import('../commands/events.ts')).events(context, options),
       ),
     );
-  program
-    .command('trace <pod>')
-    .description("the waterfall of a pod's start")
-    .addOption(namespaceOption())
-    .addOption(outputOption())
-    .action(
-      action(async (context, [pod, options]: [string, import('../commands/trace.ts').TraceOptions]) =>
-        (await import('../commands/trace.ts')).trace(context, pod, options),
-      ),
-    );
 }

@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import { counted, errorCode, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
+import { isEndless, isWorkload } from '@podwright/kube-view';
 import type { ApplyResult } from '@podwright/node-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { type EnsuredNode, ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
@@ -17,7 +18,6 @@ import type { Course as AppliedCourse, WatchOptions } from '../run/run-ending.ts
 import { adoptLeftovers, dropAdopted, leftoverRecords, recordRun, uidsOfRuns } from '../run/run-records.ts';
 import { RunSession } from '../run/run-session.ts';
 import { watchRun } from '../run/watch-run.ts';
-import { isEndless, isWorkload } from '../run/workload-state.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 export type RunOptions = ManifestOptions & Partial<WatchOptions> & { force?: boolean; dryRun?: boolean };

@@ -1,5 +1,6 @@
 import { isDeadlineExceeded, isNotFound, PodwrightError, raceAbort, sleep, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
+import { isWorkload } from '@podwright/kube-view';
 import type { ApplyResult } from '@podwright/node-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { isLostConnection, isNoNode } from '../client/unix-http.ts';
@@ -7,7 +8,6 @@ import { STEADY_MS } from '../limits.ts';
 import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 import { RunWorkloads } from './run-workloads.ts';
-import { isWorkload } from './workload-state.ts';
 
 /**
  * Before a pod counts as ready, it must have been running for this fraction of the time it took to start, but for no more than `STEADY_MS`.

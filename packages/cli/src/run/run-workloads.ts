@@ -1,10 +1,10 @@
 import { errorCode, isNotFound } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
+import { isWorkload, type Workload, type WorkloadState, workloadState } from '@podwright/kube-view';
 import type { ApplyResult } from '@podwright/node-api';
 import type { LocatedObject } from '../client/api-path.ts';
 import type { NodeClient } from '../client/node-client.ts';
 import { isLostConnection } from '../client/unix-http.ts';
-import { isWorkload, type Workload, type WorkloadState, workloadState } from './workload-state.ts';
 
 type AppliedObject = ApplyResult['objects'][number];
 type Reader = Pick<NodeClient, 'locate' | 'readObject' | 'watchObject'>;

@@ -1,0 +1,56 @@
+/** The states of a pod's containers, as causes read them. Pure. */
+import type { Container, ContainerStatus, Event, Pod } from '@podwright/kube-api';
+import type { PodFacts } from './finding.ts';
+
+type Terminated = NonNullable<ContainerStatus['state']['terminated']>;
+
+/** Returns the statuses of init containers and containers. */
+export function containerStatusesOf({ status = { phase: 'Pending' } }: Pod): ContainerStatus[] {
+  return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+}
+
+export function containerOf({ spec }: Pod, name: string): Container | undefined {
+  return [...(spec.initContainers ?? []), ...spec.containers].find((container) => container.name === name);
+}
+
+/** Returns the first container that waits for one of the reasons, with the message of its wait. */
+export function waitingFor(
+  pod: Pod,
+  reasons: readonly string[],
+): { name: string; reason: string; message: string } | undefined {
+  for (const { name, state } of containerStatusesOf(pod)) {
+    const { reason = '', message = '' } = state?.waiting ?? {};
+    if (reasons.includes(reason)) return { name, reason, message };
+  }
+  return undefined;
+}
+
+/** How a container terminated last: its present state or, if it runs or waits again, its last one. */
+export type ContainerEnd = { status: ContainerStatus; end: Terminated };
+
+/** Returns the last terminations of containers that are not ready, of failed ones first. */
+export function endsOf(pod: Pod): ContainerEnd[] {
+  const ends = containerStatusesOf(pod).flatMap((status) => {
+    const end = status.state?.terminated ?? status.lastState?.terminated;
+    return end === undefined || status.ready ? [] : [{ status, end }];
+  });
+  return ends.sort((a, b) => Number(a.end.exitCode === 0) - Number(b.end.exitCode === 0));
+}
+
+/** Returns the newest event with one of the reasons whose message matches. */
+export function lastEvent({ events }: PodFacts, reasons: readonly string[], message = /^/): Event | undefined {
+  return events.findLast((event) => reasons.includes(event.reason) && message.test(event.message));
+}
+
+/** The container that an event of the kubelet is about, from its field path `spec.containers{NAME}`. */
+export function containerOfEvent({ involvedObject }: Event): string | undefined {
+  return /\{(.+)\}$/.exec((involvedObject as { fieldPath?: string }).fieldPath ?? '')?.[1];
+}
+
+export const conditionOf = ({ status }: Pod, wanted: string) => status?.conditions?.find(({ type }) => type === wanted);
+
+/** Returns the first line, without the whitespace around it, of at most 300 characters. */
+export function firstLine(text: string): string {
+  const line = text.trim().split('\n')[0]!.trim();
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+}

@@ -1,0 +1,76 @@
+/** Containers that run and are not ready. */
+import { containerOf, containerOfEvent, lastEvent } from './containers.ts';
+import { answer } from './exit.ts';
+import type { PodCause } from './finding.ts';
+
+export const readinessProbe: PodCause = (facts) => {
+  const { pod, log } = facts;
+  const unready = (pod.status?.containerStatuses ?? []).find(
+    ({ ready, state }) => !ready && state?.running !== undefined,
+  );
+  if (unready === undefined) return undefined;
+  const { name } = unready;
+  const container = containerOf(pod, name);
+  const probe = unready.started === false ? container?.startupProbe : container?.readinessProbe;
+  if (probe === undefined) return undefined;
+  const kind = unready.started === false ? 'startup' : 'readiness';
+  const event = facts.events.findLast(
+    (one) => one.reason === 'Unhealthy' && containerOfEvent(one) === name && one.message.toLowerCase().startsWith(kind),
+  );
+  if (event === undefined)
+    return {
+      cause: 'starting',
+      sentence: `container ${name} runs; its ${kind} probe has not succeeded yet`,
+      advice: [],
+    };
+  const port = probe.httpGet?.port ?? probe.tcpSocket?.port ?? probe.grpc?.port;
+  const declared = (container?.ports ?? []).map(({ containerPort }) => containerPort);
+  const refused = /connection refused/.test(event.message);
+  const isOther = typeof port === 'number' && declared.length > 0 && !declared.includes(port);
+  const sentence = `the ${kind} probe of container ${name} fails: ${answer(event.message)}`;
+  const shown = log?.container === name && log.lines.length > 0 ? { log } : {};
+  if (refused && isOther)
+    return {
+      cause: 'wrong-port',
+      sentence,
+      advice: [`The probe asks port ${port}, and the container declares ${declared.join(', ')}: correct one of them.`],
+      ...shown,
+    };
+  if (refused)
+    return {
+      cause: 'wrong-port',
+      sentence,
+      advice: [
+        `Nothing listens on port ${port} of the pod's address: check the port, and that the program listens on all addresses rather than on 127.0.0.1.`,
+      ],
+      ...shown,
+    };
+  return {
+    cause: `${kind}-probe`,
+    sentence,
+    advice: ['Ask the probe by hand in the container; correct the program, or the path of the probe.'],
+    ...shown,
+  };
+};
+
+/** Readiness gates, which a controller outside of the pod sets. */
+export const readinessGate: PodCause = ({ pod }) => {
+  const gates = (pod.spec as { readinessGates?: { conditionType: string }[] }).readinessGates ?? [];
+  const conditions = pod.status?.conditions ?? [];
+  const open = gates.find(
+    ({ conditionType }) => !conditions.some(({ type, status }) => type === conditionType && status === 'True'),
+  );
+  if (open === undefined) return undefined;
+  return {
+    cause: 'readiness-gate',
+    sentence: `its readiness gate ${open.conditionType} is not set to True`,
+    advice: ['The controller that the gate belongs to sets it; check that it runs.'],
+  };
+};
+
+/** An event about the pod that warns, when nothing else is known. */
+export const warningEvent: PodCause = (facts) => {
+  const event = facts.events.findLast(({ type }) => type === 'Warning');
+  if (event === undefined || lastEvent(facts, ['Started']) !== undefined) return undefined;
+  return { cause: 'warning', sentence: `${event.reason}: ${event.message.split('\n')[0]}`, advice: [] };
+};

@@ -1,0 +1,54 @@
+import { type Pod, podSummary } from '@podwright/kube-api';
+import { conditionOf, containerStatusesOf, endsOf } from '../causes/containers.ts';
+import type { LogEnd, NodeFacts, PodFacts } from '../causes/finding.ts';
+import { explainPod, isPodWell } from '../causes/pod-causes.ts';
+import { VIEWED, type ViewReader } from '../view-reader.ts';
+import { caused, type Explanation, subjectOf, well } from './explanation.ts';
+
+/** Explains why a pod is or is not ready. Rejects as the reader does. */
+export async function whyPod(reader: ViewReader, pod: Pod, now = Date.now()): Promise<Explanation> {
+  const subject = subjectOf('Pod', pod);
+  if (isPodWell(pod)) {
+    const { ready, status } = podSummary(pod);
+    return well(subject, pod.status?.phase === 'Succeeded' ? 'has completed' : `is ready (${ready}, ${status})`);
+  }
+  const [events, log, unboundClaims, nodes] = await Promise.all([
+    reader.events({ ...subject, uid: pod.metadata.uid }),
+    logEnd(reader, pod),
+    claimsWithoutVolume(reader, pod),
+    isScheduled(pod) ? [] : (reader.list(VIEWED.nodes, '') as Promise<NodeFacts[]>),
+  ]);
+  return caused(subject, explainPod({ pod, events, log, unboundClaims, nodes, now }));
+}
+
+const isScheduled = (pod: Pod) => conditionOf(pod, 'PodScheduled')?.status !== 'False';
+
+/** Reads the log of the container that failed or, if there is none, of one that runs and is not ready. */
+async function logEnd(reader: ViewReader, pod: Pod): Promise<LogEnd | undefined> {
+  const [failed] = endsOf(pod);
+  const unready = containerStatusesOf(pod).find(({ ready, state }) => !ready && state?.running !== undefined);
+  const status = failed?.status ?? unready;
+  if (status === undefined) return undefined;
+  const previous =
+    failed !== undefined && status.state?.terminated === undefined && status.state?.running !== undefined;
+  const lines = await reader.log(pod, status.name, previous);
+  return { container: status.name, previous, lines };
+}
+
+type Claim = { spec?: { storageClassName?: string }; status?: { phase?: string } };
+
+async function claimsWithoutVolume(reader: ViewReader, pod: Pod): Promise<PodFacts['unboundClaims']> {
+  const { namespace, name: podName } = pod.metadata;
+  const names = (pod.spec.volumes ?? []).flatMap((volume) => {
+    if (volume.persistentVolumeClaim !== undefined) return [volume.persistentVolumeClaim.claimName];
+    return volume.ephemeral === undefined ? [] : [`${podName}-${volume.name}`];
+  });
+  const claims = names.map(async (name) => {
+    const claim = (await reader.get(VIEWED.claims, namespace, name)) as Claim | undefined;
+    if (claim === undefined) return [{ name, exists: false }];
+    if (claim.status?.phase === 'Bound') return [];
+    const events = await reader.events({ kind: 'PersistentVolumeClaim', namespace, name });
+    return [{ name, exists: true, storageClass: claim.spec?.storageClassName, event: events.at(-1)?.message }];
+  });
+  return (await Promise.all(claims)).flat();
+}

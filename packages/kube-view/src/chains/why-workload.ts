@@ -1,0 +1,112 @@
+import { counted } from '@podwright/base';
+import {
+  type KubeObject,
+  type LabelSelector,
+  matchesLabelSelector,
+  type Pod,
+  type Resource,
+} from '@podwright/kube-api';
+import { isPodWell } from '../causes/pod-causes.ts';
+import { VIEWED, type ViewReader } from '../view-reader.ts';
+import { type Workload, workloadState } from '../workload-state.ts';
+import { caused, type Explanation, subjectOf, under, well } from './explanation.ts';
+import { type Template, templateChanges } from './template-change.ts';
+import { whyPod } from './why-pod.ts';
+import { creationFailure } from './workload-causes.ts';
+
+type Condition = { type: string; status: string; message?: string };
+type Owned = KubeObject & {
+  spec?: { replicas?: number; template?: Template; paused?: boolean; suspend?: boolean; selector?: LabelSelector };
+  status?: { conditions?: Condition[] };
+};
+
+const REVISION = 'deployment.kubernetes.io/revision';
+
+/** Explains why a workload has or has not all its pods. Rejects as the reader does. */
+export async function whyWorkload(reader: ViewReader, { kind }: Resource, workload: KubeObject): Promise<Explanation> {
+  const subject = subjectOf(kind, workload);
+  const { spec = {} } = workload as Owned;
+  const state = workloadState({ ...workload, kind } as Workload);
+  if (state.isComplete && state.failure === undefined) return well(subject, state.progress);
+  const sentence = state.failure === undefined ? state.progress : `${state.progress}; ${state.failure}`;
+  if (kind === 'Deployment') {
+    const below = await newestReplicaSet(reader, workload as Owned);
+    if (spec.paused)
+      return caused(subject, {
+        cause: 'paused',
+        sentence: `${sentence}; it is paused, so a changed template makes no pods`,
+        advice: ['Resume it: `rollout resume`.'],
+      });
+    if (below !== undefined) {
+      const explained = await whyOwner(reader, { kind: 'ReplicaSet', owner: below.set });
+      return { ...under(subject, sentence, explained), ...(below.change !== undefined && { change: below.change }) };
+    }
+  }
+  return await whyOwner(reader, { kind, owner: workload as Owned, sentence });
+}
+
+type Asked = { kind: string; owner: Owned; sentence?: string };
+
+/** Explains an object that owns pods. `sentence` says how many pods it has. */
+async function whyOwner(reader: ViewReader, { kind, owner, sentence }: Asked): Promise<Explanation> {
+  const subject = subjectOf(kind, owner);
+  const { namespace = '', uid } = owner.metadata;
+  const [all, events] = await Promise.all([
+    reader.list(VIEWED.pods, namespace) as Promise<Pod[]>,
+    reader.events({ ...subject, uid }),
+  ]);
+  const pods = all.filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid));
+  const unwell = pods.filter((pod) => !isPodWell(pod));
+  const said =
+    sentence ?? `${pods.length - unwell.length} of ${counted(owner.spec?.replicas ?? pods.length, 'pod')} ready`;
+  const failing = owner.status?.conditions?.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
+  const failure = creationFailure(failing?.message, pods.length === 0 || failing !== undefined ? events : []);
+  if (failure !== undefined) return caused(subject, { ...failure, sentence: `${said}; ${failure.sentence}` });
+  const worst = unwell.toSorted((a, b) => restarts(b) - restarts(a) || created(a) - created(b))[0];
+  if (worst !== undefined) return under(subject, said, await whyPod(reader, worst));
+  if (pods.length > 0) return well(subject, said);
+  return caused(subject, { cause: 'no-pods', sentence: `${said}; it has no pods`, advice: [...why(kind, owner)] });
+}
+
+function why(kind: string, { spec = {} }: Owned): string[] {
+  if (spec.replicas === 0) return ['It is scaled to 0: `scale --replicas=1`.'];
+  if (spec.suspend) return ['It is suspended (spec.suspend).'];
+  if (kind === 'DaemonSet') return ['No node matches its nodeSelector, affinity and tolerations.'];
+  return ['See its events; the controllers may not run.'];
+}
+
+const restarts = ({ status }: Pod) => Math.max(0, ...(status?.containerStatuses ?? []).map((one) => one.restartCount));
+const created = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp ?? '') || 0;
+const revisionOf = ({ metadata }: KubeObject) => Number(metadata.annotations?.[REVISION] ?? 0);
+
+/** Returns the ReplicaSet of a Deployment's present template, and what it changed. */
+async function newestReplicaSet(
+  reader: ViewReader,
+  { metadata: { namespace = '', uid } }: Owned,
+): Promise<{ set: Owned; change?: string } | undefined> {
+  const sets = (await reader.list(VIEWED.replicaSets, namespace)) as Owned[];
+  const [newest, before] = sets
+    .filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid))
+    .sort((a, b) => revisionOf(b) - revisionOf(a));
+  if (newest === undefined) return undefined;
+  const changes = before === undefined ? [] : templateChanges(before.spec?.template ?? {}, newest.spec?.template ?? {});
+  if (changes.length === 0) return { set: newest };
+  const at = newest.metadata.creationTimestamp;
+  return { set: newest, change: `revision ${revisionOf(newest)}, of ${at}, changed ${changes.slice(0, 5).join(', ')}` };
+}
+
+/** Returns the workload that made a pod, itself or through a ReplicaSet; undefined for a pod without one. */
+export async function ownerOf(
+  reader: ViewReader,
+  { metadata: { namespace = '', ownerReferences = [] } }: KubeObject,
+): Promise<{ resource: Resource; object: KubeObject } | undefined> {
+  const owner = ownerReferences.find(({ controller }) => controller === true);
+  const resource = owner && Object.values(VIEWED).find(({ kind }) => kind === owner.kind);
+  if (resource === undefined) return undefined;
+  const object = await reader.get(resource, namespace, owner!.name);
+  if (object === undefined || object.metadata.uid !== owner!.uid) return undefined;
+  return (await ownerOf(reader, object)) ?? { resource, object };
+}
+
+export const selects = (selector: Record<string, string>, pod: Pod): boolean =>
+  matchesLabelSelector({ matchLabels: selector }, pod.metadata.labels);

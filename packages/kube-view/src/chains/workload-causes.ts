@@ -1,0 +1,72 @@
+/** Why a workload makes no pods, from its conditions and events. Pure. */
+import type { Event } from '@podwright/kube-api';
+import { firstLine } from '../causes/containers.ts';
+import type { Finding } from '../causes/finding.ts';
+
+/** Refusals of the API server, in order: the first that matches decides. */
+const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
+  [
+    'quota',
+    /exceeded quota: ([^,]+)/,
+    'the quota "$1" of the namespace is used up',
+    'Raise the quota (`get resourcequota`), lower the requests of the pods, or delete objects that use it.',
+  ],
+  [
+    'quota',
+    /failed quota: ([^:]+): must specify/,
+    'the quota "$1" of the namespace wants requests or limits that the pods do not have',
+    'Set requests and limits in the template, or defaults by a LimitRange.',
+  ],
+  [
+    'webhook',
+    /admission webhook "([^"]+)" denied the request/,
+    'the admission webhook "$1" denies its pods',
+    'Correct what the message names.',
+  ],
+  [
+    'webhook',
+    /failed calling webhook "([^"]+)"/,
+    'the admission webhook "$1" cannot be called',
+    'Check the Service and the pods of the webhook, or remove its configuration.',
+  ],
+  [
+    'policy',
+    /violates PodSecurity "([^"]+)"/,
+    'its pods violate the security level "$1" of the namespace',
+    'Correct what the message names, or change the label pod-security.kubernetes.io/enforce of the namespace.',
+  ],
+  [
+    'service-account',
+    /serviceaccount "([^"]+)" not found/,
+    'its service account "$1" does not exist',
+    'Create the service account, or correct serviceAccountName in the template.',
+  ],
+  [
+    'limit-range',
+    /(?:minimum|maximum) (?:cpu|memory|[\w-]+) usage per/,
+    'its pods are outside of the limits of a LimitRange',
+    'Correct the requests and limits in the template (`describe limitrange`).',
+  ],
+];
+
+/** Explains why pods cannot be created; undefined if there is no sign of that. */
+export function creationFailure(conditionMessage: string | undefined, events: readonly Event[]): Finding | undefined {
+  const event = events.findLast(({ reason }) => reason === 'FailedCreate');
+  const message = conditionMessage ?? event?.message;
+  if (message === undefined) return undefined;
+  const shown = firstLine(message.replace(/^Error creating: /, ''));
+  for (const [cause, pattern, sentence, advice] of REFUSALS) {
+    const match = pattern.exec(message);
+    if (match === null) continue;
+    return {
+      cause,
+      sentence: `no pod can be created: ${sentence.replace('$1', match[1] ?? '')}`,
+      advice: [advice, `The API server said: ${shown}`],
+    };
+  }
+  return {
+    cause: 'creation',
+    sentence: `no pod can be created: ${shown}`,
+    advice: ['Correct what the message names.'],
+  };
+}

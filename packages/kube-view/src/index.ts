@@ -1,0 +1,5 @@
+export type { Finding, LogEnd } from './causes/finding.ts';
+export type { Explanation, Link } from './chains/explanation.ts';
+export { why } from './chains/why.ts';
+export { type Subject, VIEWED, type ViewReader } from './view-reader.ts';
+export { isEndless, isWorkload, type Workload, type WorkloadState, workloadState } from './workload-state.ts';

@@ -1,0 +1,40 @@
+import type { Event, KubeObject, Pod, Resource } from '@podwright/kube-api';
+
+/** An object that a chain is about. `namespace` is '' for objects of the whole cluster. */
+export type Subject = { kind: string; namespace: string; name: string };
+
+/** Reads what explanations need, from any API server. */
+export type ViewReader = {
+  /** Resolves to undefined if the object, or its kind, does not exist. */
+  get(resource: Resource, namespace: string, name: string): Promise<KubeObject | undefined>;
+  /** Resolves to an empty list if the kind does not exist. */
+  list(resource: Resource, namespace: string): Promise<KubeObject[]>;
+  /** Returns the events about an object, oldest first. */
+  events(subject: Subject & { uid?: string }): Promise<Event[]>;
+  /** Returns the last lines of a container's log. `previous` is its attempt before the present one. Empty if there is no log. */
+  log(pod: Pod, container: string, previous: boolean): Promise<string[]>;
+};
+
+const resource = (group: string, plural: string, kind: string): Resource => ({
+  group,
+  version: 'v1',
+  plural,
+  kind,
+  namespaced: kind !== 'Node',
+});
+
+/** The kinds that explanations read. */
+export const VIEWED = {
+  pods: resource('', 'pods', 'Pod'),
+  nodes: resource('', 'nodes', 'Node'),
+  services: resource('', 'services', 'Service'),
+  claims: resource('', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
+  replicationControllers: resource('', 'replicationcontrollers', 'ReplicationController'),
+  endpointSlices: resource('discovery.k8s.io', 'endpointslices', 'EndpointSlice'),
+  deployments: resource('apps', 'deployments', 'Deployment'),
+  replicaSets: resource('apps', 'replicasets', 'ReplicaSet'),
+  statefulSets: resource('apps', 'statefulsets', 'StatefulSet'),
+  daemonSets: resource('apps', 'daemonsets', 'DaemonSet'),
+  jobs: resource('batch', 'jobs', 'Job'),
+  cronJobs: resource('batch', 'cronjobs', 'CronJob'),
+} as const satisfies Record<string, Resource>;
