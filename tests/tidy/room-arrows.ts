@@ -221,6 +221,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'openapi/descriptions': [],
   },
   controllers: {
+    autoscaling: ['framework', 'objects', 'pods'],
     'cron-jobs': ['framework', 'objects', 'pods'],
     'daemon-sets': ['framework', 'objects', 'pods', 'revisions'],
     deployments: ['framework', 'objects', 'pods'],

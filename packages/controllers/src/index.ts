@@ -1,3 +1,4 @@
+export { autoscalingController, autoscalingEvery } from './autoscaling/autoscaling-controller.ts';
 export { cronJobController } from './cron-jobs/cron-job-controller.ts';
 export { daemonSetController } from './daemon-sets/daemon-set-controller.ts';
 export { deploymentController } from './deployments/deployment-controller.ts';

@@ -13,9 +13,9 @@ import {
   type PodDisruptionBudget,
 } from '../objects/pod-disruption-budget.ts';
 import { subjectOf } from '../pods/pod-writer.ts';
+import { selectorText } from '../pods/selector-text.ts';
 import { decideBudget, failedStatus, isSameStatus, needsScale } from './budget-status.ts';
 import { ExpectedScale } from './expected-scale.ts';
-import { selectorText } from './selector-text.ts';
 import { resetCondition, staleInMs } from './stale-target.ts';
 
 /** Keeps the status of PodDisruptionBudgets, by which the API server allows evictions. */

@@ -2,6 +2,7 @@
 import type { KubeObject, OwnerReference, Pod, Resource } from '@podwright/kube-api';
 import { isApiStatus } from '@podwright/kube-client';
 import type { ControllerParts } from '../framework/controller.ts';
+import { findKind, groupPath } from '../framework/find-kind.ts';
 import { DEPLOYMENTS } from '../objects/deployment.ts';
 import { REPLICA_SETS, REPLICATION_CONTROLLERS } from '../objects/replica-set.ts';
 import { STATEFUL_SETS } from '../objects/stateful-set.ts';
@@ -12,9 +13,6 @@ type Scale = { uid: string; replicas: number };
 
 /** Kinds that are read from the cache. */
 const KNOWN: readonly Resource[] = [DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS];
-
-/** `VERSION` or `GROUP/VERSION`, in the characters that a group and a version can have. */
-const API_VERSION = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 export class ExpectedScale {
   readonly #parts: Pick<ControllerParts, 'client' | 'objects' | 'signal'>;
@@ -71,19 +69,14 @@ export class ExpectedScale {
   /** Asks the server for the subresource `scale` of a kind that is not in the caches, such as a custom one. */
   async #asked({ apiVersion, kind, name, uid }: OwnerReference, { metadata }: Pod): Promise<Scale | undefined> {
     const { client, signal } = this.#parts;
-    // the server checks neither of them
-    if (!API_VERSION.test(apiVersion) || name === '.' || name === '..') return undefined;
-    const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-    const path = async () => {
-      const { resources } = JSON.parse(await client.getText(base, { signal })) as ResourceList;
-      const plural = resources.find((one) => one.kind === kind && !one.name.includes('/'))?.name;
-      if (!resources.some((one) => one.name === `${plural}/scale`)) return undefined;
-      return `${base}/namespaces/${metadata.namespace}/${plural}/${encodeURIComponent(name)}/scale`;
-    };
+    if (name === '.' || name === '..') return undefined; // the server checks neither the name nor the version
+    const found = await findKind(client, { apiVersion, kind }, signal);
+    if (found?.hasScale !== true) return undefined;
+    const objects = `${groupPath(apiVersion)}/namespaces/${metadata.namespace}/${found.plural}`;
     try {
-      const scalePath = await path();
-      if (scalePath === undefined) return undefined;
-      const scale = JSON.parse(await client.getText(scalePath, { signal })) as Sized;
+      const scale = JSON.parse(
+        await client.getText(`${objects}/${encodeURIComponent(name)}/scale`, { signal }),
+      ) as Sized;
       return scale.metadata.uid === uid ? { uid, replicas: scale.spec?.replicas ?? 0 } : undefined;
     } catch (error) {
       if (isApiStatus(error, 404)) return undefined;
@@ -91,5 +84,3 @@ export class ExpectedScale {
     }
   }
 }
-
-type ResourceList = { resources: { name: string; kind: string }[] };

@@ -1,0 +1,17 @@
+import { formatTime } from '@podwright/kube-api';
+import type { AutoscalerCondition } from '../objects/horizontal-pod-autoscaler.ts';
+
+export type ConditionChange = Required<Omit<AutoscalerCondition, 'lastTransitionTime'>>;
+
+/** Returns the conditions with a changed one. The time of transition changes with the status only. */
+export function withCondition(
+  conditions: readonly AutoscalerCondition[],
+  change: ConditionChange,
+  nowMs: number,
+): AutoscalerCondition[] {
+  const known = conditions.find(({ type }) => type === change.type);
+  const lastTransitionTime = known?.status === change.status ? known.lastTransitionTime : formatTime(nowMs);
+  const next = { ...change, lastTransitionTime };
+  if (known === undefined) return [...conditions, next];
+  return conditions.map((one) => (one === known ? next : one));
+}

@@ -1,0 +1,97 @@
+/** Use of resources by pods (upstream's podautoscaler/metrics, and groupPods and calculateRequests of its replica calculator). */
+import {
+  amountOf,
+  isSidecar,
+  overheadOf,
+  type Pod,
+  type PodSpec,
+  parseGoDuration,
+  parseQuantity,
+  quantityMilliValue,
+} from '@podwright/kube-api';
+import type { PodMetrics } from '../objects/horizontal-pod-autoscaler.ts';
+import { readyCondition } from '../pods/pod-state.ts';
+
+/** Time after the start of a pod in which its use of CPU counts only while it is ready, in milliseconds. */
+const CPU_INITIALIZATION_MS = 300_000;
+/** Time after the start of a pod in which it becomes unready only because it never was ready, in milliseconds. */
+const INITIAL_READINESS_MS = 30_000;
+
+/** `value` is in thousandths of the resource's unit. */
+export type PodUsage = { timestampMs: number; windowMs: number; value: number };
+
+/** By the names of pods. */
+export type PodUsages = ReadonlyMap<string, PodUsage>;
+
+/** Returns the use by pods or, with a container, by that container. A pod is omitted if the use by a part is unknown. */
+export function usagesOf(metrics: readonly PodMetrics[], resource: string, container?: string): PodUsages {
+  const usages = new Map<string, PodUsage>();
+  for (const { metadata, timestamp, window, containers } of metrics) {
+    const counted = container === undefined ? containers : containers.filter(({ name }) => name === container);
+    const values = counted.map(({ usage }) => usage[resource]);
+    if (values.length === 0 || values.includes(undefined)) continue;
+    const value = values.reduce((sum, text) => sum + Number(quantityMilliValue(text!)), 0);
+    const windowMs = parseGoDuration(window) ?? 0;
+    usages.set(metadata.name!, { timestampMs: Date.parse(timestamp), windowMs, value });
+  }
+  return usages;
+}
+
+/** Names of pods by how their use counts. Pods in none of the lists are ready. */
+export type PodGroups = { readyCount: number; unready: string[]; missing: string[]; ignored: string[] };
+
+/** Sorts pods by how their use counts. Only the use of CPU depends on readiness. */
+export function groupPods(pods: readonly Pod[], usages: PodUsages, { isCpu = false, nowMs = 0 }): PodGroups {
+  const groups: PodGroups = { readyCount: 0, unready: [], missing: [], ignored: [] };
+  for (const pod of pods) {
+    const { name, deletionTimestamp } = pod.metadata;
+    const usage = usages.get(name);
+    if (deletionTimestamp !== undefined || pod.status?.phase === 'Failed') groups.ignored.push(name);
+    else if (pod.status?.phase === 'Pending') groups.unready.push(name);
+    else if (usage === undefined) groups.missing.push(name);
+    else if (isCpu && isUnready(pod, usage, nowMs)) groups.unready.push(name);
+    else groups.readyCount++;
+  }
+  return groups;
+}
+
+function isUnready(pod: Pod, { timestampMs, windowMs }: PodUsage, nowMs: number): boolean {
+  const condition = readyCondition(pod);
+  if (condition === undefined || pod.status?.startTime === undefined) return true;
+  const startMs = Date.parse(pod.status.startTime);
+  const transitionMs = Date.parse(condition.lastTransitionTime ?? '') || 0;
+  const isFalse = condition.status === 'False';
+  if (startMs + CPU_INITIALIZATION_MS > nowMs) return isFalse || timestampMs < transitionMs + windowMs;
+  return isFalse && startMs + INITIAL_READINESS_MS > transitionMs;
+}
+
+/**
+ * Returns what the pods request, in thousandths of the resource's unit, by their names: of a container, of the pod if it has requests of its
+ * own, or of all its containers with sidecars. Throws if one of them requests nothing.
+ */
+export function requestsOf(pods: readonly Pod[], resource: string, container?: string): Map<string, number> {
+  return new Map(pods.map((pod) => [pod.metadata.name, requestOf(pod, resource, container)]));
+}
+
+function requestOf(pod: Pod, resource: string, container?: string): number {
+  const { name } = pod.metadata;
+  if (container === undefined && Object.keys(pod.spec.resources?.requests ?? {}).length > 0) {
+    const nanos = amountOf(pod, 'requests', resource) + overheadOf(pod, resource);
+    if (nanos === 0n) throw new Error(`missing pod-level request for ${resource} in Pod ${name}`);
+    return Number(nanos / 1_000_000n);
+  }
+  const counted = countedContainers(pod.spec).filter((one) => container === undefined || one.name === container);
+  if (counted.length === 0 && container !== undefined)
+    throw new Error(`container ${container} not found in Pod ${name}`);
+  return counted.reduce((sum, one) => {
+    const request = one.resources?.requests?.[resource];
+    if (request === undefined)
+      throw new Error(`missing request for ${resource} in container ${one.name} of Pod ${name}`);
+    return sum + Number(parseQuantity(request).nanos / 1_000_000n);
+  }, 0);
+}
+
+const countedContainers = ({ containers, initContainers = [] }: PodSpec) => [
+  ...containers,
+  ...initContainers.filter(isSidecar),
+];

@@ -1,0 +1,32 @@
+/** Finds the resources of kinds by the server's discovery documents. */
+import { isApiStatus, type KubeClient } from '@podwright/kube-client';
+
+/** `VERSION` or `GROUP/VERSION`, in the characters that a group and a version can have. */
+const API_VERSION = /^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+
+type ResourceList = { resources: { name: string; kind: string }[] };
+
+/** Whether the text can be part of a path. The server checks neither owner references nor those of autoscalers. */
+export const isApiVersion = (text: string): boolean => API_VERSION.test(text);
+
+/** Returns the path of a version of a group. */
+export const groupPath = (apiVersion: string): string =>
+  apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+
+/** Returns the plural name of the kind, and whether its objects have a scale; undefined if the server does not have the kind. */
+export async function findKind(
+  client: KubeClient,
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+  signal: AbortSignal,
+): Promise<{ plural: string; hasScale: boolean } | undefined> {
+  if (!isApiVersion(apiVersion)) return undefined;
+  try {
+    const { resources } = JSON.parse(await client.getText(groupPath(apiVersion), { signal })) as ResourceList;
+    const plural = resources.find((one) => one.kind === kind && !one.name.includes('/'))?.name;
+    if (plural === undefined) return undefined;
+    return { plural, hasScale: resources.some(({ name }) => name === `${plural}/scale`) };
+  } catch (error) {
+    if (isApiStatus(error, 404)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+/** HorizontalPodAutoscalers (autoscaling/v2), with the fields that controllers use. The API server has set the defaults. */
+import type { ConditionStatus, KubeObject, LabelSelector, Resource } from '@podwright/kube-api';
+
+export const HORIZONTAL_POD_AUTOSCALERS: Resource = {
+  group: 'autoscaling',
+  version: 'v2',
+  plural: 'horizontalpodautoscalers',
+  kind: 'HorizontalPodAutoscaler',
+  namespaced: true,
+};
+
+/** metrics.k8s.io/v1beta1 PodMetrics, which metrics servers of all versions have. */
+export const POD_METRICS: Resource = {
+  group: 'metrics.k8s.io',
+  version: 'v1beta1',
+  plural: 'pods',
+  kind: 'PodMetrics',
+  namespaced: true,
+};
+
+/** Use of resources during a time before `timestamp`. `window` is a Go duration, such as `15s`. */
+export type PodMetrics = KubeObject & {
+  timestamp: string;
+  window: string;
+  containers: { name: string; usage: Record<string, string> }[];
+};
+
+export type ScaleReference = { apiVersion?: string; kind: string; name: string };
+
+/** Quantities are texts such as `500m`. Utilization is a percentage of what the pods request. */
+export type MetricTarget = { type: string; value?: string; averageValue?: string; averageUtilization?: number };
+export type MetricValue = { value?: string; averageValue?: string; averageUtilization?: number };
+export type MetricIdentifier = { name: string; selector?: LabelSelector };
+
+export type MetricSpec = {
+  type: string;
+  resource?: { name: string; target: MetricTarget };
+  containerResource?: { name: string; container: string; target: MetricTarget };
+  pods?: { metric: MetricIdentifier; target: MetricTarget };
+  object?: { metric: MetricIdentifier; target: MetricTarget; describedObject: ScaleReference };
+  external?: { metric: MetricIdentifier; target: MetricTarget };
+};
+
+export type MetricStatus = {
+  type: string;
+  resource?: { name: string; current: MetricValue };
+  containerResource?: { name: string; container: string; current: MetricValue };
+};
+
+export type ScalingPolicy = { type: 'Pods' | 'Percent'; value: number; periodSeconds: number };
+
+export type ScalingRules = {
+  /** Absent: that of the controller, for scaling down. */
+  stabilizationWindowSeconds?: number;
+  selectPolicy?: 'Max' | 'Min' | 'Disabled';
+  policies?: ScalingPolicy[];
+  /** A quantity: how far the ratio of use and target may be from 1 without effect. */
+  tolerance?: string;
+};
+
+export type ScalingBehavior = { scaleUp?: ScalingRules; scaleDown?: ScalingRules };
+
+export type AutoscalerCondition = {
+  type: string;
+  status: ConditionStatus;
+  lastTransitionTime?: string;
+  reason?: string;
+  message?: string;
+};
+
+export type AutoscalerStatus = {
+  lastScaleTime?: string;
+  currentReplicas?: number;
+  desiredReplicas?: number;
+  currentMetrics?: MetricStatus[] | null;
+  conditions?: AutoscalerCondition[] | null;
+};
+
+export type HorizontalPodAutoscaler = KubeObject & {
+  metadata: { name: string; namespace: string; uid: string };
+  spec: {
+    scaleTargetRef: ScaleReference;
+    minReplicas?: number;
+    maxReplicas: number;
+    metrics?: MetricSpec[];
+    behavior?: ScalingBehavior;
+  };
+  status?: AutoscalerStatus;
+};
