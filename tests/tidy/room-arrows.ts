@@ -256,6 +256,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     controllers: ['authentication', 'authorization', 'certificates'],
     metrics: ['server', 'wire'],
     'in-process-client': ['server', 'wire'],
+    usage: ['backends', 'server'],
     services: [],
     server: ['authorization', 'wire'],
     subresources: ['authentication', 'authorization', 'backends', 'server', 'wire'],

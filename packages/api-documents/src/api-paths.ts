@@ -13,6 +13,8 @@ export type ApiPathsOptions = {
   schema: Schema;
   /** The resources that the server implements. Others are not advertised. */
   resources: readonly Resource[];
+  /** Further resources, whose kinds are not in the schema: only discovery has them. */
+  computed?: readonly Resource[];
   /** HOST:PORT at which clients reach the server. */
   serverAddress: string;
   health: Health;
@@ -32,7 +34,8 @@ export class ApiPaths {
 
   constructor(options: ApiPathsOptions) {
     this.#options = options;
-    this.#discovery = new Discovery(options);
+    const { resources, computed = [] } = options;
+    this.#discovery = new Discovery({ ...options, resources: [...resources, ...computed] });
     this.#openApi = new OpenApi({ ...options, version: GIT_VERSION });
   }
 

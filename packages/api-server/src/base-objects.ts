@@ -5,6 +5,7 @@ import type { ApiObject } from '@podwright/kube-kinds';
 import type { Schema } from '@podwright/kube-schema';
 import { ensurePolicy } from './authorization/bootstrap/ensure-policy.ts';
 import { joiningPolicy } from './authorization/bootstrap/joining-policy.ts';
+import { usagePolicy } from './authorization/bootstrap/usage-policy.ts';
 import { StorePolicyWriter } from './policy-writer.ts';
 import { systemContext } from './system-context.ts';
 
@@ -43,5 +44,6 @@ export async function ensureBaseObjects({ schema, registries, store, nowMs }: Ba
   const writer = new StorePolicyWriter(store, nowMs);
   ensurePolicy(writer);
   ensurePolicy(writer, joiningPolicy());
+  ensurePolicy(writer, usagePolicy());
   writer.commit();
 }

@@ -11,6 +11,8 @@ export type DocumentParts = {
   /** The resources of built-in kinds. */
   resources: readonly Resource[];
   custom: Pick<CustomKinds, 'resources' | 'onChange'>;
+  /** Resources that only discovery has. */
+  computed: readonly Resource[];
   /** HOST:PORT, at which clients reach the server. */
   serverAddress: string;
   checks: HealthChecks;

@@ -8,6 +8,7 @@ import { type AuditOptions, openAuditLog } from './audit/open-audit-log.ts';
 import { CertificateAuthority } from './certificates/certificate-authority.ts';
 import { kubeconfigText } from './certificates/kubeconfig.ts';
 import { ServingCertificates, servingNames } from './certificates/serving-certificate.ts';
+import { computedResources } from './computed-resources.ts';
 import { ServerHealth } from './health-checks.ts';
 import { type ImportSource, importObjects } from './import-objects.ts';
 import { DirectCalls } from './in-process-client/direct-calls.ts';
@@ -18,6 +19,7 @@ import { type KubeletConnections, nodeConnector } from './node-connections.ts';
 import { openObjects, type ServerObjects } from './open-objects.ts';
 import { servedResources } from './served-resources.ts';
 import { ApiListeners, type SecureAddress, type StrangerConnections } from './server/api-listeners.ts';
+import type { ComputedResource } from './server/computed-resource.ts';
 import { InFlight } from './server/in-flight.ts';
 import { type CallHandler, type HttpCall, RequestHandler } from './server/request-handler.ts';
 import type { RequestObserver } from './server/request-observer.ts';
@@ -100,8 +102,9 @@ async function startParts(options: ApiServerOptions, undo: Undo): Promise<ApiSer
   const health = new ServerHealth({ directory, store, now });
   const metrics = new Registry();
   const observers = [serverMetrics(metrics, { schema, store }), ...(await openAudit(options, undo))];
-  const parts = serverParts({ ...objects, now, logger, health, metrics, observers }, listen);
   const connector = nodeConnector(options, { store, authority, now });
+  const computed = computedResources({ schema, store, custom, connector, logger, now });
+  const parts = serverParts({ ...objects, now, logger, health, metrics, observers, computed }, listen);
   const handlers = subresourceHandlers({ ...objects, connector, now });
   const serving: ServerParts = { ...parts, subresources: handlers };
   const clients = new Set<Pick<KubeClient, 'close'>>();
@@ -182,10 +185,11 @@ type Composed = Pick<ServerObjects, 'schema' | 'access' | 'registries' | 'custom
   health: ServerHealth;
   metrics: Registry;
   observers: readonly RequestObserver[];
+  computed: readonly ComputedResource[];
 };
 
 function serverParts(
-  { schema, access, registries, custom, now, logger, health, metrics, observers }: Composed,
+  { schema, access, registries, custom, now, logger, health, metrics, observers, computed }: Composed,
   listen: SecureAddress | undefined,
 ) {
   const resources = servedResources(schema);
@@ -194,6 +198,7 @@ function serverParts(
     schema,
     resources,
     custom,
+    computed: computed.map(({ resource }) => resource),
     serverAddress: listen === undefined ? 'localhost' : hostAndPort(listen),
     checks: health.checks,
     metrics: () => metricsText(metrics, () => true),
@@ -203,6 +208,7 @@ function serverParts(
   return {
     schema,
     servedResource: (resource) => (served.has(resource) || resource.isCustom ? registries.for(resource) : undefined),
+    computed,
     endOf: (resource) => custom.endOf(resource),
     documents,
     anonymousPaths: ANONYMOUS_PATHS,

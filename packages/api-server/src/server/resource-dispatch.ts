@@ -1,25 +1,15 @@
 import { deprecationWarning, unknownPath } from '@podwright/api-documents';
 import { ApiError, forbidden, groupResource, methodNotAllowed, notFound, pageNotFound } from '@podwright/api-machinery';
-import type { UserInfo } from '@podwright/kube-kinds';
 import type { Resource } from '@podwright/kube-schema';
-import type { HttpExchange } from '../wire/http-exchange.ts';
 import { checkAccept } from '../wire/negotiation.ts';
 import { checkPathSegment } from '../wire/path-segment.ts';
-import type { ResponseWriter } from '../wire/response-writer.ts';
+import { respondComputed } from './computed-requests.ts';
 import { deleteCollection, deleteOne } from './delete-requests.ts';
 import { sendPath } from './path-request.ts';
 import { getOne, listMany, watchMany } from './read-requests.ts';
 import { CONNECTING, PROXY, type RequestInfo } from './request-info.ts';
-import type { ServerParts, SubresourceHandler } from './server-parts.ts';
+import type { AuthorizedRequest, ServerParts, SubresourceHandler } from './server-parts.ts';
 import { createOne, patchOne, updateOne } from './write-requests.ts';
-
-export type AuthorizedRequest = {
-  exchange: HttpExchange;
-  writer: ResponseWriter;
-  info: RequestInfo;
-  user: UserInfo;
-  parts: ServerParts;
-};
 
 const HANDLERS: ReadonlyMap<string, SubresourceHandler> = new Map([
   ['get', getOne],
@@ -41,6 +31,8 @@ const PROXIED_METHODS = ['HEAD', 'OPTIONS'];
 /** Responds to an authorized request for API objects. Throws `ApiError`. */
 export async function dispatch(request: AuthorizedRequest): Promise<void> {
   const { info, writer, parts } = request;
+  const computed = parts.computed?.find(({ resource }) => isOf(info, resource));
+  if (computed !== undefined) return respondComputed(request, computed);
   const resource = parts.schema.resource(info.apiGroup, info.apiVersion, info.resource);
   const served = resource && parts.servedResource(resource);
   if (resource === undefined || served === undefined)
@@ -60,6 +52,9 @@ export async function dispatch(request: AuthorizedRequest): Promise<void> {
   if (warning !== undefined) writer.warnings.add(warning);
   return handler({ ...request, resource, served });
 }
+
+const isOf = ({ apiGroup, apiVersion, resource }: RequestInfo, { group, version, plural }: Resource): boolean =>
+  apiGroup === group && apiVersion === version && resource === plural;
 
 /**
  * Like `handlerOf`, for a custom resource, whose paths are not routed one by one. Returns `undefined` for a path that does not exist.

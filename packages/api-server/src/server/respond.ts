@@ -1,5 +1,6 @@
 import { respondToPath } from './path-request.ts';
-import { type AuthorizedRequest, dispatch } from './resource-dispatch.ts';
+import { dispatch } from './resource-dispatch.ts';
+import type { AuthorizedRequest } from './server-parts.ts';
 
 /** Responds to an authorized request. Throws `ApiError`. */
 export function respond(request: AuthorizedRequest): Promise<void> {

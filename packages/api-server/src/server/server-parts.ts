@@ -9,6 +9,7 @@ import type { AuthorizationAttributes, Authorizer } from '../authorization/autho
 import type { EventEncoder } from '../wire/encode-event.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import type { ResponseWriter } from '../wire/response-writer.ts';
+import type { ComputedResource } from './computed-resource.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { RequestObserver } from './request-observer.ts';
@@ -51,6 +52,8 @@ export type ServerParts = {
    * only created, such as reviews.
    */
   subresources: ReadonlyMap<string, SubresourceHandler>;
+  /** Resources whose objects are not stored. */
+  computed?: readonly ComputedResource[];
   /** Returns a signal that aborts when a custom resource is no longer served as it is. Default: custom resources do not change. */
   endOf?: (resource: Resource) => AbortSignal;
   documents: PathDocuments;
@@ -68,6 +71,14 @@ export type ServerParts = {
   /** Are informed about each request. */
   observers?: readonly RequestObserver[];
   inFlight: InFlight;
+};
+
+export type AuthorizedRequest = {
+  exchange: HttpExchange;
+  writer: ResponseWriter;
+  info: RequestInfo;
+  user: UserInfo;
+  parts: ServerParts;
 };
 
 /** An authorized request for a resource's objects. */

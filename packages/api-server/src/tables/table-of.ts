@@ -22,6 +22,7 @@ import { JOBS } from './jobs.ts';
 import { NETWORKING } from './networking.ts';
 import { NODES } from './nodes.ts';
 import { PODS } from './pods.ts';
+import { RESOURCE_USAGE } from './resource-usage.ts';
 import { SCHEDULING } from './scheduling.ts';
 import { SERVICES } from './services.ts';
 import { STORAGE } from './storage.ts';
@@ -72,6 +73,7 @@ const TABLES: KindTables = {
   ...DEVICES,
   ...SCHEDULING,
   ...EVENTS,
+  ...RESOURCE_USAGE,
 };
 
 const DEFAULT_TABLE: KindTable = kindTable([NAME, CREATED_AT]);

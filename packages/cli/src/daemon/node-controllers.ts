@@ -2,6 +2,7 @@
 import type { ApiServer } from '@podwright/api-server';
 import type { Logger } from '@podwright/base';
 import {
+  autoscalingController,
   type Controller,
   cronJobController,
   daemonSetController,
@@ -34,6 +35,7 @@ const CONTROLLERS: Record<string, Controller> = {
   endpoint: endpointsController,
   endpointslice: endpointSliceController,
   endpointslicemirroring: endpointMirroringController,
+  'horizontal-pod-autoscaling': autoscalingController,
   job: jobController,
   podgc: podGarbageController,
   replicaset: replicaSetController,

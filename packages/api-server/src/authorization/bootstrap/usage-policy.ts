@@ -1,0 +1,17 @@
+/** The role with which users read `metrics.k8s.io`. In other clusters, metrics-server brings it. */
+import { RBAC_GROUP } from '../rbac-objects.ts';
+import { AUTO_UPDATE, type BootstrapPolicy } from './bootstrap-policy.ts';
+
+const AGGREGATE_TO = `${RBAC_GROUP}/aggregate-to-`;
+
+/** Builds the policy: who may read the objects of a namespace may read what its pods use. */
+export function usagePolicy(): BootstrapPolicy {
+  const labels = Object.fromEntries(['admin', 'edit', 'view'].map((role) => [AGGREGATE_TO + role, 'true']));
+  const role = {
+    apiVersion: `${RBAC_GROUP}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: 'system:aggregated-metrics-reader', labels, annotations: { [AUTO_UPDATE]: 'true' } },
+    rules: [{ apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] }],
+  };
+  return { clusterRoles: [role], clusterRoleBindings: [], roles: [], roleBindings: [] };
+}

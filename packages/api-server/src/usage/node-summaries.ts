@@ -1,0 +1,88 @@
+/** Reads how much CPU and memory the pods of nodes use, from the statistics of their kubelets. */
+import { errorMessage, gatherBytes, isRecord, type Logger, withTimeout } from '@podwright/base';
+import { answerTo } from '../backends/backend-response.ts';
+import type { NodeConnector } from '../backends/node-connector.ts';
+
+/** The path of the kubelet that returns CPU and memory only, which it does not need to look at files for. */
+const PATH = '/stats/summary?only_cpu_and_memory=true';
+const TIMEOUT_MS = 10_000;
+/** A thousand containers have about a mebibyte. */
+const MAX_BYTES = 32 << 20;
+
+/** `cpuNanoCores` is averaged over the time since the kubelet's measurement before; `memoryBytes` is the working set. */
+export type Use = { atMs: number; cpuNanoCores: number; memoryBytes: number };
+
+export type PodUse = { namespace: string; name: string; containers: { name: string; use: Use }[] };
+
+export type NodeUse = {
+  /** Unknown for a moment after the start of the kubelet, which needs two measurements. */
+  node: Use | undefined;
+  /** Pods of which the use of every running container is known. */
+  pods: PodUse[];
+};
+
+/** Returns what a node's kubelet reports; `undefined` if it does not answer, which is logged. */
+export async function readNodeUse(
+  nodeName: string,
+  { connector, logger }: { connector: NodeConnector; logger: Logger },
+  given: AbortSignal,
+): Promise<NodeUse | undefined> {
+  using signal = withTimeout(given, TIMEOUT_MS, `read the statistics of the node ${nodeName}`);
+  try {
+    return decodeUse(await readSummary(connector, nodeName, signal));
+  } catch (error) {
+    given.throwIfAborted();
+    logger.warn({ node: nodeName, error: errorMessage(error) }, 'the use of resources of a node is unknown');
+    return undefined;
+  }
+}
+
+async function readSummary(connector: NodeConnector, nodeName: string, signal: AbortSignal): Promise<unknown> {
+  const outgoing = connector
+    .kubelet(nodeName)
+    .backend()
+    .request({ method: 'GET', path: PATH, headers: { host: nodeName } });
+  outgoing.end();
+  const { response } = await answerTo(outgoing, signal);
+  const abort = () => response.destroy();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    if (response.statusCode !== 200) throw new Error(`the kubelet responds with the status ${response.statusCode}`);
+    const tooLarge = () => new Error(`the kubelet's answer has more than ${MAX_BYTES} bytes`);
+    return JSON.parse((await gatherBytes(response, MAX_BYTES, tooLarge)).toString());
+  } finally {
+    signal.removeEventListener('abort', abort);
+    response.destroy();
+  }
+}
+
+/** Reads a summary of any kubelet: its values need not have the right types. */
+export function decodeUse(summary: unknown): NodeUse {
+  const { node, pods } = isRecord(summary) ? summary : {};
+  return { node: useOf(node), pods: listOf(pods).flatMap((pod) => podUse(pod) ?? []) };
+}
+
+function podUse(pod: Record<string, unknown>): PodUse | undefined {
+  const { podRef, containers } = pod;
+  if (!isRecord(podRef)) return undefined;
+  const { namespace, name } = podRef;
+  if (typeof namespace !== 'string' || typeof name !== 'string') return undefined;
+  const uses = listOf(containers).map((one) => ({ name: String(one.name), use: useOf(one) }));
+  const known = uses.flatMap(({ name: container, use }) => (use === undefined ? [] : [{ name: container, use }]));
+  return known.length === 0 || known.length < uses.length ? undefined : { namespace, name, containers: known };
+}
+
+function useOf(stats: unknown): Use | undefined {
+  const { cpu, memory } = isRecord(stats) ? stats : {};
+  if (!isRecord(cpu) || !isRecord(memory)) return undefined;
+  const atMs = Date.parse(String(cpu.time));
+  const cpuNanoCores = amountOf(cpu.usageNanoCores);
+  const memoryBytes = amountOf(memory.workingSetBytes);
+  if (Number.isNaN(atMs) || cpuNanoCores === undefined || memoryBytes === undefined) return undefined;
+  return { atMs, cpuNanoCores, memoryBytes };
+}
+
+const amountOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isRecord) : []);

@@ -1,0 +1,99 @@
+/** The API `metrics.k8s.io`: the use of CPU and memory by pods and nodes, as metrics-server serves it. */
+import type { ObjectStore } from '@podwright/api-machinery';
+import type { Logger } from '@podwright/base';
+import { formatTime } from '@podwright/kube-api';
+import type { ApiObject } from '@podwright/kube-kinds';
+import { apiVersionOf, type Resource } from '@podwright/kube-schema';
+import type { NodeConnector } from '../backends/node-connector.ts';
+import type { AskedObjects, ComputedResource } from '../server/computed-resource.ts';
+import type { NodeUse, PodUse, Use } from './node-summaries.ts';
+
+/** Both versions have the same fields. Clients of Kubernetes 1.36 use v1beta1; 1.37 adds v1. */
+const VERSIONS = ['v1', 'v1beta1'];
+/** The kubelet measures pods every ten seconds, and between two measurements computes the use of CPU. */
+const WINDOW = '10s';
+
+export type UsageParts = { store: ObjectStore; connector: NodeConnector; logger: Logger; now: () => number };
+
+export function usageResources(parts: UsageParts): ComputedResource[] {
+  return VERSIONS.flatMap((version) => [
+    { resource: resourceOf(version, 'nodes', 'NodeMetrics'), list: (asked) => nodeMetrics(parts, version, asked) },
+    { resource: resourceOf(version, 'pods', 'PodMetrics'), list: (asked) => podMetrics(parts, version, asked) },
+  ]);
+}
+
+const resourceOf = (version: string, plural: string, kind: string): Resource => ({
+  ...{ group: 'metrics.k8s.io', version, plural, kind, singular: '', namespaced: kind === 'PodMetrics' },
+  verbs: ['get', 'list'],
+});
+
+async function nodeMetrics(
+  parts: UsageParts,
+  version: string,
+  { isAsked, signal }: AskedObjects,
+): Promise<ApiObject[]> {
+  const nodes = parts.store.list('nodes').objects.map((object) => object.decode());
+  const asked = nodes.filter(({ metadata }) => isAsked(metadata));
+  const uses = await usesOf(
+    asked.map(({ metadata }) => metadata.name ?? ''),
+    parts,
+    signal,
+  );
+  return asked.flatMap((node) => {
+    const use = uses.get(node.metadata.name ?? '')?.node;
+    return use === undefined ? [] : [{ ...headOf(node, version, parts.now()), ...measured(use), usage: usageOf(use) }];
+  });
+}
+
+async function podMetrics(
+  parts: UsageParts,
+  version: string,
+  { namespace, isAsked, signal }: AskedObjects,
+): Promise<ApiObject[]> {
+  const { objects } = parts.store.list('pods', namespace === '' ? {} : { namespace });
+  const pods = objects.map((object) => object.decode()).filter(({ metadata }) => isAsked(metadata));
+  const nodes = new Set(pods.map(nodeOf).filter((name) => name !== ''));
+  const uses = await usesOf([...nodes], parts, signal);
+  const byPod = new Map([...uses].map(([node, { pods: of }]) => [node, new Map(of.map((one) => [keyOf(one), one]))]));
+  return pods.flatMap((pod) => {
+    const { namespace: own = '', name = '' } = pod.metadata;
+    const use = byPod.get(nodeOf(pod))?.get(keyOf({ namespace: own, name })); // a node reports on its own pods only
+    return use === undefined ? [] : [{ ...headOf(pod, version, parts.now()), ...measuredPod(use) }];
+  });
+}
+
+const keyOf = ({ namespace, name }: Pick<PodUse, 'namespace' | 'name'>) => `${namespace}/${name}`;
+
+const nodeOf = ({ spec }: ApiObject): string => (spec as { nodeName?: string } | undefined)?.nodeName ?? '';
+
+/** Returns the use of the nodes that answer. What reads it is loaded by the first request. */
+async function usesOf(names: readonly string[], parts: UsageParts, signal: AbortSignal): Promise<Map<string, NodeUse>> {
+  const { readNodeUse } = await import('./node-summaries.ts');
+  const uses = await Promise.all(names.map((name) => readNodeUse(name, parts, signal)));
+  return new Map(names.flatMap((name, index) => (uses[index] === undefined ? [] : [[name, uses[index]] as const])));
+}
+
+function headOf({ metadata }: ApiObject, version: string, nowMs: number) {
+  const { name, namespace, labels } = metadata;
+  const kind = namespace === undefined ? 'NodeMetrics' : 'PodMetrics';
+  const own = {
+    name,
+    ...(namespace && { namespace }),
+    creationTimestamp: formatTime(nowMs),
+    ...(labels && { labels }),
+  };
+  return { kind, apiVersion: apiVersionOf({ group: 'metrics.k8s.io', version }), metadata: own };
+}
+
+const measured = ({ atMs }: Pick<Use, 'atMs'>) => ({ timestamp: formatTime(atMs), window: WINDOW });
+
+function measuredPod({ containers }: PodUse) {
+  const atMs = containers.reduce((oldest, { use }) => Math.min(oldest, use.atMs), Number.POSITIVE_INFINITY);
+  return { ...measured({ atMs }), containers: containers.map(({ name, use }) => ({ name, usage: usageOf(use) })) };
+}
+
+/** Go's quantities of these values, as metrics-server makes them. */
+const usageOf = ({ cpuNanoCores, memoryBytes }: Use) => ({
+  cpu: cpuNanoCores === 0 ? '0' : `${cpuNanoCores}n`,
+  memory: memoryBytes < 1024 ? `${memoryBytes}` : `${Math.round(memoryBytes / 1024)}Ki`,
+});
