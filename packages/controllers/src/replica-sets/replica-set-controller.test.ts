@@ -122,3 +122,24 @@ test('any number of replicas leaves a thousand pods that wait, and goes on when 
   await place.until(() => place.status?.replicas === 1001);
   assert.equal((await place.pods()).length, 1001);
 });
+
+test('pods that fail one after the other are replaced with a growing delay', async () => {
+  await using place = new Place();
+  const failed = { phase: 'Failed', reason: 'NodePorts', message: 'ports are in use' } as const;
+  place.client.put(REPLICA_SETS, replicaSet(1));
+  const failAll = async () => {
+    for (const pod of await place.pods())
+      if (pod.status?.phase !== 'Failed') place.client.put(PODS, { ...pod, status: failed });
+  };
+  const begin = Date.now();
+  await place.until(async () => {
+    await failAll();
+    return place.events('BackOff').length > 0;
+  });
+  assert.match(place.events('BackOff')[0]!, /^Pod web-\S+ has failed \(NodePorts: ports are in use\)/);
+  await place.until(async () => {
+    await failAll();
+    return (await place.pods()).length === 3;
+  });
+  assert.ok(Date.now() - begin >= 900, 'the first pod is replaced at once, the second one after a second');
+});

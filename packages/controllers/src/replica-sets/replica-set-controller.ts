@@ -12,7 +12,8 @@ import { claimObjects } from '../pods/claim-objects.ts';
 import { controllerOf, controllerReference } from '../pods/controller-reference.ts';
 import { availableInMs, isActive, isReady, isTerminating } from '../pods/pod-state.ts';
 import { podFromTemplate } from '../pods/pod-template.ts';
-import { inGrowingBatches, isNamespaceTerminating, PodWriter } from '../pods/pod-writer.ts';
+import { inGrowingBatches, isNamespaceTerminating, PodWriter, subjectOf } from '../pods/pod-writer.ts';
+import { ReplacementDelays } from '../pods/replacement-delays.ts';
 import { wakeOwners } from '../pods/wake-owners.ts';
 import { decideReplicas } from './decide-replicas.ts';
 import { REPLICA_SET_KIND, REPLICATION_CONTROLLER_KIND, type ReplicaKind } from './replica-kind.ts';
@@ -45,6 +46,7 @@ export class ReplicaSync {
   readonly #sets: ObjectCache<ReplicaSet>;
   readonly #pods: ObjectCache<Pod>;
   readonly #events: EventRecorder;
+  readonly #delays = new ReplacementDelays();
 
   /** `again` is called if an object is to be handled after a delay in milliseconds. */
   constructor(parts: ControllerParts, kind: ReplicaKind, again: (key: string, delayMs: number) => void) {
@@ -61,7 +63,7 @@ export class ReplicaSync {
     const replicaSet = this.#sets.get(placeOfText(key));
     if (replicaSet === undefined) return;
     const pods = await this.#claim(replicaSet);
-    const error = await this.#manage(replicaSet, pods.filter(isActive));
+    const error = await this.#manage(key, replicaSet, pods.filter(isActive));
     await this.#report(key, error);
     if (error !== undefined) throw error;
   }
@@ -82,7 +84,7 @@ export class ReplicaSync {
   }
 
   /** Creates or deletes pods. Returns the first error. */
-  async #manage(owner: ReplicaSet, active: Pod[]): Promise<unknown> {
+  async #manage(key: string, owner: ReplicaSet, active: Pod[]): Promise<unknown> {
     const { client, objects, now, signal } = this.#parts;
     const { resource: ownedBy } = this.#kind;
     const action = decideReplicas({
@@ -95,6 +97,7 @@ export class ReplicaSync {
     const writer = new PodWriter({ client, objects, signal, events: this.#events, ownedBy });
     const reference = controllerReference(ownedBy, owner);
     if (action.type === 'create') {
+      if (this.#waitsAfterFailure(key, owner)) return undefined;
       const create = () => writer.create(owner, podFromTemplate(owner.spec.template, reference, owner.metadata.name));
       const { error } = await inGrowingBatches(action.count, create);
       return isNamespaceTerminating(error) ? undefined : error; // no pod can be created there any longer
@@ -102,6 +105,21 @@ export class ReplicaSync {
     if (action.type === 'none') return undefined;
     const results = await settledCalls(action.pods, (pod) => writer.delete(owner, pod));
     return results.find((result) => result.status === 'rejected')?.reason;
+  }
+
+  /** Whether the pods that replace failed ones are to be created later. Upstream creates them at once, which never ends if they fail too. */
+  #waitsAfterFailure(key: string, owner: ReplicaSet): boolean {
+    const { namespace, uid, generation = 0 } = owner.metadata;
+    const failed = this.#pods.controlledBy(namespace, uid).filter(({ status }) => status?.phase === 'Failed');
+    const uids = failed.map(({ metadata }) => metadata.uid);
+    const waitMs = this.#delays.take(`${uid}/${generation}`, uids, this.#parts.now());
+    if (waitMs === 0) return false;
+    this.#again(key, waitMs);
+    const { metadata, status } = failed.at(-1)!;
+    const why = [status?.reason, status?.message].filter(Boolean).join(': ');
+    const message = `Pod ${metadata.name} has failed${why === '' ? '' : ` (${why})`}. Failed pods are replaced with a growing delay`;
+    this.#events.event(subjectOf(this.#kind.resource, owner), 'Warning', 'BackOff', message);
+    return true;
   }
 
   /** Returns the pods of all sets with the same controller. A set without a controller has none. */

@@ -17,6 +17,7 @@ function decide(spec: Partial<StatefulSetSpec>, pods: Record<number, PodOptions>
     current: revision('db-1'),
     update: revision('db-2'),
     hasStaleClaims: (ordinal) => stale.includes(ordinal),
+    mayReplace: ({ status }) => status?.reason !== 'wait',
     nowMs: NOW,
   });
 }
@@ -57,6 +58,12 @@ test('ended pods are deleted, and replaced once they are removed', () => {
   check({}, { 0: { ...NEW, phase: 'Succeeded' } }, ['-db-0']);
   check({}, { 0: { ...LEAVING, phase: 'Failed' } }, []);
   check({ ...PARALLEL, replicas: 2 }, { 0: { ...NEW, phase: 'Failed' } }, ['-db-0', '+db-1@db-2']);
+});
+
+test('an ended pod whose replacement has to wait stays, and holds up the next ones in order', () => {
+  const waits: PodOptions = { ...NEW, phase: 'Failed', reason: 'wait' };
+  check({}, { 0: waits }, []);
+  check({ ...PARALLEL, replicas: 2 }, { 0: waits }, ['+db-1@db-2']);
 });
 
 test('surplus pods are deleted from the highest ordinal, one at a time and only while all others are available', () => {

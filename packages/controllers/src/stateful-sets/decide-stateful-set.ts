@@ -19,6 +19,8 @@ export type StatefulSetState = {
   update: Revision;
   /** Whether the claims of an ordinal are still to be deleted with an earlier pod. */
   hasStaleClaims: (ordinal: number) => boolean;
+  /** Whether an ended pod may be replaced now. Asked once for each. */
+  mayReplace: (pod: Pod) => boolean;
   nowMs: number;
 };
 
@@ -97,7 +99,7 @@ function replicaActions(state: StatefulSetState, places: Places, isOrdered: bool
     if (fill(next, ordinal) && isOrdered) return { actions, isBlocked: true };
     next = ordinal + 1;
     if (isEnded(pod)) {
-      if (pod.metadata.deletionTimestamp === undefined) actions.push({ type: 'delete', pod });
+      if (pod.metadata.deletionTimestamp === undefined && state.mayReplace(pod)) actions.push({ type: 'delete', pod });
     } else if (!isOrdered || !isUnavailable(state, pod) || pod.status?.phase === 'Pending')
       actions.push({ type: 'repair', pod, createsClaims: pod.status?.phase === 'Pending' });
     if (isOrdered && (isEnded(pod) || isUnavailable(state, pod))) return { actions, isBlocked: true };

@@ -14,6 +14,7 @@ import { claimObjects } from '../pods/claim-objects.ts';
 import { controllerOf } from '../pods/controller-reference.ts';
 import { availableInMs, isReady } from '../pods/pod-state.ts';
 import { inGrowingBatches } from '../pods/pod-writer.ts';
+import { ReplacementDelays } from '../pods/replacement-delays.ts';
 import { wakeOwners } from '../pods/wake-owners.ts';
 import { revisionsBeyond, templateOf } from '../revisions/revision-data.ts';
 import { type CurrentRevision, RevisionHistory } from '../revisions/revision-history.ts';
@@ -55,6 +56,7 @@ export class StatefulSetSync {
   readonly #claims: ObjectCache<KubeObject>;
   readonly #history: RevisionHistory;
   readonly #writer: StatefulPods;
+  readonly #delays = new ReplacementDelays();
 
   /** `again` is called if a set is to be synchronized after a delay in milliseconds. */
   constructor(parts: ControllerParts, again: (key: string, delayMs: number) => void) {
@@ -83,6 +85,7 @@ export class StatefulSetSync {
       current: asRevision(set, current),
       update: asRevision(set, history.revision),
       hasStaleClaims: (ordinal) => this.#hasStaleClaims(set, ordinal),
+      mayReplace: (pod) => this.#mayReplace(key, set, pod),
       nowMs: this.#parts.now(),
     });
     const failure = await failureOf(this.#act(set, decision));
@@ -109,6 +112,14 @@ export class StatefulSetSync {
   #ownPods({ metadata: { namespace, uid }, spec }: StatefulSet): Pod[] {
     const owned = this.#pods.controlledBy(namespace, uid);
     return owned.filter(({ metadata }) => matchesLabelSelector(spec.selector, metadata.labels));
+  }
+
+  /** A pod that fails again soon after it was replaced waits. Upstream replaces it at once, which never ends. */
+  #mayReplace(key: string, { metadata: { uid, generation = 0 } }: StatefulSet, pod: Pod): boolean {
+    const { name, uid: ended } = pod.metadata;
+    const waitMs = this.#delays.take(`${uid}/${generation}/${name}`, [ended], this.#parts.now());
+    if (waitMs > 0) this.#again(key, waitMs);
+    return waitMs === 0;
   }
 
   #hasStaleClaims(set: StatefulSet, ordinal: number): boolean {

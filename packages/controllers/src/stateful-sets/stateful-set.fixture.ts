@@ -34,12 +34,13 @@ export type PodOptions = {
   isDeleting?: boolean;
   revision?: string;
   readyAt?: string;
+  reason?: string;
 };
 
 /** A pod of the set. It is running and ready by default. */
 export function statefulPod(set: StatefulSet, ordinal: number, options: PodOptions = {}): Pod {
   const { phase = 'Running', isReady = phase === 'Running', isDeleting = false, revision = 'db-1' } = options;
-  const { readyAt = '2026-01-01T00:00:00Z' } = options;
+  const { readyAt = '2026-01-01T00:00:00Z', reason } = options;
   const { metadata, ...pod } = newStatefulPod(set, ordinal, { template: set.spec.template, revision });
   return {
     ...pod,
@@ -51,6 +52,7 @@ export function statefulPod(set: StatefulSet, ordinal: number, options: PodOptio
     } as KubeObject['metadata'] & Pod['metadata'],
     status: {
       phase,
+      ...(reason === undefined ? {} : { reason }),
       conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: readyAt }],
     },
   };
