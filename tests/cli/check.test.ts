@@ -45,6 +45,18 @@ test('check checks the pods of workloads and prints a summary', async () => {
   assert.match(out, /\nchecked 1 Pod and 2 Deployments: 2 problems\n$/);
 });
 
+test('check does not note what a node with a Kubernetes API has, if the manifest needs one', async () => {
+  const spec = `serviceAccountName: robot\n      volumes: [{name: scratch, ephemeral: {volumeClaimTemplate: {spec: {}}}}]\n      ${container}}]`;
+  const policy = 'apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: NAME}\n';
+  const file = place.file(
+    'api.yaml',
+    [deployment('web', spec), policy.replace('NAME', 'a'), policy.replace('NAME', 'b')].join('---\n'),
+  );
+  const { code, out } = await place.call('check', file);
+  assert.equal(code, 0, out);
+  assert.match(out, /\nchecked 1 Deployment and 2 NetworkPolicies: no problems\n$/);
+});
+
 test('check works for a user without access to the node and reports what was not checked', async () => {
   mkdirSync(place.path('root/kubelet'), { recursive: true });
   for (const directory of ['root', 'state', 'root/kubelet']) {

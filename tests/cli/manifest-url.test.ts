@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import * as tls from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
+import { MAX_API_MANIFEST_BYTES } from '@podwright/kube-api';
 import { fetchManifest } from '../../packages/cli/src/manifests/manifest-url.ts';
 import { Certificates } from '../fixtures/certificates.ts';
 
@@ -30,9 +30,9 @@ test('errors of a server are reported, and too large answers are cut off', async
   const port = await serve(context, ({ url }, response) => {
     if (url === '/round') response.writeHead(301, { location: '/round' }).end();
     else if (url === '/file') response.writeHead(302, { location: 'file:///etc/passwd' }).end();
-    else if (url === '/large') response.end(Buffer.alloc(MAX_MANIFEST_BYTES + 1));
+    else if (url === '/large') response.end(Buffer.alloc(MAX_API_MANIFEST_BYTES + 1));
     else if (url === '/bomb')
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(MAX_MANIFEST_BYTES * 8)));
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(MAX_API_MANIFEST_BYTES * 8)));
     else if (url === '/cut') response.writeHead(200, { 'content-length': 100 }).write('a', () => response.destroy());
     else response.writeHead(404).end('<html>');
   });
@@ -40,8 +40,8 @@ test('errors of a server are reported, and too large answers are cut off', async
   const table: [string, string, RegExp][] = [
     [`${url}/round`, 'unavailable', /more than 10 redirects$/],
     [`${url}/file`, 'invalid_argument', /"file:\/\/\/etc\/passwd" is not an http or https URL/],
-    [`${url}/large`, 'resource_exhausted', /larger than 4 MiB/],
-    [`${url}/bomb`, 'resource_exhausted', /larger than 4 MiB/],
+    [`${url}/large`, 'resource_exhausted', /larger than 8 MiB/],
+    [`${url}/bomb`, 'resource_exhausted', /larger than 8 MiB/],
     [`${url}/cut`, 'unavailable', /get http.*\/cut: \S/],
     [`${url}/none`, 'unavailable', /\/none: status 404 Not Found$/],
     ['http://user:secret@127.0.0.1/', 'invalid_argument', /^get 127\.0\.0\.1: a URL must have no user and password/],

@@ -16,12 +16,13 @@ export {
 export { PodEvents } from './events/pod-events.ts';
 export { type FieldPath, formatFieldPath, IssueList } from './issue.ts';
 export { type Finding, ObjectFindings } from './manifest/finding.ts';
-export { ignoredFields } from './manifest/ignored-fields.ts';
+export { holdsWithApi, ignoredFields } from './manifest/ignored-fields.ts';
 export { immutableProblems } from './manifest/immutable.ts';
 export {
   type DecodedManifest,
   decodeManifest,
   decodeManifests,
+  MAX_API_MANIFEST_BYTES,
   MAX_MANIFEST_BYTES,
   ManifestError,
   type ManifestText,

@@ -22,7 +22,15 @@ export function formatFieldPath(path: FieldPath): string {
 }
 
 /** Issues shared by all collectors for the same object. */
-type Found = { issues: FieldIssue[]; count: number; limit: number; ofApiServer?: boolean };
+type Found = {
+  issues: FieldIssue[];
+  count: number;
+  limit: number;
+  ofApiServer?: boolean;
+  /** The object is for a node with a Kubernetes API. */
+  forApi?: boolean;
+  needsApi?: boolean;
+};
 
 /** Collects the issues of one object, up to a limit. `at` returns a collector for a part of the object. */
 export class IssueList {
@@ -42,6 +50,22 @@ export class IssueList {
   static ofApiServer(): IssueList {
     const limit = Number.POSITIVE_INFINITY;
     return new IssueList([], limit, { issues: [], count: 0, limit, ofApiServer: true });
+  }
+
+  /** Returns a collector for an object of a manifest that is for a node with a Kubernetes API; `limit` as in the constructor. */
+  static forApi(path: FieldPath, limit: number): IssueList {
+    return new IssueList(path, limit, { issues: [], count: 0, limit, forApi: true });
+  }
+
+  /** Returns whether a field that only a node with a Kubernetes API has is accepted; `needsApi` is true from then on. */
+  acceptApiField(): boolean {
+    if (this.#found.forApi) this.#found.needsApi = true;
+    return this.#found.forApi === true || this.isOfApiServer;
+  }
+
+  /** Whether the object has fields that only a node with a Kubernetes API has. */
+  get needsApi(): boolean {
+    return this.#found.needsApi === true;
   }
 
   get isOfApiServer(): boolean {

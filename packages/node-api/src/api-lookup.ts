@@ -1,12 +1,5 @@
 import { isNotFound } from '@podwright/base';
-import {
-  type Finding,
-  type LocalObject,
-  type ManifestObject,
-  type ObjectLookup,
-  type Pod,
-  podReferences,
-} from '@podwright/kube-api';
+import { type LocalObject, type ManifestObject, type ObjectLookup, type Pod, podReferences } from '@podwright/kube-api';
 import { pathIn } from './api-resources.ts';
 import type { KubernetesApi } from './kubernetes-api.ts';
 
@@ -40,9 +33,3 @@ export async function readReferences(
 }
 
 const keyOf = (kind: string, namespace: string, name: string) => `${kind} ${namespace}/${name}`;
-
-const IGNORED_WITHOUT_API = new Set(['schedulerName', 'priorityClassName', 'preemptionPolicy', 'serviceAccountName']);
-
-/** Whether a finding also holds on a node that has service accounts, priority classes and schedulers. */
-export const holdsWithApi = ({ severity, path: [first, field] }: Finding): boolean =>
-  severity === 'problem' || first !== 'spec' || !IGNORED_WITHOUT_API.has(String(field));

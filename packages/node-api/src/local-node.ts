@@ -8,7 +8,14 @@ import {
   waitFor,
   withTimeout,
 } from '@podwright/base';
-import { CONFIG_FILE_ANNOTATION, type Finding, isStaticPod, type ManifestObject, type Pod } from '@podwright/kube-api';
+import {
+  CONFIG_FILE_ANNOTATION,
+  type Finding,
+  holdsWithApi,
+  isStaticPod,
+  type ManifestObject,
+  type Pod,
+} from '@podwright/kube-api';
 import {
   allFindings,
   type ConditionsPatch,
@@ -20,7 +27,7 @@ import {
   type UsageReport,
 } from '@podwright/kubelet';
 import { endOfLog, streamUrl } from '@podwright/kubelet-server';
-import { holdsWithApi, readReferences } from './api-lookup.ts';
+import { readReferences } from './api-lookup.ts';
 import type { ApiObjects } from './api-objects.ts';
 import type { AppliedObjects } from './applied-objects.ts';
 import { asApplied, withEphemeral } from './as-applied.ts';

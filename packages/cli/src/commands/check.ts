@@ -72,9 +72,7 @@ function lineOf(finding: PlacedFinding): string {
 
 /** Returns a summary such as `checked 2 Pods and 1 Secret: 1 problem, 2 notes`. */
 function summary({ findings, counts }: Checked, problems: number): string {
-  const objects = Object.entries(counts).map(([kind, count]) =>
-    counted(count, kind, /(s|x|ch)$/.test(kind) ? `${kind}es` : undefined),
-  );
+  const objects = Object.entries(counts).map(([kind, count]) => counted(count, kind, pluralOf(kind)));
   const listed = [objects.slice(0, -1).join(', '), ...objects.slice(-1)].filter(Boolean).join(' and ');
   const notes = findings.length - problems;
   const found = [
@@ -82,4 +80,10 @@ function summary({ findings, counts }: Checked, problems: number): string {
     ...(notes > 0 ? [counted(notes, 'note')] : []),
   ];
   return `${listed === '' ? '' : `checked ${listed}: `}${found.join(', ')}`;
+}
+
+/** The plural of a kind if it is not formed with an `s`, such as NetworkPolicies. */
+function pluralOf(kind: string): string | undefined {
+  if (/(s|x|ch)$/.test(kind)) return `${kind}es`;
+  return /[^aeiou]y$/.test(kind) ? `${kind.slice(0, -1)}ies` : undefined;
 }

@@ -100,7 +100,7 @@ const podsIn = ({ decoded }: Manifests): Pod[] =>
 const containersIn = (manifests: Manifests): number =>
   podsIn(manifests).flatMap(({ spec }) => [...spec.containers, ...(spec.initContainers ?? [])]).length;
 
-const needsApi = ({ decoded }: Manifests): boolean => decoded.others.length > 0;
+const needsApi = ({ decoded }: Manifests): boolean => decoded.needsApi;
 
 /**
  * Reads the manifests, which must contain at least one pod or an object that needs a Kubernetes API: a node that is started gets one. Rejects

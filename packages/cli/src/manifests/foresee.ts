@@ -1,5 +1,5 @@
 import { errorCode, PodwrightError } from '@podwright/base';
-import type { DecodedManifest, Finding, Pod } from '@podwright/kube-api';
+import { type DecodedManifest, type Finding, holdsWithApi, type Pod } from '@podwright/kube-api';
 import { allFindings, type thisHost } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { isNoNode } from '../client/unix-http.ts';
@@ -42,7 +42,8 @@ export async function foresee(
     if (!(error instanceof PodwrightError)) throw error;
     const { host, unseen } = await readHost();
     const findings = await allFindings(objects, { ...host, refused: decoded.refused });
-    return { findings, images: images.map((name) => ({ name })), unseen: [...unseenOf(error), ...unseen] };
+    const held = decoded.needsApi ? findings.filter(holdsWithApi) : findings;
+    return { findings: held, images: images.map((name) => ({ name })), unseen: [...unseenOf(error), ...unseen] };
   }
 }
 

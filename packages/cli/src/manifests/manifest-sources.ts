@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 
 import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
-import { MAX_MANIFEST_BYTES, type ManifestText, NO_TEXT, textOfManifest } from '@podwright/kube-api';
+import { MAX_API_MANIFEST_BYTES, type ManifestText, NO_TEXT, textOfManifest } from '@podwright/kube-api';
 import { MAX_MANIFEST_SOURCES, MAX_MANIFEST_TEXT_BYTES } from '../limits.ts';
 import { fetchManifest, isManifestUrl } from './manifest-url.ts';
 
@@ -113,7 +113,7 @@ function attempt<T>(name: string, read: () => T): T {
 
 /** Reads up to one byte more than the maximum manifest size, so that the decoder rejects files that are too large. */
 function readStart(descriptor: number): Uint8Array {
-  const buffer = Buffer.alloc(MAX_MANIFEST_BYTES + 1);
+  const buffer = Buffer.alloc(MAX_API_MANIFEST_BYTES + 1);
   let sizeBytes = 0;
   while (sizeBytes < buffer.length) {
     const bytesRead = readSync(descriptor, buffer, sizeBytes, buffer.length - sizeBytes, null);

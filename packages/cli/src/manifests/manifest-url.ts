@@ -1,6 +1,6 @@
 import { getSystemErrorMessage } from 'node:util';
 import { chainProblem, errorMessage, getDocument, PodwrightError } from '@podwright/base';
-import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
+import { MAX_API_MANIFEST_BYTES } from '@podwright/kube-api';
 import { MANIFEST_FETCH_TIMEOUT_MS } from '../limits.ts';
 
 /** Whether a manifest must be fetched from a URL rather than read from a file. */
@@ -30,7 +30,7 @@ export async function fetchManifest(url: string): Promise<Uint8Array> {
 async function get(first: string, signal: AbortSignal): Promise<Uint8Array> {
   const url = parse(first, first);
   const refusal = () =>
-    new PodwrightError('resource_exhausted', `get ${first}: larger than ${MAX_MANIFEST_BYTES >> 20} MiB`);
+    new PodwrightError('resource_exhausted', `get ${first}: larger than ${MAX_API_MANIFEST_BYTES >> 20} MiB`);
   const checkRedirect = (from: URL, to: URL) => {
     const { protocol, href } = parse(to.href, first);
     if (from.protocol === 'https:' && protocol !== 'https:')
@@ -38,7 +38,7 @@ async function get(first: string, signal: AbortSignal): Promise<Uint8Array> {
     if (protocol === 'https:') trustTheHost();
   };
   if (url.protocol === 'https:') trustTheHost();
-  const options = { fields: { Accept: '*/*' }, maxBytes: MAX_MANIFEST_BYTES, refusal, checkRedirect, signal };
+  const options = { fields: { Accept: '*/*' }, maxBytes: MAX_API_MANIFEST_BYTES, refusal, checkRedirect, signal };
   const { status, reason, body } = await getDocument(url, options);
   if (status >= 200 && status < 300) return body;
   throw new PodwrightError('unavailable', `get ${first}: status ${status} ${reason}`.trimEnd());

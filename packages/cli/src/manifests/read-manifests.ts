@@ -63,10 +63,9 @@ export async function readManifests(
 }
 
 async function decodeFor(texts: ManifestText[], options: ManifestOptions, hasApi: HasApi): Promise<DecodedManifest> {
-  const decoded = decodeManifests(texts, options);
-  if (decoded.errors.length === 0 && decoded.leftOut.length === 0) return decoded;
-  const withOthers = decodeManifests(texts, { ...options, otherKinds: true, templates: true });
-  return withOthers.others.length > 0 && (await hasApi()) ? withOthers : decoded;
+  const forApi = decodeManifests(texts, { ...options, otherKinds: true, templates: true });
+  if (forApi.needsApi && (await hasApi())) return forApi;
+  return forApi.needsApi || forApi.errors.length > 0 ? decodeManifests(texts, options) : forApi;
 }
 
 /** Builds the text that is sent to the node: a List of the objects. Throws `invalid_argument` if it is too large. */

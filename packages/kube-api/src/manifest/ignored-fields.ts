@@ -25,3 +25,15 @@ export function ignoredFields(pod: Pod, nodeName: string): Finding[] {
   }
   return findings.list;
 }
+
+const USED_WITH_API = new Set([
+  'schedulerName',
+  'priorityClassName',
+  'preemptionPolicy',
+  'serviceAccountName',
+  'serviceAccount',
+]);
+
+/** Whether a finding also holds on a node that has service accounts, priority classes and schedulers. */
+export const holdsWithApi = ({ severity, path: [first, field] }: Finding): boolean =>
+  severity === 'problem' || first !== 'spec' || !USED_WITH_API.has(String(field));

@@ -194,6 +194,47 @@ test('with a Kubernetes API objects of any kind are accepted, and pods of worklo
   assert.match(String(wrong.errors), /^x\.yaml:4:\d+: spec\.template\.spec\.containers\[0\]\.imagee: /);
 });
 
+test('fields that need a Kubernetes API are accepted for a node with one, and name it as needed', () => {
+  const claim = (spec: string) =>
+    `apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c}\nspec: {accessModes: [ReadWriteOnce], ${spec}}\n`;
+  const check = (text: string, refused: RegExp) => {
+    assert.match(String(decodeManifest(text, { file: 'x.yaml' }).errors), refused);
+    const { objects, errors, needsApi } = decodeManifest(text, { file: 'x.yaml', otherKinds: true });
+    assert.deepEqual([objects.length, errors.map(String), needsApi], [1, [], true]);
+    const object = objects[0]?.object;
+    const sent = decodeManifest(JSON.stringify(object), { file: 'sent', otherKinds: true });
+    assert.deepEqual(sent.objects[0]?.object, object);
+  };
+  check(claim('selector: {matchLabels: {a: b}}'), /spec\.selector: needs a cluster, which binds claims to volumes/);
+  check(claim('volumeName: disk'), /spec\.volumeName: needs a cluster/);
+  check(claim('volumeMode: Block'), /spec\.volumeMode: must be Filesystem, got "Block"/);
+  const volume = (source: string) => podText(`containers: [{name: a, image: b}]\nvolumes: [{name: v, ${source}}]`);
+  const template = '{spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}';
+  check(volume(`ephemeral: {volumeClaimTemplate: ${template}}`), /ephemeral: needs a cluster/);
+  check(
+    volume('projected: {sources: [{serviceAccountToken: {path: token}}]}'),
+    /needs an API server, which signs tokens/,
+  );
+  check(volume('projected: {sources: [{clusterTrustBundle: {name: b, path: ca}}]}'), /needs an API server/);
+  check(
+    podText('containers: [{name: a, image: b}]\nresourceClaims: [{name: c, resourceClaimName: d}]'),
+    /manages claims/,
+  );
+});
+
+test('a manifest of any kinds may be larger', () => {
+  const definition = `kind: A\napiVersion: b/v1\nmetadata: {name: c}\nspec:\n${'- x\n'.repeat(60_000)}`;
+  assert.match(String(decodeManifest(definition, { file: 'x.yaml' }).errors), /has more than 200000 YAML tokens/);
+  const { others, errors } = decodeManifest(definition, { file: 'x.yaml', otherKinds: true });
+  assert.deepEqual([others.length, errors], [1, []]);
+});
+
+test('only objects and fields that need a Kubernetes API call for one', () => {
+  const needs = (text: string) => decodeManifest(text, { file: 'x.yaml', otherKinds: true, templates: true }).needsApi;
+  assert.equal(needs(podText('containers: [{name: a, image: b}]')), false);
+  assert.equal(needs(service), true);
+});
+
 test('an object of any kind needs a name, and the namespace of the command line', () => {
   const check = (metadata: string, expected: RegExp) => {
     const text = `apiVersion: v1\nkind: Service\nmetadata: ${metadata}`;
@@ -333,7 +374,7 @@ test('hostile text is refused in bounded time', { timeout: 20_000 }, () => {
     [`a: [${'&a x, *a, '.repeat(1500)}]`, /has more than 2000 anchors and aliases/],
     ['['.repeat(100_000), /x\.yaml:1:\d+: has lists and maps more than 100 deep/],
     ['- x\n'.repeat(100_000), /has more than 200000 YAML tokens/],
-    ['a: '.repeat(3_000_000), /is larger than 4 MiB/],
+    ['a: '.repeat(1_500_000), /is larger than 4 MiB/],
     ['a: 1\n---\n'.repeat(1001), /more than 1000 documents/],
     ['a: !!js/function "x"', /unresolved tag/],
     ['%YAML 1.1\n--- !!set {a, b}', /unresolved tag/],

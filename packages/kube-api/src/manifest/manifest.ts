@@ -10,6 +10,9 @@ import { decodeOther, isOtherKind, type OtherObject } from './other-objects.ts';
 
 /** Larger manifests are rejected without being parsed. */
 export const MAX_MANIFEST_BYTES = 4 << 20;
+/** The same for a manifest that may contain any kind: the definitions of custom resources of one project may have 5 MiB. */
+export const MAX_API_MANIFEST_BYTES = 8 << 20;
+const MAX_API_TOKENS = 500_000;
 const MAX_DOCUMENTS = 1000;
 const MAX_ERRORS = 100;
 /** Errors show at most this many characters of a path or a message: names and values in a hostile manifest may be megabytes long. */
@@ -107,6 +110,8 @@ export type DecodedManifest = {
   warnings: ManifestError[];
   /** Objects of kinds that need a Kubernetes API; empty unless the option `otherKinds` is set. */
   others: PlacedOther[];
+  /** Whether an object or a template needs a Kubernetes API, because of its kind or a field. Never set without the option `otherKinds`. */
+  needsApi: boolean;
   /** The valid pods of workloads; empty unless the option `templates` is set. */
   templates: DecodedTemplate[];
   /** Returns the position of a field in one of the objects or in a template's pod. */
@@ -125,7 +130,8 @@ export type DecodedTemplate = { pod: Pod; workload: string; path: FieldPath };
 
 /**
  * If `templates` is set, the pods of workloads are also decoded, although the workloads themselves are rejected unless `otherKinds` is set.
- * With `otherKinds`, objects of any kind are accepted, for a node with a Kubernetes API. If `strict` is set, ignored objects and warnings become errors. `namespace` is set on objects that have no namespace; objects in any other namespace are
+ * With `otherKinds`, objects of any kind, and fields that need one, are accepted, for a node with a Kubernetes API. If `strict` is set,
+ * ignored objects and warnings become errors. `namespace` is set on objects that have no namespace; objects in any other namespace are
  * rejected.
  */
 export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean; otherKinds?: boolean };
@@ -141,7 +147,7 @@ export function decodeManifest(text: string, { file, ...options }: { file: strin
 
 /** Decodes several manifests together; limits and positions apply to each of them separately. */
 export function decodeManifests(texts: readonly ManifestText[], options: DecodeOptions = {}): DecodedManifest {
-  const found = new Findings(options.strict ?? false);
+  const found = new Findings(options);
   const parts = texts.flatMap(({ file, text }) => partsOf(text, file, found));
   const leaveOut = parts.some(({ reason }) => reason === undefined) && !found.strict;
   const placed: PlacedObject[] = [];
@@ -159,7 +165,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
       found.leftOut.push(leftOutNote(part, part.reason));
       continue;
     }
-    const one = decodePart(part, found.errors, options.namespace);
+    const one = decodePart(part, found, options.namespace);
     if (one === undefined) refused.push(nameOfPart(part, options.namespace));
     else {
       partOf.set(one.object, part);
@@ -168,7 +174,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
   }
   const objects = withoutDuplicates(placed, found.errors);
   const others = withoutDuplicates(placedOthers, found.errors);
-  const templates = options.templates ? templatesOf(parts, { objects, errors: found.errors, partOf, options }) : [];
+  const templates = options.templates ? templatesOf(parts, { objects, found, partOf, options }) : [];
   const files = texts.map(({ file }) => file);
   return {
     ...byKind(objects),
@@ -177,6 +183,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
     leftOut: found.leftOut.list(files),
     warnings: found.warnings === found.errors ? [] : found.warnings.list(files),
     others,
+    needsApi: found.needsApi || others.length > 0,
     templates,
     placeOf: (object, path, at) => {
       const part = partOf.get(object);
@@ -188,12 +195,16 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
 /** The errors, ignored objects and warnings found so far. */
 class Findings {
   readonly strict: boolean;
+  /** Whether the objects are for a node with a Kubernetes API. */
+  readonly forApi: boolean;
+  needsApi = false;
   readonly errors = new ErrorList();
   readonly leftOut = new ErrorList();
   readonly warnings: ErrorList;
 
-  constructor(strict: boolean) {
+  constructor({ strict = false, otherKinds = false }: DecodeOptions) {
     this.strict = strict;
+    this.forApi = otherKinds;
     this.warnings = strict ? this.errors : new ErrorList();
   }
 }
@@ -217,14 +228,15 @@ function byKind(objects: PlacedObject[]) {
 /** One object in a document: the document itself, or an item of a list. `reason` is set if the object may be ignored. */
 type Part = { file: string; document: YamlDocument; value: unknown; base: FieldPath; reason?: string };
 
-function partsOf(text: string, file: string, { errors, warnings }: Findings): Part[] {
+function partsOf(text: string, file: string, { errors, warnings, forApi }: Findings): Part[] {
   const whole = { file, line: 1, column: 1 };
   const refuse = (message: string): Part[] => {
     errors.push(new ManifestError(whole, message));
     return [];
   };
-  if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES) return refuse(`is larger than ${MAX_MANIFEST_BYTES >> 20} MiB`);
-  const { documents, problems } = readYamlDocuments(text, MAX_DOCUMENTS);
+  const maxBytes = forApi ? MAX_API_MANIFEST_BYTES : MAX_MANIFEST_BYTES;
+  if (Buffer.byteLength(text) > maxBytes) return refuse(`is larger than ${maxBytes >> 20} MiB`);
+  const { documents, problems } = readYamlDocuments(text, MAX_DOCUMENTS, forApi ? MAX_API_TOKENS : undefined);
   for (const problem of problems) errors.push(new ManifestError({ file, ...problem }, problem.message));
   if (documents.length > MAX_DOCUMENTS) return refuse(`holds more than ${MAX_DOCUMENTS} documents`);
   for (const { line, column, message } of documents.flatMap(({ duplicates }) => duplicates))
@@ -263,15 +275,17 @@ function nameOfPart({ value }: Part, namespace = 'default'): string {
 
 function decodePart(
   { file, document, value, base }: Part,
-  errors: ErrorList,
+  found: Findings,
   namespace: string | undefined,
 ): PlacedObject | undefined {
-  const issues = issuesOf({ file, base }, errors);
+  const { errors } = found;
+  const issues = issuesOf({ file, base }, errors, found.forApi);
   const written = decodeObject(value, issues);
   const decoded = written && inNamespace(written, namespace, issues);
   const object = decoded === undefined || issues.count > 0 ? undefined : applyDefaults(decoded);
   if (object !== undefined) validateObject(object, issues);
   reportIssues(issues, { file, document }, errors);
+  found.needsApi ||= issues.needsApi;
   if (object === undefined || issues.count > 0) return undefined;
   return { file, ...document.locate(base, 'value'), object };
 }
@@ -288,8 +302,9 @@ function decodeOtherPart(
 }
 
 /** Returns a list that stores one more issue than is shown; the line "and N more errors" gets its position. */
-function issuesOf({ file, base }: Pick<Part, 'file' | 'base'>, errors: ErrorList): IssueList {
-  return new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
+function issuesOf({ file, base }: Pick<Part, 'file' | 'base'>, errors: ErrorList, forApi = false): IssueList {
+  const limit = Math.max(0, MAX_ERRORS + 1 - errors.countIn(file));
+  return forApi ? IssueList.forApi(base, limit) : new IssueList(base, limit);
 }
 
 function reportIssues(issues: IssueList, { file, document }: Pick<Part, 'file' | 'document'>, errors: ErrorList): void {
@@ -302,7 +317,7 @@ function reportIssues(issues: IssueList, { file, document }: Pick<Part, 'file' |
 
 type TemplatesInput = {
   objects: readonly PlacedObject[];
-  errors: ErrorList;
+  found: Findings;
   partOf: Map<ManifestObject, Part>;
   options: DecodeOptions;
 };
@@ -311,7 +326,7 @@ type TemplatesInput = {
  * Decodes the pods of workloads. Each pod is named after its workload; if another pod already has that name, the workload's kind is
  * appended.
  */
-function templatesOf(parts: Part[], { objects, errors, partOf, options }: TemplatesInput): DecodedTemplate[] {
+function templatesOf(parts: Part[], { objects, found, partOf, options }: TemplatesInput): DecodedTemplate[] {
   const names = new Set(objects.filter(({ object }) => object.kind === 'Pod').map(({ object }) => nameIn(object)));
   return parts.flatMap((part): DecodedTemplate[] => {
     const { kind, metadata } = isRecord(part.value) ? part.value : {};
@@ -323,13 +338,13 @@ function templatesOf(parts: Part[], { objects, errors, partOf, options }: Templa
     const spec = withClaims(template.spec, fieldAt(part.value, ['spec', 'volumeClaimTemplates']));
     const value = { ...template, spec, apiVersion: 'v1', kind: 'Pod', metadata: { ...own, name, namespace } };
     const inside = { ...part, value, base: [...part.base, ...path] };
-    const pod = decodePart(inside, errors, options.namespace)?.object;
+    const pod = decodePart(inside, found, options.namespace)?.object;
     if (pod?.kind !== 'Pod') return [];
     const policy = restartPolicyProblem(String(kind), pod, template);
     if (policy !== undefined) {
       const field = [...inside.base, 'spec', 'restartPolicy'];
       const { file, document } = part;
-      errors.push(
+      found.errors.push(
         new ManifestError({ file, ...document.locate(field, 'value'), path: formatFieldPath(field) }, policy),
       );
     }

@@ -47,7 +47,8 @@ export type PersistentVolumeClaim = {
     accessModes?: VolumeAccessMode[];
     resources?: { requests?: { storage?: string }; limits?: { storage?: string } };
     storageClassName?: string;
-    volumeMode?: 'Filesystem';
+    /** `Block` only on a node with a Kubernetes API. */
+    volumeMode?: 'Filesystem' | 'Block';
   };
   status?: {
     /** `Bound` after a pod has first used it. */

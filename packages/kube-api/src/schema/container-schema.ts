@@ -74,7 +74,7 @@ export const resources = object<ResourceRequirements>(
     requests: resourceList,
     claims: list(object<ContainerClaim>({ name: string, request: string }, { required: ['name'] })),
   },
-  { refused: { claims: 'needs an API server, which manages claims; use limits with a device plugin, or hostPath' } },
+  { needApi: { claims: 'needs an API server, which manages claims; use limits with a device plugin, or hostPath' } },
 );
 
 const volumeMount = object<VolumeMount>(
@@ -139,7 +139,7 @@ const NO_BLOCK_VOLUMES = {
   volumeDevices:
     'needs a volume with volumeMode: Block, which a standalone node does not have; mount the device with a hostPath volume of type BlockDevice, in a privileged container',
 };
-const RULES = { required: ['name', 'image'], refused: NO_BLOCK_VOLUMES } as const;
+const RULES = { required: ['name', 'image'], needApi: NO_BLOCK_VOLUMES } as const;
 
 export const container: Decoder<Container> = object<Container>(CONTAINER, RULES);
 

@@ -19,6 +19,11 @@ export type ObjectRules<T> = {
   notYet?: readonly string[];
   /** Fields that are not allowed in manifests, with the reason. In pods from an API server, they are accepted if they have a decoder. */
   refused?: Readonly<Record<string, string>>;
+  /**
+   * Fields that need a node with a Kubernetes API, with the reason why a node without one refuses them. For a node with an API they are
+   * accepted, and kept as they are if they have no decoder: its server validates them.
+   */
+  needApi?: Readonly<Record<string, string>>;
   /** Like `refused`, but for fields that have no effect on a node: they are preserved in objects from an API server. */
   serverOnly?: Readonly<Record<string, string>>;
 };
@@ -29,25 +34,30 @@ export type ObjectRules<T> = {
  */
 export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T> = {}): Decoder<T> {
   const decoders = new Map<string, Decoder<unknown>>(Object.entries(fields));
-  const { notYet = [], refused = {}, serverOnly = {} } = rules;
-  const reasons: Record<string, string> = { ...refused, ...serverOnly };
+  const { notYet = [], refused = {}, needApi = {}, serverOnly = {} } = rules;
+  const reasons: Record<string, string> = { ...refused, ...needApi, ...serverOnly };
   const known = [...decoders.keys(), ...notYet, ...Object.keys(reasons)];
   const keep = (result: Record<string, unknown>, [key, field]: [string, unknown], issues: IssueList) => {
     if (isEmpty(field) || key === '__proto__') return;
-    if (notYet.includes(key) || Object.hasOwn(refused, key)) issues.addKey(UNSUPPORTED);
+    if (
+      issues.isOfApiServer &&
+      [notYet, Object.keys(refused), Object.keys(needApi)].some((names) => names.includes(key))
+    )
+      issues.addKey(UNSUPPORTED);
     result[key] = field;
   };
   return (value, issues) => {
     if (!isRecord(value)) return wrong<T>(issues, 'an object', { value });
     const result: Record<string, unknown> = {};
     for (const [key, field] of Object.entries(value)) {
-      const refusedHere = !issues.isOfApiServer && Object.hasOwn(reasons, key);
+      const isOfApi = issues.isOfApiServer || (Object.hasOwn(needApi, key) && issues.acceptApiField());
+      const refusedHere = !isOfApi && Object.hasOwn(reasons, key);
       const decode = refusedHere ? undefined : decoders.get(key);
       if (decode !== undefined) {
         if (field === null || field === undefined) continue;
         const decoded = decode(field, issues.at(key)); // first: an empty list is an error where an object is expected
         if (rules.required?.includes(key as keyof T & string) || !isEmpty(field, decode)) result[key] = decoded;
-      } else if (issues.isOfApiServer) keep(result, [key, field], issues.at(key));
+      } else if (isOfApi) keep(result, [key, field], issues.at(key));
       else issues.at(key).addKey(() => refusal(key, known, { notYet, reasons }));
     }
     for (const key of rules.required ?? []) {

@@ -54,15 +54,19 @@ const storage = object<{ storage?: string }>({ storage: quantity });
 const OF_A_CLUSTER =
   'needs a cluster, which binds claims to volumes; leave it out: on a standalone node a claim is a new directory';
 
+const filesystem = oneOf('Filesystem');
+const volumeMode: Decoder<NonNullable<ClaimSpec['volumeMode']>> = (value, issues) =>
+  value === 'Block' && issues.acceptApiField() ? value : filesystem(value, issues);
+
 const claimSpec = object<ClaimSpec>(
   {
     accessModes: list(oneOf('ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod')),
     resources: object<ClaimResources>({ requests: storage, limits: storage }),
     storageClassName: string,
-    volumeMode: oneOf('Filesystem'),
+    volumeMode,
   },
   {
-    refused: Object.fromEntries(
+    needApi: Object.fromEntries(
       ['volumeName', 'selector', 'dataSource', 'dataSourceRef', 'volumeAttributesClassName'].map((field) => [
         field,
         OF_A_CLUSTER,

@@ -88,7 +88,7 @@ const podSpec = object<PodSpec>(
   },
   {
     required: ['containers'],
-    refused: {
+    needApi: {
       resourceClaims: 'needs an API server, which manages claims; use limits with a device plugin, or hostPath',
     },
     serverOnly: { schedulingGroup: SCHEDULING, workloadRef: SCHEDULING },

@@ -78,7 +78,7 @@ const projection = object<VolumeProjection>(
     ),
   },
   {
-    refused: {
+    needApi: {
       serviceAccountToken: 'needs an API server, which signs tokens; put a token of your own into a Secret',
       clusterTrustBundle: 'needs an API server; put the certificates into a ConfigMap',
       podCertificate: 'needs an API server, which signs certificates; put a certificate into a Secret',
@@ -128,6 +128,8 @@ const REFUSED_SOURCES: Record<string, string> = {
       'needs a driver that a standalone node does not have; mount it on the host and use hostPath, or use nfs or persistentVolumeClaim',
     ]),
   ),
+};
+const API_SOURCES = {
   ephemeral:
     'needs a cluster, which makes a claim for each pod; use emptyDir, or persistentVolumeClaim for persistent data',
 };
@@ -147,5 +149,5 @@ export const volume = object<Volume>(
     csi,
     ephemeral: anything,
   },
-  { required: ['name'], refused: REFUSED_SOURCES },
+  { required: ['name'], refused: REFUSED_SOURCES, needApi: API_SOURCES },
 );

@@ -19,11 +19,6 @@ import type { FieldPath } from '../issue.ts';
 import { JsonStream } from './json-stream.ts';
 import { type PlainValue, plainKey, plainValue } from './yaml-scalars.ts';
 
-/**
- * Maximum number of tokens (names, values, punctuation, comments and line breaks) in one text. A block scalar is a single token, even if it
- * is a megabyte long.
- */
-const MAX_TOKENS = 200_000;
 /** Maximum nesting depth of lists and maps. Kubernetes' own types need less than 20. */
 const MAX_DEPTH = 100;
 /** Maximum number of anchors and aliases in a document, because the YAML library compares each alias with all of them. */
@@ -90,7 +85,7 @@ class QuoteEscapes {
 }
 
 /** Parses the documents of a text one at a time. Stops if the text is too large or too deeply nested, or has too many errors. */
-export function* composeDocuments(text: string, report: Report): Generator<Document.Parsed> {
+export function* composeDocuments(text: string, maxTokens: number, report: Report): Generator<Document.Parsed> {
   const parser = new Parser();
   const composer = boundedComposer();
   let problems = 0;
@@ -106,8 +101,8 @@ export function* composeDocuments(text: string, report: Report): Generator<Docum
     const stream = new JsonStream(text);
     for (const written of new Lexer().lex(text)) {
       const { lexeme, grownBy } = escapes.mend(written);
-      if (++tokens > MAX_TOKENS)
-        return report(parser.offset, `has more than ${MAX_TOKENS} YAML tokens (names, values, comments, line ends)`);
+      if (++tokens > maxTokens)
+        return report(parser.offset, `has more than ${maxTokens} YAML tokens (names, values, comments, line ends)`);
       if (stream.beginsObject(lexeme)) {
         yield* compose(parser.next(DOCUMENT_START));
         parser.offset -= DOCUMENT_START.length;

@@ -24,15 +24,19 @@ export type YamlDocument = {
 
 /**
  * Reads the YAML (or JSON) documents in a text the way Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`). Reads at most one document
- * more than `maxDocuments`, so that callers notice the excess. If any problems are reported, the documents must not be used. The cost is
+ * more than `maxDocuments`, so that callers notice the excess, and refuses a text with more than `maxTokens` tokens (names, values,
+ * punctuation, comments and line breaks; a block scalar is a single token, even if it is a megabyte long). If any problems are reported, the documents must not be used. The cost is
  * bounded, and linear in the length of the text.
  */
 export function readYamlDocuments(
   text: string,
   maxDocuments: number,
+  maxTokens = 200_000,
 ): { documents: YamlDocument[]; problems: SyntaxProblem[] } {
   const json = readJsonDocument(text);
-  return json === undefined ? readYaml(text, maxDocuments) : { documents: [ofJson(text, json)], problems: [] };
+  return json === undefined
+    ? readYaml(text, maxDocuments, maxTokens)
+    : { documents: [ofJson(text, json)], problems: [] };
 }
 
 function ofJson(text: string, { value, offsetOf, written }: JsonDocument): YamlDocument {
@@ -40,7 +44,11 @@ function ofJson(text: string, { value, offsetOf, written }: JsonDocument): YamlD
   return { value, locate: (path, at) => lines.positionOf(offsetOf(path, at)), written, duplicates: [] };
 }
 
-function readYaml(text: string, maxDocuments: number): { documents: YamlDocument[]; problems: SyntaxProblem[] } {
+function readYaml(
+  text: string,
+  maxDocuments: number,
+  maxTokens: number,
+): { documents: YamlDocument[]; problems: SyntaxProblem[] } {
   const lines = new TextLines(text);
   const position = (offset: number) => lines.positionOf(offset);
   const problems: SyntaxProblem[] = [];
@@ -48,7 +56,7 @@ function readYaml(text: string, maxDocuments: number): { documents: YamlDocument
     problems.push({ ...position(offset), message: inOneLine(message) });
   };
   const documents: YamlDocument[] = [];
-  for (const document of composeDocuments(text, report)) {
+  for (const document of composeDocuments(text, maxTokens, report)) {
     const before = problems.length;
     for (const { pos, code, message } of document.errors)
       report(pos[0], code === 'NON_STRING_KEY' ? nonStringKey(text, pos[0]) : message);

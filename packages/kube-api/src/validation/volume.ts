@@ -123,8 +123,12 @@ function validateDownwardFile(item: DownwardApiFile, issues: IssueList): void {
   if (item.resourceFieldRef) validateResourceRef(item.resourceFieldRef, 'volume', issues.at('resourceFieldRef'));
 }
 
+/** Projections that only a node with a Kubernetes API has; its server validates them. */
+const OF_SERVER = ['serviceAccountToken', 'clusterTrustBundle', 'podCertificate'];
+
 function validateProjection(source: VolumeProjection, issues: IssueList): void {
-  exactlyOne(source, ['configMap', 'secret', 'downwardAPI'], issues);
+  const ofServer = OF_SERVER.filter((name) => Object.hasOwn(source, name)) as 'serviceAccountToken'[];
+  exactlyOne(source, ['configMap', 'secret', 'downwardAPI', ...ofServer], issues);
   if (source.configMap) validateReference(source.configMap, issues.at('configMap'));
   if (source.secret) validateReference(source.secret, issues.at('secret'));
   each(source.downwardAPI?.items, issues.at('downwardAPI', 'items'), validateDownwardFile);

@@ -19,19 +19,13 @@ export type NodeIdentity = {
 
 /** Builds the Node object for registration, and returns it with the events for its first status. */
 export function initialNode({ name, labels, settings }: NodeIdentity, seen: ObservedNode): NodeUpdate {
-  const standard = standardLabels(name);
   const taints = settings.externalCloudProvider ? [...settings.taints, UNINITIALIZED] : settings.taints;
   const bare: Node = {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
       name,
-      labels: {
-        ...standard,
-        'beta.kubernetes.io/os': standard['kubernetes.io/os']!,
-        'beta.kubernetes.io/arch': standard['kubernetes.io/arch']!,
-        ...labels,
-      },
+      labels: { ...standardLabels(name), ...labels },
       ...(settings.controllerAttachDetach ? { annotations: { [CONTROLLER_ATTACHES]: 'true' } } : {}),
     },
     spec: {

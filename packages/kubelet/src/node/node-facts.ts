@@ -39,12 +39,14 @@ async function ipv4Routes(): Promise<string> {
   }
 }
 
-/** Returns the labels that every node has. */
+/** Returns the labels that every node has. The beta ones are those that many manifests still select. */
 export function standardLabels(nodeName: string): Record<string, string> {
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch;
   return {
     'kubernetes.io/hostname': nodeName === '' ? hostname() : nodeName,
     'kubernetes.io/os': 'linux',
     'kubernetes.io/arch': arch,
+    'beta.kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': arch,
   };
 }

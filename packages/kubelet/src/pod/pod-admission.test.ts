@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSelectorRequirement, Pod, PodSpec, Toleration } from '@podwright/kube-api';
+import { standardLabels } from '../node/node-facts.ts';
 import { nodeFactsFromApi } from './node-offer.ts';
 import { refusePod } from './pod-admission.ts';
 
@@ -137,6 +138,11 @@ test('a pod that does not tolerate a NoExecute taint is refused, unless it is st
   ])
     assert.equal(refusal(fromApi(other as Toleration))?.reason, 'TaintToleration');
   assert.equal(refusal(fromApi({ operator: 'Exists', effect: 'NoSchedule' }))?.reason, 'TaintToleration');
+});
+
+test('the beta label of the operating system can be selected', () => {
+  const beta = podOf({ nodeSelector: { 'beta.kubernetes.io/os': 'linux' } });
+  assert.equal(refusePod(beta, [], { ...node, labels: standardLabels('here') }), undefined);
 });
 
 test('labels, taints and extended resources of the Node object count', () => {
