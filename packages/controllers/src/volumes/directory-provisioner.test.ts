@@ -72,3 +72,17 @@ test('claims for other nodes and volumes of other provisioners are left alone', 
   assert.deepEqual([...directories], ['/volumes/pvc-uid-near']);
   assert.notEqual(place.client.stored(PERSISTENT_VOLUMES, { name: 'pvc-old' }), undefined);
 });
+
+test('a volume that is being deleted is released with its claim, so that nothing protects it any longer', async () => {
+  const { place } = open();
+  await using _place = place;
+  const claimRef = { namespace: 'shop', name: 'old', uid: 'old' };
+  place.client.put<Volume>(PERSISTENT_VOLUMES, {
+    metadata: { name: 'disk', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['kubernetes.io/pv-protection'] },
+    spec: { claimRef, persistentVolumeReclaimPolicy: 'Retain' },
+    status: { phase: 'Bound' },
+  });
+  await place.until(
+    () => place.client.stored<Volume>(PERSISTENT_VOLUMES, { name: 'disk' })?.status?.phase === 'Released',
+  );
+});

@@ -79,7 +79,7 @@ class VolumeBinder {
     const { client, objects, signal } = this.#parts;
     const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
     const volume = volumes.get({ name });
-    if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return;
+    if (volume === undefined) return; // that of one being deleted counts too: a bound volume is not removed
     const { namespace, name: claimName = '' } = volume.spec.claimRef ?? {};
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get({ namespace, name: claimName });
     const phase = volumePhase(volume, claim);
