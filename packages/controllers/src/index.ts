@@ -17,4 +17,5 @@ export { resourceClaimController } from './resource-claims/resource-claim-contro
 export { type ControllersOptions, type RunningControllers, startControllers } from './start-controllers.ts';
 export { statefulSetController } from './stateful-sets/stateful-set-controller.ts';
 export { type DirectoryProvisionerOptions, directoryProvisioner } from './volumes/directory-provisioner.ts';
+export { ephemeralVolumeController } from './volumes/ephemeral-volumes.ts';
 export { volumeBinder } from './volumes/volume-binder.ts';
