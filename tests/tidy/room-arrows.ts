@@ -289,6 +289,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   grpc: {
     client: ['http2'],
     http2: [],
+    raw: ['client', 'http2', 'server'],
     server: ['http2'],
   },
   testing: {},

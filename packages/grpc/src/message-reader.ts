@@ -11,11 +11,14 @@ export const PREFIX_BYTES = 5;
  */
 export class MessageReader {
   readonly #maxBytes: number;
+  readonly #isRaw: boolean;
   /** The part of an incomplete message received so far. The message's length has already been checked. */
   #begun = begun();
 
-  constructor(maxBytes = MAX_MESSAGE_BYTES) {
+  /** `isRaw`: the returned messages have their prefixes and may be compressed. */
+  constructor(maxBytes = MAX_MESSAGE_BYTES, { isRaw = false }: { isRaw?: boolean } = {}) {
     this.#maxBytes = maxBytes;
+    this.#isRaw = isRaw;
   }
 
   /** Adds the next bytes, which the caller may overwrite afterwards. Returns the messages completed by them. */
@@ -25,9 +28,11 @@ export class MessageReader {
     let rest = isContinued ? this.#begun.bytes() : chunk;
     const messages: Buffer[] = [];
     while (rest.length >= PREFIX_BYTES) {
+      if (!this.#isRaw && rest[0] !== 0)
+        throw new PodwrightError('unimplemented', 'compressed messages are not supported');
       const end = PREFIX_BYTES + messageLength(rest, this.#maxBytes);
       if (rest.length < end) break;
-      const message = rest.subarray(PREFIX_BYTES, end);
+      const message = rest.subarray(this.#isRaw ? 0 : PREFIX_BYTES, end);
       messages.push(isContinued ? message : Buffer.from(message));
       rest = rest.subarray(end);
     }
@@ -42,7 +47,6 @@ export class MessageReader {
 const begun = () => new BoundedBytes(Number.POSITIVE_INFINITY);
 
 function messageLength(bytes: Buffer, maxBytes: number): number {
-  if (bytes[0] !== 0) throw new PodwrightError('unimplemented', 'compressed messages are not supported');
   const length = bytes.readUInt32BE(1);
   if (length <= maxBytes) return length;
   throw new PodwrightError(

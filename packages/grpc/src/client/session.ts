@@ -28,8 +28,8 @@ export class Session {
   readonly #onClose: () => void;
   readonly #connection: Http2Connection;
   readonly #connected = Promise.withResolvers<void>();
-  /** Calls, with their requests, that wait until the server accepts another stream. */
-  readonly #waiting = new Map<Http2Stream, { head: Buffer; body: Buffer }>();
+  /** Calls that wait until the server accepts another stream. */
+  readonly #waiting = new Set<Http2Stream>();
   #nextStreamId = 1;
   /** The last stream that the server will process, according to its GOAWAY; `Infinity` until a GOAWAY is received. */
   #lastStreamId = Number.POSITIVE_INFINITY;
@@ -87,13 +87,17 @@ export class Session {
     if (this.#calls === 0) this.#socket.unref();
   }
 
-  /** Starts a call with the given header block and complete body. Throws `unavailable` if the connection has been lost in the meantime. */
-  begin(request: { head: Buffer; body: Buffer }, listener: StreamListener): Http2Stream {
+  /**
+   * Starts a call with the given header block and complete body; without a body, the caller sends the request on the returned stream.
+   * Throws `unavailable` if the connection has been lost in the meantime.
+   */
+  begin({ head, body }: { head: Buffer; body?: Buffer }, listener: StreamListener): Http2Stream {
     if (!this.isUsable) throw this.failure();
     if (this.#calls === 0) this.#socket.ref();
     const stream = this.#connection.stream(listener);
-    if (this.#waiting.size > 0 || this.#mayNotOpen) this.#waiting.set(stream, request);
-    else this.#open(stream, request);
+    stream.send({ head, data: body, isLast: body !== undefined });
+    if (this.#waiting.size > 0 || this.#mayNotOpen) this.#waiting.add(stream);
+    else this.#open(stream);
     return stream;
   }
 
@@ -116,7 +120,7 @@ export class Session {
     this.#socket.destroy();
     const why = this.#error && wrapError(`connect to ${this.#target.name}`, reasonOf(this.#error), 'unavailable');
     this.#connected.reject(why ?? this.failure());
-    const waiting = [...this.#waiting.keys()];
+    const waiting = [...this.#waiting];
     this.#waiting.clear();
     this.#connection.close();
     for (const stream of waiting) stream.close(END_CODE.cancel);
@@ -140,7 +144,7 @@ export class Session {
     },
     /** Called when the server has ended its side of the stream, possibly before reading the whole request. */
     onEnd: (stream: Http2Stream) => {
-      if (stream.unsent.length > 0) stream.cut(END_CODE.noError);
+      if (stream.unsent.length > 0 || !stream.isLast) stream.cut(END_CODE.noError);
       else this.#connection.end(stream, END_CODE.noError);
     },
     onClosed: (stream: Http2Stream) => {
@@ -164,15 +168,14 @@ export class Session {
   }
 
   #openWaiting(): void {
-    for (const [stream, request] of this.#waiting) {
+    for (const stream of this.#waiting) {
       if (this.#mayNotOpen) return;
       this.#waiting.delete(stream);
-      this.#open(stream, request);
+      this.#open(stream);
     }
   }
 
-  #open(stream: Http2Stream, { head, body }: { head: Buffer; body: Buffer }): void {
-    stream.send({ head, data: body, isLast: true });
+  #open(stream: Http2Stream): void {
     this.#connection.open(stream, this.#nextStreamId);
     this.#nextStreamId += 2;
   }
@@ -189,7 +192,7 @@ export class Session {
   #receiveGoAway(lastStreamId: number, code: number): void {
     this.#lastStreamId = lastStreamId;
     if (code !== END_CODE.noError) throw new Error(`Session closed with error code ${code}`);
-    const all = [...this.#connection.streams.values(), ...this.#waiting.keys()];
+    const all = [...this.#connection.streams.values(), ...this.#waiting];
     const passedOver = all.filter((one) => this.hasPassedOver(one));
     this.#waiting.clear();
     for (const stream of passedOver) this.#connection.end(stream, END_CODE.refusedStream);

@@ -3,6 +3,7 @@ import type { FrameWriter } from './frame-writer.ts';
 import {
   FIRST_WINDOW_BYTES,
   FLAG,
+  FRAME_HEADER_BYTES,
   FRAME_TYPE,
   framedLength,
   headersLength,
@@ -96,7 +97,8 @@ export class Sending {
     const tail = isAll ? trailers : undefined;
     const endStream = isAll && stream.isLast && tail === undefined;
     const isCopied = size <= MOST_COPIED_BYTES;
-    const dataBytes = framedLength(size) - (isCopied ? 0 : size);
+    const isEndAlone = endStream && size === 0 && head === undefined;
+    const dataBytes = isEndAlone ? FRAME_HEADER_BYTES : framedLength(size) - (isCopied ? 0 : size);
     const bytes = Buffer.allocUnsafe(lengthOf(head) + dataBytes + lengthOf(tail));
     const pieces: Buffer[] = [];
     let [begin, at] = [0, 0];
@@ -112,6 +114,8 @@ export class Sending {
         begin = at;
       }
     }
+    if (isEndAlone)
+      at = putFrameHeader({ bytes, at }, { type: FRAME_TYPE.data, flags: FLAG.endStream, streamId, length: 0 });
     if (tail !== undefined) at = putHeaders({ bytes, at }, tail, { streamId, endStream: true });
     if (at > begin) pieces.push(bytes.subarray(begin, at));
     this.#windowBytes -= size;

@@ -11,7 +11,8 @@ const MAX_DETAILS = 4096;
 /** The units of the `grpc-timeout` header, in ms. */
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };
 
-const HEADERS: readonly HeaderField[] = [
+/** The headers of a response. */
+export const HEADERS: readonly HeaderField[] = [
   [':status', '200'],
   ['content-type', 'application/grpc'],
 ];
@@ -27,6 +28,8 @@ export type CallStream = {
   send(outgoing: Outgoing): void;
   /** Returns consumed bytes to the stream's receive window. */
   take(bytes: number): void;
+  /** Resets the stream with an HTTP/2 error code; does nothing on a closed stream. */
+  cut(code?: number): void;
 };
 
 /** Consumes the request of a call. */
@@ -58,11 +61,7 @@ export class GrpcCall implements StreamListener {
 
   /** The client's timeout in ms. Throws `invalid_argument` if the header is malformed. */
   get timeoutMs(): number {
-    const header = this.header('grpc-timeout');
-    if (header === undefined) return Number.POSITIVE_INFINITY;
-    const [, amount, unit] = /^(\d{1,8})\s*([HMSmun])$/.exec(header) ?? [];
-    if (unit !== undefined) return Number(amount) * UNIT_MS[unit]!;
-    throw new PodwrightError('invalid_argument', `grpc-timeout ${JSON.stringify(header)} is not a valid timeout`);
+    return timeoutMsOf(this.header('grpc-timeout'));
   }
 
   /** Calls `listener` once the stream has been closed, for whatever reason. */
@@ -158,8 +157,16 @@ export class GrpcCall implements StreamListener {
   }
 }
 
-/** Returns the response headers that report a failed call. */
-function errorStatus(error: unknown): HeaderField[] {
+/** Returns the milliseconds of a `grpc-timeout` header. Throws `invalid_argument` if it is malformed. */
+export function timeoutMsOf(header: string | undefined): number {
+  if (header === undefined) return Number.POSITIVE_INFINITY;
+  const [, amount, unit] = /^(\d{1,8})\s*([HMSmun])$/.exec(header) ?? [];
+  if (unit !== undefined) return Number(amount) * UNIT_MS[unit]!;
+  throw new PodwrightError('invalid_argument', `grpc-timeout ${JSON.stringify(header)} is not a valid timeout`);
+}
+
+/** Returns the response headers or trailers that report a failed call. */
+export function errorStatus(error: unknown): HeaderField[] {
   const message = errorMessage(error).toWellFormed();
   const details = message.length > MAX_DETAILS ? `${message.slice(0, MAX_DETAILS).toWellFormed()}…` : message;
   return [

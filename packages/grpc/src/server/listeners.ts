@@ -19,6 +19,9 @@ export type TcpOptions = {
   tls?: { certificate: Buffer; key: Buffer; clientCa?: Buffer };
 };
 
+/** Serves the accepted connections. */
+type ConnectionServer = Pick<GrpcServer, 'accept' | 'acceptSession'>;
+
 /** A server's listening sockets and open connections. */
 export class Listeners {
   /** URL of the Unix socket. */
@@ -44,7 +47,7 @@ export class Listeners {
    */
   static async open(
     options: { socket: string; mode?: number; tcp?: TcpOptions; logger: Logger },
-    server: GrpcServer,
+    server: ConnectionServer,
   ): Promise<Listeners> {
     const connections = new Set<Socket>();
     const onConnection = (socket: Socket) => {
@@ -101,7 +104,7 @@ function logAcceptError(logger: Logger, error: Error): void {
 
 async function listenTcp(
   { address, port, tls }: TcpOptions,
-  { server, onConnection }: { server: GrpcServer; onConnection: (socket: Socket) => void },
+  { server, onConnection }: { server: ConnectionServer; onConnection: (socket: Socket) => void },
 ): Promise<Server> {
   const endpoint = formatEndpoint({ kind: 'tcp', host: address, port });
   const { promise, resolve, reject } = Promise.withResolvers<void>();

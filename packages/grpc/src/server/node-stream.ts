@@ -48,6 +48,10 @@ export class NodeStream implements CallStream {
     if (this.#untakenBytes <= 0) this.#stream.resume();
   }
 
+  cut(code: number = END_CODE.cancel): void {
+    this.#stream.close(code);
+  }
+
   #receive(bytes: Buffer): void {
     if (this.#isAnswered) return this.#cut();
     this.#untakenBytes += bytes.length;

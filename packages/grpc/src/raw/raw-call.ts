@@ -1,0 +1,117 @@
+import { type ByteBudget, PodwrightError } from '@podwright/base';
+import { encodeLiterals } from '../http2/hpack-encoder.ts';
+import type { StreamListener } from '../http2/http2-stream.ts';
+import type { HeaderField } from '../http2/static-table.ts';
+import { UnreadBytes } from '../http2/unread-bytes.ts';
+import { MessageReader } from '../message-reader.ts';
+import { type CallStream, errorStatus, HEADERS } from '../server/grpc-call.ts';
+
+/**
+ * A call that a server received without knowing its method. Messages are bytes as they are on the wire, with their prefixes, and may be
+ * compressed. Sending to a client that has ended the call has no effect.
+ */
+export class RawCall implements StreamListener {
+  /** All header fields of the request, in their order, including `:path`. */
+  readonly fields: readonly HeaderField[];
+  readonly #stream: CallStream;
+  readonly #unread = new UnreadBytes();
+  readonly #share: ReturnType<ByteBudget['open']>;
+  readonly #controller = new AbortController();
+  #hasEnded = false;
+  #isOpen = false;
+  #isAnswered = false;
+  #room: PromiseWithResolvers<void> | undefined;
+
+  /** `budget` bounds the memory of the requests of all calls. */
+  constructor(stream: CallStream, fields: readonly HeaderField[], budget: ByteBudget) {
+    this.fields = fields;
+    this.#stream = stream;
+    this.#share = budget.open();
+    stream.listener = this;
+  }
+
+  /** Aborts with `cancelled` when the client ends the call or disconnects before the call has been answered. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Returns the value of a request header, which is the first one if the header is repeated. */
+  header(name: string): string | undefined {
+    return this.fields.find(([other]) => other === name)?.[1];
+  }
+
+  /**
+   * Yields the messages of the request. Throws `resource_exhausted` for a message that is too large or if the requests of all calls are, and
+   * `cancelled` if the client ends the call before its last message.
+   */
+  async *messages(): AsyncGenerator<Buffer> {
+    const reader = new MessageReader(undefined, { isRaw: true });
+    for (let bytes = await this.#unread.next(); bytes !== undefined; bytes = await this.#unread.next()) {
+      if (!this.#share.reserve(bytes.length))
+        throw new PodwrightError('resource_exhausted', 'too many bytes of requests wait for their ends');
+      this.#stream.take(bytes.length);
+      yield* reader.push(bytes);
+    }
+    this.signal.throwIfAborted();
+  }
+
+  /** Sends the headers of the response. */
+  open(fields: readonly HeaderField[]): void {
+    this.#isOpen = true;
+    this.#stream.send({ head: encodeLiterals(fields) });
+  }
+
+  /** Sends a message. Resolves when there is room for the next one, or when the stream is closed. */
+  async send(message: Buffer): Promise<void> {
+    this.#stream.send({ data: message });
+    if (this.#stream.unsentBytes === 0) return;
+    this.#room ??= Promise.withResolvers();
+    await this.#room.promise;
+  }
+
+  /** Sends a response of one message at once. */
+  reply({ headers, message, trailers }: Record<'headers' | 'trailers', readonly HeaderField[]> & { message: Buffer }) {
+    this.#isAnswered = true;
+    this.#stream.send({ head: encodeLiterals(headers), data: message, trailers: encodeLiterals(trailers) });
+  }
+
+  /** Ends the call with these trailers; without `open` before, they are its headers. */
+  end(trailers: readonly HeaderField[]): void {
+    this.#isAnswered = true;
+    if (this.#isOpen) this.#stream.send({ trailers: encodeLiterals(trailers) });
+    else this.#stream.send({ head: encodeLiterals(trailers), isLast: true });
+  }
+
+  /** Ends the call with an error that did not come from elsewhere. */
+  fail(error: unknown): void {
+    this.end(this.#isOpen ? errorStatus(error) : [...HEADERS, ...errorStatus(error)]);
+  }
+
+  /** Ends the call by a reset of its stream. */
+  reset(code: number): void {
+    this.#isAnswered = true;
+    this.#stream.cut(code);
+  }
+
+  onData(bytes: Buffer): void {
+    this.#unread.add(bytes);
+  }
+
+  onEnd(): void {
+    this.#hasEnded = true;
+    this.#unread.end();
+  }
+
+  onSent(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+
+  onClose(): void {
+    this.#share[Symbol.dispose]();
+    if (!this.#isAnswered || !this.#hasEnded)
+      this.#controller.abort(new PodwrightError('cancelled', 'the client has ended the call'));
+    this.onSent();
+    this.#unread.end();
+  }
+}

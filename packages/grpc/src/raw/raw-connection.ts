@@ -1,0 +1,139 @@
+import type { PodwrightError } from '@podwright/base';
+import { Channel, type ClientTls } from '../client/channel.ts';
+import type { Session } from '../client/session.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { encodeLiterals } from '../http2/hpack-encoder.ts';
+import type { Http2Stream } from '../http2/http2-stream.ts';
+import type { HeaderField } from '../http2/static-table.ts';
+import { UnreadBytes } from '../http2/unread-bytes.ts';
+import { MessageReader } from '../message-reader.ts';
+
+/** The end of a raw call: the server's trailers, a reset of the stream, or the loss of the connection. */
+export type RawEnd =
+  | { kind: 'trailers'; fields: readonly HeaderField[] }
+  | { kind: 'reset'; code: number }
+  | { kind: 'lost'; error: PodwrightError };
+
+/**
+ * A client of one endpoint that sends calls without knowing their methods, for proxies. The connection is opened by the first call, and
+ * reopened by a call that finds it lost.
+ */
+export class RawConnection {
+  readonly #channel: Channel;
+
+  constructor(endpoint: Endpoint, tls?: ClientTls) {
+    this.#channel = new Channel(endpoint, tls);
+  }
+
+  /**
+   * Starts a call with exactly these header fields. `request` is its whole request; without it, the caller sends messages on the returned
+   * stream. Rejects with `unavailable` if no server is listening, and with the signal's reason.
+   */
+  async begin(
+    fields: readonly HeaderField[],
+    { request, signal }: { request?: Buffer; signal?: AbortSignal } = {},
+  ): Promise<RawStream> {
+    const session = this.#channel.usable ?? (await this.#channel.session());
+    signal?.throwIfAborted();
+    const lost = () => this.#channel.failure(session);
+    return new RawStream(session, { head: encodeLiterals(fields), body: request, signal, lost });
+  }
+
+  /** Ends all calls. */
+  close(): void {
+    this.#channel.close();
+  }
+}
+
+type Begun = { head: Buffer; body: Buffer | undefined; signal: AbortSignal | undefined; lost: () => PodwrightError };
+
+/** A call to a server. Messages are bytes as they are on the wire, with their prefixes, and may be compressed. */
+export class RawStream {
+  readonly #stream: Http2Stream;
+  readonly #unread = new UnreadBytes();
+  readonly #headers = Promise.withResolvers<readonly HeaderField[] | undefined>();
+  readonly #ended = Promise.withResolvers<RawEnd>();
+  #hasHeaders = false;
+  #trailers: readonly HeaderField[] | undefined;
+  #room: PromiseWithResolvers<void> | undefined;
+
+  constructor(session: Session, { head, body, signal, lost }: Begun) {
+    const abort = () => this.reset();
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#stream = session.begin(
+      { head, body },
+      {
+        onHeaders: (fields, isLast) => this.#receiveHeaders(fields, isLast),
+        onData: (bytes) => this.#unread.add(bytes),
+        onSent: () => this.#makeRoom(),
+        onClose: () => {
+          signal?.removeEventListener('abort', abort);
+          this.#ended.resolve(this.#endOf(session, lost));
+          this.#headers.resolve(undefined);
+          this.#unread.end();
+          this.#makeRoom();
+        },
+      },
+    );
+  }
+
+  /** The headers of the response; `undefined` if it has none before its end, as that of most failed calls. */
+  get headers(): Promise<readonly HeaderField[] | undefined> {
+    return this.#headers.promise;
+  }
+
+  /** Resolves when the call has ended. Messages that were received before may be unread then. */
+  get ended(): Promise<RawEnd> {
+    return this.#ended.promise;
+  }
+
+  /** Yields the messages of the response. Leaving the iteration early resets the call. */
+  async *messages(): AsyncGenerator<Buffer> {
+    const reader = new MessageReader(undefined, { isRaw: true });
+    try {
+      for (let bytes = await this.#unread.next(); bytes !== undefined; bytes = await this.#unread.next()) {
+        this.#stream.take(bytes.length);
+        yield* reader.push(bytes);
+      }
+    } finally {
+      this.reset();
+    }
+  }
+
+  /** Sends a message of the request. Resolves when there is room for the next one, or when the stream is closed. */
+  async send(message: Buffer): Promise<void> {
+    this.#stream.send({ data: message });
+    if (this.#stream.unsentBytes === 0) return;
+    this.#room ??= Promise.withResolvers();
+    await this.#room.promise;
+  }
+
+  /** Ends the request. */
+  end(): void {
+    this.#stream.send({ isLast: true });
+  }
+
+  /** Cancels the call; does nothing if it has ended. */
+  reset(): void {
+    this.#stream.cut();
+  }
+
+  #receiveHeaders(fields: readonly HeaderField[], isLast: boolean): void {
+    if (fields.some(([name, value]) => name === ':status' && value.startsWith('1'))) return; // the final response follows
+    if (isLast) this.#trailers = fields;
+    else if (this.#hasHeaders) return this.reset();
+    else this.#headers.resolve(fields);
+    this.#hasHeaders = true;
+  }
+
+  #endOf(session: Session, lost: () => PodwrightError): RawEnd {
+    if (this.#trailers !== undefined) return { kind: 'trailers', fields: this.#trailers };
+    if (session.isDestroyed) return { kind: 'lost', error: lost() };
+    return { kind: 'reset', code: this.#stream.closeCode ?? 0 };
+  }
+
+  #makeRoom(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+}
