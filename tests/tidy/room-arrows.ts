@@ -32,6 +32,12 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     server: [],
     testing: ['client', 'server'],
   },
+  'cri-proxy': {
+    display: ['exchange', 'methods'],
+    exchange: [],
+    methods: ['exchange'],
+    recording: ['exchange', 'methods'],
+  },
   streaming: {
     client: ['server', 'spdy'],
     server: ['spdy'],

@@ -5,6 +5,7 @@ import { addApiServerCommands } from './command-line/api-server-commands.ts';
 import { readBooleanValues } from './command-line/boolean-values.ts';
 import { addClusterCommands } from './command-line/cluster-commands.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
+import { addCriProxy } from './command-line/cri-proxy-command.ts';
 import { addExplanationCommands } from './command-line/explanation-commands.ts';
 import { answerForeignVerbs } from './command-line/foreign-verbs.ts';
 import { addHelpCommands } from './command-line/help-commands.ts';
@@ -36,7 +37,7 @@ In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime, dockershim, status, stop
 Clusters:  join, leave, kubeconfig
-Host:      doctor, version, upgrade, runtime plugins, completion, help
+Host:      doctor, version, upgrade, runtime plugins, cri-proxy, completion, help
 
 Options of every command:
   --config <file>   configuration (default: /etc/podwright/config.toml if it exists)
@@ -57,6 +58,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['exec', 'attach', 'cp', 'restart', 'debug', 'port-forward', 'logs'], add: addContainerCommands },
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },
   { names: ['node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },
+  { names: ['cri-proxy'], add: addCriProxy },
   { names: ['join', 'leave'], add: addClusterCommands },
   { names: ['apiserver', 'kubeconfig'], add: addApiServerCommands },
   { names: ['status', 'stop', 'upgrade'], add: addNodeControlCommands },

@@ -1,11 +1,9 @@
-import type { ServerHttp2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { type ByteBudget, errorMessage, type Logger } from '@podwright/base';
 import { DEFAULT_CLOSE_GRACE_MS } from '../limits.ts';
 import { Listeners } from '../server/listeners.ts';
-import { NodeSession } from '../server/node-session.ts';
 import type { ListeningServer } from '../server/serve-services.ts';
-import { ServerSession, type SessionListener } from '../server/session.ts';
+import { ServerSession } from '../server/session.ts';
 import { RawCall } from './raw-call.ts';
 
 /** Handles the calls of one connection. */
@@ -26,18 +24,21 @@ export type ServeRawOptions = {
   requests: ByteBudget;
 };
 
+/** A client's connection. `cut` ends it and its calls at once. */
+export type RawClient = { cut(): void };
+
 /**
  * Listens on a socket and passes every gRPC call, of whatever service, to the handler that `connected` returns for its connection. For
  * proxies. Throws `already_exists` if a running process is listening on the socket. A stale socket is replaced.
  */
 export async function serveRawCalls(
   { requests, ...options }: ServeRawOptions,
-  connected: () => RawCallHandler,
+  connected: (client: RawClient) => RawCallHandler,
 ): Promise<ListeningServer> {
-  const sessions = new Set<ServerSession | NodeSession>();
-  const add = (open: (listener: SessionListener) => ServerSession | NodeSession) => {
-    const handler = connected();
-    const session = open({
+  const sessions = new Set<ServerSession>();
+  const accept = (connection: Duplex) => {
+    const handler = connected({ cut: () => session.destroy() });
+    const session: ServerSession = new ServerSession(connection, {
       onRequest: (stream, fields) => handler.onCall(new RawCall(stream, fields, requests)),
       onClose: (error) => {
         sessions.delete(session);
@@ -48,10 +49,7 @@ export async function serveRawCalls(
     });
     sessions.add(session);
   };
-  const listeners = await Listeners.open(options, {
-    accept: (connection: Duplex) => add((listener) => new ServerSession(connection, listener)),
-    acceptSession: (session: ServerHttp2Session) => add((listener) => new NodeSession(session, listener)),
-  });
+  const listeners = await Listeners.open(options, { accept });
   const close = async (graceMs: number) => {
     await listeners.stop();
     for (const session of sessions) session.retire();

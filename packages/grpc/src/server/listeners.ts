@@ -19,8 +19,8 @@ export type TcpOptions = {
   tls?: { certificate: Buffer; key: Buffer; clientCa?: Buffer };
 };
 
-/** Serves the accepted connections. */
-type ConnectionServer = Pick<GrpcServer, 'accept' | 'acceptSession'>;
+/** Serves the accepted connections; `acceptSession` is needed for TCP only. */
+type ConnectionServer = Pick<GrpcServer, 'accept'> & Partial<Pick<GrpcServer, 'acceptSession'>>;
 
 /** A server's listening sockets and open connections. */
 export class Listeners {
@@ -112,7 +112,7 @@ async function listenTcp(
     const listener = await createHttp2Server(tls);
     listener.maxConnections = MAX_CONNECTIONS;
     listener.on(tls === undefined ? 'connection' : 'secureConnection', onConnection);
-    listener.on('session', (session) => server.acceptSession(session));
+    listener.on('session', (session) => server.acceptSession?.(session));
     if (tls !== undefined) limitWaiting(listener);
     listener.on('sessionError', () => undefined); // the session's listener handles it
     listener.once('error', reject).listen(port, address, resolve);

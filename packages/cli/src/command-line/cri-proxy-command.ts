@@ -1,0 +1,47 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CriProxyFlags } from '../daemon/cri-proxy.ts';
+import type { Action } from './action.ts';
+import { gathered } from './options.ts';
+
+const HELP = `
+Point a kubelet, or crictl, to the socket of --listen. Every call passes to the
+runtime as it is, v1 and v1alpha2. Values of environment variables and
+credentials are neither shown nor recorded. docs/cri-proxy.md has the formats.
+
+Examples:
+  podwright cri-proxy --listen unix:///run/p.sock --to unix:///run/containerd/containerd.sock
+                                             the calls of a kubelet, with their durations
+  podwright cri-proxy … --method 'Run*' --pod kube-system/* -o json | jq .durationMs
+                                             some of them, as JSON
+  podwright cri-proxy … --record calls.jsonl also write all calls to a file
+`;
+
+/** Splits a list with commas, and adds it to those before. */
+const list = (value: string, before: string[] = []): string[] => [...before, ...value.split(',').filter(Boolean)];
+
+/** Adds the `cri-proxy` command, a proxy between a kubelet and its runtime. */
+export function addCriProxy(program: Command, action: Action): void {
+  program
+    .command('cri-proxy')
+    .description('shows, records and disturbs the calls between a kubelet and its runtime')
+    .requiredOption('--listen <socket>', 'socket for the kubelet: unix:///path')
+    .requiredOption('--to <socket>', 'socket of the runtime')
+    .option('--method <name>', 'show only these methods, such as RunPodSandbox or List*', list)
+    .option('--pod <pod>', 'show only calls for these pods: NAME or NAMESPACE/NAME, with *', gathered)
+    .option('--bodies', 'with -o json: requests and answers, too')
+    .option('--record <file>', 'write all calls to a new file')
+    .addOption(
+      new Option('-o, --output <format>', 'table, json or none').argParser(outputFormat).default('table', 'table'),
+    )
+    .addHelpText('after', HELP)
+    .action(
+      action(async (_context, [options]: [CriProxyFlags]) =>
+        (await import('../daemon/cri-proxy.ts')).runCriProxy(options),
+      ),
+    );
+}
+
+function outputFormat(value: string): 'table' | 'json' | 'none' {
+  if (value === 'table' || value === 'json' || value === 'none') return value;
+  throw new InvalidArgumentError('it must be table, json or none');
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { errorCode, PodwrightError, silentLogger, waitFor } from '@podwright/base';
+import { connectCri, createCriServer } from '@podwright/cri';
+import { FakeRuntime } from '@podwright/cri/testing';
+import { parseEndpoint } from '@podwright/grpc';
+import { type CriProxyOptions, startCriProxy } from './cri-proxy.ts';
+import type { DisplayOptions } from './display/call-display.ts';
+
+const ALL: DisplayOptions = { format: 'json', bodies: false, methods: [], pods: [] };
+const SANDBOX = {
+  metadata: { name: 'web', uid: 'u1', namespace: 'shop', attempt: 0 },
+  annotations: { applied: '{"spec":{"containers":[{"env":[{"name":"A","value":"hidden4"}]}]}}' },
+};
+const CONTAINER = {
+  metadata: { name: 'app', attempt: 0 },
+  image: { image: 'busybox' },
+  envs: [{ key: 'KEY', value: Buffer.from('hidden1') }],
+  labels: { 'io.kubernetes.pod.name': 'web', 'io.kubernetes.pod.namespace': 'shop' },
+};
+
+/** A runtime in memory behind a proxy, and a client of the proxy. */
+async function proxied(t: TestContext, display: Partial<DisplayOptions> = {}, more: Partial<CriProxyOptions> = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-cri-proxy-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const runtime = new FakeRuntime({ images: ['busybox'] });
+  const socket = join(directory, 'runtime.sock');
+  const serve = () => createCriServer({ socket, handlers: runtime.handlers, logger: silentLogger });
+  let server = await serve();
+  t.after(() => server.close(0));
+  const lines: string[] = [];
+  const record = join(directory, 'recording.jsonl');
+  const proxy = await startCriProxy({
+    socket: join(directory, 'proxy.sock'),
+    to: parseEndpoint(socket),
+    logger: silentLogger,
+    display: { ...ALL, ...display, write: (line) => lines.push(line) },
+    record,
+    ...more,
+  });
+  t.after(() => proxy.close());
+  const cri = await connectCri({ runtimeEndpoint: proxy.endpoint, logger: silentLogger });
+  t.after(() => cri.close());
+  const restart = async (meanwhile: () => Promise<void>) => {
+    await server.close(0);
+    await meanwhile();
+    server = await serve();
+  };
+  return { runtime, lines, cri, proxy, record, restart };
+}
+
+async function runPod({ cri }: Awaited<ReturnType<typeof proxied>>) {
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: SANDBOX });
+  const auth = { username: 'me', password: 'hidden2', identityToken: 'hidden3' };
+  await cri.image.pullImage({ image: { image: 'busybox' }, auth, sandboxConfig: SANDBOX });
+  const { containerId } = await cri.runtime.createContainer({
+    podSandboxId,
+    config: CONTAINER,
+    sandboxConfig: SANDBOX,
+  });
+  await cri.runtime.startContainer({ containerId });
+  return { podSandboxId, containerId };
+}
+
+const until = (met: () => boolean) =>
+  waitFor(async () => (met() ? true : undefined), { intervalMs: 5, signal: AbortSignal.timeout(5000) });
+
+test('calls are shown with their pods, containers and results', async (t) => {
+  const proxied_ = await proxied(t);
+  const { containerId } = await runPod(proxied_);
+  await assert.rejects(proxied_.cri.runtime.containerStatus({ containerId: 'nothing' }));
+  await proxied_.cri.runtime.stopContainer({ containerId, timeout: 0n });
+  await until(() => proxied_.lines.length === 7);
+  const seen = proxied_.lines.map((line) => JSON.parse(line));
+  assert.deepEqual(
+    seen.map(({ method, pod, container, code }) => [method, pod, container, code]),
+    [
+      ['Version', undefined, undefined, 'OK'],
+      ['RunPodSandbox', 'shop/web', undefined, 'OK'],
+      ['PullImage', 'shop/web', undefined, 'OK'],
+      ['CreateContainer', 'shop/web', 'app', 'OK'],
+      ['StartContainer', 'shop/web', 'app', 'OK'],
+      ['ContainerStatus', undefined, undefined, 'NotFound'],
+      ['StopContainer', 'shop/web', 'app', 'OK'],
+    ],
+  );
+  assert.ok(seen.every(({ durationMs, service }) => durationMs > 0 && service.startsWith('runtime.v1.')));
+});
+
+test('the table shows only calls of the wanted methods and pods', async (t) => {
+  const proxied_ = await proxied(t, { format: 'table', methods: ['*Container'], pods: ['shop/w*'] });
+  await runPod(proxied_);
+  await until(() => proxied_.lines.length === 3);
+  const columns = proxied_.lines.map((line) => line.split(/ {2,}/));
+  assert.deepEqual(columns[0], ['TIME', 'METHOD', 'POD', 'CONTAINER', 'TOOK', 'RESULT']);
+  assert.deepEqual(
+    columns.slice(1).map(([, method, pod, container, , result]) => [method, pod, container, result]),
+    [
+      ['CreateContainer', 'shop/web', 'app', 'OK'],
+      ['StartContainer', 'shop/web', 'app', 'OK'],
+    ],
+  );
+});
+
+test('no secret is in the output or in the recording', async (t) => {
+  const proxied_ = await proxied(t, { bodies: true });
+  await runPod(proxied_);
+  await until(() => proxied_.lines.length === 5);
+  await proxied_.proxy.close();
+  const text = proxied_.lines.join('\n') + (await readFile(proxied_.record, 'utf8'));
+  assert.doesNotMatch(text, /hidden/);
+  for (const secret of ['hidden1', 'hidden4']) assert.ok(!text.includes(Buffer.from(secret).toString('base64')));
+  assert.match(text, /"key":"KEY"/);
+  assert.match(text, /"username":"me"/);
+});
+
+test('events pass while they happen, and are shown with their pods', async (t) => {
+  const proxied_ = await proxied(t, { format: 'table', methods: ['GetContainerEvents'] });
+  const { cri, lines, runtime } = proxied_;
+  const controller = new AbortController();
+  const kinds: number[] = [];
+  const reading = (async () => {
+    for await (const event of cri.runtime.getContainerEvents({}, { signal: controller.signal }))
+      kinds.push(event.containerEventType);
+  })();
+  await until(() => lines.some((line) => line.includes('opened')));
+  const { containerId } = await runPod(proxied_);
+  runtime.exitContainer(containerId, { exitCode: 1 });
+  await until(() => kinds.at(-1) === 2);
+  controller.abort();
+  await assert.rejects(reading);
+  await until(() => lines.some((line) => line.includes('Canceled')));
+  const shown = lines.find((line) => line.includes('CONTAINER_STOPPED_EVENT'))!;
+  assert.deepEqual(shown.split(/ {2,}/).slice(1, 4), ['GetContainerEvents', 'shop/web', 'app']);
+});
+
+test('a client survives a restart of the runtime', async (t) => {
+  const { cri, restart } = await proxied(t);
+  await restart(async () => {
+    await assert.rejects(cri.runtime.status({}), (error) => errorCode(error) === 'unavailable');
+  });
+  assert.equal((await cri.runtime.version({})).runtimeName, 'fake');
+});
+
+test('errors of the runtime keep their codes and messages', async (t) => {
+  const { cri, runtime } = await proxied(t);
+  const message = 'name "web" is reserved für 100%\n';
+  runtime.inject('runPodSandbox', { error: new PodwrightError('already_exists', message) });
+  await assert.rejects(cri.runtime.runPodSandbox({ config: SANDBOX }), { code: 'already_exists', message });
+});
+
+test('a recording is not overwritten, and a proxy that cannot start leaves none', async (t) => {
+  const { proxy, record } = await proxied(t);
+  const to = parseEndpoint('unix:///nowhere.sock');
+  const again = { socket: `${record}.sock`, to, logger: silentLogger, record };
+  await assert.rejects(startCriProxy(again), /record to .*: file already exists/);
+  const other = `${record}.other`;
+  const taken = { ...again, socket: proxy.endpoint, record: other };
+  await assert.rejects(startCriProxy(taken), { code: 'already_exists' });
+  await assert.rejects(readFile(other), { code: 'ENOENT' });
+});

@@ -1,0 +1,70 @@
+import { ByteBudget, type Logger } from '@podwright/base';
+import { type Endpoint, RawConnection, serveRawCalls } from '@podwright/grpc';
+import { CallDisplay, type DisplayOptions } from './display/call-display.ts';
+import { answerCall } from './exchange/answer-call.ts';
+import type { Backend } from './exchange/backend.ts';
+import { type CallObserver, CallWatch } from './exchange/observe.ts';
+import { runtimeBackend } from './exchange/runtime-backend.ts';
+import { MAX_HELD_BYTES } from './limits.ts';
+import { CallFacts } from './methods/call-facts.ts';
+import { criMethods } from './methods/cri-methods.ts';
+import { Recorder, RecordingFile } from './recording/recorder.ts';
+
+export type CriProxyOptions = {
+  /** Path of the socket for kubelets and other clients. Only root may open it. */
+  socket: string;
+  /** The runtime. */
+  to: Endpoint;
+  logger: Logger;
+  /** Shows calls, a line each. */
+  display?: DisplayOptions & { write(line: string): void };
+  /** File for a recording, which must not exist. */
+  record?: string;
+};
+
+/** A running proxy. */
+export type CriProxy = {
+  readonly endpoint: string;
+  /** Ends all calls, and the recording. Returns whether the recording is whole. */
+  close(): Promise<{ isWhole: boolean }>;
+};
+
+/** How long calls may go on when the proxy closes. */
+const CLOSE_GRACE_MS = 500;
+
+/**
+ * Starts a proxy between clients and a runtime. Every gRPC call passes as it is, also those of services that the proxy does not know. The
+ * runtime may start later, and restart. Throws `already_exists` if a process listens on the socket, or if the recording exists.
+ */
+export async function startCriProxy(options: CriProxyOptions): Promise<CriProxy> {
+  const { logger, display, to } = options;
+  const facts = new CallFacts(criMethods());
+  const file = options.record === undefined ? undefined : new RecordingFile(options.record, logger);
+  const observers: CallObserver[] = [];
+  if (display !== undefined) observers.push(new CallDisplay(facts, display, display.write));
+  if (file !== undefined) observers.push(new Recorder(facts, file));
+  const watch = new CallWatch(observers.length === 0 ? [] : [facts, ...observers]);
+  const [requests, answers] = [new ByteBudget(MAX_HELD_BYTES), new ByteBudget(MAX_HELD_BYTES)];
+  const kindOf = (path: string) => facts.methods.get(path)?.kind;
+  const connect = (): { backend: Backend; close(): void } => {
+    const connection = new RawConnection(to);
+    return { backend: runtimeBackend(connection), close: () => connection.close() };
+  };
+  const serving = serveRawCalls({ socket: options.socket, logger, requests }, (client) => {
+    const { backend, close } = connect();
+    const answering = { backend: watch.watched(backend), kindOf, answers, cutConnection: () => client.cut() };
+    return { onCall: (call) => void answerCall(call, answering), onClose: close };
+  });
+  serving.catch(() => file?.discard());
+  const server = await serving;
+  return {
+    endpoint: server.endpoint,
+    close: async () => {
+      await server.close(CLOSE_GRACE_MS);
+      watch.flush();
+      const isWhole = file?.isWhole ?? true;
+      file?.close();
+      return { isWhole };
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { HeaderField, RawEnd } from '@podwright/grpc';
+import type { Backend, ProxyAnswer, ProxyRequest } from './backend.ts';
+
+/** A call that the proxy has received. */
+export type SeenCall = {
+  /** Number of the call, from 1 on. */
+  readonly number: number;
+  readonly path: string;
+  readonly fields: readonly HeaderField[];
+  /** The request, if the method is known. */
+  readonly request: Buffer | undefined;
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  /** What a script did to the call. */
+  readonly faults: string[];
+};
+
+/** The end of a call. `error` is set if the call could not be made. */
+export type SeenEnd = {
+  atMs: number;
+  tookMs: number;
+  end: RawEnd | { kind: 'error'; error: unknown };
+  messages: number;
+  bytes: number;
+};
+
+/** Is informed of calls, after their clients have been served. Must not throw. */
+export type CallObserver = {
+  onStart(call: SeenCall): void;
+  onMessage(call: SeenCall, message: Buffer, atMs: number): void;
+  onEnd(call: SeenCall, end: SeenEnd): void;
+};
+
+/** Informs observers of the calls of a backend, in order, once the event loop has nothing else to do. */
+export class CallWatch {
+  readonly #observers: readonly CallObserver[];
+  readonly #waiting: (() => void)[] = [];
+  readonly #calls = new WeakMap<ProxyRequest, SeenCall>();
+  #count = 0;
+
+  constructor(observers: readonly CallObserver[]) {
+    this.#observers = observers;
+  }
+
+  /** Records that a script changed a call. */
+  addFault(request: ProxyRequest, fault: string): void {
+    this.#calls.get(request)?.faults.push(fault);
+  }
+
+  watched(backend: Backend): Backend {
+    return async (request) => {
+      const { path, fields, message, receivedAtMs } = request;
+      const seen: SeenCall = {
+        number: ++this.#count,
+        path,
+        fields,
+        request: message,
+        atMs: Date.now(),
+        faults: [],
+      };
+      this.#calls.set(request, seen);
+      this.#later((observer) => observer.onStart(seen));
+      const sizes = { messages: 0, bytes: 0 };
+      const finish = (end: SeenEnd['end']) => {
+        const took = { atMs: Date.now(), tookMs: performance.now() - receivedAtMs };
+        this.#later((observer) => observer.onEnd(seen, { ...took, ...sizes, end }));
+      };
+      try {
+        return this.#answer(seen, await backend(request), { sizes, finish });
+      } catch (error) {
+        finish({ kind: 'error', error });
+        throw error;
+      }
+    };
+  }
+
+  /** Informs the observers of all calls so far. */
+  flush(): void {
+    for (const inform of this.#waiting.splice(0)) inform();
+  }
+
+  #answer(
+    seen: SeenCall,
+    answer: ProxyAnswer,
+    { sizes, finish }: { sizes: { messages: number; bytes: number }; finish: (end: SeenEnd['end']) => void },
+  ): ProxyAnswer {
+    const later = (message: Buffer) => {
+      const atMs = Date.now();
+      this.#later((observer) => observer.onMessage(seen, message, atMs));
+    };
+    async function* messages() {
+      try {
+        for await (const message of answer.messages) {
+          sizes.messages++;
+          sizes.bytes += message.length;
+          later(message);
+          yield message;
+        }
+      } finally {
+        finish(await answer.end());
+      }
+    }
+    return { ...answer, messages: messages() };
+  }
+
+  #later(inform: (observer: CallObserver) => void): void {
+    if (this.#observers.length === 0) return;
+    if (this.#waiting.length === 0) setImmediate(() => this.flush());
+    this.#waiting.push(() => {
+      for (const observer of this.#observers) inform(observer);
+    });
+  }
+}

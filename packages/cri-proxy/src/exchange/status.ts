@@ -1,0 +1,30 @@
+import { errorCode, errorMessage, statusNumber } from '@podwright/base';
+import type { HeaderField, RawEnd } from '@podwright/grpc';
+import type { SeenEnd } from './observe.ts';
+
+/** The gRPC status with which a call has ended. */
+export function statusOfEnd({ end }: SeenEnd): { code: number; message: string } {
+  if (end.kind !== 'error') return statusOf(end);
+  return { code: statusNumber(errorCode(end.error)), message: errorMessage(end.error) };
+}
+
+/** Returns the gRPC status of a call's end, as Go's gRPC reports it. */
+function statusOf(end: RawEnd): { code: number; message: string } {
+  if (end.kind === 'trailers') {
+    const value = (name: string) => end.fields.find(([other]: HeaderField) => other === name)?.[1];
+    return { code: Number(value('grpc-status') ?? 2), message: decoded(value('grpc-message') ?? '') };
+  }
+  if (end.kind === 'lost') return { code: 14, message: end.error.message };
+  return { code: RESET_STATUS[end.code] ?? 13, message: `the call was reset, code ${end.code}` };
+}
+
+/** The gRPC status of a reset by its HTTP/2 error code ("Errors" in gRPC's PROTOCOL-HTTP2.md). */
+const RESET_STATUS: Record<number, number> = { 7: 14, 8: 1, 11: 8, 12: 7 };
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

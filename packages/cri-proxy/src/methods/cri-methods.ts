@@ -1,0 +1,36 @@
+import type { DescMessage, DescService } from '@bufbuild/protobuf';
+import { ImageService, ImageTransfers, RuntimeService, Traces } from '@podwright/cri';
+
+/** A method that the proxy can decode. */
+export type CriMethod = {
+  /** Such as `RunPodSandbox`. */
+  name: string;
+  path: string;
+  /** Package of its service: `runtime.v1`, `runtime.v1alpha2`, or Podwright's own. */
+  packageName: string;
+  kind: 'unary' | 'server_streaming';
+  input: DescMessage;
+  output: DescMessage;
+};
+
+const PACKAGES: Record<string, string[]> = { 'runtime.v1': ['runtime.v1', 'runtime.v1alpha2'] };
+
+/** The methods of both versions of the CRI, whose messages are the same, and of Podwright's own services, by path. */
+export function criMethods(): ReadonlyMap<string, CriMethod> {
+  const services: DescService[] = [RuntimeService, ImageService, ImageTransfers, Traces];
+  const all = services.flatMap((service) => {
+    const own = service.file.proto.package;
+    return (PACKAGES[own] ?? [own]).flatMap((packageName) =>
+      service.methods.map(({ name, methodKind, input, output }): CriMethod => {
+        const kind = methodKind === 'unary' ? 'unary' : 'server_streaming';
+        return { name, path: `/${packageName}.${service.name}/${name}`, packageName, kind, input, output };
+      }),
+    );
+  });
+  return new Map(all.map((method) => [method.path, method]));
+}
+
+/** Returns the last part of a path: the method's name. */
+export function nameOfPath(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,17 @@
+import type { Subject } from './subject.ts';
+
+/** Whether a text matches a pattern, in which `*` stands for any characters. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const parts = pattern.split(/\*+/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(text);
+}
+
+/** Whether a pod matches `NAME` or `NAMESPACE/NAME`, where both may have `*`. */
+export function matchesPod(pattern: string, subject: Subject | undefined): boolean {
+  if (subject === undefined) return false;
+  const slash = pattern.indexOf('/');
+  if (slash < 0) return matchesPattern(pattern, subject.pod);
+  return (
+    matchesPattern(pattern.slice(0, slash), subject.namespace) && matchesPattern(pattern.slice(slash + 1), subject.pod)
+  );
+}

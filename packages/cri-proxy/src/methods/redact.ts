@@ -1,0 +1,53 @@
+import type { DescField, DescMessage, Message } from '@bufbuild/protobuf';
+import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
+import { REDACTED, redactJsonText } from './redact-json.ts';
+
+/** Fields with secrets that the CRI does not mark as such: GMSA credentials. */
+const ALSO_SECRET: ReadonlySet<string> = new Set(['credential_spec']);
+
+/**
+ * Removes secrets from a message: values of environment variables, credentials, and both in the JSON of `info` and of annotations. Messages
+ * that contain secrets also lose unknown fields, which may be newer secrets. Returns whether the message has other unknown fields.
+ */
+export function redactMessage(schema: DescMessage, message: Message): boolean {
+  return redact(reflect(schema, message));
+}
+
+function redact(message: ReflectMessage): boolean {
+  const holdsSecrets = message.fields.some(isSecret);
+  if (holdsSecrets) message.setUnknown([]);
+  let hasUnknown = (message.getUnknown()?.length ?? 0) > 0;
+  for (const field of message.fields) {
+    if (!message.isSet(field)) continue;
+    if (isSecret(field)) hide(message, field);
+    else if (field.fieldKind === 'map' && field.mapKind === 'scalar') redactTexts(message, field);
+    else for (const child of childrenOf(message, field)) hasUnknown = redact(child) || hasUnknown;
+  }
+  return hasUnknown;
+}
+
+const isSecret = (field: DescField) => field.proto.options?.debugRedact === true || ALSO_SECRET.has(field.name);
+
+function hide(message: ReflectMessage, field: DescField): void {
+  const isBytes = field.fieldKind === 'scalar' && field.scalar === 12; // ScalarType.BYTES
+  if (field.fieldKind !== 'scalar') message.clear(field);
+  else message.set(field, isBytes ? Buffer.from(REDACTED) : REDACTED);
+}
+
+/** Redacts JSON in the values of a map of texts. */
+function redactTexts(message: ReflectMessage, field: DescField & { fieldKind: 'map' }): void {
+  const map = message.get(field);
+  for (const [key, value] of [...map.entries()]) {
+    if (typeof value !== 'string') continue;
+    const redacted = redactJsonText(value);
+    if (redacted !== value) map.set(key, redacted);
+  }
+}
+
+function childrenOf(message: ReflectMessage, field: DescField): ReflectMessage[] {
+  if (field.fieldKind === 'message') return [message.get(field)];
+  if (field.fieldKind === 'list' && field.listKind === 'message') return [...message.get(field)] as ReflectMessage[];
+  if (field.fieldKind === 'map' && field.mapKind === 'message')
+    return [...message.get(field).values()] as ReflectMessage[];
+  return [];
+}
