@@ -169,6 +169,12 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     protobuf: ['schema'],
     schema: [],
   },
+  'kube-verbs': {
+    describe: ['text'],
+    kinds: [],
+    tables: [],
+    text: [],
+  },
   certificates: {},
   'kube-view': {
     causes: [],

@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { ConfigMap, Event, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '@podwright/kube-api';
 import type { NodeObject } from '@podwright/kubelet';
 import { type Decoder, unreadable } from './answers.ts';
-import { OBJECT_KINDS, type ObjectKind } from './object-names.ts';
+import { type ApiKind, isApiKind, OBJECT_KINDS, type ObjectKind } from './object-names.ts';
 import { readValues, UnixHttp } from './unix-http.ts';
 
 /** Any object that can be listed with the node's API. */
@@ -24,7 +24,7 @@ export type NodeUsage = { metadata: { name: string }; usage: Usage };
 
 /** Patch types, named as in `kubectl patch --type`. */
 export type PatchType = 'strategic' | 'merge' | 'json';
-export type Subresource = 'status' | 'resize';
+export type Subresource = string;
 
 /** Requests the existing objects, a bookmark after them, and then the changes. */
 export const WATCH_FROM_LIST = {
@@ -57,11 +57,12 @@ export class ObjectClient {
    * Gets an object. Rejects with `not_found` if it does not exist; the message then lists the namespaces that have an object of this name.
    */
   get(kind: ObjectKind, name: string, namespace: string): Promise<ApiObject> {
-    const path = objectPath({ kind: kind.kind, namespace, name });
+    const answer = this.#http.json({ method: 'GET', path: pathOfKind(kind, namespace, name) }, decodeApiObject);
+    if (isApiKind(kind)) return answer;
     const wanted = { kind: kind.kind, namespace: kind.namespaced ? namespace : '', name };
-    return this.#http
-      .json({ method: 'GET', path }, decodeApiObject)
-      .catch(async (error: unknown) => (await absence()).explainAbsent(error, wanted, () => this.list(kind)));
+    return answer.catch(async (error: unknown) =>
+      (await absence()).explainAbsent(error, wanted, () => this.list(kind)),
+    );
   }
 
   /** Watches objects. Ends without an error when the signal aborts; rejects with `unavailable` if the node stops. */
@@ -89,11 +90,11 @@ export class ObjectClient {
 
   /** Sends a JSON patch of the object, or of its `status` or `resize` subresource. */
   sendPatch(
-    { kind }: ObjectKind,
+    kind: ObjectKind,
     { namespace, name }: { namespace: string; name: string },
     { type, body, subresource }: { type: PatchType; body: string; subresource?: Subresource },
   ): Promise<ApiObject> {
-    const path = objectPath({ kind, namespace, name }) + (subresource === undefined ? '' : `/${subresource}`);
+    const path = pathOfKind(kind, namespace, name) + (subresource === undefined ? '' : `/${subresource}`);
     const contentType = `application/${type === 'strategic' ? 'strategic-merge' : type}-patch+json`;
     return this.#http.json({ method: 'PATCH', path, body, contentType }, decodeApiObject);
   }
@@ -115,14 +116,21 @@ export function objectPath({ kind, namespace, name }: { kind: string; namespace:
   const known = OBJECT_KINDS.find((one) => one.kind === kind);
   if (known === undefined || kind === 'Image')
     throw new PodwrightError('invalid_argument', `the node's API has no ${kind}`);
-  return `${collectionPath(known, known.namespaced ? namespace : undefined)}/${encodeURIComponent(name)}`;
+  return pathOfKind(known, namespace, name);
 }
 
-function collectionPath({ kind, plural, namespaced }: ObjectKind, namespace: string | undefined): string {
-  const base = kind === 'RuntimeClass' ? '/apis/node.k8s.io/v1' : '/api/v1';
+const pathOfKind = (kind: ObjectKind, namespace: string, name: string): string =>
+  `${collectionPath(kind, kind.namespaced ? namespace : undefined)}/${encodeURIComponent(name)}`;
+
+function collectionPath(kind: ObjectKind, namespace: string | undefined): string {
+  const { plural, namespaced } = kind;
+  const base = isApiKind(kind) ? groupPath(kind) : kind.kind === 'RuntimeClass' ? '/apis/node.k8s.io/v1' : '/api/v1';
   if (namespace === undefined || !namespaced) return `${base}/${plural}`;
   return `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
 }
+
+const groupPath = ({ group, version }: ApiKind): string =>
+  group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 
 /** Decodes a list. The items of a Kubernetes API have no kind: it is that of the list. */
 function decodeItems<T extends { metadata: { name: string } }>(value: unknown): { items: T[] } {

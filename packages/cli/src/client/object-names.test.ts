@@ -34,7 +34,10 @@ test('a name without a type is a pod if the command allows it', () => {
 test('an invalid name is refused with a hint', () => {
   const check = (words: string, message: RegExp, bare?: typeof POD) =>
     assert.throws(() => read(words, bare), { code: 'invalid_argument', message });
-  check('deployments', /^a standalone node has no deployments, only pods, configmaps, .*images$/);
+  check(
+    'deployments',
+    /^a standalone node has no deployments, only pods, configmaps, .*images; .*'podwright --api true node'$/,
+  );
   check('pdos', /did you mean "pods"\?$/);
   check('pod pod/web', /^"pod pod\/web" says the type twice: write 'pod\/web' or 'pod web'$/);
   check('deploy/web', /^a standalone node has no deploy,/, POD);

@@ -2,15 +2,35 @@ import { didYouMean, PodwrightError } from '@podwright/base';
 
 /** A kind of object that a node can list, and the names of that kind on the command line. */
 export type ObjectKind = {
-  kind: 'Pod' | 'ConfigMap' | 'Secret' | 'PersistentVolumeClaim' | 'RuntimeClass' | 'Event' | 'Node' | 'Image';
+  kind: string;
   singular: string;
   plural: string;
   /** Short names, as in kubectl. */
   short: readonly string[];
   namespaced: boolean;
-};
+  /** Names that stand for several kinds, such as `all`. */
+  categories?: readonly string[];
+} & Partial<ApiGroup>;
 
-export const POD: ObjectKind = { kind: 'Pod', singular: 'pod', plural: 'pods', short: ['po'], namespaced: true };
+/** Where a kind is in a Kubernetes API. */
+type ApiGroup = { group: string; version: string };
+
+/** A kind that only a node with a Kubernetes API has. */
+export type ApiKind = ObjectKind & ApiGroup;
+
+export const isApiKind = (kind: ObjectKind): kind is ApiKind => kind.version !== undefined;
+
+/** Returns the kind as kubectl prints it before a name: `deployment.apps`. */
+export const qualifiedKind = ({ singular, group }: ObjectKind): string => (group ? `${singular}.${group}` : singular);
+
+export const POD: ObjectKind = {
+  kind: 'Pod',
+  singular: 'pod',
+  plural: 'pods',
+  short: ['po'],
+  namespaced: true,
+  categories: ['all'],
+};
 
 export const OBJECT_KINDS: readonly ObjectKind[] = [
   POD,
@@ -35,21 +55,39 @@ export type NamedObject = { kind: ObjectKind; name: string };
 /** The objects selected on the command line: the named ones or, if none are named, all of the given kinds. */
 export type ObjectSelection = { kinds: ObjectKind[]; named: NamedObject[] };
 
-/** Returns the kind for a singular, plural or short name, ignoring case: `pod`, `Pods`, `po`. */
-export function kindOfWord(word: string): ObjectKind | undefined {
+/** Returns the kind for a singular, plural or short name, ignoring case: `pod`, `Pods`, `po`; also `deployments.apps`. */
+export function kindOfWord(word: string, kinds: readonly ObjectKind[] = OBJECT_KINDS): ObjectKind | undefined {
   const lower = word.toLowerCase();
-  return OBJECT_KINDS.find(({ singular, plural, short }) => [singular, plural, ...short].includes(lower));
+  return kinds.find((kind) => namesOf(kind).includes(lower));
+}
+
+function namesOf(kind: ObjectKind): string[] {
+  const { singular, plural, short } = kind;
+  if (!isApiKind(kind)) return [singular, plural, ...short];
+  const { group, version } = kind;
+  const qualified = [singular, plural].flatMap((name) => [`${name}.${group}`, `${name}.${version}.${group}`]);
+  return [singular, plural, kind.kind.toLowerCase(), ...short, ...(group === '' ? [] : qualified)];
+}
+
+/** Returns the words that name types in `TYPE[,TYPE…] NAME…` and `TYPE/NAME…`. */
+export function typeWords(words: readonly string[]): string[] {
+  const [first = ''] = words;
+  if (!first.includes('/')) return first.split(',').filter((word) => word !== '');
+  return words.flatMap((word) => (word.includes('/') ? [word.split('/')[0]!] : []));
 }
 
 /**
  * Parses `TYPE[,TYPE…]`, `TYPE NAME…` or `TYPE/NAME…`. With `bare`, words that are not types are names of objects of that kind, so `web`
  * can mean a pod. Throws `invalid_argument` for an unknown type or a mix of the forms.
  */
-export function parseObjects(words: string[], { bare }: { bare?: ObjectKind } = {}): ObjectSelection {
+export function parseObjects(
+  words: string[],
+  { bare, known = OBJECT_KINDS }: { bare?: ObjectKind; known?: readonly ObjectKind[] } = {},
+): ObjectSelection {
   const [first = '', ...rest] = words;
-  const kinds = first.includes('/') ? undefined : kindsOfList(first, { strict: bare === undefined });
+  const kinds = first.includes('/') ? undefined : kindsOfList(first, { strict: bare === undefined, known });
   if (kinds === undefined) {
-    const named = words.map((word) => parseObject(word, bare));
+    const named = words.map((word) => parseObject(word, bare, known));
     return { kinds: [...new Set(named.map(({ kind }) => kind))], named };
   }
   const doubled = rest.find((word) => word.includes('/'));
@@ -78,22 +116,44 @@ export function podName(word: string): string {
   throw new PodwrightError('invalid_argument', `${word}: is a ${kind.singular}; the name of a pod is needed`);
 }
 
-function parseObject(word: string, bare: ObjectKind | undefined): NamedObject {
+function parseObject(
+  word: string,
+  bare: ObjectKind | undefined,
+  known: readonly ObjectKind[] = OBJECT_KINDS,
+): NamedObject {
   const [type = '', name, ...more] = word.split('/');
   if (name === undefined && bare !== undefined && type !== '') return { kind: bare, name: type };
   if (!type || !name || more.length > 0) throw new PodwrightError('invalid_argument', `"${word}" is not TYPE/NAME`);
-  return { kind: kindOfWord(type) ?? unknownKind(type), name };
+  return { kind: kindOfWord(type, known) ?? unknownKind(type, known), name };
 }
 
 /** Returns the kinds in a list such as `pods,cm`. Unless `strict`, a single unknown word results in `undefined` rather than an error. */
-function kindsOfList(list: string, { strict }: { strict: boolean }): ObjectKind[] | undefined {
+function kindsOfList(
+  list: string,
+  { strict, known }: { strict: boolean; known: readonly ObjectKind[] },
+): ObjectKind[] | undefined {
   const words = list.split(',').filter((word) => word !== '');
-  const kinds = words.map((word) => kindOfWord(word) ?? (strict || words.length > 1 ? unknownKind(word) : undefined));
+  const kinds = words.flatMap((word): (ObjectKind | undefined)[] => {
+    const kind = kindOfWord(word, known);
+    const together = kind === undefined ? known.filter(({ categories }) => categories?.includes(word)) : [kind];
+    if (together.length > 0) return together;
+    return [strict || words.length > 1 ? unknownKind(word, known) : undefined];
+  });
   return kinds.length > 0 && kinds.every((kind) => kind !== undefined) ? [...new Set(kinds)] : undefined;
 }
 
-function unknownKind(word: string): never {
-  const plurals = OBJECT_KINDS.map(({ plural }) => plural);
-  const message = `a standalone node has no ${word}, only ${plurals.join(', ')}${didYouMean(word, plurals)}`;
+function unknownKind(word: string, known: readonly ObjectKind[]): never {
+  const message = known.some(isApiKind)
+    ? `the server doesn't have a resource type "${word}"${didYouMean(word, [...new Set(known.flatMap(namesOf))])}`
+    : absentKind(word);
   throw new PodwrightError('invalid_argument', message);
 }
+
+function absentKind(word: string): string {
+  const plurals = OBJECT_KINDS.map(({ plural }) => plural);
+  const hint = didYouMean(word, plurals) || `; ${API_HINT}`;
+  return `a standalone node has no ${word}, only ${plurals.join(', ')}${hint}`;
+}
+
+/** How to get the kinds that a plain node lacks. */
+const API_HINT = "a node with a Kubernetes API has workloads and Services: start it with 'podwright --api true node'";

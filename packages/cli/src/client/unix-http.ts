@@ -14,11 +14,12 @@ import type { Decoder } from './answers.ts';
 import { exchange, type HttpResponse } from './http-exchange.ts';
 
 export type HttpCall = {
-  method: 'GET' | 'POST' | 'DELETE' | 'PATCH';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
   path: string;
   query?: Record<string, string | string[] | undefined>;
   body?: string;
   contentType?: string;
+  accept?: string;
   signal?: AbortSignal;
 };
 
@@ -61,9 +62,12 @@ export class UnixHttp {
   }
 
   async #send(call: HttpCall, isAgain = false): Promise<HttpResponse> {
-    const { method, body, contentType, signal } = call;
+    const { method, body, contentType, accept, signal } = call;
     const path = call.path + encodeQuery(call.query ?? {});
-    const headers: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
+    const headers: Record<string, string> = {
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      ...(accept === undefined ? {} : { accept }),
+    };
     try {
       return await exchange(this.#socketPath, { method, path, headers, body, signal });
     } catch (error) {

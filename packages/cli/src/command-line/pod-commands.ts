@@ -64,7 +64,9 @@ export function addObjectCommands(program: Command, action: Action): void {
         .default('strategic'),
     )
     .addOption(
-      new Option('--subresource <name>', 'status: conditions; resize: CPU and memory').choices(['status', 'resize']),
+      new Option('--subresource <name>', 'status: conditions; resize: CPU and memory; scale: replicas').choices([
+        ...['status', 'resize', 'scale'],
+      ]),
     )
     .action(
       action(async (context, [words, options]: [string[], import('../commands/patch.ts').PatchOptions]) =>
@@ -128,8 +130,9 @@ export function addPodCommands(program: Command, action: Action): void {
       .addOption(allNamespacesOption())
       .option('--ignore-not-found', 'exit with 0 if an object does not exist'),
   ).action(
-    action(async (context, [type, names, options]: [string, string[], import('../commands/get.ts').GetOptions]) =>
-      (await import('../commands/get.ts')).get(context, [type, ...names], options),
+    action(
+      async (context, [type, names, options]: [string, string[], import('../commands/get-options.ts').GetOptions]) =>
+        (await import('../commands/get.ts')).get(context, [type, ...names], options),
     ),
   );
   addListOptions(
@@ -153,8 +156,9 @@ export function addPodCommands(program: Command, action: Action): void {
     .addOption(selectorOption())
     .addOption(outputOption())
     .action(
-      action(async (context, [words, options]: [string[], import('../commands/describe.ts').DescribeOptions]) =>
-        (await import('../commands/describe.ts')).describe(context, words, options),
+      action(
+        async (context, [words, options]: [string[], import('../commands/describe-selection.ts').DescribeOptions]) =>
+          (await import('../commands/describe.ts')).describe(context, words, options),
       ),
     );
   program

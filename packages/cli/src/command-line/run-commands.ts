@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Action } from './action.ts';
 import {
   allNamespacesOption,
@@ -81,8 +81,12 @@ export function addRunCommands(program: Command, action: Action): void {
         (await import('../commands/check.ts')).check(context, files, options),
       ),
     );
+  addDelete(program, action);
+}
+
+function addDelete(program: Command, action: Action): void {
   program
-    .command('delete [pod...]')
+    .command('delete [object...]')
     .description('stop and remove pods, or the objects of a manifest; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR')
     .option('-n, --namespace <name>', 'namespace of the objects, also of manifests that name none (default: default)')
     .addOption(allNamespacesOption())
@@ -99,9 +103,19 @@ export function addRunCommands(program: Command, action: Action): void {
       graceSeconds,
     )
     .option('--volumes', 'also the PersistentVolumeClaims of the manifest (-f), with their files')
+    .addOption(
+      new Option('--cascade <how>', 'what happens to the objects that a workload owns')
+        .choices(['background', 'foreground', 'orphan'])
+        .default('background'),
+    )
+    .addOption(
+      new Option('--timeout <duration>', 'give up waiting for workloads and the like after this time').argParser(
+        timeout,
+      ),
+    )
     .option('--no-wait', 'do not wait until they are removed')
     .action(
-      action(async (context, [names, options]: [string[], import('../commands/delete.ts').DeleteOptions]) =>
+      action(async (context, [names, options]: [string[], import('../commands/delete-options.ts').DeleteOptions]) =>
         (await import('../commands/delete.ts')).deletePods(context, names, options),
       ),
     );

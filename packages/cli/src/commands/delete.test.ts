@@ -8,7 +8,8 @@ import type { Pod } from '@podwright/kube-api';
 import type { PodWatchEvent } from '@podwright/node-api';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { type DeleteOptions, deletePods, graceOf, waitUntilRemoved } from './delete.ts';
+import { deletePods, waitUntilRemoved } from './delete.ts';
+import { type DeleteOptions, graceOf } from './delete-options.ts';
 
 const web = { kind: 'Pod', namespace: 'default', name: 'web' };
 const pod = (uid: string, graceSeconds?: number) =>

@@ -2,34 +2,28 @@ import { errorMessage, isNotFound, PodwrightError, Timer } from '@podwright/base
 import type { Pod } from '@podwright/kube-api';
 import type { PodWatchEvent } from '@podwright/node-api';
 import type { LocatedObject } from '../client/api-path.ts';
+import { knownKinds } from '../client/known-kinds.ts';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
-import { POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
-import type { ManifestObject, ManifestOptions, Manifests } from '../manifests/read-manifests.ts';
+import { isApiKind, type ObjectSelection, POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
+import type { ManifestObject, Manifests } from '../manifests/read-manifests.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import { dropDeleted } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { type DeleteOptions, graceOf, refuseMixed } from './delete-options.ts';
 
 const CLAIM = 'PersistentVolumeClaim';
-
-export type DeleteOptions = ManifestOptions & {
-  allNamespaces?: boolean;
-  selector?: string;
-  all?: boolean;
-  force?: boolean;
-  now?: boolean;
-  gracePeriod?: number;
-  ignoreNotFound?: boolean;
-  volumes?: boolean;
-  wait: boolean;
-};
 
 /** `podwright delete POD…`, `delete TYPE NAME…`, `delete TYPE/NAME…`, `delete TYPE -l SELECTOR` or `--all`, `delete -f FILE`. */
 export async function deletePods({ config }: CommandContext, words: string[], options: DeleteOptions): Promise<void> {
   const gracePeriod = graceOf(options);
   const client = new NodeClient(config.apiSocket);
-  const objects = await chosen(new ObjectClient(config.apiSocket), words, options);
+  const selection = parseObjects(words, { bare: POD, known: await knownKinds(config.apiSocket, words) });
+  refuseNamesInAll('delete', selection, options.allNamespaces);
+  if (selection.kinds.some(isApiKind) && options.filename === undefined)
+    return (await import('./delete-api-objects.ts')).deleteApiObjects(config.apiSocket, selection, options);
+  const objects = await chosen(new ObjectClient(config.apiSocket), selection, options);
   const others: LocatedObject[] = [];
   if (options.filename !== undefined) {
     const { readManifests } = await import('../manifests/read-manifests.ts');
@@ -79,17 +73,17 @@ function claimOf(key: string): ManifestObject {
 }
 
 /** Returns the objects that are named or selected on the command line. */
-async function chosen(client: ObjectClient, words: string[], options: DeleteOptions): Promise<ManifestObject[]> {
+async function chosen(
+  client: ObjectClient,
+  { kinds, named }: ObjectSelection,
+  options: DeleteOptions,
+): Promise<ManifestObject[]> {
   const { namespace = 'default', allNamespaces, selector, all, filename } = options;
-  const selection = parseObjects(words, { bare: POD });
-  refuseNamesInAll('delete', selection, allNamespaces);
-  const { kinds, named } = selection;
   const kept = kinds.find(({ kind }) => !DELETABLE.includes(kind));
   if (kept?.kind === 'Image')
     throw new PodwrightError('invalid_argument', "delete image: 'podwright rmi IMAGE' removes it");
   if (kept !== undefined) throw new PodwrightError('invalid_argument', `delete: ${kept.plural} cannot be deleted`);
-  if (named.length > 0 && (selector !== undefined || all))
-    throw new PodwrightError('invalid_argument', 'delete: names cannot be combined with -l or --all');
+  refuseMixed(named, options);
   if (named.length > 0)
     return named.map(({ kind, name }) => ({ kind: kind.kind, namespace: kind.namespaced ? namespace : '', name }));
   if (kinds.length > 0 && (selector !== undefined || all)) {
@@ -113,26 +107,6 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
 
 /** The kinds that `apply` supports. */
 const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', CLAIM, 'RuntimeClass'];
-
-/**
- * Returns the grace period in seconds, or `undefined` if each pod's own should be used. Throws `invalid_argument` if options contradict
- * each other.
- */
-export function graceOf(options: Pick<DeleteOptions, 'gracePeriod' | 'force' | 'now'>): number | undefined {
-  const { force, now } = options;
-  const gracePeriod = (options.gracePeriod ?? -1) < 0 ? undefined : options.gracePeriod; // as in kubectl
-  const contradiction =
-    now && (force || gracePeriod !== undefined)
-      ? `--now or ${force ? '--force' : '--grace-period'}`
-      : force && gracePeriod
-        ? '--force or --grace-period'
-        : undefined;
-  if (contradiction !== undefined)
-    throw new PodwrightError('invalid_argument', `delete: either ${contradiction}, not both`);
-  if (force) return 0;
-  // as in kubectl, only --force kills immediately
-  return now || gracePeriod === 0 ? 1 : gracePeriod;
-}
 
 /** Deletes an object. If it does not exist, adds the node's message to `missing`. */
 async function remove(

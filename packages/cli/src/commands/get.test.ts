@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import type { ObjectClient } from '../client/object-client.ts';
 import { parseObjects } from '../client/object-names.ts';
-import { type GetOptions, show } from './get.ts';
+import { show } from './get.ts';
+import type { GetOptions } from './get-options.ts';
 
 test('a missing object is an error, except with --ignore-not-found', async () => {
   const client = {

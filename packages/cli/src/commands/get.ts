@@ -1,21 +1,19 @@
 import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
-import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
-import { type ObjectKind, type ObjectSelection, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
+import { knownKinds } from '../client/known-kinds.ts';
+import { type ApiObject, ObjectClient } from '../client/object-client.ts';
+import {
+  isApiKind,
+  type ObjectKind,
+  type ObjectSelection,
+  parseObjects,
+  refuseNamesInAll,
+} from '../client/object-names.ts';
 import { isTable, printValue } from '../output/object-format.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { type PrintOptions, printName, TablePrinter } from './object-printer.ts';
+import { type GetOptions, nothingFound, queryOf } from './get-options.ts';
+import { printName, TablePrinter } from './object-printer.ts';
 import { type Column, columnsOf } from './object-tables.ts';
-
-export type GetOptions = PrintOptions & {
-  namespace: string;
-  allNamespaces?: boolean;
-  watch?: boolean;
-  selector?: string;
-  fieldSelector?: string;
-  sortBy?: string;
-  ignoreNotFound?: boolean;
-};
 
 /** The objects to print, and the format. `nothing` is the message printed instead of an empty table. */
 export type Shown = {
@@ -27,11 +25,14 @@ export type Shown = {
 
 /** `podwright get TYPE[,TYPE…] [NAME…]`, `get TYPE/NAME…`. */
 export async function get(context: CommandContext, words: string[], options: GetOptions): Promise<void> {
-  // of the types in kubectl's `all`, a node has only pods
-  const selection = parseObjects(words[0] === 'all' ? ['pods', ...words.slice(1)] : words);
+  const known = await knownKinds(context.config.apiSocket, words);
+  const selection = parseObjects(words, { known });
   if (selection.kinds.some(({ kind }) => kind === 'Image')) return getImages(context, selection, options);
   const { namespace, allNamespaces = false } = options;
   refuseNamesInAll('get', selection, allNamespaces);
+  const isOfServer =
+    selection.kinds.some(isApiKind) && (options.output.type === 'table' || options.output.type === 'wide');
+  if (isOfServer) return (await import('./server-tables.ts')).getTables(context.config.apiSocket, selection, options);
   const withType = selection.kinds.length > 1;
   const columns = (kind: ObjectKind) => columnsOf(kind, { allNamespaces, withType });
   const client = new ObjectClient(context.config.apiSocket);
@@ -69,12 +70,6 @@ async function fetch(
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-/** Converts the options to a query for the node's API. */
-export function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
-  const { namespace, allNamespaces, selector, fieldSelector } = options;
-  return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };
-}
-
 async function inOrder(objects: ApiObject[], { sortBy }: GetOptions): Promise<ApiObject[]> {
   return sortBy === undefined ? objects : (await import('./sorted-objects.ts')).sortedBy(objects, sortBy);
 }
@@ -100,20 +95,6 @@ async function printObjects(objects: ApiObject[], { selection, columns, options,
   if (objects.length > 0 || selection.named.length > 0) return;
   if (nothing === undefined) printError(nothingFound(selection.kinds, options));
   else print(nothing);
-}
-
-/**
- * Returns the message to print if nothing was selected, which is not an error. It starts with kubectl's wording and describes the
- * selection.
- */
-export function nothingFound(
-  kinds: ObjectKind[],
-  { namespace, allNamespaces, selector, fieldSelector }: Omit<GetOptions, keyof PrintOptions>,
-): string {
-  const what = kinds.map(({ plural }) => plural).join(', ');
-  const match = selector || fieldSelector ? ' match the selector' : '';
-  if (allNamespaces || kinds.every(({ namespaced }) => !namespaced)) return `No resources found: no ${what}${match}`;
-  return `No resources found: no ${what} in the namespace ${namespace}${match}; -A lists those of all namespaces`;
 }
 
 /** Prints later changes: one row per change in a table, or the whole object in other formats. */

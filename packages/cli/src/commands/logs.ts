@@ -6,7 +6,7 @@ import { POD } from '../client/object-names.ts';
 import { MAX_LOG_LINE_BYTES } from '../limits.ts';
 import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { nothingFound } from './get.ts';
+import { nothingFound } from './get-options.ts';
 import { chooseContainer, findPod } from './pod-arguments.ts';
 
 export type LogsOptions = {

@@ -47,7 +47,7 @@ const COUNTS = [
 ];
 
 /** The columns of each kind, as in kubectl. */
-const COLUMNS: Record<Exclude<ObjectKind['kind'], 'Image'>, Column[]> = {
+const COLUMNS: Record<ApiObject['kind'], Column[]> = {
   Pod: [NAME, ...COUNTS, AGE, wide('IP', IP), wide<Pod>('NODE', ({ spec }) => spec.nodeName ?? '-')],
   ConfigMap: [
     NAME,

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { gatherBytes, PodwrightError, wrapError } from '@podwright/base';
+import { knownKinds } from '../client/known-kinds.ts';
 import { type ApiObject, ObjectClient, type PatchType, type Subresource } from '../client/object-client.ts';
-import { POD, parseObjects } from '../client/object-names.ts';
+import { isApiKind, POD, parseObjects, qualifiedKind } from '../client/object-names.ts';
 import { MAX_PATCH_BYTES } from '../limits.ts';
 import { print } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -18,9 +19,9 @@ export type PatchOptions = {
 /** `podwright patch POD -p PATCH`; as in kubectl, also `TYPE NAME` and `TYPE/NAME`. */
 export async function patch({ config }: CommandContext, words: string[], options: PatchOptions): Promise<void> {
   const { namespace, type, subresource } = options;
-  const { named } = parseObjects(words, { bare: POD });
+  const { named } = parseObjects(words, { bare: POD, known: await knownKinds(config.apiSocket, words) });
   if (named.length === 0) throw new PodwrightError('invalid_argument', `patch: name the ${words.join(' ')}`);
-  const other = named.find(({ kind }) => kind !== POD);
+  const other = named.find(({ kind }) => kind !== POD && !isApiKind(kind));
   if (subresource !== undefined && other !== undefined)
     throw new PodwrightError('invalid_argument', `patch: a ${other.kind.singular} has no ${subresource} to patch`);
   const body = await patchBody(options);
@@ -29,7 +30,7 @@ export async function patch({ config }: CommandContext, words: string[], options
     const before = await client.get(kind, name, namespace);
     const after = await client.sendPatch(kind, before.metadata, { type, body, subresource });
     const unchanged = isDeepStrictEqual(comparable(before), comparable(after));
-    print(`${kind.singular}/${name} patched${unchanged ? ' (no change)' : ''}`);
+    print(`${qualifiedKind(kind)}/${name} patched${unchanged ? ' (no change)' : ''}`);
   }
 }
 

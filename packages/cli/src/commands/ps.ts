@@ -5,7 +5,8 @@ import { type ApiObject, ObjectClient } from '../client/object-client.ts';
 import { POD } from '../client/object-names.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { type GetOptions, queryOf, show } from './get.ts';
+import { show } from './get.ts';
+import { type GetOptions, queryOf } from './get-options.ts';
 import { PS_COLUMNS } from './object-tables.ts';
 
 export type PsOptions = Omit<GetOptions, 'namespace'> & { namespace?: string; quiet?: boolean };

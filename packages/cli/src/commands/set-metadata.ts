@@ -1,6 +1,7 @@
 import { PodwrightError } from '@podwright/base';
+import { knownKinds } from '../client/known-kinds.ts';
 import { type ApiObject, ObjectClient } from '../client/object-client.ts';
-import { OBJECT_KINDS, type ObjectKind, POD, parseObjects } from '../client/object-names.ts';
+import { type ObjectKind, type ObjectSelection, POD, parseObjects, qualifiedKind } from '../client/object-names.ts';
 import { print } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
@@ -37,11 +38,10 @@ async function setMetadata(
 ): Promise<void> {
   const changes = readChanges(words.filter(isChange), verb);
   const client = new ObjectClient(config.apiSocket);
-  const objects = await selectedObjects(
-    client,
-    words.filter((word) => !isChange(word)),
-    { options, verb },
-  );
+  const named = words.filter((word) => !isChange(word));
+  const known = await knownKinds(config.apiSocket, named);
+  const selected = await selectedObjects(client, parseObjects(named, { bare: POD, known }), { options, verb });
+  const objects = selected.map(({ object }) => object);
   const none = Object.keys(changes).length === 0;
   if (options.list && none) {
     for (const object of objects) list(object, verb);
@@ -55,10 +55,10 @@ async function setMetadata(
   if (options.list)
     throw new PodwrightError('invalid_argument', `${verb.name}: --list cannot be combined with changes`);
   if (!options.overwrite) for (const object of objects) refuseOverwriting(object, changes, verb);
-  for (const object of objects) {
+  for (const { kind, object } of selected) {
     const differing = differs(object, changes, verb);
-    if (differing) await client.patch(kindOf(object), object, { [verb.map]: changes });
-    print(`${object.kind.toLowerCase()}/${object.metadata.name} ${outcome(differing, changes, verb)}`);
+    if (differing) await client.patch(kind, object, { [verb.map]: changes });
+    print(`${qualifiedKind(kind)}/${object.metadata.name} ${outcome(differing, changes, verb)}`);
   }
 }
 
@@ -76,20 +76,29 @@ function readChanges(words: string[], { name }: Verb): Changes {
   return Object.fromEntries(changes);
 }
 
+type Selected = { kind: ObjectKind; object: ApiObject };
+
 async function selectedObjects(
   client: ObjectClient,
-  words: string[],
+  { kinds, named }: ObjectSelection,
   { options, verb }: { options: SetMetadataOptions; verb: Verb },
-): Promise<ApiObject[]> {
-  const { kinds, named } = parseObjects(words, { bare: POD });
+): Promise<Selected[]> {
   const { namespace, selector, all } = options;
-  if (named.length > 0) return Promise.all(named.map(({ kind, name }) => client.get(kind, name, namespace)));
+  if (named.length > 0)
+    return Promise.all(
+      named.map(async ({ kind, name }) => ({ kind, object: await client.get(kind, name, namespace) })),
+    );
   if (kinds.length === 0 || (selector === undefined && !all))
     throw new PodwrightError(
       'invalid_argument',
       `${verb.name}: name objects, or select them with a type and -l or --all`,
     );
-  const lists = await Promise.all(kinds.map((kind) => client.list(kind, { namespace, labelSelector: selector })));
+  const lists = await Promise.all(
+    kinds.map(async (kind) => {
+      const objects = await client.list(kind, { namespace, labelSelector: selector });
+      return objects.map((object) => ({ kind, object }));
+    }),
+  );
   if (lists.flat().length > 0) return lists.flat();
   const names = kinds.map(({ plural }) => plural).join(', ');
   throw new PodwrightError('not_found', `${verb.name}: no ${names} in the namespace ${namespace} match`);
@@ -120,5 +129,3 @@ function list({ kind, metadata }: ApiObject, { map }: Verb): void {
   print(`${kind.toLowerCase()}/${metadata.name}`);
   for (const [key, value] of Object.entries(metadata[map] ?? {})) print(`  ${key}=${value}`);
 }
-
-const kindOf = (object: ApiObject): ObjectKind => OBJECT_KINDS.find(({ kind }) => kind === object.kind)!;

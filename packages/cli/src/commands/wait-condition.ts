@@ -28,6 +28,12 @@ export function parseWaitCondition(text: string): WaitCondition {
   );
 }
 
+/** The part of a status that `--for=condition` reads. A condition of an earlier generation of the object does not count. */
+type Conditions = {
+  observedGeneration?: number;
+  conditions?: { type: string; status: string; observedGeneration?: number }[];
+};
+
 /** Whether an existing object meets the condition. */
 export function meets(object: ApiObject, condition: WaitCondition): boolean {
   switch (condition.type) {
@@ -36,10 +42,11 @@ export function meets(object: ApiObject, condition: WaitCondition): boolean {
     case 'create':
       return true;
     case 'condition': {
-      const { conditions } = { conditions: [], ...('status' in object ? object.status : undefined) };
-      return (conditions as { type: string; status: string }[]).some(
-        ({ type, status }) => same(type, condition.name) && same(status, condition.status),
-      );
+      const { generation = 0 } = object.metadata;
+      const status = ('status' in object ? object.status : undefined) as Conditions | undefined;
+      const found = status?.conditions?.find(({ type }) => same(type, condition.name));
+      const observed = found?.observedGeneration ?? status?.observedGeneration ?? generation;
+      return found !== undefined && observed >= generation && same(found.status, condition.status);
     }
     case 'jsonpath': {
       const values = valuesAt(condition.path, object);

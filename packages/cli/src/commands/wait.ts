@@ -1,7 +1,15 @@
 import { PodwrightError, Timer } from '@podwright/base';
 import { podSummary } from '@podwright/kube-api';
+import { knownKinds } from '../client/known-kinds.ts';
 import { type ApiObject, type ObjectChange, ObjectClient } from '../client/object-client.ts';
-import { type ObjectKind, type ObjectSelection, POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
+import {
+  type ObjectKind,
+  type ObjectSelection,
+  POD,
+  parseObjects,
+  qualifiedKind,
+  refuseNamesInAll,
+} from '../client/object-names.ts';
 import { LONGEST_WAIT_MS } from '../limits.ts';
 import { print } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
@@ -29,7 +37,7 @@ const nameOf = (key: string) => key.split('/')[1]!;
 
 /** `podwright wait --for=CONDITION POD…`, `wait TYPE/NAME…`, `wait TYPE -l SELECTOR`: waits until all objects meet the condition. */
 export async function wait({ config }: CommandContext, words: string[], options: WaitOptions): Promise<void> {
-  const selection = parseObjects(words, { bare: POD });
+  const selection = parseObjects(words, { bare: POD, known: await knownKinds(config.apiSocket, words) });
   refuseNamesInAll('wait', selection, options.allNamespaces);
   if (selection.named.length === 0 && options.selector === undefined && options.all !== true)
     throw new PodwrightError('invalid_argument', 'wait: name objects, or select them with -l or --all');
@@ -148,7 +156,7 @@ const deletedMeanwhile = ({ singular }: ObjectKind, name: string) =>
   new PodwrightError('failed_precondition', `wait: ${singular}/${name} was deleted meanwhile`);
 
 function reportMet(kind: ObjectKind, name: string): void {
-  print(`${kind.singular}/${name} condition met`);
+  print(`${qualifiedKind(kind)}/${name} condition met`);
 }
 
 function timedOut(pending: Pending, { kind, timeoutMs }: { kind: ObjectKind; timeoutMs: number }): PodwrightError {

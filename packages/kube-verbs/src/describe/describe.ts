@@ -1,0 +1,81 @@
+import type { Pod } from '@podwright/kube-api';
+import type { ApiObject, ApiPort } from '../api-port.ts';
+import type { EndpointSlice, Service } from '../service.ts';
+import { Lines } from '../text/aligned.ts';
+import type { Workload } from '../workload.ts';
+import { describeAnyObject } from './any-object.ts';
+import { describeEvents, type ShownEvent } from './events.ts';
+import { describeCronJob, describeJob } from './jobs.ts';
+import { describeService } from './services.ts';
+import {
+  describeDaemonSet,
+  describeDeployment,
+  describeReplicaSet,
+  describeStatefulSet,
+  podSelector,
+  type Surroundings,
+} from './workloads.ts';
+
+/** What a description shows besides the object. */
+export type Related = Surroundings & { slices: readonly EndpointSlice[]; events: readonly ShownEvent[] };
+
+/** Kinds whose pods are counted. */
+const COUNTED = new Set(['ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet']);
+
+/** Reads the events of an object, and the objects that its description shows. Those that may not be read are left out. */
+export async function readRelated(api: ApiPort, object: ApiObject): Promise<Related> {
+  const { kind = '', metadata } = object;
+  const { namespace = '', name, uid } = metadata;
+  const items = async <T>(path: string, query: Record<string, string>): Promise<T[]> =>
+    ((await api.call({ method: 'GET', path, query })) as { items: T[] }).items;
+  const within = `/namespaces/${encodeURIComponent(namespace)}`;
+  const about = [
+    `involvedObject.kind=${kind}`,
+    `involvedObject.name=${name}`,
+    ...(uid ? [`involvedObject.uid=${uid}`] : []),
+  ];
+  const eventsPath = namespace === '' ? '/api/v1/events' : `/api/v1${within}/events`;
+  const labelSelector = () => podSelector((object as Workload).spec.selector);
+  const [events, pods, replicaSets, slices] = await Promise.all([
+    items<ShownEvent>(eventsPath, { fieldSelector: about.join(',') }).catch(() => []),
+    COUNTED.has(kind) ? items<Pod>(`/api/v1${within}/pods`, { labelSelector: labelSelector() }) : [],
+    kind === 'Deployment'
+      ? items<Workload>(`/apis/apps/v1${within}/replicasets`, { labelSelector: labelSelector() })
+      : [],
+    kind === 'Service'
+      ? items<EndpointSlice>(`/apis/discovery.k8s.io/v1${within}/endpointslices`, {
+          labelSelector: `kubernetes.io/service-name=${name}`,
+        })
+      : [],
+  ]);
+  const own = pods.filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid));
+  return { events, pods: own, replicaSets, slices };
+}
+
+/** Describes an object as `kubectl describe` does: workloads and Services by their fields, other kinds generically. */
+export function describeObject(object: ApiObject, related: Related, nowMs: number): string {
+  const lines = new Lines();
+  const group = object.apiVersion?.includes('/') ? object.apiVersion.split('/')[0]! : '';
+  const describe = DESCRIBERS[`${group}/${object.kind}`] ?? describeAnyObject;
+  describe(lines, object, related);
+  describeEvents(lines, related.events, nowMs);
+  return lines.text();
+}
+
+type Describer = (lines: Lines, object: ApiObject, related: Related) => void;
+
+const ofWorkload =
+  (describe: (lines: Lines, workload: Workload, related: Related) => void): Describer =>
+  (lines, object, related) =>
+    describe(lines, object as Workload, related);
+
+const DESCRIBERS: Record<string, Describer> = {
+  'apps/Deployment': ofWorkload(describeDeployment),
+  'apps/ReplicaSet': ofWorkload(describeReplicaSet),
+  '/ReplicationController': ofWorkload(describeReplicaSet),
+  'apps/StatefulSet': ofWorkload(describeStatefulSet),
+  'apps/DaemonSet': ofWorkload(describeDaemonSet),
+  'batch/Job': ofWorkload(describeJob),
+  'batch/CronJob': ofWorkload(describeCronJob),
+  '/Service': (lines, object, { slices }) => describeService(lines, object as Service, slices),
+};

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { kindsOf } from './discovery.ts';
+import { pathOf, qualifiedName } from './resource-kind.ts';
+
+const verbs = ['get', 'list'];
+const [deployment, node] = kindsOf({
+  items: [
+    {
+      metadata: { name: 'apps' },
+      versions: [
+        {
+          version: 'v1',
+          resources: [
+            {
+              resource: 'deployments',
+              responseKind: { kind: 'Deployment' },
+              scope: 'Namespaced',
+              singularResource: 'deployment',
+              verbs,
+              shortNames: ['deploy'],
+              categories: ['all'],
+              subresources: [{ subresource: 'scale' }],
+            },
+            { resource: 'reviews', responseKind: { kind: 'Review' }, verbs: ['create'] },
+          ],
+        },
+      ],
+    },
+    {
+      metadata: {},
+      versions: [
+        { version: 'v1', resources: [{ resource: 'nodes', responseKind: { kind: 'Node' }, scope: 'Cluster', verbs }] },
+      ],
+    },
+  ],
+});
+
+test('kinds are read from aggregated discovery, without those that cannot be read', () => {
+  assert.deepEqual(deployment, {
+    ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', singular: 'deployment' },
+    ...{ short: ['deploy'], categories: ['all'], namespaced: true, verbs, subresources: ['scale'] },
+  });
+  assert.deepEqual([node?.singular, node?.namespaced, node?.group], ['node', false, '']);
+});
+
+test('paths have the namespace of namespaced kinds only', () => {
+  assert.equal(pathOf(deployment!, { namespace: 'a', name: 'web' }), '/apis/apps/v1/namespaces/a/deployments/web');
+  assert.equal(pathOf(deployment!), '/apis/apps/v1/deployments');
+  assert.equal(pathOf(node!, { namespace: 'a', name: 'n' }), '/api/v1/nodes/n');
+  assert.deepEqual([qualifiedName(deployment!), qualifiedName(node!)], ['deployment.apps', 'node']);
+});

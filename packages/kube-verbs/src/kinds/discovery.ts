@@ -1,0 +1,55 @@
+import { PodwrightError } from '@podwright/base';
+import type { ApiPort } from '../api-port.ts';
+import type { ResourceKind } from './resource-kind.ts';
+
+/** Asks for all groups with their resources in one document (aggregated discovery, stable since Kubernetes 1.30). */
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
+
+type DiscoveredVersion = { version: string; resources?: DiscoveredResource[] };
+type DiscoveredResource = {
+  resource: string;
+  responseKind?: { group?: string; version?: string; kind: string };
+  scope?: 'Namespaced' | 'Cluster';
+  singularResource?: string;
+  verbs?: string[];
+  shortNames?: string[];
+  categories?: string[];
+  subresources?: { subresource: string }[];
+};
+type GroupList = { items?: { metadata?: { name?: string }; versions?: DiscoveredVersion[] }[] };
+
+/** Reads which kinds the API server has: the core group first, then the others, each version in the order of preference. */
+export async function discoverKinds(api: ApiPort, signal?: AbortSignal): Promise<ResourceKind[]> {
+  const read = (path: string) => api.call({ method: 'GET', path, accept: AGGREGATED, signal });
+  const documents = await Promise.all([read('/api'), read('/apis')]);
+  return documents.flatMap((document) => kindsOf(document as GroupList));
+}
+
+/** Returns the kinds of a discovery document that can be read by their names. */
+export function kindsOf({ items }: GroupList): ResourceKind[] {
+  if (items === undefined)
+    throw new PodwrightError('unimplemented', 'read the kinds of the API server: it has no aggregated discovery');
+  return items.flatMap(({ metadata, versions = [] }) =>
+    versions.flatMap(({ version, resources = [] }) =>
+      resources
+        .filter(({ verbs = [] }) => verbs.includes('get') || verbs.includes('list'))
+        .map((resource) => kindOf(resource, { group: metadata?.name ?? '', version })),
+    ),
+  );
+}
+
+function kindOf(resource: DiscoveredResource, place: { group: string; version: string }): ResourceKind {
+  const { resource: plural, responseKind, singularResource, verbs = [], shortNames = [], categories = [] } = resource;
+  const kind = responseKind?.kind ?? plural;
+  return {
+    ...place,
+    kind,
+    plural,
+    singular: singularResource || kind.toLowerCase(),
+    short: shortNames,
+    categories,
+    namespaced: resource.scope !== 'Cluster',
+    verbs,
+    subresources: (resource.subresources ?? []).map(({ subresource }) => subresource),
+  };
+}

@@ -1,0 +1,42 @@
+import type { IntOrString, KubeMetadata } from '@podwright/kube-api';
+
+export type ServicePort = {
+  name?: string;
+  protocol?: string;
+  port: number;
+  targetPort?: IntOrString;
+  nodePort?: number;
+  appProtocol?: string;
+};
+
+/** The fields of a Service that verbs read. */
+export type Service = {
+  apiVersion?: string;
+  kind?: string;
+  metadata: KubeMetadata & { name: string };
+  spec: {
+    type?: string;
+    selector?: Record<string, string>;
+    clusterIP?: string;
+    clusterIPs?: string[];
+    externalIPs?: string[];
+    externalName?: string;
+    ipFamilies?: string[];
+    ipFamilyPolicy?: string;
+    loadBalancerIP?: string;
+    loadBalancerSourceRanges?: string[];
+    ports?: ServicePort[];
+    sessionAffinity?: string;
+    externalTrafficPolicy?: string;
+    internalTrafficPolicy?: string;
+    healthCheckNodePort?: number;
+    trafficDistribution?: string;
+  };
+  status?: { loadBalancer?: { ingress?: { ip?: string; hostname?: string; ipMode?: string }[] } };
+};
+
+export type EndpointSlice = {
+  metadata: KubeMetadata;
+  endpoints?: { addresses?: string[]; conditions?: { ready?: boolean } }[];
+  ports?: { name?: string; port?: number }[];
+};

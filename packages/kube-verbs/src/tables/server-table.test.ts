@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tableOf } from './server-table.ts';
+
+test("a server's table is read with its wide columns", () => {
+  const object = { kind: 'PartialObjectMetadata', metadata: { name: 'web', namespace: 'shop' } };
+  const table = tableOf({
+    kind: 'Table',
+    metadata: { resourceVersion: '7' },
+    columnDefinitions: [{ name: 'Name', priority: 0 }, { name: 'Up-to-date' }, { name: 'Images', priority: 1 }],
+    rows: [{ cells: ['web', 2, null], object }],
+  });
+  assert.deepEqual(table.columns, [
+    { title: 'NAME', wide: false },
+    { title: 'UP-TO-DATE', wide: false },
+    { title: 'IMAGES', wide: true },
+  ]);
+  assert.deepEqual(table.rows, [{ metadata: object.metadata, cells: ['web', '2', '<none>'], object }]);
+  assert.equal(table.resourceVersion, '7');
+});
+
+test('objects of a server without tables are listed by name', () => {
+  const { columns, rows } = tableOf({ kind: 'List', items: [{ metadata: { name: 'a', creationTimestamp: 't' } }] });
+  assert.deepEqual([columns.length, rows.map(({ cells }) => cells)], [2, [['a', 't']]]);
+});

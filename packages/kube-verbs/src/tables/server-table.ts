@@ -1,0 +1,45 @@
+import type { KubeMetadata } from '@podwright/kube-api';
+
+/** The media type of tables, with plain objects for servers that make none (apimachinery, meta/v1 Table). */
+export const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+
+/** A column of a server's table; `wide` columns are shown with `-o wide` only. */
+export type TableColumn = { title: string; wide: boolean };
+/** An object in a server's table. */
+export type TableRow = { metadata: KubeMetadata & { name: string }; cells: string[]; object: object };
+export type ServerTable = { columns: TableColumn[]; rows: TableRow[]; resourceVersion: string };
+
+type WireTable = {
+  kind?: string;
+  metadata?: { resourceVersion?: string };
+  columnDefinitions?: { name: string; priority?: number }[];
+  rows?: { cells: unknown[]; object?: { metadata?: KubeMetadata } }[];
+};
+
+/** Decodes a table. An answer without columns, as in later events of a watch, has none. */
+export function tableOf(answer: unknown): ServerTable {
+  const { kind, metadata, columnDefinitions = [], rows = [] } = answer as WireTable;
+  if (kind !== 'Table') return tableOf(withoutTable(answer));
+  return {
+    columns: columnDefinitions.map(({ name, priority = 0 }) => ({ title: name.toUpperCase(), wide: priority > 0 })),
+    rows: rows.map(({ cells, object }) => ({
+      metadata: { name: String(cells[0]), ...object?.metadata },
+      cells: cells.map(cellText),
+      object: object ?? {},
+    })),
+    resourceVersion: metadata?.resourceVersion ?? '',
+  };
+}
+
+/** Makes a table of names for a server that answers with the objects themselves. */
+function withoutTable(answer: unknown): WireTable {
+  const { items, metadata } = answer as { items?: { metadata: KubeMetadata }[]; metadata?: KubeMetadata };
+  const objects = items ?? [{ metadata: metadata ?? {} }];
+  const rows = objects.map((object) => ({ cells: [object.metadata.name, object.metadata.creationTimestamp], object }));
+  return { kind: 'Table', metadata, columnDefinitions: [{ name: 'Name' }, { name: 'Created At' }], rows };
+}
+
+function cellText(cell: unknown): string {
+  if (cell === null || cell === undefined) return '<none>';
+  return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
+}

@@ -1,0 +1,64 @@
+/** Lines with tabs between their cells, as kubectl writes them, and their alignment as by Go's text/tabwriter. */
+
+/** Collects the lines of a description. Each level indents by two spaces. */
+export class Lines {
+  readonly #lines: string[] = [];
+
+  /** Adds a line; the cells are separated by tabs. */
+  add(level: number, text: string): void {
+    this.#lines.push(...text.split('\n').map((line, index) => (index === 0 ? '  '.repeat(level) + line : line)));
+  }
+
+  /** Adds `Label:<tab>value`. */
+  field(label: string, value: string | number | boolean): void {
+    this.add(0, `${label}:\t${value}`);
+  }
+
+  /** Adds a field with one line for each value, the further ones below the first; `<none>` if there are none. */
+  list(level: number, label: string, values: readonly string[]): void {
+    const [first = '<none>', ...rest] = values;
+    this.add(level, `${label}:\t${first}`);
+    for (const value of rest) this.add(level, `\t${value}`);
+  }
+
+  text(): string {
+    return align(this.#lines).join('\n');
+  }
+}
+
+/** Separates the columns of descriptions. */
+const PADDING = 2;
+
+/**
+ * Replaces tabs by spaces. A column is a run of adjacent lines that have a tab after the cell of that column; it is as wide as its widest
+ * cell.
+ */
+export function align(lines: readonly string[]): string[] {
+  const cells = lines.map((line) => line.split('\t'));
+  const widths: number[][] = cells.map(() => []);
+  widen({ from: 0, to: cells.length, column: 0 }, cells, widths);
+  return cells.map((row, line) =>
+    row
+      .map((cell, column) =>
+        column < row.length - 1 ? cell.padEnd(widths[line]![column]! + codePointExcess(cell)) : cell,
+      )
+      .join(''),
+  );
+}
+
+/** Go counts code points, JavaScript UTF-16 units. */
+const codePointExcess = (text: string): number => text.length - [...text].length;
+
+type Block = { from: number; to: number; column: number };
+
+function widen({ from, to, column }: Block, cells: readonly string[][], widths: number[][]): void {
+  const has = (line: number) => line < to && column < cells[line]!.length - 1;
+  for (let line = from; line < to; line++) {
+    if (!has(line)) continue;
+    const first = line;
+    while (has(line + 1)) line++;
+    const width = Math.max(...cells.slice(first, line + 1).map((row) => [...row[column]!].length)) + PADDING;
+    for (let index = first; index <= line; index++) widths[index]![column] = width;
+    widen({ from: first, to: line + 1, column: column + 1 }, cells, widths);
+  }
+}
