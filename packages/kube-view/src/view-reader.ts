@@ -1,4 +1,5 @@
-import type { Event, KubeObject, Pod, Resource } from '@podwright/kube-api';
+import type { KubeObject, Pod, Resource } from '@podwright/kube-api';
+import type { ViewedEvent } from './causes/finding.ts';
 
 /** An object that a chain is about. `namespace` is '' for objects of the whole cluster. */
 export type Subject = { kind: string; namespace: string; name: string };
@@ -10,7 +11,7 @@ export type ViewReader = {
   /** Resolves to an empty list if the kind does not exist. */
   list(resource: Resource, namespace: string): Promise<KubeObject[]>;
   /** Returns the events about an object, oldest first. */
-  events(subject: Subject & { uid?: string }): Promise<Event[]>;
+  events(subject: Subject & { uid?: string }): Promise<ViewedEvent[]>;
   /** Returns the last lines of a container's log. `previous` is its attempt before the present one. Empty if there is no log. */
   log(pod: Pod, container: string, previous: boolean): Promise<string[]>;
 };

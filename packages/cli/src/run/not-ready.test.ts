@@ -69,6 +69,8 @@ test('a paragraph on a refused pod has no log, and for a pod to be removed it ha
     await paragraph(refused, [], { keptBy: 'run --detach web.yaml' }),
     [
       'web: NodeAffinity: no label disk=ssd',
+      '  what to do:',
+      '    Correct the nodeSelector or the node affinity, or label the node.',
       '  to keep and inspect it:',
       '    podwright --root /r run --detach web.yaml',
       '    podwright --root /r describe web',

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { errorMessage, isNotFound, linesOf } from '@podwright/base';
 import { type ContainerStatus, type Pod, podSummary } from '@podwright/kube-api';
+import { explainPod, type LogEnd } from '@podwright/kube-view';
 import type { NodeClient } from '../client/node-client.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { wrapText } from '../output/wrap.ts';
@@ -93,6 +94,8 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   if (log === undefined && !isShown) lines.push(escapeLine(`  ${warning}`));
   const end = log === undefined ? [] : await failureLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
+  const advice = adviceFor(pod, { warning, log: log && { ...log, lines: end } });
+  if (advice.length > 0) lines.push('  what to do:', ...advice.map((sentence) => escapeLine(`    ${sentence}`)));
   const more =
     keptBy === undefined
       ? ['  more:', ...commandsFor(pod, log)]
@@ -100,6 +103,13 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   const [heading, ...commands] = more;
   const shown = commands.map((command) => `    ${program} ${command}`);
   return [wrapText([...lines, heading].join('\n'), width), ...shown].join('\n');
+}
+
+/** Returns what `podwright why` advises. */
+function adviceFor(pod: Pod, { warning, log }: { warning: string | undefined; log: LogEnd | undefined }): string[] {
+  const [, reason, message] = /^(\w+): (.*)$/s.exec(warning ?? '') ?? [];
+  const events = reason === undefined ? [] : [{ type: 'Warning', reason, message: message! }];
+  return explainPod({ pod, events, log, unboundClaims: [], nodes: [], now: Date.now() }).advice;
 }
 
 /** Whether a warning of the form `REASON: MESSAGE` repeats one of the texts. */

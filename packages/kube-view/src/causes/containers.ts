@@ -1,6 +1,6 @@
 /** The states of a pod's containers, as causes read them. Pure. */
-import type { Container, ContainerStatus, Event, Pod } from '@podwright/kube-api';
-import type { PodFacts } from './finding.ts';
+import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
+import type { PodFacts, ViewedEvent } from './finding.ts';
 
 type Terminated = NonNullable<ContainerStatus['state']['terminated']>;
 
@@ -38,13 +38,13 @@ export function endsOf(pod: Pod): ContainerEnd[] {
 }
 
 /** Returns the newest event with one of the reasons whose message matches. */
-export function lastEvent({ events }: PodFacts, reasons: readonly string[], message = /^/): Event | undefined {
+export function lastEvent({ events }: PodFacts, reasons: readonly string[], message = /^/): ViewedEvent | undefined {
   return events.findLast((event) => reasons.includes(event.reason) && message.test(event.message));
 }
 
 /** The container that an event of the kubelet is about, from its field path `spec.containers{NAME}`. */
-export function containerOfEvent({ involvedObject }: Event): string | undefined {
-  return /\{(.+)\}$/.exec((involvedObject as { fieldPath?: string }).fieldPath ?? '')?.[1];
+export function containerOfEvent({ involvedObject }: ViewedEvent): string | undefined {
+  return /\{(.+)\}$/.exec(involvedObject?.fieldPath ?? '')?.[1];
 }
 
 export const conditionOf = ({ status }: Pod, wanted: string) => status?.conditions?.find(({ type }) => type === wanted);

@@ -162,10 +162,10 @@ function byCode(code: number, message: string): Pick<Finding, 'cause' | 'sentenc
         'Something outside killed it: a probe, a limit of memory of one of its processes, or a person. See its events.',
       ],
     };
-  const said = message.trim() === '' ? 'its own log says why' : firstLine(message);
+  const said = message.trim() === '' ? 'its log says why' : firstLine(message);
   return {
     cause: 'crash',
     sentence: said,
-    advice: ['Read the end of its log; run its command by hand in the image to see more.'],
+    advice: [],
   };
 }

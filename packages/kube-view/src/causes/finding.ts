@@ -1,4 +1,4 @@
-import type { Event, Pod } from '@podwright/kube-api';
+import type { Pod } from '@podwright/kube-api';
 
 /** Lines of a container's log. */
 export type LogEnd = { container: string; previous: boolean; lines: string[] };
@@ -15,11 +15,14 @@ export type Finding = {
   log?: LogEnd;
 };
 
+/** The part of an event that causes read. `fieldPath` names the container: `spec.containers{NAME}`. */
+export type ViewedEvent = { type: string; reason: string; message: string; involvedObject?: { fieldPath?: string } };
+
 /** What is known about a pod. */
 export type PodFacts = {
   pod: Pod;
   /** The pod's events, oldest first. */
-  events: readonly Event[];
+  events: readonly ViewedEvent[];
   /** The end of the log of the container that failed or is not ready; undefined if there is none. */
   log: LogEnd | undefined;
   /** Claims of the pod that are not bound, with the last event of each. */

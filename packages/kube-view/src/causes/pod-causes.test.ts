@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContainerStatus, Event, Pod } from '@podwright/kube-api';
-import type { PodFacts } from './finding.ts';
+import type { ContainerStatus, Pod } from '@podwright/kube-api';
+import type { PodFacts, ViewedEvent } from './finding.ts';
 import { explainPod, isPodWell } from './pod-causes.ts';
 
 const NOW = Date.parse('2026-01-01T00:10:00Z');
@@ -30,11 +30,10 @@ const ended = (exitCode: number, more: object = {}) => ({
     },
   ],
 });
-const event = (reason: string, message: string, container?: string) =>
-  ({
-    ...{ type: 'Warning', reason, message, lastTimestamp: '2026-01-01T00:00:00Z' },
-    involvedObject: { fieldPath: container === undefined ? undefined : `spec.containers{${container}}` },
-  }) as unknown as Event;
+const event = (reason: string, message: string, container?: string): ViewedEvent => ({
+  ...{ type: 'Warning', reason, message },
+  ...(container !== undefined && { involvedObject: { fieldPath: `spec.containers{${container}}` } }),
+});
 
 const explain = (made: Made, facts: Partial<PodFacts> = {}) =>
   explainPod({

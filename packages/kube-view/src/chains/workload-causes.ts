@@ -1,7 +1,6 @@
 /** Why a workload makes no pods, from its conditions and events. Pure. */
-import type { Event } from '@podwright/kube-api';
 import { firstLine } from '../causes/containers.ts';
-import type { Finding } from '../causes/finding.ts';
+import type { Finding, ViewedEvent } from '../causes/finding.ts';
 
 /** Refusals of the API server, in order: the first that matches decides. */
 const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: string][] = [
@@ -50,7 +49,10 @@ const REFUSALS: [cause: string, pattern: RegExp, sentence: string, advice: strin
 ];
 
 /** Explains why pods cannot be created; undefined if there is no sign of that. */
-export function creationFailure(conditionMessage: string | undefined, events: readonly Event[]): Finding | undefined {
+export function creationFailure(
+  conditionMessage: string | undefined,
+  events: readonly ViewedEvent[],
+): Finding | undefined {
   const event = events.findLast(({ reason }) => reason === 'FailedCreate');
   const message = conditionMessage ?? event?.message;
   if (message === undefined) return undefined;
