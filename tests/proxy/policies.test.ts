@@ -96,6 +96,34 @@ test('a default deny isolates pods from each other and from outside, but not fro
   await expect(all, view);
 });
 
+test('while a pod is isolated, pods of the bridge reach each other at no address that policies do not know', async () => {
+  const { fixture, a, b, c } = await create();
+  using _fixture = fixture;
+  const linkLocal = (pod: HostPod): string => {
+    const found = /inet6 (fe80:[^/]+)/.exec(inNamespace(pod.netns, 'ip -6 -o address show dev eth0 scope link'));
+    return `${found![1]}%eth0`;
+  };
+  const broadcasts = (from: HostPod, to: HostPod): boolean => {
+    const answers = `echo x | socat -t0.5 -T0.5 - UDP-DATAGRAM:10.241.41.255:80,broadcast`;
+    return inNamespace(from.netns, `${answers} || true`).includes(`${to.name} `);
+  };
+  const view = () => ({
+    'b to a': reaches(b, a.ips[0]!, 80),
+    'b to a, link-local': reaches(b, linkLocal(a), 80),
+    'b to a by UDP, link-local': reaches(b, linkLocal(a), 80, 'udp'),
+    'b to a by broadcast': broadcasts(b, a),
+    'b to c, link-local': reaches(b, linkLocal(c), 80),
+    'b to c over IPv6': reaches(b, c.ips[1]!, 80),
+  });
+  const all = Object.fromEntries(Object.keys(view()).map((key) => [key, true]));
+  const none = Object.fromEntries(Object.keys(all).map((key) => [key, false]));
+  await expect(all, view);
+  await fixture.put('policies', policy('deny', { podSelector: app('a'), policyTypes: ['Ingress', 'Egress'] }));
+  await expect({ ...none, 'b to c over IPv6': true }, view);
+  await fixture.command({ do: 'remove', resource: 'policies', key: { namespace: 'default', name: 'deny' } });
+  await expect(all, view);
+});
+
 test('ingress rules permit by pod, namespace and block, and by number, name and range of ports', async () => {
   const { fixture, a, b, c } = await create();
   using _fixture = fixture;

@@ -35,8 +35,8 @@ class PolicyEnforcer implements RunningProxy {
     this.#model = new PolicyModel(nodeName, logger);
     this.#loop = new RuleLoop({
       ...{ table, socket: sockets.open('netfilter'), ledger: this.#model.ledger, logger, checkIntervalMs },
-      refresh: () => this.#model.refresh(),
-      frame: policyFrame,
+      refresh: () => this.#refresh(),
+      frame: () => policyFrame(this.#model.isolates ? options.bridge : undefined),
       onApplied: () => this.#filterBridge(),
     });
   }
@@ -73,6 +73,12 @@ class PolicyEnforcer implements RunningProxy {
   async stop({ removeRules = false }: { removeRules?: boolean } = {}): Promise<void> {
     for (const informer of this.#informers.splice(0)) informer.stop();
     await this.#loop.stop({ removeRules });
+  }
+
+  #refresh(): void {
+    const before = this.#model.isolates;
+    this.#model.refresh();
+    if (this.#model.isolates !== before) this.#loop.frameChanged();
   }
 
   /** Makes policies apply between pods of the bridge too. Runs at each check, because the bridge may have been created again. */

@@ -4,7 +4,9 @@ import {
   addressBytes,
   addressWords,
   applyVerdict,
+  comesIn,
   type IpVersion,
+  inPrefix,
   isInSet,
   jump,
   loadAddress,
@@ -12,8 +14,10 @@ import {
   type NftRule,
   type NftSet,
   ofKnownConnection,
+  ofNeighbourDiscovery,
   ofProtocol,
   ofVersion,
+  toManyHosts,
   toPorts,
   verdict,
 } from '@podwright/system';
@@ -56,11 +60,15 @@ export function policySets(): NftSet[] {
   });
 }
 
+/** Addresses that the kernel gives to each pod, besides those of the Pod object. */
+const LINK_LOCAL = 'fe80::/10';
+
 /**
  * Returns the chains that exist without any policy. Only forwarded packets are filtered, with the addresses that they have after the
- * translation of destinations: between a pod and its node, as for probes, everything is permitted.
+ * translation of destinations: between a pod and its node, as for probes, everything is permitted. `isolatedBridge`: the bridge between
+ * whose pods only packets with addresses of Pod objects may pass, because others are not known to policies.
  */
-export function policyFrame(): NftChain[] {
+export function policyFrame(isolatedBridge?: string): NftChain[] {
   const direction = (version: IpVersion, field: PeerField, map: string): NftRule => ({
     expressions: [...ofVersion(version), loadAddress(field, version, 0), applyVerdict(map, 0)],
   });
@@ -83,8 +91,23 @@ export function policyFrame(): NftChain[] {
     {
       name: 'forward',
       hook: { type: 'filter', hook: 'forward', priority: FILTER_PRIORITY },
-      rules: [established, { expressions: jump('policies') }],
+      rules: [
+        established,
+        ...(isolatedBridge === undefined ? [] : bridgeRules(isolatedBridge)),
+        { expressions: jump('policies') },
+      ],
     },
+  ];
+}
+
+function bridgeRules(bridge: string): NftRule[] {
+  const unknown = [
+    toManyHosts(),
+    ...(['saddr', 'daddr'] as const).map((field) => [...ofVersion(6), ...inPrefix(field, LINK_LOCAL)]),
+  ];
+  return [
+    { expressions: [...comesIn(bridge), ...ofVersion(6), ...ofNeighbourDiscovery(), ...verdict('accept')] },
+    ...unknown.map((matches) => ({ expressions: [...comesIn(bridge), ...matches, ...verdict('drop')] })),
   ];
 }
 

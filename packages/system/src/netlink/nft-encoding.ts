@@ -18,7 +18,7 @@ const NFTA_DATA_VERDICT = 2;
 
 export const NFPROTO = { 4: nfProtocols.ip, 6: nfProtocols.ip6 } as const;
 /** enum nft_meta_keys. */
-export const META = { iifname: 6, oifname: 7, nfproto: 15, l4proto: 16 } as const;
+export const META = { iifname: 6, oifname: 7, nfproto: 15, l4proto: 16, packetType: 19 } as const;
 /** enum nft_payload_bases. */
 const NETWORK_HEADER = 1;
 const TRANSPORT_HEADER = 2;
@@ -80,6 +80,9 @@ export function address4or6(field: 'saddr' | 'daddr', version: IpVersion, word =
 /** Loads the destination port, which TCP, UDP and SCTP have at the same offset. */
 export const destinationPort = (word: number): NftExpression =>
   payload({ base: TRANSPORT_HEADER, offset: 2, bytes: 2 }, word);
+
+/** Loads the type of an ICMP or ICMPv6 message (`icmpv6 type`). */
+export const icmpType = (word: number): NftExpression => payload({ base: TRANSPORT_HEADER, offset: 0, bytes: 1 }, word);
 
 const payload = (field: { base: number; offset: number; bytes: number }, word: number): NftExpression =>
   expression('payload', [

@@ -12,6 +12,7 @@ import {
   destinationPort,
   expression,
   type IpVersion,
+  icmpType,
   immediateVerdict,
   META,
   meta,
@@ -35,6 +36,13 @@ const FIB_SADDR = 1;
 const RTN_LOCAL = 2;
 const NAT_DNAT = 1;
 const TCP = 6;
+const ICMPV6 = 58;
+/** Messages that find the hardware address of a neighbour (RFC 4861). */
+const NEIGHBOUR_SOLICITATION = 135;
+const NEIGHBOUR_ADVERTISEMENT = 136;
+/** PACKET_BROADCAST and PACKET_MULTICAST (linux/if_packet.h). */
+const BROADCAST = 1;
+const MULTICAST = 2;
 /** enum nft_reject_types, and NFT_REJECT_ICMPX_PORT_UNREACH. */
 const REJECT = { tcpReset: 1, icmpx: 2 } as const;
 const PORT_UNREACHABLE = 1;
@@ -141,6 +149,21 @@ export const toPorts = (first: number, last: number): NftExpression[] => {
   if (first === last) return [load, compare(CMP_EQ, be16(first))];
   return [load, compare(CMP_GTE, be16(first)), compare(CMP_LTE, be16(last))];
 };
+
+/** Matches the messages without which no IPv6 packet reaches a neighbour (`icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert }`). */
+export const ofNeighbourDiscovery = (): NftExpression[] => [
+  ...ofProtocol(ICMPV6),
+  icmpType(0),
+  compare(CMP_GTE, u8(NEIGHBOUR_SOLICITATION)),
+  compare(CMP_LTE, u8(NEIGHBOUR_ADVERTISEMENT)),
+];
+
+/** Matches packets in frames for several hosts of a link (`meta pkttype { broadcast, multicast }`). */
+export const toManyHosts = (): NftExpression[] => [
+  meta(META.packetType, 0),
+  compare(CMP_GTE, u8(BROADCAST)),
+  compare(CMP_LTE, u8(MULTICAST)),
+];
 
 /** Matches packets with a source address of this host (`fib saddr type local`). */
 export const fromThisHost = (): NftExpression[] => [
