@@ -77,3 +77,19 @@ test('the exit code is that of the first container that failed', () => {
   check([podOf({ containers: [done], init: [status('i', ended(9))], phase: 'Failed' })], 9);
   check([podOf({ containers: [status('a', {})], phase: 'Failed', reason: 'NodeAffinity' })], 1);
 });
+
+test('the container that failed first in time decides the exit code, and never a sidecar', () => {
+  const at = (exitCode: number, second: number) => {
+    const { terminated } = ended(exitCode);
+    return { terminated: { ...terminated!, finishedAt: `2026-01-01T00:00:0${second}Z` } };
+  };
+  const two = podOf({ containers: [status('a', at(4, 5)), status('b', at(6, 2))], phase: 'Failed' });
+  assert.equal(exitCodeOf([two]), 6);
+  const other = podOf({ containers: [status('a', at(9, 1))], phase: 'Failed' });
+  assert.equal(exitCodeOf([two, other]), 9);
+  const killed = podOf({ init: [status('s', at(137, 1))], containers: [status('a', at(6, 2))], phase: 'Failed' });
+  const [sidecar] = killed.spec.initContainers!;
+  assert.equal(exitCodeOf([killed]), 137, 'an init container that failed');
+  const initContainers = [{ ...sidecar!, restartPolicy: 'Always' as const }];
+  assert.equal(exitCodeOf([{ ...killed, spec: { ...killed.spec, initContainers } }]), 6);
+});

@@ -1,4 +1,4 @@
-import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
+import { type Container, type ContainerStatus, isSidecar, type Pod } from '@podwright/kube-api';
 
 /** Waiting reasons of image failures that no retry can fix. */
 const NEVER_PULLED = new Set(['ErrImageNeverPull', 'InvalidImageName']);
@@ -71,11 +71,20 @@ export function lostContainers(pod: Pod): ContainerStatus[] {
   );
 }
 
-/** Returns 0 if every pod succeeded; otherwise the exit code of the first failed container, or 1 if no container failed. */
+/**
+ * Returns 0 if every pod succeeded; otherwise the exit code of the container that failed first, or 1 if no container failed. Sidecars do not
+ * count: they are ended after the other containers, and their exit codes say nothing about the work.
+ */
 export function exitCodeOf(pods: Pod[]): number {
-  for (const pod of pods.filter((candidate) => candidate.status?.phase !== 'Succeeded')) {
-    const codes = containerStatuses(pod).map(({ state }) => state.terminated?.exitCode ?? 0);
-    return codes.find((code) => code !== 0) ?? 1;
-  }
-  return 0;
+  const failed = pods.filter(({ status }) => status?.phase !== 'Succeeded');
+  if (failed.length === 0) return 0;
+  const ends = failed.flatMap(workEnds).filter(({ exitCode }) => exitCode !== 0);
+  const first = ends.sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? '')).at(0);
+  return first?.exitCode ?? 1;
+}
+
+/** How the containers of the pod that are no sidecars have ended. */
+function workEnds(pod: Pod): NonNullable<ContainerStatus['state']['terminated']>[] {
+  const sidecars = new Set((pod.spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
+  return containerStatuses(pod).flatMap(({ name, state }) => (sidecars.has(name) ? [] : (state.terminated ?? [])));
 }
