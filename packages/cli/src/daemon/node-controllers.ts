@@ -15,6 +15,7 @@ import {
   ephemeralVolumeController,
   finishedJobController,
   jobController,
+  nodeLifecycleController,
   podGarbageController,
   type RunningControllers,
   replicaSetController,
@@ -22,6 +23,7 @@ import {
   resourceClaimController,
   startControllers,
   statefulSetController,
+  taintEvictionController,
   volumeBinder,
 } from '@podwright/controllers';
 import { startScheduler } from '@podwright/scheduling';
@@ -39,11 +41,13 @@ const CONTROLLERS: Record<string, Controller> = {
   'horizontal-pod-autoscaling': autoscalingController,
   'ephemeral-volume': ephemeralVolumeController,
   job: jobController,
+  'node-lifecycle': nodeLifecycleController,
   podgc: podGarbageController,
   replicaset: replicaSetController,
   replicationcontroller: replicationController,
   'resource-claim': resourceClaimController,
   statefulset: statefulSetController,
+  'taint-eviction': taintEvictionController,
   'persistentvolume-binder': volumeBinder,
   'ttl-after-finished': finishedJobController,
 };

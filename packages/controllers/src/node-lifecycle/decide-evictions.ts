@@ -1,0 +1,53 @@
+/** Which pods taints of effect NoExecute evict, and when (upstream's tainteviction). Pure. */
+import { type Pod, type Taint, type Toleration, toleratesTaint } from '@podwright/kube-api';
+import { placeText } from '../framework/object-place.ts';
+
+/** Since when pods wait for their eviction, by their places. */
+export type WaitingPods = ReadonlyMap<string, { uid: string; sinceMs: number }>;
+
+export type EvictionState = {
+  pods: readonly Pod[];
+  /** The taints of effect NoExecute, by the names of nodes. */
+  taints: ReadonlyMap<string, readonly Taint[]>;
+  waiting: WaitingPods;
+  /** The time by the clock of the controller, in milliseconds. */
+  nowMs: number;
+};
+
+export type Evictions = {
+  evicted: Pod[];
+  /** Pods that waited, and are not evicted after all. */
+  spared: Pod[];
+  waiting: Map<string, { uid: string; sinceMs: number }>;
+};
+
+export function decideEvictions({ pods, taints, waiting, nowMs }: EvictionState): Evictions {
+  const result: Evictions = { evicted: [], spared: [], waiting: new Map() };
+  for (const pod of pods) {
+    const { nodeName = '' } = pod.spec;
+    const key = placeText(pod.metadata);
+    const known = waiting.get(key)?.uid === pod.metadata.uid ? waiting.get(key) : undefined;
+    if (pod.metadata.deletionTimestamp !== undefined) continue;
+    const tolerated = toleratedMs(pod.spec.tolerations ?? [], taints.get(nodeName) ?? []);
+    if (tolerated === Number.POSITIVE_INFINITY) {
+      if (known !== undefined) result.spared.push(pod);
+      continue;
+    }
+    const sinceMs = known?.sinceMs ?? nowMs;
+    if (nowMs - sinceMs >= tolerated) result.evicted.push(pod);
+    result.waiting.set(key, { uid: pod.metadata.uid, sinceMs }); // also then: the eviction may fail
+  }
+  return result;
+}
+
+/** Returns how long the taints are tolerated, in milliseconds. A taint that no toleration matches is not. */
+export function toleratedMs(tolerations: readonly Toleration[], taints: readonly Taint[]): number {
+  let shortest = Number.POSITIVE_INFINITY;
+  for (const taint of taints) {
+    const match = tolerations.find((one) => toleratesTaint([one], taint));
+    if (match === undefined) return 0;
+    const { tolerationSeconds: seconds } = match;
+    if (seconds !== undefined) shortest = Math.min(shortest, Math.max(0, seconds) * 1000);
+  }
+  return shortest;
+}

@@ -1,0 +1,50 @@
+/** The taints that follow from the conditions of nodes (upstream's nodelifecycle). Pure. */
+import { formatTime, type Node, type Taint } from '@podwright/kube-api';
+import { readyOf } from './node-health.ts';
+
+const PREFIX = 'node.kubernetes.io/';
+const NOT_READY = `${PREFIX}not-ready`;
+const UNREACHABLE = `${PREFIX}unreachable`;
+const UNSCHEDULABLE = `${PREFIX}unschedulable`;
+
+/** Keys by the type and the status of a condition. */
+const BY_CONDITION: Readonly<Record<string, string>> = {
+  'Ready False': NOT_READY,
+  'Ready Unknown': UNREACHABLE,
+  'MemoryPressure True': `${PREFIX}memory-pressure`,
+  'DiskPressure True': `${PREFIX}disk-pressure`,
+  'NetworkUnavailable True': `${PREFIX}network-unavailable`,
+  'PIDPressure True': `${PREFIX}pid-pressure`,
+};
+const OWN_KEYS = [UNSCHEDULABLE, ...Object.values(BY_CONDITION)];
+
+/** Returns the taints of a node with those of effect NoSchedule that its conditions ask for; `undefined` if it has them. */
+export function noScheduleTaints({ spec, status }: Node, dayMs: number): Taint[] | undefined {
+  const wanted = (status?.conditions ?? []).flatMap((one) => BY_CONDITION[`${one.type} ${one.status}`] ?? []);
+  if (spec?.unschedulable === true) wanted.push(UNSCHEDULABLE);
+  const isOwn = ({ key, effect }: Taint) => effect === 'NoSchedule' && OWN_KEYS.includes(key);
+  return replaced(spec?.taints ?? [], { isOwn, keys: wanted, effect: 'NoSchedule' }, dayMs);
+}
+
+/**
+ * Returns the taints of a node with that of effect NoExecute that its readiness asks for; `undefined` if it has it. With `isReachable` it gets
+ * none: so many nodes are lost that the fault is more likely on this side.
+ */
+export function noExecuteTaints(node: Node, isReachable: boolean, dayMs: number): Taint[] | undefined {
+  const status = readyOf(node)?.status;
+  const key = status === 'False' ? NOT_READY : status === 'Unknown' ? UNREACHABLE : undefined;
+  const isOwn = (taint: Taint) => taint.effect === 'NoExecute' && [NOT_READY, UNREACHABLE].includes(taint.key);
+  const keys = key === undefined || isReachable ? [] : [key];
+  return replaced(node.spec?.taints ?? [], { isOwn, keys, effect: 'NoExecute' }, dayMs);
+}
+
+type Replacement = { isOwn: (taint: Taint) => boolean; keys: readonly string[]; effect: string };
+
+function replaced(taints: readonly Taint[], { isOwn, keys, effect }: Replacement, dayMs: number): Taint[] | undefined {
+  const wanted = new Set(keys);
+  const kept = taints.filter((taint) => !isOwn(taint) || wanted.has(taint.key));
+  const has = new Set(kept.filter(isOwn).map(({ key }) => key));
+  const added = [...wanted].filter((key) => !has.has(key));
+  if (added.length === 0 && kept.length === taints.length) return undefined;
+  return [...kept, ...added.map((key): Taint => ({ key, effect, timeAdded: formatTime(dayMs) }))];
+}
