@@ -9,6 +9,9 @@ import { MAX_HELD_BYTES } from './limits.ts';
 import { CallFacts } from './methods/call-facts.ts';
 import { criMethods } from './methods/cri-methods.ts';
 import { Recorder, RecordingFile } from './recording/recorder.ts';
+import { seededRandom } from './script/random.ts';
+import type { Script } from './script/script.ts';
+import { RunningScript } from './script/scripted-backend.ts';
 
 export type CriProxyOptions = {
   /** Path of the socket for kubelets and other clients. Only root may open it. */
@@ -18,6 +21,8 @@ export type CriProxyOptions = {
   logger: Logger;
   /** Shows calls, a line each. */
   display?: DisplayOptions & { write(line: string): void };
+  /** Changes calls; a seed repeats its random choices. */
+  script?: { script: Script; seed: number };
   /** File for a recording, which must not exist. */
   record?: string;
 };
@@ -43,16 +48,18 @@ export async function startCriProxy(options: CriProxyOptions): Promise<CriProxy>
   const observers: CallObserver[] = [];
   if (display !== undefined) observers.push(new CallDisplay(facts, display, display.write));
   if (file !== undefined) observers.push(new Recorder(facts, file));
-  const watch = new CallWatch(observers.length === 0 ? [] : [facts, ...observers]);
+  const watch = new CallWatch(observers.length === 0 && options.script === undefined ? [] : [facts, ...observers]);
   const [requests, answers] = [new ByteBudget(MAX_HELD_BYTES), new ByteBudget(MAX_HELD_BYTES)];
   const kindOf = (path: string) => facts.methods.get(path)?.kind;
   const connect = (): { backend: Backend; close(): void } => {
     const connection = new RawConnection(to);
     return { backend: runtimeBackend(connection), close: () => connection.close() };
   };
+  const script = options.script && runningScript(options.script, { facts, watch });
   const serving = serveRawCalls({ socket: options.socket, logger, requests }, (client) => {
     const { backend, close } = connect();
-    const answering = { backend: watch.watched(backend), kindOf, answers, cutConnection: () => client.cut() };
+    const changed = script?.scripted(backend) ?? backend;
+    const answering = { backend: watch.watched(changed), kindOf, answers, cutConnection: () => client.cut() };
     return { onCall: (call) => void answerCall(call, answering), onClose: close };
   });
   serving.catch(() => file?.discard());
@@ -67,4 +74,12 @@ export async function startCriProxy(options: CriProxyOptions): Promise<CriProxy>
       return { isWhole };
     },
   };
+}
+
+function runningScript(
+  { script, seed }: NonNullable<CriProxyOptions['script']>,
+  { facts, watch }: { facts: CallFacts; watch: CallWatch },
+): RunningScript {
+  const random = seededRandom(seed);
+  return new RunningScript({ script, random, facts, addFault: (request, fault) => watch.addFault(request, fault) });
 }

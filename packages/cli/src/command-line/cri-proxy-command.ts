@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CriProxyFlags } from '../daemon/cri-proxy.ts';
 import type { Action } from './action.ts';
-import { gathered } from './options.ts';
+import { count, gathered } from './options.ts';
 
 const HELP = `
 Point a kubelet, or crictl, to the socket of --listen. Every call passes to the
@@ -14,6 +14,10 @@ Examples:
   podwright cri-proxy … --method 'Run*' --pod kube-system/* -o json | jq .durationMs
                                              some of them, as JSON
   podwright cri-proxy … --record calls.jsonl also write all calls to a file
+  podwright cri-proxy … --script slow.yaml   with these lines in slow.yaml, the first sandbox of
+                                             each pod called web takes three minutes:
+    rules:
+    - {method: RunPodSandbox, pod: web, delay: 3m, count: 1}
 `;
 
 /** Splits a list with commas, and adds it to those before. */
@@ -30,6 +34,8 @@ export function addCriProxy(program: Command, action: Action): void {
     .option('--pod <pod>', 'show only calls for these pods: NAME or NAMESPACE/NAME, with *', gathered)
     .option('--bodies', 'with -o json: requests and answers, too')
     .option('--record <file>', 'write all calls to a new file')
+    .option('--script <file>', 'rules that delay, fail, cut, repeat or reorder calls')
+    .option('--seed <number>', 'seed of the random choices of the script', count)
     .addOption(
       new Option('-o, --output <format>', 'table, json or none').argParser(outputFormat).default('table', 'table'),
     )

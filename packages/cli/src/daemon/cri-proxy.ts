@@ -1,5 +1,6 @@
-import { createLogger, DAEMON_UMASK } from '@podwright/base';
-import { boundedOutput, startCriProxy } from '@podwright/cri-proxy';
+import { readFileSync } from 'node:fs';
+import { createLogger, DAEMON_UMASK, wrapError } from '@podwright/base';
+import { boundedOutput, type CriProxyOptions, criMethodNames, parseScript, startCriProxy } from '@podwright/cri-proxy';
 import { parseEndpoint } from '@podwright/grpc';
 import { onStopSignal } from './stop-signals.ts';
 
@@ -11,12 +12,15 @@ export type CriProxyFlags = {
   pod?: string[];
   bodies?: boolean;
   record?: string;
+  script?: string;
+  seed?: number;
   output: 'table' | 'json' | 'none';
 };
 
 /** `podwright cri-proxy`: passes calls to a runtime until a signal stops it. Exit code: 1 if the recording is not whole. */
 export async function runCriProxy(flags: CriProxyFlags): Promise<number> {
   const { output: format, bodies = false, method: methods = [], pod: pods = [] } = flags;
+  const script = flags.script === undefined ? undefined : readScript(flags.script, flags.seed);
   process.umask(DAEMON_UMASK);
   const logger = createLogger({ name: 'cri-proxy', level: 'warn' });
   const stopped = Promise.withResolvers<void>();
@@ -26,9 +30,26 @@ export async function runCriProxy(flags: CriProxyFlags): Promise<number> {
     to: parseEndpoint(flags.to),
     logger,
     record: flags.record,
+    script,
     display: format === 'none' ? undefined : { format, bodies, methods, pods, write: boundedOutput(process.stdout) },
   });
   await stopped.promise;
   const { isWhole } = await proxy.close();
   return isWhole ? 0 : 1;
+}
+
+/** Reads a script. Its random choices have the seed of the flag, of the script, or a new one, which is printed. */
+function readScript(file: string, seedFlag: number | undefined): CriProxyOptions['script'] {
+  const script = parseScript(textOf(file), { name: file, methods: criMethodNames() });
+  const seed = seedFlag ?? script.seed ?? Math.floor(Math.random() * 2 ** 32);
+  if (seedFlag === undefined && script.seed === undefined) process.stderr.write(`seed of the script: ${seed}\n`);
+  return { script, seed };
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw wrapError(`read the script ${file}`, error);
+  }
 }

@@ -34,3 +34,8 @@ export function criMethods(): ReadonlyMap<string, CriMethod> {
 export function nameOfPath(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
+
+/** The names of all methods that rules of scripts may be for. */
+export function criMethodNames(): string[] {
+  return [...new Set([...criMethods().values()].map(({ name }) => name))];
+}

@@ -1,0 +1,38 @@
+import { matchesPattern, matchesPod } from '../methods/pattern.ts';
+import type { Subject } from '../methods/subject.ts';
+import type { Rule, Script } from './script.ts';
+
+/** A call, as far as rules look at it. */
+export type RuledCall = { method: string; subject: Subject | undefined };
+
+/** Selects the rule for each call. The same seed and calls give the same rules. */
+export class RuleChoice {
+  readonly #states: { rule: Rule; seen: number; used: number }[];
+  readonly #random: () => number;
+
+  constructor({ rules }: Script, random: () => number) {
+    this.#states = rules.map((rule) => ({ rule, seen: 0, used: 0 }));
+    this.#random = random;
+  }
+
+  /** Returns the first rule that matches the call and whose turn it is, and counts the call. */
+  choose(call: RuledCall): Rule | undefined {
+    for (const state of this.#states) {
+      const { rule } = state;
+      if (!matches(rule, call)) continue;
+      state.seen++;
+      if (state.seen <= rule.skip || state.used >= rule.count) continue;
+      if (rule.probability < 1 && this.#random() >= rule.probability) continue;
+      state.used++;
+      return rule;
+    }
+    return undefined;
+  }
+}
+
+function matches({ method, pod, container }: Rule, call: RuledCall): boolean {
+  if (!matchesPattern(method, call.method)) return false;
+  if (pod !== undefined && !matchesPod(pod, call.subject)) return false;
+  const name = call.subject?.container;
+  return container === undefined || (name !== undefined && matchesPattern(container, name));
+}

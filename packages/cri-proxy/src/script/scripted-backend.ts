@@ -1,0 +1,128 @@
+import { PodwrightError, sleep } from '@podwright/base';
+import type { Backend, ProxyAnswer, ProxyRequest } from '../exchange/backend.ts';
+import { failedAnswer, failedEnd } from '../exchange/made-answer.ts';
+import type { CallFacts } from '../methods/call-facts.ts';
+import { nameOfPath } from '../methods/cri-methods.ts';
+import { RuleChoice } from './choose-rule.ts';
+import { HeldCalls, reordered } from './reorder.ts';
+import type { Effects, Rule, Script } from './script.ts';
+
+/** The HTTP/2 error code of a cut call: INTERNAL_ERROR. */
+const CUT_CODE = 2;
+
+export type ScriptOptions = {
+  script: Script;
+  random: () => number;
+  facts: CallFacts;
+  /** Is informed of what the script does to a call. */
+  addFault(request: ProxyRequest, fault: string): void;
+};
+
+/** A running script: it changes the calls of all clients. */
+export class RunningScript {
+  readonly #options: ScriptOptions;
+  readonly #choice: RuleChoice;
+  readonly #held = new Map<Rule, HeldCalls>();
+
+  constructor(options: ScriptOptions) {
+    this.#options = options;
+    this.#choice = new RuleChoice(options.script, options.random);
+  }
+
+  /** Puts the script in front of a backend. */
+  scripted(backend: Backend): Backend {
+    return async (request) => {
+      const { facts, addFault } = this.#options;
+      const { method, subject } = facts.ofRequest(request.path, request.message);
+      const rule = this.#choice.choose({ method: method?.name ?? nameOfPath(request.path), subject });
+      if (rule === undefined) return await backend(request);
+      addFault(request, `line ${rule.line}: ${effectsText(rule.effects)}`);
+      return await this.#change(request, rule, { backend, isStream: method?.kind !== 'unary' });
+    };
+  }
+
+  async #change(
+    request: ProxyRequest,
+    rule: Rule,
+    { backend, isStream }: { backend: Backend; isStream: boolean },
+  ): Promise<ProxyAnswer> {
+    const { fail, cut, delayMs, jitterMs, delayAnswerMs, repeat } = rule.effects;
+    await delay(delayMs + (jitterMs > 0 ? jitterMs * this.#options.random() : 0), request);
+    if (cut !== undefined && cut.afterMessages === undefined) return cutAnswer(request, cut);
+    if (fail?.when === 'before') return failedAnswer(new PodwrightError(fail.code, fail.message));
+    if (isStream) return this.#changeStream(request, rule, await backend(request));
+    for (let times = 0; times < repeat; times++) await wholeAnswer(await backend(request));
+    const answer = await wholeAnswer(await backend(request));
+    if (rule.effects.reorder !== undefined) await this.#heldOf(rule, rule.effects.reorder).hold();
+    await delay(delayAnswerMs, request);
+    if (fail !== undefined) return failedAnswer(new PodwrightError(fail.code, fail.message));
+    return cut === undefined ? answer : cutAnswer(request, cut);
+  }
+
+  #changeStream(request: ProxyRequest, rule: Rule, answer: ProxyAnswer): ProxyAnswer {
+    const { cut, fail, delayAnswerMs, repeat, reorder } = rule.effects;
+    const { random } = this.#options;
+    const ordered = reorder === undefined ? answer.messages : reordered(answer.messages, { ...reorder, random });
+    let isCut = false;
+    async function* messages() {
+      let sent = 0;
+      for await (const message of ordered) {
+        await delay(delayAnswerMs, request);
+        for (let times = 0; times <= repeat; times++) {
+          isCut = cut?.afterMessages === sent;
+          if (isCut) return;
+          sent++;
+          yield message;
+        }
+      }
+      isCut = cut?.afterMessages === sent;
+    }
+    const end = async (): ReturnType<ProxyAnswer['end']> => {
+      if (isCut) return (await cutAnswer(request, cut!)).end();
+      if (fail !== undefined) return failedEnd(new PodwrightError(fail.code, fail.message));
+      return await answer.end();
+    };
+    return { headers: answer.headers, messages: messages(), end };
+  }
+
+  #heldOf(rule: Rule, reorder: NonNullable<Effects['reorder']>): HeldCalls {
+    const held = this.#held.get(rule) ?? new HeldCalls({ ...reorder, random: this.#options.random });
+    this.#held.set(rule, held);
+    return held;
+  }
+}
+
+async function delay(ms: number, { signal }: ProxyRequest): Promise<void> {
+  if (ms > 0) await sleep(ms, signal);
+}
+
+/** Waits for the end of a call; its answer can be sent later. */
+async function wholeAnswer({ headers, messages, end }: ProxyAnswer): Promise<ProxyAnswer> {
+  const all: Buffer[] = [];
+  for await (const message of messages) all.push(message);
+  const ended = await end();
+  async function* again() {
+    yield* all;
+  }
+  return { headers, messages: again(), end: async () => ended };
+}
+
+async function cutAnswer(request: ProxyRequest, { what }: NonNullable<Effects['cut']>): Promise<ProxyAnswer> {
+  if (what === 'connection') request.cutConnection();
+  async function* messages(): AsyncGenerator<Buffer> {}
+  return { headers: undefined, messages: messages(), end: async () => ({ kind: 'reset', code: CUT_CODE }) };
+}
+
+function effectsText({ delayMs, jitterMs, fail, cut, repeat, reorder, delayAnswerMs }: Effects): string {
+  return [
+    delayMs > 0 && `delayed ${delayMs} ms`,
+    jitterMs > 0 && `jitter ${jitterMs} ms`,
+    fail && `fails ${fail.when} the runtime`,
+    cut && `${cut.what} cut`,
+    repeat > 0 && `repeated ${repeat} times`,
+    reorder && 'reordered',
+    delayAnswerMs > 0 && `answer delayed ${delayAnswerMs} ms`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
