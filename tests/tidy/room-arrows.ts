@@ -173,6 +173,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'kube-verbs': {
     describe: ['text'],
     kinds: [],
+    pods: ['text'],
     tables: [],
     text: [],
   },

@@ -1,7 +1,15 @@
 import { type Command, Option } from 'commander';
 import { DEBUG_PROFILES } from '../commands/debug-profiles.ts';
 import type { Action } from './action.ts';
-import { count, environmentVariables, joined, namespaceOption, pointInTime, positiveSeconds } from './options.ts';
+import {
+  count,
+  environmentVariables,
+  joined,
+  namespaceOption,
+  pointInTime,
+  positiveSeconds,
+  timeout,
+} from './options.ts';
 import { separateCommand } from './plain-command.ts';
 
 /** Adds the commands for the containers of a pod. */
@@ -11,9 +19,10 @@ export function addContainerCommands(program: Command, action: Action): void {
   program.parseOptions = (args) => parseOptions(separateCommand(program, args));
   program
     .command('exec <pod> [command...]')
-    .description('run a command in a container: podwright exec [-it] POD COMMAND')
+    .description('run a command in a container: podwright exec [-it] POD COMMAND; also deploy/NAME, svc/NAME')
     .addOption(namespaceOption())
     .addOption(containerOption())
+    .addOption(podTimeoutOption())
     .option('-i, --stdin', 'pass standard input on')
     .option('-t, --tty', 'with a terminal (-it)')
     .option('-q, --quiet', 'print only the output of the command')
@@ -27,6 +36,7 @@ export function addContainerCommands(program: Command, action: Action): void {
     .description("attach to a container's input and output: podwright attach [-it] POD; Ctrl-P Ctrl-Q detaches")
     .addOption(namespaceOption())
     .addOption(containerOption())
+    .addOption(podTimeoutOption())
     .option('-i, --stdin', 'pass standard input on')
     .option('-t, --tty', "with the container's terminal")
     .option('-q, --quiet', 'print only the output of the container')
@@ -89,8 +99,9 @@ function addDebug(program: Command, action: Action): void {
 function addPortForward(program: Command, action: Action): void {
   program
     .command('port-forward <pod> <port...>')
-    .description('make ports of a pod reachable here: podwright port-forward POD [LOCAL:]REMOTE…; Ctrl-C ends it')
+    .description('make ports of a pod reachable here: port-forward POD [LOCAL:]REMOTE…, also svc/NAME; Ctrl-C ends it')
     .addOption(namespaceOption())
+    .addOption(podTimeoutOption())
     .option('--address <addresses>', 'where to listen, separated by commas (default: localhost)', joined)
     .action(
       action(
@@ -105,9 +116,11 @@ function addPortForward(program: Command, action: Action): void {
 function addLogs(program: Command, action: Action): void {
   program
     .command('logs [pod] [container]')
-    .description("print a container's log, or those of several")
+    .description("print a container's log, or those of several: logs POD [CONTAINER]; also deploy/NAME, job/NAME")
     .addOption(namespaceOption())
     .addOption(containerOption())
+    .addOption(podTimeoutOption('20s'))
+    .option('--all-pods', 'of every pod of the workload, with --prefix')
     .option('--all-containers', 'of every container of the pod: init containers first, ephemeral containers last')
     .option('-l, --selector <labels>', 'of the pods with these labels, such as app=web')
     .option('--prefix', 'with the pod and the container before each line')
@@ -135,6 +148,12 @@ function addLogs(program: Command, action: Action): void {
 
 const containerOption = () =>
   new Option('-c, --container <name>', "which container (default: the pod's default container, else the first)");
+
+const podTimeoutOption = (shown = '60s') =>
+  new Option(
+    '--pod-running-timeout <duration>',
+    `how long to wait for a pod of a workload that has none (default: ${shown})`,
+  ).argParser(timeout);
 
 /** Parses a number of lines. As in kubectl, -1 means all. */
 const tailLines = (value: string): number => (value === '-1' ? -1 : count(value));

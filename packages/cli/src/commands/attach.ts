@@ -1,19 +1,28 @@
 import type { Pod } from '@podwright/kube-api';
-import { NodeClient } from '../client/node-client.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type StreamTarget, streamContainer } from './container-streams.ts';
-import { chooseContainer, findPod } from './pod-arguments.ts';
+import { podsOfArgument } from './owned-pods.ts';
+import { chooseContainer } from './pod-arguments.ts';
 import { DetachKeys } from './terminal.ts';
 
-export type AttachOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean; quiet?: boolean };
+export type AttachOptions = {
+  namespace: string;
+  container?: string;
+  stdin?: boolean;
+  tty?: boolean;
+  quiet?: boolean;
+  podRunningTimeout?: number;
+};
 
 /**
  * `podwright attach POD`: attaches to the main process of a container until it exits or, on a terminal, until Ctrl-P Ctrl-Q is pressed.
  * After a detach, the container keeps running.
  */
 export async function attach({ config }: CommandContext, argument: string, options: AttachOptions): Promise<number> {
-  const pod = await findPod(new NodeClient(config.apiSocket), argument, options.namespace);
+  const { namespace, podRunningTimeout: timeoutMs } = options;
+  const { pods } = await podsOfArgument(config.apiSocket, argument, { namespace, purpose: 'streams', timeoutMs });
+  const [pod] = pods;
   const { name, note } = chooseContainer(pod, options.container);
   if (note !== undefined && !options.quiet) printError(note);
   return attachContainer({ socketPath: config.apiSocket, pod, container: name }, options);

@@ -1,12 +1,19 @@
 import { PodwrightError } from '@podwright/base';
-import { NodeClient } from '../client/node-client.ts';
 import { podName } from '../client/object-names.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type StreamTarget, streamContainer } from './container-streams.ts';
-import { chooseContainer, findPod } from './pod-arguments.ts';
+import { namesOwner, podsOfArgument } from './owned-pods.ts';
+import { chooseContainer } from './pod-arguments.ts';
 
-export type ExecOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean; quiet?: boolean };
+export type ExecOptions = {
+  namespace: string;
+  container?: string;
+  stdin?: boolean;
+  tty?: boolean;
+  quiet?: boolean;
+  podRunningTimeout?: number;
+};
 
 /** `podwright exec POD -- COMMAND`. Returns the command's exit code, 127 if the command does not exist, or 126 if it cannot be executed. */
 export async function exec(
@@ -34,12 +41,13 @@ export async function exec(
 async function findTarget(
   socketPath: string,
   argument: string,
-  { namespace, container, quiet }: ExecOptions,
+  { namespace, container, quiet, podRunningTimeout: timeoutMs }: ExecOptions,
 ): Promise<StreamTarget> {
-  if (container !== undefined)
+  if (container !== undefined && !namesOwner(argument))
     return { socketPath, pod: { metadata: { namespace, name: podName(argument) } }, container };
-  const pod = await findPod(new NodeClient(socketPath), argument, namespace);
-  const { name, note } = chooseContainer(pod, undefined);
+  const { pods } = await podsOfArgument(socketPath, argument, { namespace, purpose: 'streams', timeoutMs });
+  const [pod] = pods;
+  const { name, note } = chooseContainer(pod, container);
   if (note !== undefined && !quiet) printError(note);
   return { socketPath, pod, container: name };
 }

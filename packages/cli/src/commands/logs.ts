@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { errorMessage, linesOf, PodwrightError } from '@podwright/base';
+import { counted, errorMessage, linesOf, PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { type LogOptions, NodeClient } from '../client/node-client.ts';
 import { POD } from '../client/object-names.ts';
@@ -7,12 +7,15 @@ import { MAX_LOG_LINE_BYTES } from '../limits.ts';
 import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { nothingFound } from './get-options.ts';
-import { chooseContainer, findPod } from './pod-arguments.ts';
+import { podsOfArgument } from './owned-pods.ts';
+import { chooseContainer } from './pod-arguments.ts';
 
 export type LogsOptions = {
   namespace: string;
   container?: string;
   allContainers?: boolean;
+  allPods?: boolean;
+  podRunningTimeout?: number;
   selector?: string;
   prefix?: boolean;
   maxLogRequests: number;
@@ -40,7 +43,8 @@ export async function logs(
 ): Promise<number> {
   checkOptions(target, options);
   const client = new NodeClient(config.apiSocket);
-  const sources = await findSources(client, target, options);
+  const sources = await findSources(config.apiSocket, target, options);
+  const prefix = options.prefix ?? options.allPods ?? false;
   if (options.follow && sources.length > options.maxLogRequests) {
     const message = `cannot follow ${sources.length} logs: the limit is ${options.maxLogRequests}; raise it with --max-log-requests ${sources.length}`;
     throw new PodwrightError('invalid_argument', message);
@@ -48,11 +52,11 @@ export async function logs(
   const read = (source: Source) => client.log(source.pod.metadata, logQuery(source, options));
   const [only] = sources;
   if (only === undefined) return 0;
-  if (sources.length === 1 && !options.prefix) {
+  if (sources.length === 1 && !prefix) {
     for await (const chunk of await read(only)) await write(chunk);
     return 0;
   }
-  const show = (source: Source) => showLines(source, { read, prefix: options.prefix ?? false });
+  const show = (source: Source) => showLines(source, { read, prefix });
   if (options.follow) return Math.max(...(await Promise.all(sources.map(show))));
   let exitCode = 0;
   for (const source of sources) exitCode = Math.max(exitCode, await show(source));
@@ -79,14 +83,14 @@ function checkOptions(target: { pod?: string; container?: string }, options: Log
 }
 
 async function findSources(
-  client: NodeClient,
+  socketPath: string,
   target: { pod?: string; container?: string },
   { namespace, selector, ...options }: LogsOptions,
 ): Promise<Source[]> {
   const pods =
     target.pod === undefined
-      ? await selectPods(client, selector!, namespace)
-      : [await findPod(client, target.pod, namespace)];
+      ? await selectPods(new NodeClient(socketPath), selector!, namespace)
+      : await podsOfTarget(socketPath, target.pod, { namespace, ...options });
   return pods.flatMap((pod): Source[] => {
     if (options.allContainers) {
       const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
@@ -96,6 +100,23 @@ async function findSources(
     if (note !== undefined) printError(note);
     return [{ pod, container: name }];
   });
+}
+
+/** Returns the named pod or, of a workload, the one with the most telling log or all of them. */
+async function podsOfTarget(
+  socketPath: string,
+  argument: string,
+  {
+    namespace,
+    allPods,
+    podRunningTimeout: timeoutMs,
+  }: Pick<LogsOptions, 'namespace' | 'allPods' | 'podRunningTimeout'>,
+): Promise<Pod[]> {
+  const { pods } = await podsOfArgument(socketPath, argument, { namespace, purpose: 'logs', timeoutMs });
+  if (allPods) return pods;
+  const [pod] = pods;
+  if (pods.length > 1) printError(`Found ${counted(pods.length, 'pod')}, using pod/${pod.metadata.name}`);
+  return [pod];
 }
 
 async function selectPods(client: NodeClient, selector: string, namespace: string): Promise<Pod[]> {

@@ -2,15 +2,16 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
+import type { Service } from '@podwright/kube-verbs';
 import { PortForwarder } from '@podwright/streaming';
 import { NodeClient } from '../client/node-client.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { streamPath } from './container-streams.ts';
 import { type ForwardedPort, type ListenAddress, parseAddresses, parseForwardedPort } from './forwarded-ports.ts';
-import { findPod } from './pod-arguments.ts';
+import { podsOfArgument } from './owned-pods.ts';
 
-export type PortForwardOptions = { namespace: string; address?: string };
+export type PortForwardOptions = { namespace: string; address?: string; podRunningTimeout?: number };
 
 /** `podwright port-forward POD PORT…`: runs until Ctrl-C (exit code 0, as in kubectl). Fails when the pod terminates. */
 export async function portForward(
@@ -19,15 +20,25 @@ export async function portForward(
   options: PortForwardOptions,
 ): Promise<void> {
   const client = new NodeClient(config.apiSocket);
-  const pod = await findPod(client, target.pod, options.namespace);
+  const { namespace, podRunningTimeout: timeoutMs } = options;
+  const choice = { namespace, purpose: 'streams', timeoutMs } as const;
+  const found = await podsOfArgument(config.apiSocket, target.pod, choice);
+  const [pod] = found.pods;
   const addresses = parseAddresses(options.address ?? 'localhost');
-  const ports = target.ports.map((text) => parseForwardedPort(text, pod));
+  const texts =
+    found.owner?.kind === 'Service' ? await podPorts(target.ports, found.owner as Service, pod) : target.ports;
+  const ports = texts.map((text) => parseForwardedPort(text, pod));
   const stopped = new AbortController();
   process.once('SIGINT', () => stopped.abort());
   using forwarding = new Forwarding(config.apiSocket, pod);
   await forwarding.begin(addresses, ports);
   const reason = await followPod(client, pod, { signal: stopped.signal, onMoved: () => forwarding.reconnect() });
   if (reason !== undefined) throw new PodwrightError('unavailable', `port-forward: ${reason}`);
+}
+
+async function podPorts(ports: string[], service: Service, pod: Pod): Promise<string[]> {
+  const { podPortText } = await import('@podwright/kube-verbs');
+  return ports.map((text) => podPortText(text, service, pod));
 }
 
 /**

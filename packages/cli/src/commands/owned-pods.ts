@@ -1,0 +1,41 @@
+/** Pods that are named by what owns or selects them: `deploy/web`, `svc/web`. */
+import type { Pod } from '@podwright/kube-api';
+import type { ApiObject, PodPurpose } from '@podwright/kube-verbs';
+import { apiPort, knownKinds } from '../client/known-kinds.ts';
+import { NodeClient } from '../client/node-client.ts';
+import { ObjectClient } from '../client/object-client.ts';
+import { kindOfWord, POD, parseObjects } from '../client/object-names.ts';
+import { findPod } from './pod-arguments.ts';
+
+/** Whether an argument names something else than a pod: `TYPE/NAME` of another type. */
+export function namesOwner(argument: string): boolean {
+  const [type = '', name] = argument.split('/');
+  return name !== undefined && kindOfWord(type) !== POD;
+}
+
+/** `timeoutMs`: how long to wait for a pod of a workload that has none. */
+export type PodChoice = { namespace: string; purpose: PodPurpose; timeoutMs?: number };
+
+/** kubectl's time-outs. */
+const POD_TIMEOUT_MS: Record<PodPurpose, number> = { logs: 20_000, streams: 60_000 };
+
+/** The pods that an argument names, the best choice first, and the object by which it names them, if it is not a pod. */
+export type FoundPods = { pods: [Pod, ...Pod[]]; owner?: ApiObject };
+
+/** Returns the pod that an argument names, or the pods of the workload or Service. */
+export async function podsOfArgument(
+  socketPath: string,
+  argument: string,
+  { namespace, purpose, timeoutMs = POD_TIMEOUT_MS[purpose] }: PodChoice,
+): Promise<FoundPods> {
+  const client = new NodeClient(socketPath);
+  if (!namesOwner(argument)) return { pods: [await findPod(client, argument, namespace)] };
+  const { named } = parseObjects([argument], { known: await knownKinds(socketPath, [argument]) });
+  const { kind, name } = named[0]!;
+  const owner = { ...(await new ObjectClient(socketPath).get(kind, name, namespace)), kind: kind.kind };
+  const { podsOf } = await import('@podwright/kube-verbs');
+  return {
+    pods: (await podsOf(apiPort(client.http), owner as ApiObject, { purpose, timeoutMs })) as [Pod, ...Pod[]],
+    owner: owner as ApiObject,
+  };
+}

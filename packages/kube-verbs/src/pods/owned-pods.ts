@@ -1,0 +1,48 @@
+import { PodwrightError, withTimeout } from '@podwright/base';
+import type { LabelSelector, Pod } from '@podwright/kube-api';
+import type { ApiObject, ApiPort } from '../api-port.ts';
+import { labelsText, selectorText } from '../text/selector-text.ts';
+import { inOrderOfChoice, type PodPurpose } from './pod-order.ts';
+
+/** Kinds whose selector has expressions. Those of older kinds are maps of labels. */
+const BY_SELECTOR = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job']);
+const BY_LABELS = new Set(['ReplicationController', 'Service']);
+
+/** Returns the label selector of an object's pods. Throws `invalid_argument` if the kind has none or selects no pods. */
+export function podSelectorOf({ kind = '', metadata, spec }: ApiObject): string {
+  const { selector } = (spec ?? {}) as { selector?: LabelSelector | Record<string, string> };
+  if (BY_SELECTOR.has(kind)) return selectorText(selector as LabelSelector | undefined);
+  if (!BY_LABELS.has(kind))
+    throw new PodwrightError('invalid_argument', `${kind} ${metadata.name}: this kind does not select pods`);
+  const text = labelsText(selector as Record<string, string> | undefined);
+  if (text !== '') return text;
+  throw new PodwrightError(
+    'invalid_argument',
+    `invalid ${kind.toLowerCase()} '${metadata.name}': ${kind} is defined without a selector`,
+  );
+}
+
+/** `timeoutMs`: how long to wait for a pod if there is none. */
+export type ChoiceOptions = { purpose: PodPurpose; timeoutMs: number };
+
+/** Returns the pods of a workload or Service, the best choice first. Waits if there is none; rejects with `deadline_exceeded`. */
+export async function podsOf(api: ApiPort, object: ApiObject, { purpose, timeoutMs }: ChoiceOptions): Promise<Pod[]> {
+  const { namespace = '' } = object.metadata;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+  const query = { labelSelector: podSelectorOf(object) };
+  const list = async () => ((await api.call({ method: 'GET', path, query })) as { items: Pod[] }).items;
+  const pods = await list();
+  if (pods.length > 0) return inOrderOfChoice(pods, purpose);
+  using deadline = withTimeout(undefined, timeoutMs, 'wait for a pod');
+  const found = new AbortController();
+  using _end = { [Symbol.dispose]: () => found.abort() };
+  const signal = AbortSignal.any([deadline, found.signal]);
+  // a watch without a version begins with the pods that exist
+  for await (const { type } of api.watch({ method: 'GET', path, query: { ...query, watch: 'true' }, signal }))
+    if (type === 'ADDED' || type === 'MODIFIED') return inOrderOfChoice(await list(), purpose);
+  const { kind, metadata } = object;
+  throw new PodwrightError(
+    'deadline_exceeded',
+    `timed out waiting for a pod of ${kind?.toLowerCase()} ${metadata.name}`,
+  );
+}

@@ -1,0 +1,62 @@
+import type { Pod } from '@podwright/kube-api';
+
+/** Compares two pods: negative if the first one is the better choice. */
+type Rule = (a: Pod, b: Pod) => number;
+
+const first =
+  (isBetter: (pod: Pod) => boolean): Rule =>
+  (a, b) =>
+    Number(isBetter(b)) - Number(isBetter(a));
+
+const isAssigned = ({ spec }: Pod): boolean => Boolean(spec.nodeName);
+const readyCondition = ({ status }: Pod) => status?.conditions?.find(({ type }) => type === 'Ready');
+const isReady = (pod: Pod): boolean => readyCondition(pod)?.status === 'True';
+
+const byPhase =
+  (ranks: Partial<Record<string, number>>): Rule =>
+  (a, b) =>
+    (ranks[a.status?.phase ?? ''] ?? 0) - (ranks[b.status?.phase ?? ''] ?? 0);
+
+/** An earlier time comes first, a missing one last. */
+function earlier(a: string | null | undefined, b: string | null | undefined): number {
+  const [left, right] = [a, b].map((time) => (time ? Date.parse(time) : Number.POSITIVE_INFINITY));
+  return left === right ? 0 : left! - right!;
+}
+
+const longestReady: Rule = (a, b) =>
+  isReady(a) && isReady(b) ? earlier(readyCondition(a)?.lastTransitionTime, readyCondition(b)?.lastTransitionTime) : 0;
+
+const restarts = ({ status }: Pod): number =>
+  Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount));
+
+const oldest: Rule = (a, b) => earlier(a.metadata.creationTimestamp, b.metadata.creationTimestamp);
+
+/** The pod whose log says most comes first (kubectl, podutils ByLogging). */
+const FOR_LOGS: readonly Rule[] = [
+  first(isAssigned),
+  byPhase({ Running: 0, Unknown: 1, Pending: 2 }),
+  first(isReady),
+  longestReady,
+  (a, b) => restarts(b) - restarts(a),
+  oldest,
+];
+
+/** The pod that works best comes first (kubectl, podutils ActivePods, reversed). */
+const FOR_STREAMS: readonly Rule[] = [
+  first(isAssigned),
+  byPhase({ Running: -2, Unknown: -1 }),
+  first(isReady),
+  first(({ metadata }) => metadata.deletionTimestamp === undefined),
+  longestReady,
+  (a, b) => restarts(a) - restarts(b),
+  oldest,
+];
+
+/** What a pod of a workload is chosen for: its log, or a stream such as exec. */
+export type PodPurpose = 'logs' | 'streams';
+
+/** Returns the pods with the best choice first. */
+export function inOrderOfChoice(pods: readonly Pod[], purpose: PodPurpose): Pod[] {
+  const rules = purpose === 'logs' ? FOR_LOGS : FOR_STREAMS;
+  return pods.toSorted((a, b) => rules.reduce((order, rule) => order || rule(a, b), 0));
+}
