@@ -1,6 +1,6 @@
 /**
  * Runs the test files with Node's test runner and ends with one line `N passed, N failed`.
- *   node scripts/test.ts          all: units in parallel, then the suites on real components, two at once
+ *   node scripts/test.ts          all: units in parallel, then the suites on real components, three at once
  *   node scripts/test.ts unit     only units
  *   node scripts/test.ts PATH…    these files, one after the other
  */
@@ -69,13 +69,13 @@ function unitStage(): Stage {
 }
 
 /**
- * Suites wait more than they compute, so two run at once, the largest first. The files of a directory run one after the other, because they
+ * Suites wait more than they compute, so three run at once, the largest first. The files of a directory run one after the other, because they
  * may share names and subnets.
  */
 function suiteStage(): Stage {
   const files = globSync('tests/**/*.test.ts', { exclude: UNITS_OUTSIDE }).sort();
   const suites = Object.values(Object.groupBy(files, (file) => file.split('/')[1]!)) as string[][];
-  return { lists: suites.sort((a, b) => b.length - a.length), concurrency: 2, mayRepeat: true };
+  return { lists: suites.sort((a, b) => b.length - a.length), concurrency: 3, mayRepeat: true };
 }
 
 const [what, ...more] = process.argv.slice(2);
