@@ -1,4 +1,5 @@
 /** Opens the objects of the API server: the store, and what decides about reads and writes of it. */
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import {
   type Admission,
@@ -9,7 +10,7 @@ import {
   type SqliteStore,
   STORE_INDEXES,
 } from '@podwright/api-machinery';
-import type { Undo } from '@podwright/base';
+import type { Logger, Undo } from '@podwright/base';
 import { CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
@@ -23,6 +24,17 @@ import { ServiceAllocator } from './services/service-allocator.ts';
 /** Objects that are not written to disk: they are many and soon obsolete. */
 const VOLATILE = ['events', 'leases.coordination.k8s.io'];
 
+/**
+ * Maximum size of an object, encoded as JSON: that of a request body. An object that upstream stores, which are those of up to 1.5 MiB as
+ * protobuf, is not larger.
+ */
+const MAX_OBJECT_BYTES = 3 << 20;
+
+/** Maximum size of all objects, which are in memory. It is less on a host with little memory. */
+const MAX_BYTES = 512 << 20;
+const SHARE_OF_MEMORY = 8;
+const FULL = 'the API has no space for further objects: delete some, or raise max_objects_size in the table api';
+
 const SERVICE_RANGE = '10.96.0.0/12';
 
 export type ObjectsOptions = {
@@ -30,6 +42,9 @@ export type ObjectsOptions = {
   /** The IPv4 range of cluster IPs. Default: 10.96.0.0/12. */
   serviceRange?: string;
   durability?: Durability;
+  /** Maximum size of all objects. Default: an eighth of the host's memory, at most 512 MiB. */
+  maxBytes?: number;
+  logger: Pick<Logger, 'warn'>;
   now: () => number;
 };
 
@@ -46,10 +61,13 @@ export type ServerObjects = {
 
 /** Opens the store and creates the objects that every API server has. `undo` closes the store. */
 export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<ServerObjects> {
-  const { directory, serviceRange = SERVICE_RANGE, durability, now } = options;
+  const { directory, serviceRange = SERVICE_RANGE, durability, logger, now } = options;
+  const { maxBytes = Math.min(MAX_BYTES, Math.floor(totalmem() / SHARE_OF_MEMORY)) } = options;
   const schema = await Schema.load();
   const path = join(directory, 'objects.db');
-  const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, durability });
+  const onFull = (sizes: { bytes: number; maxBytes: number }) => logger.warn(sizes, FULL);
+  const space = { maxObjectBytes: MAX_OBJECT_BYTES, maxBytes, onFull };
+  const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, durability, space });
   undo.add('close the store', () => store.close());
   const access = await openAccess({ directory, store, now });
   const admission = defaultAdmission({ store, now, authorizer: access.authorizer, escalation: access.escalation });

@@ -1,7 +1,7 @@
 import { groupResource, type ObjectStore, storedResource } from '@podwright/api-machinery';
 import { processMetrics, type Registry } from '@podwright/base';
 import type { Schema } from '@podwright/kube-schema';
-import { objectMetrics } from './metrics/object-metrics.ts';
+import { objectMetrics, sizeMetric } from './metrics/object-metrics.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
 import { servedResources } from './served-resources.ts';
 
@@ -14,5 +14,6 @@ export function serverMetrics(
   const listed = servedResources(schema).filter(({ verbs }) => verbs.includes('list'));
   const names = listed.map((resource) => groupResource(storedResource(schema, resource)));
   objectMetrics(registry, store, [...new Set(names)]);
+  sizeMetric(registry, store);
   return new RequestMetrics(registry, schema);
 }

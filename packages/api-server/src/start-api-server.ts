@@ -46,6 +46,8 @@ export type ApiServerOptions = {
   serviceRange?: string;
   logger: Logger;
   durability?: Durability;
+  /** Maximum size of all objects, encoded as JSON. Default: an eighth of the host's memory, at most 512 MiB. */
+  maxBytes?: number;
   /** Default: no audit log. */
   audit?: AuditOptions;
   /** Objects that existed before the server, which moves them into its store. */

@@ -8,6 +8,7 @@ import { keyIn } from './keys.ts';
 import { inNamespace } from './names.ts';
 import { errorsOfCreate, preparedForCreate } from './object-rules.ts';
 import type { ResourceParts } from './resource-parts.ts';
+import { spaceOf } from './space-of.ts';
 import { Overtaken, written } from './store-answers.ts';
 import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
 
@@ -73,21 +74,22 @@ async function insertAllocated(
   await context.authorizeCreate?.();
   const subject = { operation: 'CREATE', namespace, name, object: created } as const;
   await parts.admission.validate(admissionAttributes(kind, subject, context));
-  return store(parts, { namespace, object: created }, context.dryRun);
+  return store(parts, { namespace, object: created }, context);
 }
 
-function store(parts: ResourceParts, { namespace, object }: NewObject, dryRun: boolean): ApiObject {
+function store(parts: ResourceParts, { namespace, object }: NewObject, context: RequestContext): ApiObject {
   const { kind } = parts;
   const { name = '', resourceVersion } = object.metadata;
   const key = keyIn(kind, namespace, name);
   const existing = parts.store.get(key);
   if (existing !== undefined) throw new Overtaken(nameInUse(kind.resource, object, existing.decode()));
   const storable = kind.storable(object);
-  if (dryRun) return kind.fromStored(storable);
+  if (context.dryRun) return kind.fromStored(storable);
   if (resourceVersion && resourceVersion !== '0')
     throw new ApiError(500, '', { message: 'resourceVersion should not be set on objects to be created' });
-  const stored = written({ resource: kind.resource, name }, () => parts.store.create(key, storable));
-  return kind.fromStored(stored.decode());
+  const space = spaceOf(key.resource, 'create', context);
+  const create = () => parts.store.transaction([{ type: 'create', key, object: storable, space }])[0]!;
+  return kind.fromStored(written({ resource: kind.resource, name }, create).decode());
 }
 
 /** Returns the error for a name that is already in use. If the server generated the name, the error asks clients to retry. */

@@ -10,7 +10,7 @@ import {
   MODIFIED,
   notFound,
 } from '../status/api-error.ts';
-import { ExpiredRevision } from '../store/store-errors.ts';
+import { ExpiredRevision, OutOfSpace } from '../store/store-errors.ts';
 
 /**
  * Thrown if another write changed the object first, so that the caller must compute its change again. `answer`: the error for the client if
@@ -53,6 +53,7 @@ function overtakenAnswer(resource: GroupResource, name: string, error: unknown):
 export function storeAnswer(error: unknown): unknown {
   if (!(error instanceof PodwrightError)) return error;
   if (error instanceof ExpiredRevision) return expired('The resourceVersion for the provided list is too old.');
+  if (error instanceof OutOfSpace) return new ApiError(500, '', { message: errorMessage(error) });
   if (errorCode(error) === 'unavailable')
     return new ApiError(503, 'ServiceUnavailable', { message: errorMessage(error) });
   return internalError(errorMessage(error));

@@ -220,7 +220,7 @@ describe('a write that the store rejects', () => {
   it('is answered by its cause', async () => {
     const check = async (code: ErrorCode, status: number, reason: string) => {
       const { test, registry } = await withDeployment();
-      test.store.update = () => {
+      test.store.transaction = () => {
         throw new PodwrightError(code, 'the disk is full');
       };
       const refused = await refusal(() => registry.update(at('a'), deployment('a', { replicas: 7 }), test.context()));

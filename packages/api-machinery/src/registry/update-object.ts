@@ -11,6 +11,7 @@ import { checkName, inNamespace } from './names.ts';
 import { errorsOfUpdate, preparedForUpdate } from './object-rules.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { versionNumber } from './resource-version.ts';
+import { spaceOf } from './space-of.ts';
 import { Overtaken, written } from './store-answers.ts';
 import { mutated, tracked, withUniqueOwners } from './tracked-object.ts';
 
@@ -134,7 +135,9 @@ async function replaceAllocated(
   const storable = kind.storable(object);
   if (isSameObject(storable, old)) return kind.fromStored(old);
   if (context.dryRun) return kind.fromStored(storable);
-  const update = () => store.update(key, storable, stored.revision);
+  const space = spaceOf(key.resource, 'update', context);
+  const write = { type: 'update', key, object: storable, expected: stored.revision, space } as const;
+  const update = () => store.transaction([write])[0]!;
   return kind.fromStored(written({ resource: kind.resource, name }, update).decode());
 }
 

@@ -13,6 +13,7 @@ import type {
 } from './object-store.ts';
 import { planWrites } from './plan-writes.ts';
 import { ResourceTable } from './resource-table.ts';
+import { Space } from './space.ts';
 import { keyOf } from './store-errors.ts';
 import type { StoredObject } from './stored-object.ts';
 
@@ -32,6 +33,7 @@ export class MemoryStore implements ObjectStore {
   readonly #journal: Journal;
   readonly #options: StoreOptions;
   readonly #volatile: ReadonlySet<string>;
+  readonly #space: Space;
   /** The initial revision. It is higher than all revisions that earlier processes handed out, so their clients must list again. */
   readonly #begin: number;
   #revision: number;
@@ -41,10 +43,18 @@ export class MemoryStore implements ObjectStore {
     this.#options = options;
     this.#journal = journal;
     this.#volatile = new Set(options.volatile);
+    this.#space = new Space(options.space);
     this.#reserved = journal.reservedRevision;
     this.#begin = this.#reserved + 1;
     this.#revision = this.#begin;
-    for (const { resource, object } of journal.objects()) this.#table(resource).load(object);
+    for (const { resource, object } of journal.objects()) {
+      this.#table(resource).load(object);
+      this.#space.load(object.bytes.length);
+    }
+  }
+
+  get bytes(): number {
+    return this.#space.bytes;
   }
 
   get revision(): number {
@@ -73,7 +83,9 @@ export class MemoryStore implements ObjectStore {
 
   transaction(writes: readonly Write[]): StoredObject[] {
     const events = planWrites(writes, { revision: this.#revision, get: (key) => this.get(key) });
+    this.#space.check(writes, events);
     this.#record(writes, events);
+    this.#space.apply(events);
     const changed = new Set<ResourceTable>();
     for (const [index, event] of events.entries()) {
       const table = this.#table(writes[index]!.key.resource);

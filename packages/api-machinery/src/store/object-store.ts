@@ -15,9 +15,18 @@ export type ObjectKey = {
  * read and based the write on. The store takes ownership of `object` and does not copy it.
  */
 export type Write =
-  | { type: 'create'; key: ObjectKey; object: ApiObject }
-  | { type: 'update'; key: ObjectKey; object: ApiObject; expected: number }
+  | ({ type: 'create'; key: ObjectKey; object: ApiObject } & SpaceOfWrite)
+  | ({ type: 'update'; key: ObjectKey; object: ApiObject; expected: number } & SpaceOfWrite)
   | { type: 'delete'; key: ObjectKey; expected: number };
+
+/** Which bounds apply to the size of a write. Without `space`, none does. */
+type SpaceOfWrite = { space?: SpaceClass };
+
+/**
+ * How much space a write may use: that for all users, also half of the reserve or the whole reserve, or any space. A write that makes nothing
+ * larger is never refused.
+ */
+export type SpaceClass = 'ordinary' | 'half-reserve' | 'reserve' | 'unbounded';
 
 /** A change of an object. All watches share the event and its encoded object. */
 export type StoreEvent = {
@@ -81,11 +90,14 @@ export interface StoreWatch extends AsyncIterable<readonly StoreEvent[]> {
  *
  * All calls are synchronous, so a caller sees no changes by others between two of its `await`s. When a call returns, its write has been
  * recorded; if it throws, nothing has changed. Names are not validated. Writes throw `already_exists`, `not_found`, `aborted` (the object
- * does not have the expected revision), `resource_exhausted` (the disk is full) or `unavailable` (the file cannot be written).
+ * does not have the expected revision), `resource_exhausted` (the disk is full, or `OutOfSpace`) or `unavailable` (the file cannot be
+ * written).
  */
 export interface ObjectStore {
   /** The revision of the last write. */
   readonly revision: number;
+  /** The size of all objects, encoded as JSON. */
+  readonly bytes: number;
   get(key: ObjectKey): StoredObject | undefined;
   /**
    * Throws `ExpiredRevision` if the history does not reach back to the requested revision, and `out_of_range` if the revision is in the
@@ -114,6 +126,15 @@ export type HistoryBounds = {
   maxBytes: number;
 };
 
+/** Bounds for the size of the stored objects, encoded as JSON. */
+export type SpaceBounds = {
+  maxObjectBytes: number;
+  /** Maximum size of all objects. The reserve is an eighth of it, in addition. */
+  maxBytes: number;
+  /** Called when a write is refused, and again only after an eighth of the space was free. */
+  onFull?: (sizes: { bytes: number; maxBytes: number }) => void;
+};
+
 export type StoreOptions = {
   /** Index functions by resource and index name. An index is built on first use. */
   indexes?: Readonly<Record<string, Readonly<Record<string, IndexValue>>>>;
@@ -121,4 +142,6 @@ export type StoreOptions = {
   volatile?: readonly string[];
   /** Default: 10,000 events and 8 MiB. */
   history?: HistoryBounds;
+  /** Default: no bounds. */
+  space?: SpaceBounds;
 };

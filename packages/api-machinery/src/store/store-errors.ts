@@ -26,3 +26,10 @@ export const keyOf = ({ namespace, name }: ObjectKey): string => `${namespace}/$
 
 /** Returns the object's name as shown in messages. */
 export const nameOf = (key: ObjectKey): string => `${key.resource} ${keyOf(key)}`;
+
+/** A write would exceed a bound for the size of an object or of all objects. The message begins with that of etcd, which clients know. */
+export class OutOfSpace extends PodwrightError {
+  constructor(message: string) {
+    super('resource_exhausted', message);
+  }
+}

@@ -17,6 +17,17 @@ export function objectMetrics(registry: Registry, store: ObjectStore, resources:
   });
 }
 
+/** Registers the size of all stored objects, by the name of upstream's metric of the size of its database. */
+export function sizeMetric(registry: Registry, store: Pick<ObjectStore, 'bytes'>): void {
+  const gauge: Gauge<'storage_cluster_id'> = new Gauge({
+    name: 'apiserver_storage_size_bytes',
+    help: 'Size of all stored objects, encoded as JSON.',
+    labelNames: ['storage_cluster_id'],
+    registers: [registry],
+    collect: () => gauge.set({ storage_cluster_id: 'objects' }, store.bytes),
+  });
+}
+
 function countOf(store: ObjectStore, resource: string): number {
   const { objects, rest } = store.list(resource, { limit: 1 });
   return objects.length + (rest?.count ?? 0);

@@ -39,6 +39,7 @@ export async function startStandaloneApi(config: NodeConfig): Promise<Standalone
     imports: appliedImport(config, { directory, ofNode }, logger),
     untaintsNodes: true,
     serviceRange: config.api.service_cidr,
+    maxBytes: config.api.max_objects_size,
   });
   const reachKubelet: ClusterConnection['reachKubelet'] = (serve) => {
     own.kubelet = serve && { nodeName, serve };

@@ -10,6 +10,10 @@ import { RuntimeSchema } from './runtime-schema.ts';
 /** A range with room for the addresses of Services; at most 20 bits of a host, as in kube-apiserver. */
 const SERVICE_CIDR = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)\/(?:1[2-9]|2[0-4])$/;
 
+/** Mebibytes or gibibytes. */
+const OBJECTS_SIZE = /^(?:(?:1[6-9]|[2-9]\d|[1-9]\d{2,4})Mi|[1-9]\d?Gi)$/;
+const bytesOfSize = (text: string): number => Number.parseInt(text, 10) * (text.endsWith('Gi') ? 1 << 30 : 1 << 20);
+
 const NEEDS_KUBECONFIG =
   'needs the kubeconfig of a cluster: add --kubeconfig PATH, or kubeconfig = "PATH" in the table cluster of the file; ' +
   'a node without a cluster is configured in the table kubelet';
@@ -74,6 +78,11 @@ export const FileSchema = z.strictObject({
         .string()
         .regex(SERVICE_CIDR, 'must be an IPv4 range of 12 to 24 bits, such as 10.96.0.0/12')
         .default('10.96.0.0/12'),
+      max_objects_size: z
+        .string()
+        .regex(OBJECTS_SIZE, 'must be an amount in Mi or Gi, at least 16Mi, such as 512Mi')
+        .transform(bytesOfSize)
+        .optional(),
       audit_log: path.optional(),
       audit_policy: path.optional(),
     })
