@@ -40,6 +40,20 @@ test("a failed Job ends the run with its container's exit code and the reason", 
   assert.match(err, /the end of the log of main:\n\s+no$/m);
 });
 
+test('a Job that expires at its end keeps its exit code and output for the run', async () => {
+  const expiring = job('brief', 'echo last words; exit 4').replace('spec: {', 'spec: {ttlSecondsAfterFinished: 0, ');
+  const { code, out, err } = await place.call('run', '--once', place.file('brief.yaml', expiring));
+  assert.equal(code, 4, err);
+  assert.match(out, /last words$/m);
+});
+
+test('a Job whose image is absent for good ends the run', async () => {
+  const absent = job('absent', 'true').replace(/image: [^,}]+/, 'image: localhost/none:1, imagePullPolicy: Never');
+  const { code, err } = await place.call('run', '--once', place.file('absent.yaml', absent));
+  assert.equal(code, 1);
+  assert.match(err, /ErrImageNeverPull: /);
+});
+
 test('a detached Deployment is complete when the run returns, and can be deleted by its manifest', async () => {
   const file = place.file('web.yaml', deployment('web', 'sleep 1000'));
   const { code, out, err } = await place.call('run', '--detach', file);

@@ -42,6 +42,8 @@ test('a Job is over once it is complete or has failed, and a CronJob never', () 
   check('Job', { status: { conditions: [{ type: 'Complete', status: 'True' }] } }, 'complete, over');
   const failed = { type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded' };
   check('Job', { status: { conditions: [failed] } }, 'complete, over, BackoffLimitExceeded');
+  check('Job', { spec: { suspend: true } }, 'complete');
+  assert.match(workloadState({ kind: 'Job', metadata: {}, spec: { suspend: true } }).progress, /^suspended/);
   check('CronJob', {}, 'complete');
 });
 

@@ -67,7 +67,8 @@ function jobState({ spec = {}, status = {} }: Workload): WorkloadState {
   );
   const active = Number(status.active ?? 0);
   const ready = Number(status.ready ?? 0);
-  const progress = `${Number(status.succeeded ?? 0)} pods succeeded, ${active} active`;
+  const counts = `${Number(status.succeeded ?? 0)} pods succeeded, ${active} active`;
+  const progress = spec.suspend === true && ended === undefined ? 'suspended (spec.suspend)' : counts;
   const isRunning = spec.suspend === true || (active > 0 && ready >= active);
   return {
     isComplete: ended !== undefined || isRunning,

@@ -26,7 +26,7 @@ import {
   decodeTransfer,
 } from './answers.ts';
 import type { ApiPlace, LocatedObject } from './api-path.ts';
-import { objectPath, WATCH_FROM_LIST } from './object-client.ts';
+import { isInitialEnd, objectPath, WATCH_FROM_LIST } from './object-client.ts';
 import { isNoNode, readValues, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
@@ -57,6 +57,9 @@ const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' } as const;
 const absence = () => import('./absent-in-api.ts');
 
 const selectName = (name: string) => `metadata.name=${name}`;
+
+/** A change of one object. `listed` comes once: if no object came before, it did not exist. */
+export type ObjectNews = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject } | { type: 'listed' };
 
 /** Typed client for a node's local API. */
 export class NodeClient {
@@ -176,15 +179,22 @@ export class NodeClient {
     return items;
   }
 
-  /** Yields the object at a path of the node's Kubernetes API, then its changes. */
-  async *watchObject(path: string, signal: AbortSignal): AsyncGenerator<{ type: string; object: KubeObject }> {
+  /** Yields the object at a path of the node's Kubernetes API, if it exists, then `listed`, then its changes. */
+  async *watchObject(path: string, signal: AbortSignal): AsyncGenerator<ObjectNews> {
     const slash = path.lastIndexOf('/');
     const query = { ...WATCH_FROM_LIST, fieldSelector: selectName(decodeURIComponent(path.slice(slash + 1))) };
     const response = await this.http.stream({ method: 'GET', path: path.slice(0, slash), query, signal });
     for await (const change of readValues(response, decodeAnything, signal)) {
-      const { type, object } = change as { type: string; object: KubeObject };
+      const { type, object } = change as { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; object: KubeObject };
       if (type !== 'BOOKMARK') yield { type, object };
+      else if (isInitialEnd(object)) yield { type: 'listed' };
     }
+  }
+
+  /** Changes an object at a path of the node's Kubernetes API by a JSON merge patch. */
+  async mergeObject(path: string, patch: Record<string, unknown>): Promise<void> {
+    const contentType = 'application/merge-patch+json';
+    await this.http.json({ method: 'PATCH', path, body: JSON.stringify(patch), contentType }, decodeAnything);
   }
 
   /** Restarts a pod's containers in place, or only the given one. Does not wait for them to run again. */

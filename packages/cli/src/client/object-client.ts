@@ -151,7 +151,7 @@ function decodeChange(value: unknown): ObjectChange | undefined {
 }
 
 /** Whether the object of a bookmark marks the end of the existing objects. */
-function isInitialEnd(object: unknown): boolean {
+export function isInitialEnd(object: unknown): boolean {
   const { metadata } = (object ?? {}) as { metadata?: { annotations?: Record<string, unknown> } };
   return metadata?.annotations?.['k8s.io/initial-events-end'] === 'true';
 }

@@ -11,6 +11,7 @@ import { printNotes } from '../manifests/findings.ts';
 import { type ManifestOptions, type Manifests, manifestNames, readManifests } from '../manifests/read-manifests.ts';
 import { canRedraw } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
+import { keepEndedJobs, suspendedJob } from '../run/ended-jobs.ts';
 import { Interrupted, listenForInterrupts } from '../run/interrupt.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { applyWithConsent, objectNames, reportAdopted, reportExisting } from '../run/replacing.ts';
@@ -71,6 +72,7 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
     using _record = options.detach ? undefined : recordRun(state, made, interrupts.last);
     dropAdopted(leftovers, adopted);
     reportAdopted(adopted, options.detach);
+    if (!options.detach) await keepEndedJobs(course.node.client, objects, manifests.decoded.others);
     const session = new RunSession(course.node.client, { ...applied, objects });
     if (!options.detach) reportExisting(session.existing, uidsOfRuns(state));
     return await watchRun({ ...course, session });
@@ -117,6 +119,9 @@ async function readRunnable(names: string[], options: RunOptions, client: NodeCl
   if (!once) return manifests;
   const [workload] = manifests.others.filter(isEndless);
   if (workload !== undefined) throw refuse(`run --once: ${objectNames([workload])} never ends; leave out --once`);
+  const suspended = suspendedJob(manifests.decoded.others);
+  if (suspended !== undefined)
+    throw refuse(`run --once: ${objectNames([suspended])} does not end while spec.suspend is true; leave out --once`);
   const endless = pods.find(({ spec }) => spec.restartPolicy === 'Always');
   if (endless === undefined) return manifests;
   throw refuse(

@@ -32,6 +32,8 @@ export class RunSession {
   readonly workloads: RunWorkloads;
   /** UIDs of the workloads, by those of the pods that they have made. */
   readonly #owners = new Map<string, string>();
+  /** The same of removed pods that had ended: a Job is often removed together with its pods soon after its end. */
+  readonly #pastOwners = new Map<string, string>();
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
   readonly #startedAtMs = Date.now();
@@ -86,6 +88,19 @@ export class RunSession {
   /** Pods that another client deleted before they terminated. */
   get deletedByOthers(): Pod[] {
     return [...this.#deletedByOthers].flatMap((uid) => this.pods.get(uid) ?? []);
+  }
+
+  /** Workloads that another client deleted before they were over. */
+  get lostWorkloads(): AppliedObject[] {
+    return this.workloads.objects.filter(({ uid }) => this.workloads.isLost(uid));
+  }
+
+  /** Workloads that wait without any pods, such as a suspended Job, with what they wait for. */
+  get idleWorkloads(): { object: AppliedObject; progress: string }[] {
+    return this.workloads.objects.flatMap((object) => {
+      const { isOver = true, isComplete = false, progress = '' } = this.workloads.stateOf(object.uid) ?? {};
+      return isOver || !isComplete || this.#podsOf(object.uid).length > 0 ? [] : [{ object, progress }];
+    });
   }
 
   /**
@@ -173,6 +188,7 @@ export class RunSession {
     const { wanted = 0, isComplete, failure } = state;
     if (failure !== undefined) return true;
     const pods = this.#podsOf(uid);
+    if (this.#neverStarts(uid)) return true;
     return pods.length >= wanted && (isComplete || (wanted > 0 && pods.every(this.#isOver)));
   }
 
@@ -203,7 +219,7 @@ export class RunSession {
    */
   exitCode(): number {
     const counts = ({ metadata: { uid } }: Pod) => {
-      const owner = this.#owners.get(uid);
+      const owner = this.#owners.get(uid) ?? this.#pastOwners.get(uid);
       return owner === undefined ? !this.#deletedByOthers.has(uid) : !this.#hasSucceeded(owner);
     };
     const code = exitCodeOf([...this.pods.values()].filter(counts));
@@ -214,9 +230,7 @@ export class RunSession {
 
   #hasSucceeded(workload: string): boolean {
     const state = this.workloads.stateOf(workload);
-    return (
-      state !== undefined && state.failure === undefined && state.isComplete && !this.workloads.isRemoved(workload)
-    );
+    return state !== undefined && state.failure === undefined && state.isComplete && !this.workloads.isLost(workload);
   }
 
   /** Deletes the created objects and waits until the pods are removed. */
@@ -303,7 +317,8 @@ export class RunSession {
     if (owner === undefined) return;
     if (isDeleted) {
       this.#owners.delete(uid);
-      this.pods.delete(uid);
+      if (this.workloads.isJob(owner) && isEnded(this.pods.get(uid) ?? pod)) this.#pastOwners.set(uid, owner);
+      else this.pods.delete(uid);
       return this.#wake();
     }
     this.#owners.set(uid, owner);

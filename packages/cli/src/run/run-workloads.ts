@@ -38,6 +38,15 @@ export class RunWorkloads {
     return this.#removed.has(uid);
   }
 
+  /** Whether another client has removed a workload before it was over. */
+  isLost(uid: string): boolean {
+    return this.#removed.has(uid) && this.#states.get(uid)?.isOver !== true;
+  }
+
+  isJob(uid: string): boolean {
+    return this.objects.some((object) => object.uid === uid && object.kind === 'Job');
+  }
+
   /** Returns the UID of the workload that has made a pod; undefined if it is none of this run. */
   async ownerOf(pod: Pod): Promise<string | undefined> {
     const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
@@ -63,11 +72,15 @@ export class RunWorkloads {
     { signal, changed }: { signal: AbortSignal; changed: () => void },
   ): Promise<void> {
     while (!signal.aborted) {
+      let exists = false;
       try {
         for await (const change of this.#client.watchObject(object.path, signal)) {
-          if (change.object.metadata.uid === uid && change.type !== 'DELETED')
+          if (change.type === 'listed') {
+            if (!exists) this.#removed.add(uid); // before the watch began
+          } else if (change.object.metadata.uid === uid && change.type !== 'DELETED') {
+            exists = true;
             this.#states.set(uid, workloadState({ ...change.object, kind: object.kind } as Workload));
-          else this.#removed.add(uid);
+          } else this.#removed.add(uid);
           changed();
         }
       } catch (error) {

@@ -13,6 +13,7 @@ import { PlainView } from './plain-view.ts';
 import { isEnded, isReady, isWell } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
 import { publishedPorts } from './published-ports.ts';
+import { objectNames } from './replacing.ts';
 import {
   type Course,
   type Ending,
@@ -118,6 +119,7 @@ async function untilEnd(course: ShownCourse): Promise<Ending> {
   await states.caughtUp();
   view.settle(podTable(pods(), session.tookMs, terminalWidth()));
   view.note(pods().filter(isReady).flatMap(publishedPorts));
+  view.note(session.idleWorkloads.map(({ object, progress }) => `${objectNames([object])}: ${progress}`));
   if (options.detach) return leaveRunning(course);
   const explained = pods().every(isEnded) ? [] : pods().filter((pod) => !isWell(pod));
   await explain(course, explained);
@@ -125,6 +127,8 @@ async function untilEnd(course: ShownCourse): Promise<Ending> {
   if (logs !== undefined) await drain(logs);
   for (const pod of session.deletedByOthers)
     printError(`${podLabel(pod)}: deleted by another command before it had ended`);
+  for (const workload of session.lostWorkloads)
+    printError(`${objectNames([workload])}: deleted by another command before it was over`);
   const known = new Set([...explained, ...session.deletedByOthers].map(({ metadata }) => metadata.uid));
   await explain(
     course,

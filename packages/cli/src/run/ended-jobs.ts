@@ -1,0 +1,46 @@
+import { isNotFound } from '@podwright/base';
+import type { DecodedManifest } from '@podwright/kube-api';
+import type { NodeClient } from '../client/node-client.ts';
+import type { AppliedObject } from './run-session.ts';
+
+type Others = DecodedManifest['others'];
+type JobSpec = { ttlSecondsAfterFinished?: unknown; suspend?: unknown };
+
+/** Returns the names of the manifests' Jobs whose spec the condition holds for. */
+function jobsWith(others: Others, holds: (spec: JobSpec) => boolean): { namespace: string; name: string }[] {
+  return others.flatMap(({ object: { kind, metadata, spec } }) => {
+    const { name, namespace = 'default' } = metadata;
+    return kind === 'Job' && holds((spec ?? {}) as JobSpec) ? [{ namespace: namespace || 'default', name }] : [];
+  });
+}
+
+/** Returns the first suspended Job of the manifests. */
+export function suspendedJob(others: Others): { kind: 'Job'; namespace: string; name: string } | undefined {
+  const [job] = jobsWith(others, ({ suspend }) => suspend === true);
+  return job === undefined ? undefined : { kind: 'Job', ...job };
+}
+
+/**
+ * Keeps the Jobs that a foreground run has created after their end, whatever their `ttlSecondsAfterFinished`. Otherwise their outcome, pods and
+ * logs may be removed before the run has read them. The run removes them itself.
+ */
+export async function keepEndedJobs(
+  client: Pick<NodeClient, 'locate' | 'mergeObject'>,
+  applied: readonly AppliedObject[],
+  others: Others,
+): Promise<void> {
+  const expiring = jobsWith(others, ({ ttlSecondsAfterFinished: ttl }) => ttl !== undefined && ttl !== null);
+  const created = applied.filter(
+    (object): object is AppliedObject & { apiVersion: string } =>
+      object.action === 'created' &&
+      object.apiVersion !== undefined &&
+      expiring.some(({ namespace, name }) => namespace === object.namespace && name === object.name) &&
+      object.kind === 'Job',
+  );
+  if (created.length === 0) return;
+  for (const { path } of await client.locate(created)) {
+    await client.mergeObject(path, { spec: { ttlSecondsAfterFinished: null } }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error; // deleted meanwhile
+    });
+  }
+}
