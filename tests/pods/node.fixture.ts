@@ -143,6 +143,14 @@ export class NodePlace {
     return JSON.parse(await this.ok(...args, '-o', 'json')) as T;
   }
 
+  /** Reads a document of the node's Kubernetes API. */
+  async api<T>(path: string): Promise<T> {
+    const socket = this.path('state/apiserver.sock');
+    return JSON.parse(
+      await runChecked('curl', ['-sS', '-m', '10', '--unix-socket', socket, `http://node${path}`]),
+    ) as T;
+  }
+
   async pods(): Promise<Pod[]> {
     return (await this.json<{ items: Pod[] }>('ps')).items;
   }

@@ -243,6 +243,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     endpoints: ['framework', 'objects', 'pods'],
     framework: [],
     jobs: ['framework', 'objects', 'pods'],
+    'load-balancers': ['framework', 'objects', 'pods'],
     'node-lifecycle': ['framework', 'pods'],
     objects: ['pods'],
     'pod-garbage': ['framework', 'pods'],

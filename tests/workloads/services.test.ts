@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { runChecked, runProgram } from '@podwright/host';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
-import { exampleImage, NodePlace } from '../pods/node.fixture.ts';
+import { exampleImage, freePort, NodePlace } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 
 let bundle: Bundle;
@@ -35,6 +35,11 @@ const APP = [
   'apiVersion: v1\nkind: Service\nmetadata: {name: db}\nspec: {clusterIP: None, selector: {app: db}, ports: [{port: 80}]}\n',
   `apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {${pods('agent', 'sleep 10000')}}\n`,
 ].join('---\n');
+
+type BalancedService = {
+  spec: { healthCheckNodePort: number };
+  status: { loadBalancer: { ingress?: { ip: string }[] } };
+};
 
 const dnsAddress = () => place.serviceCidr.replace(/\.0\/24$/, '.10');
 
@@ -123,6 +128,29 @@ test('the claims of a StatefulSet outlive its pods, and their directories are re
   await place.until(async () => (await addressOf('store-0')) === '');
   await place.ok('delete', 'pvc', 'data-store-0');
   await place.until(() => directories().length === 0);
+});
+
+test('a Service of type LoadBalancer answers at the address of the node, and its health check port tells of its pods', async () => {
+  const [port, other] = [await freePort(), await freePort()];
+  const balanced = (name: string, spec: string) =>
+    `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\nspec: {type: LoadBalancer, selector: {app: web}, ${spec}}\n`;
+  const ports = (of: number) => `ports: [{port: ${of}, targetPort: http}]`;
+  await place.ok('apply', place.file('lb.yaml', balanced('lb', `externalTrafficPolicy: Local, ${ports(port)}`)));
+  await place.ok('apply', place.file('class.yaml', balanced('class', `loadBalancerClass: a/b, ${ports(other)}`)));
+  const services = '/api/v1/namespaces/default/services';
+  const addressOfService = async (name: string) =>
+    (await place.api<BalancedService>(`${services}/${name}`)).status.loadBalancer.ingress?.[0]?.ip;
+  await place.until(async () => (await addressOfService('lb')) !== undefined);
+  const address = (await addressOfService('lb'))!;
+  const { spec } = await place.api<BalancedService>(`${services}/lb`);
+  const answer = (at: string) => runProgram('curl', ['-sS', '-m', '5', `http://${at}`]);
+  await place.until(async () => /^web-/.test((await answer(`${address}:${port}/`)).stdout));
+  assert.match(await place.ok('exec', 'db-0', '--', 'wget', '-q', '-O', '-', `http://${address}:${port}`), /^web-/);
+  const health = JSON.parse((await answer(`${address}:${spec.healthCheckNodePort}/healthz`)).stdout);
+  assert.deepEqual([health.localEndpoints, health.service.name], [2, 'lb']);
+  assert.equal(await addressOfService('class'), undefined);
+  await place.ok('delete', '-f', place.file('lb.yaml', balanced('lb', ports(port))));
+  await place.until(async () => (await answer(`${address}:${port}/`)).exitCode === 7);
 });
 
 test('after a kill the node takes its pods, Services and names over', async () => {

@@ -15,6 +15,7 @@ import {
   ephemeralVolumeController,
   finishedJobController,
   jobController,
+  loadBalancerController,
   nodeLifecycleController,
   podGarbageController,
   type RunningControllers,
@@ -28,6 +29,7 @@ import {
 } from '@podwright/controllers';
 import { startScheduler } from '@podwright/scheduling';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { isListening } from './listening-ports.ts';
 import { volumeDirectories } from './volume-directories.ts';
 
 const CONTROLLERS: Record<string, Controller> = {
@@ -67,7 +69,11 @@ export function startNodeControllers(
   const provisioner = directoryProvisioner({ ...volumeDirectories(root), nodeName });
   const running = startControllers({
     client,
-    controllers: { ...CONTROLLERS, 'directory-provisioner': provisioner },
+    controllers: {
+      ...CONTROLLERS,
+      'directory-provisioner': provisioner,
+      'load-balancer': loadBalancerController({ nodeName, isListening }),
+    },
     logger,
   });
   const stopping = new AbortController();

@@ -21,5 +21,11 @@ export type Service = {
     ports?: ServicePort[];
     publishNotReadyAddresses?: boolean;
     trafficDistribution?: string;
+    loadBalancerClass?: string;
   };
+  status?: ServiceStatus;
 };
+
+export type LoadBalancerIngress = { ip?: string; hostname?: string; ipMode?: string };
+
+export type ServiceStatus = { loadBalancer?: { ingress?: LoadBalancerIngress[] } };

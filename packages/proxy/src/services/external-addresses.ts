@@ -27,20 +27,27 @@ export function reservedCidrs({ serviceCidrs, podCidrs, node, interfaces }: Rese
   return [...SPECIAL_CIDRS, ...serviceCidrs, ...podCidrs, ...new Set(hosts)];
 }
 
-/** Returns the Service without the external and load balancer addresses that are in the CIDR blocks, and those addresses. */
+export type ReservedAddresses = {
+  cidrs: string[];
+  /** Addresses of the node that a load balancer may have: only controllers write these, and check that their ports are free. */
+  balanced: string[];
+};
+
+/** Returns the Service without the external and load balancer addresses that are reserved, and those addresses. */
 export function withoutReserved(
   service: ServiceObject,
-  cidrs: string[],
+  { cidrs, balanced }: ReservedAddresses,
 ): { service: ServiceObject; refused: string[] } {
   const { spec = {}, status } = service;
   const [external, ingress] = [spec.externalIPs ?? [], status?.loadBalancer?.ingress ?? []];
   if (cidrs.length === 0 || external.length + ingress.length === 0) return { service, refused: [] };
   const reserved = blocksOf(cidrs);
   const isReserved = (ip: string) => isIP(ip) !== 0 && reserved.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4');
-  const refused = [...external, ...ingress.flatMap(({ ip = '' }) => ip)].filter(isReserved);
+  const isRefused = (ip: string) => isReserved(ip) && !balanced.includes(ip);
+  const refused = [...external.filter(isReserved), ...ingress.map(({ ip = '' }) => ip).filter(isRefused)];
   if (refused.length === 0) return { service, refused };
   const externalIPs = external.filter((ip) => !isReserved(ip));
-  const loadBalancer = { ingress: ingress.filter(({ ip = '' }) => !isReserved(ip)) };
+  const loadBalancer = { ingress: ingress.filter(({ ip = '' }) => !isRefused(ip)) };
   return { service: { ...service, spec: { ...spec, externalIPs }, status: { ...status, loadBalancer } }, refused };
 }
 

@@ -98,6 +98,17 @@ test('external addresses that belong to the cluster or the node are not served, 
   );
 });
 
+test('a load balancer may have the primary address of the node, unlike an external address', () => {
+  const interfaces = { eth0: [{ address: '192.0.2.1' }, { address: '192.0.2.2' }] };
+  const reserved = { serviceCidrs: ['10.96.0.0/16'], podCidrs: [], node: undefined, interfaces };
+  const model = create({ reservedCidrs: reservedCidrs(reserved), addresses: ['192.0.2.1'] });
+  const ingress = [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }];
+  model.putService({ ...service('lb'), status: { loadBalancer: { ingress } } });
+  model.putService(service('eve', { clusterIP: '10.96.0.2', externalIPs: ['192.0.2.1'] }));
+  model.refresh();
+  assert.deepEqual(served(model), ['10.96.0.1 default/lb:80', '10.96.0.2 default/eve:80', '192.0.2.1 default/lb:80']);
+});
+
 test('a service that needs too many rules has none, within a short time, and others keep theirs', () => {
   const model = create();
   const ports = (count: number) =>

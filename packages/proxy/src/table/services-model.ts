@@ -1,7 +1,7 @@
 import { errorMessage, type Logger } from '@podwright/base';
 import { RuleLedger, type RuleOwner } from '../ledger/rule-ledger.ts';
 import { chooseEndpoints, type Endpoint, endpointKey, endpointsOf } from '../services/endpoints.ts';
-import { withoutReserved } from '../services/external-addresses.ts';
+import { type ReservedAddresses, withoutReserved } from '../services/external-addresses.ts';
 import { type HealthCheck, healthCheckOf } from '../services/health-check.ts';
 import type { NodeFacts } from '../services/node-facts.ts';
 import { type EndpointSlice, isProxied, SERVICE_NAME_LABEL, type ServiceObject } from '../services/objects.ts';
@@ -121,8 +121,13 @@ export class ServicesModel {
       if (before.has(key) !== this.#oversized.has(key)) this.#marked.add(key);
   }
 
+  get #reserved(): ReservedAddresses {
+    const { reservedCidrs, addresses } = this.#settings.node;
+    return { cidrs: reservedCidrs, balanced: addresses };
+  }
+
   #portsOf(service: ServiceObject): ServicePort[] {
-    return servicePortsOf(withoutReserved(service, this.#settings.node.reservedCidrs).service);
+    return servicePortsOf(withoutReserved(service, this.#reserved).service);
   }
 
   #slicesOf(key: string): EndpointSlice[] {
@@ -175,7 +180,7 @@ export class ServicesModel {
 
   /** Returns why a Service is not, or only in part, served. */
   #reasonsOf(service: ServiceObject, key: string): string | undefined {
-    const { refused } = withoutReserved(service, this.#settings.node.reservedCidrs);
+    const { refused } = withoutReserved(service, this.#reserved);
     const addresses = `external addresses that belong to the cluster or the node: ${refused.slice(0, 5)}`;
     const size = 'its ports, addresses and endpoints, or those of all Services, need too many rules';
     const reasons = [...(refused.length > 0 ? [addresses] : []), ...(this.#oversized.has(key) ? [size] : [])];
