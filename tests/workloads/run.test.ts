@@ -1,5 +1,6 @@
 /** `podwright run` with workloads: it starts a node with a Kubernetes API, follows the pods that the workloads make, and removes all. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, NodePlace } from '../pods/node.fixture.ts';
@@ -82,4 +83,60 @@ test('an endless workload is refused with --once', async () => {
   const { code, err } = await place.call('run', '--once', place.file('web.yaml', deployment('web', 'true')));
   assert.equal(code, 1);
   assert.match(err, /run --once: deployment shop\/web never ends/);
+});
+
+test('why a pod that a workload makes later has no node is shown, and so is why its claim is not bound', async () => {
+  const port = ', ports: [{containerPort: 80, hostPort: 28743}]';
+  const claim =
+    '{metadata: {name: data}, spec: {storageClassName: none, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}';
+  const set = (name: string, claims: string) =>
+    `apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: ${name}}\nspec: {replicas: 2, serviceName: none, podManagementPolicy: Parallel, ${claims}` +
+    `selector: {matchLabels: {app: web}}, template: ${template('sleep 1000').replace('name: main', `name: main${port}`)}}\n`;
+  const file = place.file(
+    'sets.yaml',
+    [set('port', ''), set('disk', `volumeClaimTemplates: [${claim}], `)].join('---\n'),
+  );
+  const { code, err } = await place.call('run', '--timeout', '8s', file);
+  assert.equal(code, 1);
+  assert.match(err, /^port-1: Pending\n.*\n\s+FailedScheduling: .* didn't have free ports/m);
+  assert.match(err, /^disk-0: Pending\n(\s+.*\n)+\s+claim data-disk-0: ProvisioningFailed: .*"none" not found/m);
+  await place.call('delete', 'pvc', 'data-disk-0');
+});
+
+test('a manifest without pods says what it has applied, and an unknown kind what is missing', async () => {
+  const cron =
+    'apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: nightly}\n' +
+    `spec: {schedule: "0 3 * * *", jobTemplate: {spec: {template: ${template('true', 'restartPolicy: Never, ')}}}}\n`;
+  const file = place.file('cron.yaml', cron);
+  const { code, out, err } = await place.call('run', '--detach', file);
+  assert.equal(code, 0, err);
+  assert.match(out, /^cronjob nightly: waits for its schedule$/m);
+  assert.doesNotMatch(out, /^POD/m);
+  const odd = place.file('odd.yaml', `${cron}---\napiVersion: example.org/v1\nkind: Odd\nmetadata: {name: a}\n`);
+  await place.fails(
+    /apply Odd a: .* has no kind "Odd" in example.org\/v1; apply its CustomResourceDefinition first/,
+    'apply',
+    odd,
+  );
+  const deleted = await place.call('delete', '-f', odd);
+  assert.deepEqual([deleted.code, deleted.out], [1, 'cronjob default/nightly deleted\n']);
+  assert.match(deleted.err, /delete odd a: .* has no kind "Odd"/);
+  await place.ok('stop', '--delete');
+});
+
+test('a pod with an ephemeral volume gets a node with a Kubernetes API, which removes its claim with the pod', async () => {
+  const spec = '{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}';
+  const pod =
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: scratch}\nspec:\n  terminationGracePeriodSeconds: 0\n' +
+    `  volumes: [{name: data, ephemeral: {volumeClaimTemplate: {spec: ${spec}}}}]\n` +
+    `  containers: [{name: main, image: "${exampleImage}", command: [sh, -c, sleep 1000], volumeMounts: [{name: data, mountPath: /data}]}]\n`;
+  const { code, err } = await place.call('run', '--detach', place.file('scratch.yaml', pod));
+  assert.equal(code, 0, err);
+  assert.match(await place.ok('get', 'pvc'), /^scratch-data +Bound/m);
+  await place.ok('exec', 'scratch', '--', 'touch', '/data/file');
+  await place.ok('delete', 'scratch');
+  await place.until(async () => !/scratch-data/.test((await place.call('get', 'pvc')).out));
+  await place.until(() => readdirSync(place.path('root/volumes')).length === 0);
+  await place.ok('stop', '--delete');
+  assert.deepEqual(place.leftovers(), []);
 });

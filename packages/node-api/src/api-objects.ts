@@ -124,8 +124,11 @@ export class ApiObjects {
 
   async #plan(object: AnyObject): Promise<Plan> {
     const configuration = configurationOf(object);
-    const { namespaced, ...place } = await this.#resources.of(object);
     const { name } = object.metadata;
+    const { namespaced, ...place } = await this.#resources.of(object).catch((error: unknown) => {
+      if (errorCode(error) !== 'invalid_argument') throw error;
+      throw new PodwrightError('invalid_argument', `apply ${object.kind} ${name}: ${errorMessage(error)}`);
+    });
     const namespace = namespaced ? object.metadata.namespace || 'default' : '';
     const path = pathIn({ namespaced, ...place }, namespace, name);
     if (!namespaced) delete configuration.metadata.namespace;

@@ -18,12 +18,31 @@ export class ApiResources {
     const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
     const found = (await this.#resources(base, apiVersion)).find((one) => one.kind === kind && !one.name.includes('/'));
     if (found !== undefined) return { base, plural: found.name, namespaced: found.namespaced };
-    throw unknownKind(kind, apiVersion);
+    throw unknownKind(kind, apiVersion, await this.#advice(apiVersion));
   }
 
   /** Makes later calls read the documents again, because the API may have new kinds. */
   forget(): void {
     this.#read.clear();
+  }
+
+  /** Returns what a user can do about a kind that the API does not have. */
+  async #advice(apiVersion: string): Promise<string> {
+    const [group = '', version] = apiVersion.split('/');
+    if (version === undefined) return '';
+    const call: ApiCall = {
+      method: 'GET',
+      path: encodeURI(`/apis/${group}`),
+      what: `look up the versions of ${group}`,
+    };
+    try {
+      const { versions } = JSON.parse(await this.#api.text(call)) as { versions: { version: string }[] };
+      const names = versions.map((one) => one.version);
+      return names.includes(version) ? '' : `; it has the group in ${names.join(', ')}`;
+    } catch (error) {
+      if (isNotFound(error)) return '; apply its CustomResourceDefinition first';
+      throw error;
+    }
   }
 
   #resources(base: string, apiVersion: string): Promise<DiscoveredResource[]> {
@@ -45,10 +64,10 @@ export class ApiResources {
 
 type DiscoveredResource = { name: string; kind: string; namespaced: boolean };
 
-const unknownKind = (kind: string, apiVersion: string) =>
+const unknownKind = (kind: string, apiVersion: string, advice: string) =>
   new PodwrightError(
     'invalid_argument',
-    `the Kubernetes API of this node has no kind "${kind.slice(0, 60)}" in ${apiVersion.slice(0, 60)}`,
+    `the Kubernetes API of this node has no kind "${kind.slice(0, 60)}" in ${apiVersion.slice(0, 60)}${advice}`,
   );
 
 /** Returns the path of an object, or that of the collection if the name is empty. */

@@ -1,4 +1,5 @@
 /** Objects of any kind in the Kubernetes API of a node. Loaded late: only manifests with other kinds than those of a plain node need it. */
+import { errorCode, errorMessage } from '@podwright/base';
 import { ApiResources, inApplyOrder, isGround, pathIn } from '@podwright/node-api/resources';
 import { decodeAnything } from './answers.ts';
 import type { UnixHttp } from './unix-http.ts';
@@ -14,16 +15,26 @@ export type LocatedObject = ApiPlace & { path: string; isGround: boolean };
 
 /**
  * Returns the objects with their paths, in the order in which they are applied. Rejects with `invalid_argument` if the API does not have one
- * of their kinds.
+ * of their kinds, unless there is a list `missing`: it gets the messages.
  */
-export async function locate(http: UnixHttp, objects: readonly ApiPlace[]): Promise<LocatedObject[]> {
+export async function locate(
+  http: UnixHttp,
+  objects: readonly ApiPlace[],
+  missing?: string[],
+): Promise<LocatedObject[]> {
   const read = (path: string) => http.json({ method: 'GET', path }, decodeAnything);
   const resources = new ApiResources({ text: async ({ path }) => JSON.stringify(await read(path)) });
-  return Promise.all(
-    inApplyOrder(objects).map(async (object) => {
-      const resource = await resources.of(object);
+  const located = await Promise.all(
+    inApplyOrder(objects).map(async (object): Promise<LocatedObject[]> => {
+      const resource = await resources.of(object).catch((error: unknown) => {
+        if (missing === undefined || errorCode(error) !== 'invalid_argument') throw error;
+        missing.push(`delete ${object.kind.toLowerCase()} ${object.name}: ${errorMessage(error)}`);
+        return undefined;
+      });
+      if (resource === undefined) return [];
       const path = pathIn(resource, object.namespace, object.name);
-      return { ...object, namespace: resource.namespaced ? object.namespace : '', path, isGround: isGround(object) };
+      return [{ ...object, namespace: resource.namespaced ? object.namespace : '', path, isGround: isGround(object) }];
     }),
   );
+  return located.flat();
 }

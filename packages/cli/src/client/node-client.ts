@@ -164,8 +164,8 @@ export class NodeClient {
   }
 
   /** Finds the paths of objects in the node's Kubernetes API. */
-  async locate(objects: readonly ApiPlace[]): Promise<LocatedObject[]> {
-    return (await import('./api-path.ts')).locate(this.http, objects);
+  async locate(objects: readonly ApiPlace[], missing?: string[]): Promise<LocatedObject[]> {
+    return (await import('./api-path.ts')).locate(this.http, objects, missing);
   }
 
   /** Reads an object by its path in the node's Kubernetes API. */

@@ -25,13 +25,13 @@ export async function deletePods({ config }: CommandContext, words: string[], op
     return (await import('./delete-api-objects.ts')).deleteApiObjects(config.apiSocket, selection, options);
   const objects = await chosen(new ObjectClient(config.apiSocket), selection, options);
   const others: LocatedObject[] = [];
+  const removal = { gracePeriod, missing: [] as string[] };
   if (options.filename !== undefined) {
     const { readManifests } = await import('../manifests/read-manifests.ts');
     const manifests = await readManifests(options.filename, options, () => client.hasKubernetesApi());
     objects.push(...withClaims(manifests, options));
-    if (manifests.others.length > 0) others.push(...(await client.locate(manifests.others)).reverse());
+    if (manifests.others.length > 0) others.push(...(await client.locate(manifests.others, removal.missing)).reverse());
   }
-  const removal = { gracePeriod, missing: [] as string[] };
   // workloads first: they would replace their pods
   for (const object of others.filter(({ isGround }) => !isGround)) await remove(client, object, removal);
   // Delete pods first: the objects that they mount must exist until they have terminated.

@@ -53,6 +53,7 @@ export async function run(files: string[], options: RunOptions, context: Command
 async function runOnNode(manifests: Manifests, course: Course, context: CommandContext): Promise<number> {
   const { interrupts, options } = course;
   const { state } = context.config;
+  let isApplied = false;
   try {
     // try to apply first: if that fails, no node is running; checking for it up front would cost an extra call
     const applied = await apply(manifests, course).catch(async (error: unknown) => {
@@ -65,6 +66,7 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
       );
       return apply(manifests, course);
     });
+    isApplied = true;
     const leftovers = leftoverRecords(state);
     const { objects, adopted, startedNode } = adoptLeftovers(applied.objects, leftovers);
     if (startedNode) course.node = { ...course.node, started: true };
@@ -77,7 +79,8 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
     if (!options.detach) reportExisting(session.existing, uidsOfRuns(state));
     return await watchRun({ ...course, session });
   } finally {
-    await leaveNode(course);
+    // without pods, the node still has work: a CronJob waits for its time, a Service for the pods of another manifest
+    if (!(isApplied && options.detach && needsApi(manifests))) await leaveNode(course);
   }
 }
 

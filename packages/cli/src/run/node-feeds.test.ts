@@ -3,13 +3,16 @@ import { test } from 'node:test';
 import type { Event } from '@podwright/kube-api';
 import type { EventWatchEvent, ImageTransfer } from '@podwright/node-api';
 import type { NodeClient } from '../client/node-client.ts';
+import { HeldEvents } from './held-events.ts';
 import { showEvents } from './node-feeds.ts';
 import type { RunView } from './run-view.ts';
+
+type ShownOptions = { uid?: string; old?: Set<string>; atMs?: number; held?: HeldEvents };
 
 /** The lines shown for events with these reasons about the pod with this UID; the feed is for the pod `u`. */
 async function shown(
   reasons: string[],
-  { uid = 'u', old = new Set<string>(), atMs = Date.now() } = {},
+  { uid = 'u', old = new Set<string>(), atMs = Date.now(), held }: ShownOptions = {},
 ): Promise<{ shown: string[]; warnings: Map<string, string> }> {
   const lines: string[] = [];
   const lastTimestamp = `${new Date(atMs).toISOString().slice(0, 19)}Z`;
@@ -32,7 +35,7 @@ async function shown(
   } as unknown as RunView;
   const warnings = new Map<string, string>();
   const feed = { client, view, onTransfer: () => lines.push('progress'), signal: new AbortController().signal };
-  await showEvents({ ...feed, uids: () => new Set(['u']), old, warnings });
+  await showEvents({ ...feed, uids: () => new Set(['u']), held, old, warnings });
   return { shown: lines, warnings };
 }
 
@@ -62,4 +65,17 @@ test('earlier events of an existing pod are not shown as new', async () => {
 test('events that the state of a container repeats are not shown', async () => {
   const { shown: lines, warnings } = await shown(['Failed', 'BackOff']);
   assert.deepEqual([lines, [...warnings]], [[], []]);
+});
+
+test('an event that arrives before its pod is held until the pod is known', async () => {
+  const held = new HeldEvents();
+  const { shown: lines } = await shown(['FailedScheduling'], { uid: 'later', held });
+  assert.deepEqual([lines, held.take('u')], [[], []]);
+  assert.deepEqual(
+    held.take('later').map(({ reason }) => reason),
+    ['FailedScheduling'],
+  );
+  assert.deepEqual(held.take('later'), []);
+  await shown(['FailedScheduling'], { uid: 'later', held, atMs: Date.now() - 5000 });
+  assert.deepEqual(held.take('later'), [], 'events from before the run are of no use');
 });

@@ -1,7 +1,9 @@
 import { errorMessage } from '@podwright/base';
+import type { Event } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { isLostConnection, isNoNode } from '../client/unix-http.ts';
 import { printError } from '../output/terminal-text.ts';
+import type { HeldEvents } from './held-events.ts';
 import { firstLine } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
 
@@ -29,8 +31,8 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
 }
 
 /**
- * Shows the events of the objects with the UIDs, of which there may be more later; for pods in `old`, only new ones. Stores each pod's last warning in `warnings`, by UID. Image
- * transfers are not requested until an image is pulled, to spare the node that work while it is starting the pods.
+ * Shows the events of the objects with the UIDs, of which there may be more later; for pods in `old`, only new ones. Stores each pod's
+ * last warning in `warnings`, by UID. Image transfers are not requested until an image is pulled, to spare the node that work while it is starting the pods.
  */
 export async function showEvents(feed: EventFeed): Promise<void> {
   const { signal, uids, old } = feed;
@@ -57,8 +59,8 @@ type EventFeed = FeedOptions & {
   old: ReadonlySet<string>;
   warnings: Map<string, string>;
 } & {
-  /** Whether more objects may be added. */
-  followsMore?: boolean;
+  /** Takes events of other objects, if more objects may be added. */
+  held?: HeldEvents;
 };
 
 /** `shown` resolves once transfers are no longer shown; it is absent until an image is pulled. */
@@ -69,18 +71,26 @@ async function showConnection(
   feed: EventFeed,
   { known, sinceMs, transfers }: { known: ReadonlySet<string>; sinceMs: number; transfers: Transfers },
 ): Promise<void> {
-  const { client, view, signal, uids, warnings } = feed;
+  const { client, signal, uids, held } = feed;
   // a node may have thousands of events, so filter by UID on the server if there is only one pod
-  const [only, ...others] = feed.followsMore ? [] : uids();
+  const [only, ...others] = feed.held !== undefined ? [] : uids();
   for await (const { object } of client.watchEvents(signal, others.length > 0 ? undefined : only)) {
-    const { type, reason, message, involvedObject } = object;
-    if (!uids().has(involvedObject.uid)) continue;
-    const isNew = !known.has(involvedObject.uid) || Date.parse(object.lastTimestamp) >= wholeSecond(sinceMs);
-    if (reason === 'Pulling' && isNew) transfers.shown ??= showTransfers(feed);
-    if (REPEATED_BY_STATE.has(reason)) continue;
-    if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
-    if (isNew) view.event(object);
+    const { uid } = object.involvedObject;
+    const isRecent = Date.parse(object.lastTimestamp) >= wholeSecond(sinceMs);
+    if (uids().has(uid)) {
+      const isNew = !known.has(uid) || isRecent;
+      if (object.reason === 'Pulling' && isNew) transfers.shown ??= showTransfers(feed);
+      showEvent(object, feed, isNew);
+    } else if (isRecent) held?.hold(object);
   }
+}
+
+/** Shows an event if it is new, and keeps a warning. */
+export function showEvent(object: Event, { view, warnings }: Pick<EventFeed, 'view' | 'warnings'>, isNew = true): void {
+  const { type, reason, message, involvedObject } = object;
+  if (REPEATED_BY_STATE.has(reason)) return;
+  if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
+  if (isNew) view.event(object);
 }
 
 /** Event timestamps have a resolution of one second. */

@@ -74,6 +74,8 @@ export type ExplainOptions = {
   /** The podwright command line, including the global options that select this node. */
   program: string;
   warning: string | undefined;
+  /** Why a claim of the pod is not bound. */
+  claim?: string;
   keptBy: string | undefined;
   signal: AbortSignal;
   /** The terminal's width, used to wrap sentences. Commands are not wrapped, so that they can be copied. */
@@ -85,13 +87,14 @@ export type ExplainOptions = {
  * that show more. `keptBy` is a command that keeps the pod if this run would remove it. `warning` is the pod's last warning event.
  */
 export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
-  const { client, program, warning, keptBy, signal, width } = options;
+  const { client, program, warning, claim, keptBy, signal, width } = options;
   const { reason, containers, log } = troubleOf(pod);
   const lines = [styleText('red', escapeLine(`${podLabel(pod)}: ${reason}`), { stream: process.stderr })];
   for (const { name, state } of containers) lines.push(escapeLine(`  ${name}: ${state}`));
   const states = containers.map(({ state }) => state);
   const isShown = warning === undefined || repeats(warning, [reason, ...states]);
   if (log === undefined && !isShown) lines.push(escapeLine(`  ${warning}`));
+  if (claim !== undefined) lines.push(escapeLine(`  ${claim}`));
   const end = log === undefined ? [] : await failureLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
   const advice = adviceFor(pod, { warning, log: log && { ...log, lines: end } });

@@ -5,9 +5,10 @@ import type { NodeClient } from '../client/node-client.ts';
 import { NODE_ANSWER_TIMEOUT_MS } from '../limits.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { printError, printProse } from '../output/terminal-text.ts';
+import { claimWait } from './claim-wait.ts';
 import { Interrupted, type Interrupts, TimedOut } from './interrupt.ts';
 import { explainTrouble, isInTrouble } from './not-ready.ts';
-import { isEnded, isReady, isWell, lacksImage, lostContainers } from './pod-end.ts';
+import { isEnded, isWell, lacksImage, lostContainers } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
 import { objectNames } from './replacing.ts';
 import type { RunSession } from './run-session.ts';
@@ -41,6 +42,7 @@ export async function leaveRunning(course: WatchedCourse): Promise<Ending> {
   const pods = [...course.session.pods.values()];
   const troubled = pods.filter((pod) => hasFailed(pod) || lostContainers(pod).length > 0);
   await explain(course, troubled);
+  if (pods.length === 0) reportObjects(course.session);
   reportRunning(pods, course.program);
   const failed = troubled.length > 0 || course.session.deletedByOthers.length > 0;
   return { exitCode: failed ? 1 : 0, early: false, keep: true };
@@ -52,6 +54,13 @@ function reportRunning(pods: Pod[], program: string): void {
   const [run, stay] = staying.length === 1 ? ['keeps running', 'stays'] : ['keep running', 'stay'];
   const what = staying.every(isWell) ? run : stay; // a pod that was never ready may still be starting
   printProse(`${counted(staying.length, 'pod')} ${what}; see '${program} ps', also logs, exec, describe, delete, stop`);
+}
+
+/** Says what a run without pods has applied: a Service, or a CronJob before its first time. */
+function reportObjects({ workloads, objectCount }: RunSession): void {
+  for (const object of workloads.objects)
+    printProse(`${objectNames([object])}: ${workloads.stateOf(object.uid)?.progress}`);
+  if (workloads.objects.length === 0) printProse(`applied ${counted(objectCount, 'object')}; none of them makes pods`);
 }
 
 /** Ends a run after a timeout, a signal or an error. If the node has stopped, its pods cannot be removed. */
@@ -80,7 +89,7 @@ export async function endEarly(course: WatchedCourse, error: unknown): Promise<E
 
 function isLate(pod: Pod, { options, warnings }: WatchedCourse, error: TimedOut | NotStarted): boolean {
   if (error instanceof NotStarted) return failsToStart(pod, warnings.has(pod.metadata.uid));
-  return !(options.once ? isEnded(pod) : isReady(pod));
+  return !(options.once ? isEnded(pod) : isWell(pod));
 }
 
 function lateness(error: TimedOut | NotStarted, { once }: WatchOptions): string {
@@ -101,12 +110,18 @@ export function explainWorkloads({ session, warnings }: WatchedCourse): void {
 export async function explain(course: WatchedCourse, pods: Pod[]): Promise<void> {
   const { session, node, program, options, names, interrupts, warnings } = course;
   using signal = withTimeout(interrupts.again, NODE_ANSWER_TIMEOUT_MS, 'read the logs');
+  const events = pods.some(({ spec }) => !spec.nodeName) ? await node.client.events().catch(() => []) : [];
   for (const pod of pods) {
     const keeps = options.detach || !session.isMade(pod);
     const within = options.namespace === undefined ? '' : `-n ${options.namespace} `;
     const keptBy = keeps ? undefined : `run --detach ${within}${names.join(' ')}`;
     const warning = warnings.get(pod.metadata.uid);
     const width = terminalWidth(process.stderr);
-    console.error(await explainTrouble(pod, { client: node.client, program, warning, keptBy, signal, width }));
+    console.error(
+      await explainTrouble(pod, {
+        ...{ client: node.client, program, warning, keptBy, signal, width },
+        claim: claimWait(pod, events),
+      }),
+    );
   }
 }

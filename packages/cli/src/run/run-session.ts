@@ -63,6 +63,11 @@ export class RunSession {
     return [...uidsOf(this.#objects), ...this.#owners.keys()];
   }
 
+  /** Number of applied objects. */
+  get objectCount(): number {
+    return this.#objects.length;
+  }
+
   /** Workloads whose pods are not all available. */
   get incomplete(): { object: AppliedObject; progress: string; failure?: string }[] {
     return this.workloads.objects
@@ -193,7 +198,12 @@ export class RunSession {
   }
 
   #podsOf(workload: string): Pod[] {
-    return [...this.#owners].filter(([, owner]) => owner === workload).flatMap(([uid]) => this.pods.get(uid) ?? []);
+    const made = [...this.#owners]
+      .filter(([, owner]) => owner === workload)
+      .flatMap(([uid]) => this.pods.get(uid) ?? []);
+    // a pod of the manifest that the workload has adopted
+    const adopted = uidsOf(this.#objects).flatMap((uid) => this.pods.get(uid) ?? []);
+    return [...made, ...adopted.filter((pod) => controllerUid(pod) === workload)];
   }
 
   /** Waits until every pod has terminated, can never start, or was removed, and no workload makes any more. */
@@ -365,3 +375,6 @@ const podName = ({ metadata: { namespace, name } }: Pod) => ({ namespace, name }
 function uidsOf(objects: AppliedObject[]): string[] {
   return objects.flatMap(({ kind, uid }) => (kind === 'Pod' && uid !== undefined ? [uid] : []));
 }
+
+const controllerUid = ({ metadata }: Pod): string | undefined =>
+  metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;

@@ -4,10 +4,11 @@ import type { Pod } from '@podwright/kube-api';
 import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, START_PATIENCE_MS, STEADY_MS } from '../limits.ts';
 import { canRedraw, terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
+import { HeldEvents } from './held-events.ts';
 import { Interrupted, timeoutSignal } from './interrupt.ts';
 import { TerminalView } from './live-view.ts';
 import { LogFollower } from './log-follower.ts';
-import { showEvents } from './node-feeds.ts';
+import { showEvent, showEvents } from './node-feeds.ts';
 import { OrderedStates } from './ordered-states.ts';
 import { PlainView } from './plain-view.ts';
 import { isEnded, isReady, isWell } from './pod-end.ts';
@@ -84,8 +85,12 @@ async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' 
   const feed = { client: node.client, view, onTransfer: () => patience?.progress(), signal };
   const workloads = session.workloads.objects.map(({ uid }) => uid);
   const uids = () => new Set([...session.uids, ...workloads]);
-  const events = showEvents({ ...feed, uids, followsMore: workloads.length > 0, old: session.old, warnings });
-  using _states = session.onPod((pod) => states.show(pod));
+  const held = workloads.length > 0 ? new HeldEvents() : undefined;
+  const events = showEvents({ ...feed, uids, held, old: session.old, warnings });
+  using _states = session.onPod((pod) => {
+    states.show(pod);
+    for (const event of held?.take(pod.metadata.uid) ?? []) showEvent(event, { view, warnings });
+  });
   try {
     return await untilEnd(course);
   } catch (error) {
@@ -117,7 +122,7 @@ async function untilEnd(course: ShownCourse): Promise<Ending> {
   await session.settled(inTime, options.detach ? DETACHED_STEADY_MS : STEADY_MS);
   const pods = () => [...session.pods.values()];
   await states.caughtUp();
-  view.settle(podTable(pods(), session.tookMs, terminalWidth()));
+  view.settle(pods().length === 0 ? undefined : podTable(pods(), session.tookMs, terminalWidth()));
   view.note(pods().filter(isReady).flatMap(publishedPorts));
   view.note(session.idleWorkloads.map(({ object, progress }) => `${objectNames([object])}: ${progress}`));
   if (options.detach) return leaveRunning(course);

@@ -1,0 +1,28 @@
+import type { Event, Pod } from '@podwright/kube-api';
+import { firstLine } from './pod-rows.ts';
+
+/** Reasons of events that do not say why a claim is not bound. */
+const NO_REASON = new Set(['WaitForFirstConsumer', 'ProvisioningSucceeded']);
+
+/**
+ * Returns the last event of a claim for which a pod waits, such as `claim data: ExternalProvisioning: Waiting for …`. Undefined if the pod
+ * has a node. Pure.
+ */
+export function claimWait({ metadata, spec, status }: Pod, events: readonly Event[]): string | undefined {
+  if (spec.nodeName || status?.phase !== 'Pending') return undefined;
+  const names = (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim !== undefined) return [persistentVolumeClaim.claimName];
+    return ephemeral === undefined ? [] : [`${metadata.name}-${name}`];
+  });
+  const last = events
+    .filter(
+      ({ involvedObject: { kind, namespace, name }, reason }) =>
+        kind === 'PersistentVolumeClaim' &&
+        namespace === metadata.namespace &&
+        names.includes(name) &&
+        !NO_REASON.has(reason),
+    )
+    .sort((a, b) => Date.parse(a.lastTimestamp) - Date.parse(b.lastTimestamp))
+    .at(-1);
+  return last && `claim ${last.involvedObject.name}: ${last.reason}: ${firstLine(last.message)}`;
+}
