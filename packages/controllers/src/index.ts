@@ -19,6 +19,7 @@ export { replicaSetController, replicationController } from './replica-sets/repl
 export { resourceClaimController } from './resource-claims/resource-claim-controller.ts';
 export { type ControllersOptions, type RunningControllers, startControllers } from './start-controllers.ts';
 export { statefulSetController } from './stateful-sets/stateful-set-controller.ts';
+export { attachDetachController } from './volumes/attach-detach.ts';
 export { type DirectoryProvisionerOptions, directoryProvisioner } from './volumes/directory-provisioner.ts';
 export { ephemeralVolumeController } from './volumes/ephemeral-volumes.ts';
 export { volumeBinder } from './volumes/volume-binder.ts';

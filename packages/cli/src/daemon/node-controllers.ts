@@ -3,6 +3,7 @@ import type { ApiServer } from '@podwright/api-server';
 import type { Logger } from '@podwright/base';
 import {
   autoscalingController,
+  attachDetachController,
   type Controller,
   cronJobController,
   daemonSetController,
@@ -33,6 +34,7 @@ import { isListening } from './listening-ports.ts';
 import { volumeDirectories } from './volume-directories.ts';
 
 const CONTROLLERS: Record<string, Controller> = {
+  'persistentvolume-attach-detach': attachDetachController,
   cronjob: cronJobController,
   daemonset: daemonSetController,
   deployment: deploymentController,

@@ -26,6 +26,7 @@ export type Volume = KubeObject & {
     persistentVolumeReclaimPolicy?: string;
     nodeAffinity?: { required?: { nodeSelectorTerms: NodeSelectorTerm[] } };
     hostPath?: { path: string; type?: string };
+    csi?: { driver: string; volumeHandle: string };
   };
   status?: { phase?: string; message?: string; reason?: string };
 };
@@ -36,4 +37,14 @@ export type StorageClass = KubeObject & {
   provisioner: string;
   reclaimPolicy?: string;
   volumeBindingMode?: string;
+};
+
+/** storage.k8s.io/v1 CSIDriver, with the fields that controllers read. */
+export type CsiDriverObject = KubeObject & { metadata: { name: string }; spec: { attachRequired?: boolean } };
+
+/** storage.k8s.io/v1 VolumeAttachment. */
+export type Attachment = KubeObject & {
+  metadata: { name: string; uid?: string };
+  spec: { attacher: string; nodeName: string; source: { persistentVolumeName?: string } };
+  status?: { attached?: boolean; attachError?: { message?: string } };
 };

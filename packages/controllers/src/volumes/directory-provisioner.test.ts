@@ -86,3 +86,83 @@ test('a volume that is being deleted is released with its claim, so that nothing
     () => place.client.stored<Volume>(PERSISTENT_VOLUMES, { name: 'disk' })?.status?.phase === 'Released',
   );
 });
+
+/** A bound claim `data` with its directory. */
+async function openBound() {
+  const opened = open();
+  const { place, claim, put } = opened;
+  put('data', { 'volume.kubernetes.io/selected-node': 'n' });
+  await place.until(() => place.client.stored(STORAGE_CLASSES, { name: 'standard' }) !== undefined);
+  await place.until(() => claim('data')?.status?.phase === 'Bound');
+  const volume = () => place.client.stored<Volume>(PERSISTENT_VOLUMES, { name: 'pvc-uid-data' });
+  await place.until(() => volume()?.status?.phase === 'Bound');
+  const putVolume = (change: (volume: Volume) => Volume) => place.client.put(PERSISTENT_VOLUMES, change(volume()!));
+  return { ...opened, volume, putVolume };
+}
+
+test('a claim that asks for more gets a larger volume, and an event', async () => {
+  const { place, claim, volume } = await openBound();
+  await using _place = place;
+  const { spec, ...larger } = claim('data')!;
+  const resources = { requests: { storage: '3Gi' } };
+  place.client.put<Claim>(PERSISTENT_VOLUME_CLAIMS, { ...larger, spec: { ...spec, resources } });
+  await place.until(() => claim('data')?.status?.capacity?.storage === '3Gi');
+  assert.equal(volume()?.spec.capacity?.storage, '3Gi');
+  await place.until(() => place.events('VolumeResizeSuccessful').length === 1);
+});
+
+test('the directory of a volume that was deleted before its claim is removed with the claim', async () => {
+  const { place, directories, volume, putVolume } = await openBound();
+  await using _place = place;
+  putVolume(({ metadata, ...rest }) => ({
+    ...rest,
+    metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  }));
+  place.client.remove(PERSISTENT_VOLUME_CLAIMS, { namespace: 'shop', name: 'data' });
+  await place.until(() => directories.size === 0);
+  await place.until(() => (volume()?.metadata.finalizers ?? []).length === 0);
+});
+
+test('the directory of a volume that is retained stays, and nothing keeps the volume', async () => {
+  const { place, directories, volume, putVolume } = await openBound();
+  await using _place = place;
+  assert.deepEqual(volume()?.metadata.finalizers, ['podwright.dev/directory']);
+  putVolume(({ spec, ...rest }) => ({ ...rest, spec: { ...spec, persistentVolumeReclaimPolicy: 'Retain' } }));
+  await place.until(() => (volume()?.metadata.finalizers ?? []).length === 0);
+  place.client.remove(PERSISTENT_VOLUME_CLAIMS, { namespace: 'shop', name: 'data' });
+  await place.until(() => volume()?.status?.phase === 'Released');
+  assert.deepEqual([...directories], ['/volumes/pvc-uid-data']);
+});
+
+test('a claim for a block device is refused with an event', async () => {
+  const { place } = open();
+  await using _place = place;
+  await place.until(() => place.client.stored(STORAGE_CLASSES, { name: 'standard' }) !== undefined);
+  const metadata = {
+    ...{ namespace: 'shop', name: 'disk', uid: 'uid-disk' },
+    annotations: { 'volume.kubernetes.io/selected-node': 'n' },
+  };
+  const spec = { storageClassName: 'standard', accessModes: ['ReadWriteOnce'], volumeMode: 'Block' };
+  place.client.put<Claim>(PERSISTENT_VOLUME_CLAIMS, { metadata, spec });
+  await place.until(() => place.events('ProvisioningFailed').length > 0);
+  assert.match(place.events('ProvisioningFailed')[0] ?? '', /directories, which cannot have the volumeMode Block/);
+});
+
+test('a volume that has grown does not change the size of its bound claim: its file system may not have been resized', async () => {
+  const { place, claim } = open();
+  await using _place = place;
+  place.client.put<Claim>(PERSISTENT_VOLUME_CLAIMS, {
+    metadata: { namespace: 'shop', name: 'old', uid: 'old', annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } },
+    spec: { volumeName: 'disk', accessModes: ['ReadWriteOnce'] },
+    status: { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } },
+  });
+  place.client.put<Volume>(PERSISTENT_VOLUMES, {
+    metadata: { name: 'disk' },
+    spec: {
+      ...{ claimRef: { namespace: 'shop', name: 'old', uid: 'old' }, accessModes: ['ReadWriteMany'] },
+      capacity: { storage: '5Gi' },
+    },
+  });
+  await place.until(() => claim('old')?.status?.accessModes?.[0] === 'ReadWriteMany');
+  assert.deepEqual(claim('old')?.status?.capacity, { storage: '1Gi' });
+});

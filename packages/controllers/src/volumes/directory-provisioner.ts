@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { compareQuantities } from '@podwright/kube-api';
 import { isApiStatus, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
 import { placeOfText, placeText } from '../framework/object-place.ts';
@@ -7,10 +8,15 @@ import { WorkQueue } from '../framework/work-queue.ts';
 import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
 import { subjectOf } from '../pods/pod-writer.ts';
 import { PROVISIONER, SELECTED_NODE } from './decide-claim.ts';
+import {
+  DIRECTORY_FINALIZER,
+  DIRECTORY_PROVISIONER,
+  decideDirectory,
+  isDirectory,
+  PROVISIONED_BY,
+  wantedSize,
+} from './decide-directory.ts';
 
-/** The provisioner of volumes that are directories of the node. */
-export const DIRECTORY_PROVISIONER = 'podwright.dev/directory';
-const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 export type DirectoryProvisionerOptions = {
@@ -26,7 +32,7 @@ export type DirectoryProvisionerOptions = {
 
 /**
  * Makes a directory of the node for each claim of a StorageClass whose provisioner is `podwright.dev/directory`, and creates a default one if
- * there is no StorageClass at the first start. A directory has no size limit.
+ * there is no StorageClass at the first start. A directory has no size limit, so that a larger claim only gets a larger number.
  */
 export function directoryProvisioner(options: DirectoryProvisionerOptions): Controller {
   return async (parts) => {
@@ -54,6 +60,8 @@ export function directoryProvisioner(options: DirectoryProvisionerOptions): Cont
 class DirectoryProvisioner {
   readonly #parts: ControllerParts;
   readonly #options: DirectoryProvisionerOptions;
+  /** UIDs of the claims whose refusal has been reported. */
+  readonly #refused = new Set<string>();
 
   constructor(parts: ControllerParts, options: DirectoryProvisionerOptions) {
     this.#parts = parts;
@@ -62,7 +70,7 @@ class DirectoryProvisioner {
 
   sync(key: string): Promise<void> {
     if (key === '') return this.#ensureDefaultClass();
-    return key.startsWith('/') ? this.#reclaim(key.slice(1)) : this.#provision(key);
+    return key.startsWith('/') ? this.#syncVolume(key.slice(1)) : this.#syncClaim(key);
   }
 
   async #ensureDefaultClass(): Promise<void> {
@@ -73,31 +81,46 @@ class DirectoryProvisioner {
       kind: 'StorageClass',
       metadata: { name: 'standard', annotations: { [DEFAULT_CLASS]: 'true' } },
       ...{ provisioner: DIRECTORY_PROVISIONER, reclaimPolicy: 'Delete', volumeBindingMode: 'WaitForFirstConsumer' },
+      allowVolumeExpansion: true,
     };
     await client.create(STORAGE_CLASSES, standard, { signal }).catch((error: unknown) => {
       if (!isApiStatus(error, 'AlreadyExists')) throw error;
     });
   }
 
-  async #provision(key: string): Promise<void> {
-    const { client, objects, events, signal } = this.#parts;
-    const { directory, nodeName, create } = this.#options;
+  async #syncClaim(key: string): Promise<void> {
+    const { objects } = this.#parts;
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get(placeOfText(key));
-    if (claim === undefined || !this.#isToProvision(claim)) return;
+    if (claim === undefined) return;
+    if (this.#isToProvision(claim)) return this.#provision(claim);
+    const volume = objects.of<Volume>(PERSISTENT_VOLUMES).get({ name: claim.spec.volumeName ?? '' });
+    const size = wantedSize(claim);
+    if (size !== undefined && volume !== undefined && isDirectory(volume)) await this.#expand(claim, volume, size);
+  }
+
+  async #provision(claim: Claim): Promise<void> {
+    const { client, objects, signal } = this.#parts;
+    const { directory, nodeName, create } = this.#options;
     const { namespace, name, uid } = claim.metadata;
     const { storageClassName = '', accessModes = [], resources } = claim.spec;
     const storageClass = objects.of<StorageClass>(STORAGE_CLASSES).get({ name: storageClassName });
-    if (storageClass === undefined || claim.spec.volumeMode === 'Block') return;
+    if (storageClass === undefined) return;
+    if (claim.spec.volumeMode === 'Block') return this.#refuseBlock(claim);
+    const reclaimPolicy = storageClass.reclaimPolicy ?? 'Delete';
     const path = join(directory, `pvc-${uid}`);
     await create(path);
     const hostname = { key: 'kubernetes.io/hostname', operator: 'In', values: [nodeName] };
     const volume = {
       apiVersion: 'v1',
       kind: 'PersistentVolume',
-      metadata: { name: `pvc-${uid}`, annotations: { [PROVISIONED_BY]: DIRECTORY_PROVISIONER } },
+      metadata: {
+        name: `pvc-${uid}`,
+        annotations: { [PROVISIONED_BY]: DIRECTORY_PROVISIONER },
+        ...(reclaimPolicy === 'Delete' && { finalizers: [DIRECTORY_FINALIZER] }),
+      },
       spec: {
         ...{ accessModes, storageClassName, capacity: { storage: resources?.requests?.storage ?? '0' } },
-        persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+        persistentVolumeReclaimPolicy: reclaimPolicy,
         claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
         hostPath: { path, type: 'Directory' },
         nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [hostname] }] } },
@@ -109,13 +132,43 @@ class DirectoryProvisioner {
     });
     if (created === undefined) return;
     objects.of<Volume>(PERSISTENT_VOLUMES).written(created);
-    const message = `Successfully provisioned volume pvc-${uid}`;
-    events(DIRECTORY_PROVISIONER).event(
-      subjectOf(PERSISTENT_VOLUME_CLAIMS, claim),
-      'Normal',
-      'ProvisioningSucceeded',
-      message,
-    );
+    this.#say(claim, 'ProvisioningSucceeded', `Successfully provisioned volume pvc-${uid}`);
+  }
+
+  #refuseBlock(claim: Claim): void {
+    if (this.#refused.has(claim.metadata.uid)) return;
+    this.#refused.add(claim.metadata.uid);
+    const why = 'its volumes are directories, which cannot have the volumeMode Block';
+    const { storageClassName } = claim.spec;
+    const message = `failed to provision volume with StorageClass "${storageClassName}": ${why}`;
+    this.#say(claim, 'ProvisioningFailed', message);
+  }
+
+  /** Writes the volume first: a claim never has more than its volume. */
+  async #expand(claim: Claim, volume: Volume, storage: string): Promise<void> {
+    const { client, objects, signal } = this.#parts;
+    const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
+    const claims = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS);
+    const { name, uid: volumeUid } = volume.metadata;
+    if (compareQuantities(volume.spec.capacity?.storage ?? '0', storage) < 0) {
+      const body = { metadata: { uid: volumeUid }, spec: { capacity: { storage } } };
+      volumes.written(await client.patch<Volume>(PERSISTENT_VOLUMES, { name }, { type: 'merge', body }, { signal }));
+    }
+    const { namespace, name: claimName, uid } = claim.metadata;
+    const patch = {
+      type: 'merge' as const,
+      body: { metadata: { uid }, status: { capacity: { storage } } },
+      subresource: 'status',
+    };
+    const place = { namespace, name: claimName };
+    claims.written(await client.patch<Claim>(PERSISTENT_VOLUME_CLAIMS, place, patch, { signal }));
+    this.#say(claim, 'VolumeResizeSuccessful', 'Resize volume succeeded');
+  }
+
+  #say(claim: Claim, reason: string, message: string): void {
+    const type = reason === 'ProvisioningFailed' ? 'Warning' : 'Normal';
+    const subject = subjectOf(PERSISTENT_VOLUME_CLAIMS, claim);
+    this.#parts.events(DIRECTORY_PROVISIONER).event(subject, type, reason, message);
   }
 
   #isToProvision({ metadata, spec }: Claim): boolean {
@@ -129,29 +182,37 @@ class DirectoryProvisioner {
     );
   }
 
-  /** Removes the files of a volume that no claim has any longer, and then the volume. */
-  async #reclaim(name: string): Promise<void> {
+  async #syncVolume(name: string): Promise<void> {
     const { client, objects, signal } = this.#parts;
-    const volume = objects.of<Volume>(PERSISTENT_VOLUMES).get({ name });
-    if (volume === undefined || !this.#isToReclaim(volume)) return;
-    // the path of the volume is not used: clients may have changed it
-    await this.#options.remove(join(this.#options.directory, name));
-    const { uid = '' } = volume.metadata;
-    await client
-      .delete(PERSISTENT_VOLUMES, { name }, { preconditions: { uid } }, { signal })
-      .catch((error: unknown) => {
-        if (!isApiStatus(error, 404)) throw error;
-      });
-    objects.of<Volume>(PERSISTENT_VOLUMES).deleting({ name }, uid);
+    const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
+    const volume = volumes.get({ name });
+    if (volume === undefined || !isDirectory(volume)) return;
+    const { finalizers, isReclaimed } = decideDirectory(volume);
+    if (isReclaimed) return this.#reclaim(volume);
+    if (finalizers === undefined) return;
+    const { resourceVersion } = volume.metadata;
+    const body = { metadata: { resourceVersion, finalizers } };
+    volumes.written(await client.patch<Volume>(PERSISTENT_VOLUMES, { name }, { type: 'merge', body }, { signal }));
   }
 
-  #isToReclaim({ metadata, spec, status }: Volume): boolean {
-    return (
-      metadata.annotations?.[PROVISIONED_BY] === DIRECTORY_PROVISIONER &&
-      metadata.deletionTimestamp === undefined &&
-      metadata.name === `pvc-${spec.claimRef?.uid}` &&
-      spec.persistentVolumeReclaimPolicy === 'Delete' &&
-      status?.phase === 'Released'
-    );
+  /** Removes the files of a volume that no claim has any longer, and then the volume. */
+  async #reclaim({ metadata }: Volume): Promise<void> {
+    const { client, objects, signal } = this.#parts;
+    const { name, uid = '' } = metadata;
+    await this.#options.remove(join(this.#options.directory, name));
+    const unlessAbsent = (error: unknown) => {
+      if (!isApiStatus(error, 404)) throw error;
+      return undefined;
+    };
+    if (metadata.deletionTimestamp === undefined)
+      await client.delete(PERSISTENT_VOLUMES, { name }, { preconditions: { uid } }, { signal }).catch(unlessAbsent);
+    const present = await client.get<Volume>(PERSISTENT_VOLUMES, { name }, { signal }).catch(unlessAbsent);
+    const { finalizers = [], resourceVersion } = present?.metadata ?? {};
+    if (present?.metadata.uid === uid && finalizers.includes(DIRECTORY_FINALIZER)) {
+      const others = finalizers.filter((one) => one !== DIRECTORY_FINALIZER);
+      const body = { metadata: { uid, resourceVersion, finalizers: others } };
+      await client.patch<Volume>(PERSISTENT_VOLUMES, { name }, { type: 'merge', body }, { signal }).catch(unlessAbsent);
+    }
+    objects.of<Volume>(PERSISTENT_VOLUMES).deleting({ name }, uid);
   }
 }

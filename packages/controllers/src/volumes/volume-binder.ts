@@ -113,7 +113,9 @@ class VolumeBinder {
       bound = await this.#patchClaim(claim, { type: 'merge', body });
     }
     const { accessModes = [], capacity = {} } = volume.spec;
-    await this.#setStatus(bound, { phase: 'Bound', accessModes, capacity });
+    // a later difference is on purpose: the file system of a larger volume may not have been resized yet
+    const isNew = claim.status?.phase !== 'Bound';
+    await this.#setStatus(bound, { phase: 'Bound', accessModes, capacity: isNew ? capacity : bound.status?.capacity });
     this.#reported.delete(uid);
   }
 

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node, Pod } from '@podwright/kube-api';
+import { NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, VOLUME_ATTACHMENTS } from '@podwright/kube-client';
+import type { Attachment, Claim, Volume } from '../objects/storage.ts';
+import { TestPlace } from '../test-place.fixture.ts';
+import { attachDetachController } from './attach-detach.ts';
+import { attachmentName, uniqueVolumeName } from './attachment-names.ts';
+
+const DISK = { driver: 'disk.example.com', handle: 'h1' };
+const NAME = attachmentName(DISK, 'n');
+
+/** A bound claim, its pod on the node `n`, and the controller. `attacher` does what the driver's side-car does. */
+function open() {
+  const place = new TestPlace(attachDetachController);
+  const { client } = place;
+  const annotations = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' };
+  const putNode = (volumesInUse: string[]) =>
+    client.put<Node>(NODES, { metadata: { name: 'n', uid: 'n', annotations }, status: { volumesInUse } } as Node);
+  putNode([]);
+  client.put<Claim>(PERSISTENT_VOLUME_CLAIMS, {
+    metadata: { namespace: 'shop', name: 'data', uid: 'c' },
+    spec: { volumeName: 'pv' },
+  });
+  client.put<Volume>(PERSISTENT_VOLUMES, {
+    metadata: { name: 'pv' },
+    spec: {
+      csi: { driver: DISK.driver, volumeHandle: DISK.handle },
+      accessModes: ['ReadWriteOnce'],
+      claimRef: { uid: 'c' },
+    },
+  });
+  client.put<Pod>(PODS, {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'shop', name: 'web', uid: 'p' } },
+    spec: { nodeName: 'n', containers: [], volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'data' } }] },
+  });
+  const attachment = () => client.stored<Attachment>(VOLUME_ATTACHMENTS, { name: NAME });
+  const attacher = (status: NonNullable<Attachment['status']>) =>
+    client.put<Attachment>(VOLUME_ATTACHMENTS, { ...attachment()!, status });
+  const listed = () => client.stored<Node>(NODES, { name: 'n' })?.status?.volumesAttached?.map(({ name }) => name);
+  return { place, client, putNode, attachment, attacher, listed };
+}
+
+test('a volume is attached for a pod, listed in the status of its node, and detached after the pod', async () => {
+  const { place, client, putNode, attachment, attacher, listed } = open();
+  await using _place = place;
+  await place.until(() => attachment() !== undefined);
+  assert.deepEqual(attachment()?.spec, {
+    attacher: 'disk.example.com',
+    nodeName: 'n',
+    source: { persistentVolumeName: 'pv' },
+  });
+  attacher({ attached: false, attachError: { message: 'rpc error: no such disk' } });
+  await place.until(() => place.events('FailedAttachVolume').length === 1);
+  assert.deepEqual(place.events('FailedAttachVolume'), [
+    'AttachVolume.Attach failed for volume "pv" : rpc error: no such disk',
+  ]);
+  attacher({ attached: true });
+  await place.until(() => listed()?.length === 1);
+  assert.deepEqual(listed(), [uniqueVolumeName(DISK)]);
+  await place.until(() => place.events('SuccessfulAttachVolume').length === 1);
+  putNode([uniqueVolumeName(DISK)]);
+  client.remove(PODS, { namespace: 'shop', name: 'web' });
+  await place.until(() => client.stored(PODS, { namespace: 'shop', name: 'web' }) === undefined);
+  assert.notEqual(attachment(), undefined);
+  putNode([]);
+  await place.until(() => attachment() === undefined);
+  assert.deepEqual(listed() ?? [], []);
+});

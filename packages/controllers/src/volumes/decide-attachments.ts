@@ -1,0 +1,142 @@
+/** Which CSI volumes are attached to which nodes (upstream: pkg/controller/volume/attachdetach). Pure. */
+import type { Node, Pod } from '@podwright/kube-api';
+import type { Attachment, Claim, Volume } from '../objects/storage.ts';
+import { type AttachableVolume, attachmentName, namedVolume, uniqueVolumeName } from './attachment-names.ts';
+
+/** A node whose kubelet leaves attaching to a controller. */
+const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach';
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+/** How long a volume may stay in use on a node that is not ready (upstream's `maxWaitForUnmountDuration`). */
+export const FORCE_DETACH_MS = 360_000;
+const EXCLUSIVE = ['ReadWriteOnce', 'ReadWriteOncePod'];
+
+export type AttachmentState = {
+  pods: readonly Pod[];
+  nodes: readonly Node[];
+  attachments: readonly Attachment[];
+  claim: (namespace: string, name: string) => Claim | undefined;
+  volume: (name: string) => Volume | undefined;
+  /** Whether volumes of a driver are attached before they are mounted. */
+  isAttachable: (driver: string) => boolean;
+  /** How long no pod has needed the attachment of this name, in milliseconds. */
+  unneededMs: (attachment: string) => number;
+};
+
+/** A volume that pods of a node need. */
+export type NeededVolume = AttachableVolume & { volume: Volume; node: string; pods: Pod[] };
+
+export type AttachmentPlan = {
+  /** The needed volumes by the names of their attachments. */
+  needed: Map<string, NeededVolume>;
+  attach: { name: string; needed: NeededVolume }[];
+  /** Needed volumes that only one node may have at a time, and another one has. */
+  blocked: { needed: NeededVolume; pods: Pod[] }[];
+  /** Attachments to remove: first from the node's status, then from the API. */
+  detach: Attachment[];
+  /** Attachments that no pod needs, which stay while their volumes are in use. */
+  unneeded: Attachment[];
+};
+
+export function planAttachments(state: AttachmentState): AttachmentPlan {
+  const needed = neededVolumes(state);
+  const plan: AttachmentPlan = { needed, attach: [], blocked: [], detach: [], unneeded: [] };
+  for (const attachment of state.attachments) {
+    if (needed.has(attachment.metadata.name) || !isOwn(attachment)) continue;
+    plan.unneeded.push(attachment);
+    if (attachment.metadata.deletionTimestamp === undefined && mayDetach(attachment, state))
+      plan.detach.push(attachment);
+  }
+  const present = new Set(state.attachments.map(({ metadata }) => metadata.name));
+  for (const [name, volume] of needed) {
+    if (present.has(name)) continue;
+    const others = isExclusive(volume.volume) ? otherNodes(volume, state) : [];
+    if (others.length === 0) plan.attach.push({ name, needed: volume });
+    else plan.blocked.push({ needed: volume, pods: [...needed.values()].flatMap((one) => usersOf(one, volume)) });
+  }
+  return plan;
+}
+
+/** Returns the volumes for a node's `status.volumesAttached`: those that are safe to mount. */
+export function volumesAttached(node: string, { needed, detach }: AttachmentPlan, state: AttachmentState): string[] {
+  const names = state.attachments.flatMap((attachment) => {
+    const { metadata, spec, status } = attachment;
+    const isSafe = status?.attached === true && metadata.deletionTimestamp === undefined;
+    if (spec.nodeName !== node || !isSafe || detach.includes(attachment)) return [];
+    const volume = needed.get(metadata.name) ?? attachableOf(state.volume(spec.source.persistentVolumeName ?? ''));
+    return volume === undefined ? [] : [uniqueVolumeName(volume)];
+  });
+  return names.sort();
+}
+
+function neededVolumes(state: AttachmentState): Map<string, NeededVolume> {
+  const managed = new Set(
+    state.nodes
+      .filter(({ metadata }) => metadata.annotations?.[MANAGED] === 'true')
+      .map(({ metadata }) => metadata.name),
+  );
+  const needed = new Map<string, NeededVolume>();
+  for (const pod of state.pods) {
+    const { nodeName: node = '' } = pod.spec;
+    if (!managed.has(node) || hasEnded(pod)) continue;
+    for (const volume of volumesOf(pod, state)) {
+      const attachable = attachableOf(volume);
+      if (attachable === undefined || !state.isAttachable(attachable.driver)) continue;
+      const name = attachmentName(attachable, node);
+      const known = needed.get(name) ?? { ...attachable, volume, node, pods: [] };
+      known.pods.push(pod);
+      needed.set(name, known);
+    }
+  }
+  return needed;
+}
+
+/** Returns the bound volumes of a pod's claims. */
+function volumesOf({ metadata: { namespace, name: podName }, spec }: Pod, state: AttachmentState): Volume[] {
+  return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    const own = ephemeral === undefined ? undefined : `${podName}-${name}`;
+    const claimName = persistentVolumeClaim?.claimName ?? own;
+    const claim = claimName === undefined ? undefined : state.claim(namespace, claimName);
+    const volume = state.volume(claim?.spec.volumeName ?? '');
+    return volume !== undefined && volume.spec.claimRef?.uid === claim?.metadata.uid ? [volume] : [];
+  });
+}
+
+function attachableOf(volume: Volume | undefined): AttachableVolume | undefined {
+  const csi = volume?.spec.csi;
+  return csi && { driver: csi.driver, handle: csi.volumeHandle };
+}
+
+/** Whether no container of the pod will use its volumes any longer. */
+function hasEnded({ metadata, status }: Pod): boolean {
+  if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return true;
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return metadata.deletionTimestamp !== undefined && statuses.every(({ state }) => state.running === undefined);
+}
+
+/** Whether the attachment has the form that this controller gives to its own. */
+const isOwn = ({ metadata, spec }: Attachment): boolean =>
+  spec.source.persistentVolumeName !== undefined && /^csi-[\da-f]{64}$/.test(metadata.name);
+
+function mayDetach({ metadata, spec }: Attachment, { nodes, unneededMs }: AttachmentState): boolean {
+  const node = nodes.find((one) => one.metadata.name === spec.nodeName);
+  if (node === undefined || node.spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE)) return true;
+  const isInUse = (node.status?.volumesInUse ?? []).some((name) => {
+    const volume = namedVolume(name);
+    return volume !== undefined && attachmentName(volume, spec.nodeName) === metadata.name;
+  });
+  const isReady = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  return !isInUse || (!isReady && unneededMs(metadata.name) > FORCE_DETACH_MS);
+}
+
+function isExclusive({ spec: { accessModes = [] } }: Volume): boolean {
+  return accessModes.length > 0 && accessModes.every((mode) => EXCLUSIVE.includes(mode));
+}
+
+/** Returns the nodes that have the volume, other than the one that needs it. */
+const otherNodes = ({ volume, node }: NeededVolume, { attachments }: AttachmentState): string[] =>
+  attachments
+    .filter(({ spec }) => spec.source.persistentVolumeName === volume.metadata.name && spec.nodeName !== node)
+    .map(({ spec }) => spec.nodeName);
+
+const usersOf = (one: NeededVolume, { volume, node }: NeededVolume): Pod[] =>
+  one.node !== node && one.volume.metadata.name === volume.metadata.name ? one.pods : [];
