@@ -37,6 +37,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     exchange: [],
     methods: ['exchange'],
     recording: ['exchange', 'methods'],
+    replay: ['exchange', 'methods', 'recording'],
     script: ['exchange', 'methods'],
   },
   streaming: {

@@ -8,7 +8,9 @@ import { runtimeBackend } from './exchange/runtime-backend.ts';
 import { MAX_HELD_BYTES } from './limits.ts';
 import { CallFacts } from './methods/call-facts.ts';
 import { criMethods } from './methods/cri-methods.ts';
+import type { Recording } from './recording/read-recording.ts';
 import { Recorder, RecordingFile } from './recording/recorder.ts';
+import { ReplayBackend } from './replay/replay-backend.ts';
 import { seededRandom } from './script/random.ts';
 import type { Script } from './script/script.ts';
 import { RunningScript } from './script/scripted-backend.ts';
@@ -16,8 +18,8 @@ import { RunningScript } from './script/scripted-backend.ts';
 export type CriProxyOptions = {
   /** Path of the socket for kubelets and other clients. Only root may open it. */
   socket: string;
-  /** The runtime. */
-  to: Endpoint;
+  /** The runtime: one that runs, or a recorded one. */
+  to: Endpoint | Recording;
   logger: Logger;
   /** Shows calls, a line each. */
   display?: DisplayOptions & { write(line: string): void };
@@ -51,7 +53,9 @@ export async function startCriProxy(options: CriProxyOptions): Promise<CriProxy>
   const watch = new CallWatch(observers.length === 0 && options.script === undefined ? [] : [facts, ...observers]);
   const [requests, answers] = [new ByteBudget(MAX_HELD_BYTES), new ByteBudget(MAX_HELD_BYTES)];
   const kindOf = (path: string) => facts.methods.get(path)?.kind;
+  const replay = 'calls' in to ? new ReplayBackend(to, facts.methods) : undefined;
   const connect = (): { backend: Backend; close(): void } => {
+    if ('calls' in to) return { backend: replay!.answer, close: () => undefined };
     const connection = new RawConnection(to);
     return { backend: runtimeBackend(connection), close: () => connection.close() };
   };

@@ -1,5 +1,6 @@
 export { type CriProxy, type CriProxyOptions, startCriProxy } from './cri-proxy.ts';
 export { boundedOutput } from './display/bounded-output.ts';
 export type { DisplayOptions } from './display/call-display.ts';
-export { criMethodNames } from './methods/cri-methods.ts';
+export { criMethodNames, criMethods } from './methods/cri-methods.ts';
+export { type Recording, readRecording } from './recording/read-recording.ts';
 export { parseScript } from './script/parse-script.ts';

@@ -14,6 +14,8 @@ Examples:
   podwright cri-proxy … --method 'Run*' --pod kube-system/* -o json | jq .durationMs
                                              some of them, as JSON
   podwright cri-proxy … --record calls.jsonl also write all calls to a file
+  podwright cri-proxy --listen unix:///run/p.sock --replay calls.jsonl
+                                             the recorded runtime, for a kubelet without one
   podwright cri-proxy … --script slow.yaml   with these lines in slow.yaml, the first sandbox of
                                              each pod called web takes three minutes:
     rules:
@@ -27,9 +29,10 @@ const list = (value: string, before: string[] = []): string[] => [...before, ...
 export function addCriProxy(program: Command, action: Action): void {
   program
     .command('cri-proxy')
-    .description('shows, records and disturbs the calls between a kubelet and its runtime')
+    .description('shows, records, replays and disturbs the calls between a kubelet and its runtime')
     .requiredOption('--listen <socket>', 'socket for the kubelet: unix:///path')
-    .requiredOption('--to <socket>', 'socket of the runtime')
+    .option('--to <socket>', 'socket of the runtime')
+    .option('--replay <file>', 'instead of --to: a recording, which answers as its runtime did')
     .option('--method <name>', 'show only these methods, such as RunPodSandbox or List*', list)
     .option('--pod <pod>', 'show only calls for these pods: NAME or NAMESPACE/NAME, with *', gathered)
     .option('--bodies', 'with -o json: requests and answers, too')

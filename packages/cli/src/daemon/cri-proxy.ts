@@ -1,13 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { createLogger, DAEMON_UMASK, wrapError } from '@podwright/base';
-import { boundedOutput, type CriProxyOptions, criMethodNames, parseScript, startCriProxy } from '@podwright/cri-proxy';
+import { createLogger, DAEMON_UMASK, PodwrightError, wrapError } from '@podwright/base';
+import {
+  boundedOutput,
+  type CriProxyOptions,
+  criMethodNames,
+  criMethods,
+  parseScript,
+  type Recording,
+  readRecording,
+  startCriProxy,
+} from '@podwright/cri-proxy';
 import { parseEndpoint } from '@podwright/grpc';
 import { onStopSignal } from './stop-signals.ts';
 
 /** Options of `podwright cri-proxy`. */
 export type CriProxyFlags = {
   listen: string;
-  to: string;
+  to?: string;
+  replay?: string;
   method?: string[];
   pod?: string[];
   bodies?: boolean;
@@ -17,8 +27,16 @@ export type CriProxyFlags = {
   output: 'table' | 'json' | 'none';
 };
 
-/** `podwright cri-proxy`: passes calls to a runtime until a signal stops it. Exit code: 1 if the recording is not whole. */
+async function readReplay(file: string): Promise<Recording> {
+  const recording = await readRecording(file, criMethods());
+  for (const warning of recording.warnings) process.stderr.write(`${file}: ${warning}\n`);
+  return recording;
+}
+
+/** `podwright cri-proxy`: passes calls to a runtime, or answers them from a recording, until a signal stops it. Exit code: 1 if the recording is not whole. */
 export async function runCriProxy(flags: CriProxyFlags): Promise<number> {
+  if ((flags.to === undefined) === (flags.replay === undefined))
+    throw new PodwrightError('invalid_argument', 'cri-proxy: either --to or --replay is needed');
   const { output: format, bodies = false, method: methods = [], pod: pods = [] } = flags;
   const script = flags.script === undefined ? undefined : readScript(flags.script, flags.seed);
   process.umask(DAEMON_UMASK);
@@ -27,7 +45,7 @@ export async function runCriProxy(flags: CriProxyFlags): Promise<number> {
   onStopSignal(logger, () => stopped.resolve());
   const proxy = await startCriProxy({
     socket: flags.listen,
-    to: parseEndpoint(flags.to),
+    to: flags.replay === undefined ? parseEndpoint(flags.to!) : await readReplay(flags.replay),
     logger,
     record: flags.record,
     script,

@@ -1,0 +1,168 @@
+import { createReadStream, statSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { type DescMessage, fromBinary, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf';
+import { errorMessage, isRecord, PodwrightError, wrapError } from '@podwright/base';
+import type { HeaderField } from '@podwright/grpc';
+import type { CriMethod } from '../methods/cri-methods.ts';
+import { RECORDING_FORMAT, RECORDING_VERSION } from './format.ts';
+
+/** Maximum size of a recording that is read, because it is kept in memory. */
+const MAX_BYTES = 1 << 30;
+
+/** A recorded call of a known method. Times are in ms since 1970. */
+export type RecordedCall = {
+  method: CriMethod;
+  atMs: number;
+  /** `Infinity` for a stream that had not ended. */
+  endMs: number;
+  request: Message;
+  answers: { atMs: number; message: Message }[];
+  /** Set if the call failed; `trailers` are its details. */
+  status?: { code: number; message: string };
+  trailers?: HeaderField[];
+};
+
+export type Recording = {
+  startedAtMs: number;
+  calls: RecordedCall[];
+  /** What was left out, for people. */
+  warnings: string[];
+};
+
+type Line = Record<string, unknown>;
+
+/**
+ * Reads a recording. Throws `invalid_argument`, with the line, for a file that is not a recording, or one of another version, or a broken
+ * line in its middle. A last line that is cut, as after a crash or a full disk, is left out with a warning, as are unknown methods.
+ */
+export async function readRecording(file: string, methods: ReadonlyMap<string, CriMethod>): Promise<Recording> {
+  const reader = new RecordingReader(file, methods);
+  try {
+    const { size } = statSync(file);
+    if (size > MAX_BYTES)
+      throw new PodwrightError('resource_exhausted', `it has ${size} bytes, more than ${MAX_BYTES}`);
+    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
+      reader.add(line);
+  } catch (error) {
+    if (error instanceof RecordingProblem) throw error;
+    throw wrapError(`read the recording ${file}`, error);
+  }
+  return reader.end();
+}
+
+class RecordingProblem extends PodwrightError {}
+
+class RecordingReader {
+  readonly #file: string;
+  readonly #methods: ReadonlyMap<string, CriMethod>;
+  readonly #calls: RecordedCall[] = [];
+  readonly #streams = new Map<unknown, RecordedCall>();
+  readonly #unknown = new Map<string, number>();
+  #startedAtMs: number | undefined;
+  #line = 0;
+  /** A line that could not be read, if it is the last one so far. */
+  #broken: RecordingProblem | undefined;
+
+  constructor(file: string, methods: ReadonlyMap<string, CriMethod>) {
+    this.#file = file;
+    this.#methods = methods;
+  }
+
+  add(text: string): void {
+    if (this.#broken !== undefined) throw this.#broken;
+    this.#line++;
+    if (text.trim() === '') return;
+    let line: unknown;
+    try {
+      line = JSON.parse(text);
+    } catch (error) {
+      if (this.#startedAtMs === undefined) throw this.#problem('this is not a recording of the CRI');
+      this.#broken = this.#problem(errorMessage(error));
+      return;
+    }
+    if (!isRecord(line)) throw this.#problem('this line is no JSON object');
+    if (this.#startedAtMs === undefined) this.#readHeader(line);
+    else this.#readLine(line);
+  }
+
+  end(): Recording {
+    if (this.#startedAtMs === undefined) throw this.#problem('this is not a recording of the CRI');
+    const warnings = [...this.#unknown].map(
+      ([path, count]) => `${count} calls of the unknown method ${path} are left out`,
+    );
+    if (this.#broken !== undefined) warnings.push(`the recording is cut: line ${this.#line} is not whole`);
+    return { startedAtMs: this.#startedAtMs, calls: this.#calls.sort((a, b) => a.atMs - b.atMs), warnings };
+  }
+
+  #readHeader(line: Line): void {
+    if (line.recording !== RECORDING_FORMAT) throw this.#problem('this is not a recording of the CRI');
+    if (line.version !== RECORDING_VERSION)
+      throw this.#problem(`the recording has version ${line.version}; this program reads version ${RECORDING_VERSION}`);
+    this.#startedAtMs = this.#time(line, 'startedAt');
+  }
+
+  #readLine(line: Line): void {
+    const atMs = this.#time(line, 'at');
+    const stream = this.#streams.get(line.call);
+    if (typeof line.method === 'string') return this.#readCall(line, atMs);
+    if (stream === undefined) return; // of an unknown method
+    if (line.stream === 'end') {
+      Object.assign(stream, { endMs: atMs, ...this.#ending(line) });
+      this.#streams.delete(line.call);
+    } else stream.answers.push({ atMs, message: this.#message(line, 'response', stream.method.output)! });
+  }
+
+  #readCall(line: Line, atMs: number): void {
+    const method = this.#methods.get(line.method as string);
+    if (method === undefined) {
+      this.#unknown.set(line.method as string, (this.#unknown.get(line.method as string) ?? 0) + 1);
+      return;
+    }
+    const request = this.#message(line, 'request', method.input);
+    if (request === undefined) return; // its client ended before its request
+    const call: RecordedCall = { method, atMs, endMs: Number.POSITIVE_INFINITY, request, answers: [] };
+    this.#calls.push(call);
+    if (line.stream === 'open') return void this.#streams.set(line.call, call);
+    call.endMs = atMs + this.#number(line, 'tookMs');
+    const answer = this.#message(line, 'response', method.output);
+    if (answer !== undefined) call.answers.push({ atMs: call.endMs, message: answer });
+    Object.assign(call, this.#ending(line));
+  }
+
+  #ending({ status, trailers }: Line): Pick<RecordedCall, 'status' | 'trailers'> {
+    if (status === undefined) return {};
+    if (!isRecord(status) || typeof status.code !== 'number' || typeof status.message !== 'string')
+      throw this.#problem('"status" needs a code and a message');
+    const fields = (Array.isArray(trailers) ? trailers : []).filter(
+      (one): one is [string, string] =>
+        Array.isArray(one) && one.length === 2 && one.every((part) => typeof part === 'string'),
+    );
+    return { status: { code: status.code, message: status.message }, trailers: fields };
+  }
+
+  #message(line: Line, name: 'request' | 'response', schema: DescMessage): Message | undefined {
+    const bytes = line[`${name}Bytes`];
+    try {
+      if (typeof bytes === 'string') return fromBinary(schema, Buffer.from(bytes, 'base64'));
+      return line[name] === undefined ? undefined : fromJson(schema, line[name] as JsonValue);
+    } catch (error) {
+      throw this.#problem(`"${name}": ${errorMessage(error)}`);
+    }
+  }
+
+  #number(line: Line, field: string): number {
+    const value = line[field];
+    if (typeof value === 'number' && value >= 0) return value;
+    throw this.#problem(`"${field}" is not a number`);
+  }
+
+  #time(line: Line, field: string): number {
+    const ms = Date.parse(String(line[field]));
+    if (Number.isNaN(ms)) throw this.#problem(`"${field}" is not a time`);
+    return ms;
+  }
+
+  #problem(message: string): RecordingProblem {
+    return new RecordingProblem('invalid_argument', `${this.#file}:${Math.max(1, this.#line)}: ${message}`);
+  }
+}
