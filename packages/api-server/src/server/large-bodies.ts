@@ -1,38 +1,123 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { tooManyRequests } from '@podwright/api-machinery';
+import { raceAbort } from '@podwright/base';
+import type { UserInfo } from '@podwright/kube-kinds';
+import { MASTERS } from '../authorization/authorizer.ts';
+import { accountOfUser } from '../authorization/known-users.ts';
+import type { LargeBody } from '../wire/http-exchange.ts';
 
-/** Smaller bodies are processed at once. */
+/** Smaller bodies are processed at once, and not counted. */
 const LARGE_BYTES = 64 << 10;
-/** Maximum size of all bodies that wait for their turn. */
-const MAX_WAITING_BYTES = 64 << 20;
+/** Maximum size of all bodies that are being received or wait for their turn, except those of administrators. */
+const MAX_BYTES = 64 << 20;
 const MAX_PAUSE_MS = 1000;
 
+/** The large bodies of a user, or of the service accounts of a namespace: whoever may create one of those may create many. */
+type Caller = { key: string; bodies: Set<Body>; bytes: number; isAdministrator: boolean };
+
+type Body = { caller?: Caller; bytes: number; refusal: AbortController; start?: () => void };
+
 /**
- * Lets large bodies be processed one after the other, with pauses in which the event loop serves other requests. A body can take a second of
- * CPU time to decode, validate and track.
+ * Bounds the memory of large request bodies, and lets them be processed one after the other, with pauses in which the event loop serves
+ * other requests: a body can take a second of CPU time to decode, validate and track. Callers take turns. If the bodies of all together are
+ * too large, the last one of the caller with the most is refused, so a caller can fill the memory only as long as no other one needs it.
  */
 export class LargeBodies {
-  #waitingBytes = 0;
-  #last: Promise<void> = Promise.resolve();
+  /** Those with bodies. The caller whose turn is next comes first. */
+  readonly #callers = new Map<string, Caller>();
+  #bytes = 0;
+  #isBusy = false;
 
-  /** Waits until a body of this size may be processed. Throws 429 if too many bodies wait already, or the signal's reason in its turn. */
-  async turn(bytes: number, signal?: AbortSignal): Promise<void> {
+  /** Opens the account of a request's body. It must be disposed of. */
+  open(user: UserInfo): LargeBody & Disposable {
+    const body: Body = { bytes: 0, refusal: new AbortController() };
+    return {
+      refused: body.refusal.signal,
+      received: (bytes) => this.#received(body, bytes, user),
+      turn: (signal) => this.#turn(body, signal),
+      [Symbol.dispose]: () => this.#remove(body),
+    };
+  }
+
+  /** Throws 429 if there are too many bytes, and the caller has the most. */
+  #received(body: Body, bytes: number, user: UserInfo): void {
+    body.refusal.signal.throwIfAborted();
     if (bytes <= LARGE_BYTES) return;
-    if (this.#waitingBytes + bytes > MAX_WAITING_BYTES)
-      throw tooManyRequests('Too many large requests, please try again later.', 1);
-    this.#waitingBytes += bytes;
-    const before = this.#last;
+    const caller = body.caller ?? this.#callerOf(user);
+    body.caller = caller;
+    caller.bodies.add(body);
+    this.#resize(body, bytes);
+    while (this.#bytes > MAX_BYTES) this.#refuseLargest();
+    if (caller.isAdministrator && caller.bytes > MAX_BYTES) this.#refuse(body);
+    body.refusal.signal.throwIfAborted();
+  }
+
+  #callerOf({ username, groups }: UserInfo): Caller {
+    const account = accountOfUser(username);
+    const key = account === undefined ? `user ${username}` : `namespace ${account.namespace}`;
+    const known = this.#callers.get(key);
+    if (known !== undefined) return known;
+    const caller = { key, bodies: new Set<Body>(), bytes: 0, isAdministrator: groups.includes(MASTERS) };
+    this.#callers.set(key, caller);
+    return caller;
+  }
+
+  #refuseLargest(): void {
+    const callers = [...this.#callers.values()].filter(({ isAdministrator }) => !isAdministrator);
+    const largest = callers.reduce((most, one) => (one.bytes > most.bytes ? one : most));
+    this.#refuse([...largest.bodies].at(-1)!);
+  }
+
+  #refuse(body: Body): void {
+    this.#remove(body);
+    body.refusal.abort(tooManyRequests('Too many large requests, please try again later.', 1));
+  }
+
+  #resize(body: Body, bytes: number): void {
+    const caller = body.caller!;
+    if (!caller.isAdministrator) this.#bytes += bytes - body.bytes;
+    caller.bytes += bytes - body.bytes;
+    body.bytes = bytes;
+  }
+
+  #remove(body: Body): void {
+    const { caller } = body;
+    if (caller === undefined) return;
+    this.#resize(body, 0);
+    caller.bodies.delete(body);
+    delete body.caller;
+    if (caller.bodies.size === 0) this.#callers.delete(caller.key);
+  }
+
+  /** Waits until a body that was received may be processed. Throws 429 if it was refused meanwhile, or the signal's reason. */
+  async #turn(body: Body, signal: AbortSignal | undefined): Promise<void> {
+    if (body.caller === undefined) return body.refusal.signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last = promise;
-    await before;
-    this.#waitingBytes -= bytes;
-    if (signal?.aborted) resolve();
-    else pauseAfterWork().then(resolve, resolve);
-    signal?.throwIfAborted();
+    body.start = resolve;
+    this.#startNext();
+    await raceAbort(promise, AbortSignal.any([body.refusal.signal, ...(signal === undefined ? [] : [signal])]));
+  }
+
+  #startNext(): void {
+    if (this.#isBusy) return;
+    for (const caller of this.#callers.values()) {
+      const next = [...caller.bodies].find(({ start }) => start !== undefined);
+      if (next === undefined) continue;
+      this.#callers.delete(caller.key);
+      this.#callers.set(caller.key, caller); // behind the others
+      this.#remove(next);
+      this.#isBusy = true;
+      next.start!();
+      void pauseAfterWork().then(() => {
+        this.#isBusy = false;
+        this.#startNext();
+      });
+      return;
+    }
   }
 }
 
-/** Resolves after the work that the caller does next, and after a pause as long as this work. */
+/** Resolves after the work that the body's request does next, and after a pause as long as this work. */
 async function pauseAfterWork(): Promise<void> {
   const startedAtMs = performance.now();
   await setImmediate();

@@ -103,7 +103,8 @@ export class RequestHandler {
       const user = this.#authorized(exchange, info, observed);
       if (isLong) this.#observers.started(observed);
       exchange.bodies = observed.bodies;
-      exchange.bodyTurn = (bytes) => this.#largeBodies.turn(bytes, exchange.signal);
+      using largeBody = this.#largeBodies.open(observed.user);
+      exchange.largeBody = largeBody;
       const writer = new ResponseWriter(exchange, this.#parts.schema, warnings);
       const work = this.#respond(writer, info, user);
       await (isLong ? work : raceAbort(work, exchange.signal)); // long-running work ends its response itself

@@ -36,6 +36,16 @@ export type HttpResponse = EventEmitter & {
 /** The objects in the bodies of a request and its response, as far as they are single objects. */
 export type ObservedBodies = { request?: object; response?: object };
 
+/** How the server bounds the bodies of all requests together. */
+export type LargeBody = {
+  /** Aborts with a 429 if the body must give way to those of others. */
+  refused: AbortSignal;
+  /** Counts the bytes of the body that are in memory now. Throws 429 if there are too many of them. */
+  received(bytes: number): void;
+  /** Waits until the body may be processed. Throws 429 if it was refused, or the signal's reason. */
+  turn(signal?: AbortSignal): Promise<void>;
+};
+
 /** A request and its response. */
 export type HttpExchange = {
   request: HttpRequest;
@@ -49,8 +59,8 @@ export type HttpExchange = {
    * any bytes that the client has already sent in the new protocol. The response must not be used afterwards.
    */
   upgrade?: () => { socket: Duplex; head: Buffer };
-  /** Waits until a body of this many bytes may be processed. Throws 429 if the server has too many of them. */
-  bodyTurn?: (bytes: number) => Promise<void>;
+  /** Bounds the memory and the time of the body, if it is large. */
+  largeBody?: LargeBody;
   /** Where the objects in the bodies are recorded; undefined if they are not needed. */
   bodies?: ObservedBodies;
   /** Whether the objects of the URL are of a custom kind, which cannot be encoded as protobuf. */

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { badRequest, tooLarge } from '@podwright/api-machinery';
 import { BoundedBytes } from '@podwright/base';
-import { type HttpExchange, type HttpRequest, headerOf } from './http-exchange.ts';
+import { type HttpExchange, headerOf } from './http-exchange.ts';
 
 /** Upstream's limit on the size of a request body. */
 export const MAX_BODY_BYTES = 3 << 20;
@@ -13,15 +13,19 @@ const gunzipped = promisify(gunzip);
  * Reads a request body and decompresses it if it is gzipped. Throws 413 if its size, before or after decompression, exceeds
  * `MAX_BODY_BYTES`. The rest of a body that is too large is left unread; `ResponseWriter` ends the connection or stream in that case.
  */
-export async function readBody(exchange: Pick<HttpExchange, 'request' | 'signal' | 'bodyTurn'>): Promise<Buffer> {
+export async function readBody(exchange: Sent): Promise<Buffer> {
   const body = await plainBody(exchange);
-  await exchange.bodyTurn?.(body.length);
+  exchange.largeBody?.received(body.length);
+  await exchange.largeBody?.turn(exchange.signal);
   return body;
 }
 
-async function plainBody({ request, signal }: Pick<HttpExchange, 'request' | 'signal'>): Promise<Buffer> {
+type Sent = Pick<HttpExchange, 'request' | 'signal' | 'largeBody'>;
+
+async function plainBody(exchange: Sent): Promise<Buffer> {
+  const { request } = exchange;
   if (Number(headerOf(request, 'content-length')) > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES);
-  const sent = await collected(request, signal);
+  const sent = await collected(exchange);
   const encoding = headerOf(request, 'content-encoding').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return sent;
   if (encoding !== 'gzip') throw badRequest(`content encoding ${JSON.stringify(encoding)} is not supported`);
@@ -29,11 +33,19 @@ async function plainBody({ request, signal }: Pick<HttpExchange, 'request' | 'si
 }
 
 /** Collects the body without `for await`, which would destroy the request, and with it the connection, once the limit is exceeded. */
-function collected(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
+function collected({ request, largeBody, ...exchange }: Sent): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const signal = largeBody === undefined ? exchange.signal : AbortSignal.any([exchange.signal, largeBody.refused]);
   const bytes = new BoundedBytes(MAX_BODY_BYTES);
+  let count = 0;
   const listeners = {
     data: (chunk: Buffer) => {
+      count += chunk.length;
+      try {
+        largeBody?.received(count);
+      } catch (error) {
+        return reject(error);
+      }
       bytes.add(chunk);
       if (bytes.isCut) reject(tooLarge(MAX_BODY_BYTES));
     },
