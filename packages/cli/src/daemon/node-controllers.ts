@@ -2,8 +2,8 @@
 import type { ApiServer } from '@podwright/api-server';
 import type { Logger } from '@podwright/base';
 import {
-  autoscalingController,
   attachDetachController,
+  autoscalingController,
   type Controller,
   cronJobController,
   daemonSetController,

@@ -13,6 +13,6 @@ export function volumeDirectories(root: string): Omit<DirectoryProvisionerOption
       await mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY });
       await chmod(path, OPEN_DIRECTORY);
     },
-    remove: (path) => removeTree(path),
+    remove: removeTree,
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { raceAbort, withTimeout } from '@podwright/base';
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
 import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
 import { TestPlace } from '../test-place.fixture.ts';
@@ -165,4 +166,59 @@ test('a volume that has grown does not change the size of its bound claim: its f
   });
   await place.until(() => claim('old')?.status?.accessModes?.[0] === 'ReadWriteMany');
   assert.deepEqual(claim('old')?.status?.capacity, { storage: '1Gi' });
+});
+
+test('annotations of a claim get no directory for the class of another provisioner, or before a pod needs it', async () => {
+  const { place, directories, claim, put } = open();
+  await using _place = place;
+  const provisioner = 'csi.example.com';
+  place.client.put<StorageClass>(STORAGE_CLASSES, { metadata: { name: 'gold' }, provisioner });
+  place.client.put<StorageClass>(STORAGE_CLASSES, {
+    metadata: { name: 'standard' },
+    ...{ provisioner: 'podwright.dev/directory', volumeBindingMode: 'WaitForFirstConsumer' },
+  });
+  const forged = { 'volume.kubernetes.io/storage-provisioner': 'podwright.dev/directory' };
+  put('early', forged);
+  place.client.put<Claim>(PERSISTENT_VOLUME_CLAIMS, {
+    metadata: { namespace: 'shop', name: 'golden', uid: 'uid-golden', annotations: forged },
+    spec: { storageClassName: 'gold', accessModes: ['ReadWriteOnce'] },
+  });
+  put('near', { 'volume.kubernetes.io/selected-node': 'n' });
+  await place.until(() => claim('near')?.status?.phase === 'Bound');
+  await place.until(() => claim('golden')?.metadata.annotations?.[Object.keys(forged)[0]!] === provisioner);
+  assert.deepEqual([...directories], ['/volumes/pvc-uid-near']);
+});
+
+test('removals that do not end neither delay claims nor the end of the controller', async () => {
+  const directories = new Set<string>();
+  let started = 0;
+  const provisioner = directoryProvisioner({
+    directory: '/volumes',
+    nodeName: 'n',
+    create: async (path) => void directories.add(path),
+    remove: (_path, signal) => {
+      started++;
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    },
+  });
+  const place = new TestPlace(volumeBinder, provisioner);
+  for (let index = 0; index < 10; index++)
+    place.client.put<Volume>(PERSISTENT_VOLUMES, {
+      metadata: {
+        name: `pvc-${index}`,
+        annotations: { 'pv.kubernetes.io/provisioned-by': 'podwright.dev/directory' },
+      },
+      spec: { claimRef: { namespace: 'shop', name: 'a', uid: `${index}` }, persistentVolumeReclaimPolicy: 'Delete' },
+    });
+  await place.until(() => started >= 5);
+  place.client.put<Claim>(PERSISTENT_VOLUME_CLAIMS, {
+    metadata: {
+      ...{ namespace: 'shop', name: 'new', uid: 'new' },
+      annotations: { 'volume.kubernetes.io/selected-node': 'n' },
+    },
+    spec: { storageClassName: 'standard', accessModes: ['ReadWriteOnce'] },
+  });
+  await place.until(() => directories.has('/volumes/pvc-new'));
+  using signal = withTimeout(undefined, 10_000, 'stop the controllers');
+  await raceAbort(place[Symbol.asyncDispose](), signal);
 });

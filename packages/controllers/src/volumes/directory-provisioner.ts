@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { withTimeout } from '@podwright/base';
 import { compareQuantities } from '@podwright/kube-api';
 import { isApiStatus, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
@@ -26,9 +27,17 @@ export type DirectoryProvisionerOptions = {
   nodeName: string;
   /** Creates the directory of a volume, which pods of every user may write. Resolves if it exists. */
   create: (path: string) => Promise<void>;
-  /** Removes the directory of a volume with all its files. Resolves if it does not exist. */
-  remove: (path: string) => Promise<void>;
+  /**
+   * Removes the directory of a volume with all its files. Resolves if it does not exist. Rejects once the signal aborts, because a pod may
+   * go on creating files; a later call goes on.
+   */
+  remove: (path: string, signal: AbortSignal) => Promise<void>;
 };
+
+/** How long a directory is removed before others have their turn. */
+const REMOVAL_MS = 30_000;
+/** Longest delay before a removal is continued. */
+const MAX_RETRY_MS = 60_000;
 
 /**
  * Makes a directory of the node for each claim of a StorageClass whose provisioner is `podwright.dev/directory`, and creates a default one if
@@ -42,18 +51,26 @@ export function directoryProvisioner(options: DirectoryProvisionerOptions): Cont
     const classes = objects.of<StorageClass>(STORAGE_CLASSES);
     if (!(await untilSynced(claims, volumes, classes))) return;
     const provisioner = new DirectoryProvisioner(parts, options);
-    const queue = new WorkQueue({
-      sync: (key) => provisioner.sync(key),
-      failure: 'failed to provision or delete a volume',
+    const ofClaims = new WorkQueue({
+      sync: (key) => provisioner.syncClaim(key),
+      failure: 'failed to provision or expand a volume',
       logger,
       signal,
     });
-    queue.add(''); // the default StorageClass
-    claims.onChange(({ object }) => queue.add(placeText(object.metadata)));
-    volumes.onChange(({ type, object }) => {
-      if (type !== 'DELETED') queue.add(`/${object.metadata.name}`);
+    // removals, which may take long, delay no claim
+    const ofVolumes = new WorkQueue({
+      sync: (name) => provisioner.syncVolume(name),
+      failure: 'failed to delete a volume',
+      maxRetryMs: MAX_RETRY_MS,
+      logger,
+      signal,
     });
-    await queue.ended;
+    ofClaims.add(''); // the default StorageClass
+    claims.onChange(({ object }) => ofClaims.add(placeText(object.metadata)));
+    volumes.onChange(({ type, object }) => {
+      if (type !== 'DELETED') ofVolumes.add(object.metadata.name);
+    });
+    await Promise.all([ofClaims.ended, ofVolumes.ended]);
   };
 }
 
@@ -66,11 +83,6 @@ class DirectoryProvisioner {
   constructor(parts: ControllerParts, options: DirectoryProvisionerOptions) {
     this.#parts = parts;
     this.#options = options;
-  }
-
-  sync(key: string): Promise<void> {
-    if (key === '') return this.#ensureDefaultClass();
-    return key.startsWith('/') ? this.#syncVolume(key.slice(1)) : this.#syncClaim(key);
   }
 
   async #ensureDefaultClass(): Promise<void> {
@@ -88,7 +100,8 @@ class DirectoryProvisioner {
     });
   }
 
-  async #syncClaim(key: string): Promise<void> {
+  async syncClaim(key: string): Promise<void> {
+    if (key === '') return this.#ensureDefaultClass();
     const { objects } = this.#parts;
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get(placeOfText(key));
     if (claim === undefined) return;
@@ -104,7 +117,7 @@ class DirectoryProvisioner {
     const { namespace, name, uid } = claim.metadata;
     const { storageClassName = '', accessModes = [], resources } = claim.spec;
     const storageClass = objects.of<StorageClass>(STORAGE_CLASSES).get({ name: storageClassName });
-    if (storageClass === undefined) return;
+    if (storageClass === undefined || !isOurs(storageClass, claim)) return;
     if (claim.spec.volumeMode === 'Block') return this.#refuseBlock(claim);
     const reclaimPolicy = storageClass.reclaimPolicy ?? 'Delete';
     const path = join(directory, `pvc-${uid}`);
@@ -182,7 +195,7 @@ class DirectoryProvisioner {
     );
   }
 
-  async #syncVolume(name: string): Promise<void> {
+  async syncVolume(name: string): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const volumes = objects.of<Volume>(PERSISTENT_VOLUMES);
     const volume = volumes.get({ name });
@@ -199,7 +212,8 @@ class DirectoryProvisioner {
   async #reclaim({ metadata }: Volume): Promise<void> {
     const { client, objects, signal } = this.#parts;
     const { name, uid = '' } = metadata;
-    await this.#options.remove(join(this.#options.directory, name));
+    using ending = withTimeout(signal, REMOVAL_MS, `remove the directory of volume ${name}`);
+    await this.#options.remove(join(this.#options.directory, name), ending);
     const unlessAbsent = (error: unknown) => {
       if (!isApiStatus(error, 404)) throw error;
       return undefined;
@@ -215,4 +229,10 @@ class DirectoryProvisioner {
     }
     objects.of<Volume>(PERSISTENT_VOLUMES).deleting({ name }, uid);
   }
+}
+
+/** Whether the class has this provisioner, and does not wait for a pod: users may write the annotations of their claims. */
+function isOurs({ provisioner, volumeBindingMode }: StorageClass, { metadata }: Claim): boolean {
+  const isSelected = metadata.annotations?.[SELECTED_NODE] !== undefined;
+  return provisioner === DIRECTORY_PROVISIONER && (isSelected || volumeBindingMode !== 'WaitForFirstConsumer');
 }
