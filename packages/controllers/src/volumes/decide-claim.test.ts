@@ -77,6 +77,15 @@ test('a claim that names a volume gets that one only, and not one of another cla
   check(named, { volumes: [volume('a', { claimRef: reference('u2') })] }, 'wait FailedBinding');
 });
 
+test('a claim that names a free volume gets it only if the volume satisfies the claim', () => {
+  const named = claim({ volumeName: 'a' });
+  check(named, { volumes: [volume('a', { storageClassName: 'private' })] }, 'wait VolumeMismatch');
+  check(named, { volumes: [volume('a', { capacity: { storage: '1Gi' } })] }, 'wait VolumeMismatch');
+  check(named, { volumes: [volume('a', { volumeMode: 'Block' })] }, 'wait VolumeMismatch');
+  check(named, { volumes: [volume('a', { accessModes: ['ReadOnlyMany'] })] }, 'wait VolumeMismatch');
+  check(named, { volumes: [volume('a', { storageClassName: 'private', claimRef: reference() })] }, 'bind a');
+});
+
 test('a bound claim is lost with its volume, and does not take that of another claim', () => {
   const bound = claim({ volumeName: 'a' }, { 'pv.kubernetes.io/bind-completed': 'yes' });
   check(bound, { volumes: [volume('a', { claimRef: reference('u1') })] }, 'bound a');

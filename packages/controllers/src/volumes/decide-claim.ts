@@ -65,13 +65,23 @@ function ofNamed(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
   const { volumeName = '' } = claim.spec;
   const volume = volumes.find(({ metadata }) => metadata.name === volumeName);
   if (volume === undefined) return waiting('FailedBinding', `volume "${volumeName}" does not exist`);
-  if (volume.spec.claimRef === undefined || refersTo(volume, claim)) return { type: 'bind', volume };
-  return {
-    type: 'wait',
-    event: 'Warning',
-    reason: 'FailedBinding',
-    message: `volume "${volumeName}" already bound to a different claim.`,
-  };
+  const isReserved = volume.spec.claimRef !== undefined;
+  const refused = (reason: string, message: string) => ({ type: 'wait', event: 'Warning', reason, message }) as const;
+  if (isReserved && !refersTo(volume, claim))
+    return refused('FailedBinding', `volume "${volumeName}" already bound to a different claim.`);
+  const mismatch = isReserved ? undefined : mismatchOf(volume, claim);
+  if (mismatch === undefined) return { type: 'bind', volume };
+  return refused('VolumeMismatch', `Cannot bind to requested volume "${volumeName}": ${mismatch}`);
+}
+
+/** Returns why the volume does not satisfy the claim, whoever has it, in upstream's words. */
+function mismatchOf({ spec: own }: Volume, { spec }: Claim): string | undefined {
+  if (compareQuantities(storageOf(own.capacity), storageOf(spec.resources?.requests)) < 0)
+    return 'requested PV is too small';
+  if ((own.storageClassName ?? '') !== (spec.storageClassName ?? '')) return 'storageClassName does not match';
+  if ((own.volumeMode ?? 'Filesystem') !== (spec.volumeMode ?? 'Filesystem')) return 'incompatible volumeMode';
+  const modes = own.accessModes ?? [];
+  return (spec.accessModes ?? []).every((mode) => modes.includes(mode)) ? undefined : 'incompatible accessMode';
 }
 
 function ofUnmatched({ spec }: Claim, storageClass: StorageClass | undefined): ClaimDecision {
@@ -104,19 +114,15 @@ export function refersTo({ spec: { claimRef } }: Volume, { metadata: { namespace
 /** Returns the smallest available volume that satisfies the claim; of equal ones the first by name. */
 export function matchingVolume(claim: Claim, volumes: readonly Volume[]): Volume | undefined {
   const { spec } = claim;
-  const wanted = storageOf(spec.resources?.requests);
   return volumes
-    .filter(({ metadata, spec: own, status }) => {
+    .filter((volume) => {
+      const { metadata, spec: own, status } = volume;
       const isFree = own.claimRef === undefined && metadata.deletionTimestamp === undefined;
-      const modes = own.accessModes ?? [];
       return (
         isFree &&
         status?.phase !== 'Released' &&
-        (own.storageClassName ?? '') === (spec.storageClassName ?? '') &&
-        (own.volumeMode ?? 'Filesystem') === (spec.volumeMode ?? 'Filesystem') &&
-        (spec.accessModes ?? []).every((mode) => modes.includes(mode)) &&
-        (spec.selector === undefined || matchesLabelSelector(spec.selector, metadata.labels)) &&
-        compareQuantities(storageOf(own.capacity), wanted) >= 0
+        mismatchOf(volume, claim) === undefined &&
+        (spec.selector === undefined || matchesLabelSelector(spec.selector, metadata.labels))
       );
     })
     .sort((a, b) => {
