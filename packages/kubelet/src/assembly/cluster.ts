@@ -171,8 +171,9 @@ function startStatusReports(
   { node: informer, watched, runtimeState, pressure, shutdown, nodeVolumes }: NodeSources,
 ): RunningNodeStatus {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
-  const { client, heartbeatClient } = cluster;
+  const { client, heartbeatClient, isOwnApi: registersAgain = false } = cluster;
   return startNodeStatus({
+    registersAgain,
     ...{ name, labels, nodeIp, settings, podCidr, client, informer, heartbeatClient, cri, events, logger },
     facts: {
       resources: known.has,

@@ -14,7 +14,10 @@ const PLACE = { name: 'n1' };
 const PERIOD_MS = 10_200;
 
 /** A reporter whose informer shows the server's node object, unless `host.shown` replaces it with an outdated one. */
-function begin(t: TestContext, { api = new NodeApi(), has = registered() as Node | undefined } = {}) {
+function begin(
+  t: TestContext,
+  { api = new NodeApi(), has = registered() as Node | undefined, registersAgain = false } = {},
+) {
   const clock = mockTime(t);
   const controller = new AbortController();
   t.after(() => controller.abort());
@@ -25,6 +28,7 @@ function begin(t: TestContext, { api = new NodeApi(), has = registered() as Node
     ...{ name: 'n1', heartbeatClient: api, timeoutMs: 10_000, statusUpdateMs: 10_000, statusReportMs: 300_000 },
     informer: { get: () => host.shown(api.stored<Node>(NODES, PLACE)) },
     registered: Promise.resolve(has),
+    ...(registersAgain && { registerAgain: () => api.create<Node>(NODES, registered()) }),
     observe: async () => seen({ atMs: Date.now(), ...host.given }),
     events,
     logger: silentLogger,
@@ -242,4 +246,17 @@ test('an invalid node object does not stop the reporter, which continues once it
   api.put(NODES, { ...node, status: {} });
   await clock.pass(PERIOD_MS);
   assert.deepEqual(verbs(), ['patch/status']);
+});
+
+test('a deleted Node object is created again only if the node has its own API', async (t) => {
+  for (const registersAgain of [false, true]) {
+    const { api, clock, ready, reporter } = begin(t, { registersAgain });
+    await clock.pass(10);
+    await api.delete(NODES, PLACE, {});
+    reporter.prompt();
+    await clock.pass(PERIOD_MS);
+    assert.equal(api.stored<Node>(NODES, PLACE) !== undefined, registersAgain);
+    assert.equal(ready()?.status, registersAgain ? 'True' : undefined);
+    t.mock.timers.reset();
+  }
 });

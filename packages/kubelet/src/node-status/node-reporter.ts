@@ -1,6 +1,6 @@
 import { errorMessage, type Logger, pause } from '@podwright/base';
 import { type EventRecorder, type Node, nodeSubject } from '@podwright/kube-api';
-import { compareVersions, type Informer, type KubeClient, NODES } from '@podwright/kube-client';
+import { compareVersions, type Informer, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
 import { HEARTBEAT_JITTER, NODE_PROMPT_PERIOD_MS, NODE_STATUS_TRIES } from './limits.ts';
 import { type NodeEvent, nodeStatusEvent } from './node-conditions.ts';
 import { nodePatch } from './node-patch.ts';
@@ -18,6 +18,8 @@ export type NodeReporterOptions = {
    * first report waits for it.
    */
   registered: Promise<Node | undefined>;
+  /** Registers the node again when its Node object has been deleted. Default: it waits for the kubelet's next start, as with upstream. */
+  registerAgain?: (signal: AbortSignal) => Promise<Node | undefined>;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
   /** Called with the API server's node object at the beginning and at the end of each report. */
   onNode?: (node: Node) => Promise<void>;
@@ -122,6 +124,7 @@ export class NodeReporter {
         return;
       } catch (error) {
         problem = errorMessage(error);
+        if (isApiStatus(error, 404)) await this.#registerAgain(signal);
         if (attempt > 0) heartbeatClient.reconnect();
       }
     }
@@ -140,6 +143,14 @@ export class NodeReporter {
     this.#emitSchedulable(before);
     if (!update.changed && !this.#isDue()) return;
     await this.#write(before, update, signal);
+  }
+
+  /** The object of a deleted node is new: the next report writes all of its status. */
+  async #registerAgain(signal: AbortSignal): Promise<void> {
+    const { registerAgain } = this.#options;
+    if (registerAgain === undefined || (await this.#options.registered) === undefined || signal.aborted) return;
+    this.#latest = await registerAgain(signal);
+    this.#reportedAtMs = undefined;
   }
 
   async #write(before: Node, update: NodeUpdate, signal: AbortSignal): Promise<void> {

@@ -16,6 +16,8 @@ export type NodeStatusOptions = {
   labels: Readonly<Record<string, string>>;
   nodeIp: string;
   settings: NodeSettings;
+  /** Whether the node registers again when its Node object is deleted. In a cluster, somebody may have deleted it to remove the node. */
+  registersAgain: boolean;
   /** The pod subnets that the container runtime already has, separated by commas; '' if it has none. */
   podCidr: string;
   facts: Pick<NodeObserverOptions, 'resources' | 'maxPods' | 'reserved' | 'port' | 'declaredFeatures' | 'runtimeName'>;
@@ -68,6 +70,7 @@ export function startNodeStatus(options: NodeStatusOptions): RunningNodeStatus {
   const reporter = new NodeReporter({
     ...{ registered, name, heartbeatClient, timeoutMs, informer, observe, events, logger },
     ...{ statusUpdateMs: settings.statusUpdateMs, statusReportMs: settings.statusReportMs },
+    ...(options.registersAgain && { registerAgain: (until: AbortSignal) => registerNode(registration, until) }),
     onNode: nodeListener(options),
   });
   const { leaseDurationSeconds } = settings;
