@@ -72,6 +72,23 @@ test('a Service is reached by its name from pods, also from its own, and by its 
   assert.ok(names.includes(stdout.trim()), stdout);
 });
 
+test('a Service sees the addresses of its client pods', async () => {
+  const script = "printf '#!/bin/sh\\necho; echo $REMOTE_ADDR\\n' > /www/cgi-bin/peer; chmod 755 /www/cgi-bin/peer";
+  const serve = `mkdir -p /www/cgi-bin; ${script}; httpd -f -p 8080 -h /www`;
+  const peer = [
+    `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: peer}\nspec: {replicas: 1, ${pods('peer', serve, PROBE.replace('path: /', 'path: /cgi-bin/peer'))}}\n`,
+    'apiVersion: v1\nkind: Service\nmetadata: {name: peer}\nspec: {selector: {app: peer}, ports: [{port: 80, targetPort: http}]}\n',
+  ].join('---\n');
+  const file = place.file('peer.yaml', peer);
+  assert.equal((await place.call('run', '--detach', file)).code, 0);
+  const client = await addressOf('db-0');
+  const seen = async () =>
+    (await place.call('exec', 'db-0', '--', 'wget', '-q', '-O', '-', 'http://peer/cgi-bin/peer')).out;
+  // once a check of the rules has found the bridge filtered; httpd prints `[::ffff:ADDRESS]`
+  await place.until(async () => (await seen()).includes(`:${client}]`));
+  await place.ok('delete', '-f', file);
+});
+
 test('the pods of a headless Service have names', async () => {
   assert.deepEqual(await lookUp('db-1.db.default'), [await addressOf('db-1')]);
   assert.deepEqual(await lookUp('db.default'), [await addressOf('db-0'), await addressOf('db-1')].sort());

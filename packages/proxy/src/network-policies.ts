@@ -1,16 +1,13 @@
-import { existsSync } from 'node:fs';
 import { background, errorMessage } from '@podwright/base';
 import type { KubeObject, Pod } from '@podwright/kube-api';
 import { type Informer, NAMESPACES, PODS, startInformer } from '@podwright/kube-client';
-import { filterBridgedPackets, NetlinkSockets } from '@podwright/system';
+import { NetlinkSockets } from '@podwright/system';
+import { canFilterBridges, filterBridge } from './kernel/bridge-filter.ts';
 import { NETWORK_POLICIES, type NetworkPolicy } from './policies/objects.ts';
 import { PolicyModel } from './policies/policy-model.ts';
 import { policyFrame } from './policies/policy-rules.ts';
 import type { NetworkPolicyOptions, RunningProxy } from './proxy.ts';
 import { RuleLoop } from './rule-loop.ts';
-
-/** Exists if the kernel can pass bridged packets to the packet filter (`br_netfilter`). */
-const BRIDGE_FILTER = '/proc/sys/net/bridge';
 
 /**
  * Enforces the NetworkPolicies of an API server on the pods of this node, by rules in one nf_tables table. Connections that are established
@@ -87,14 +84,11 @@ class PolicyEnforcer implements RunningProxy {
     if (bridge === undefined || !this.#model.isolates) return;
     const before = this.#bridgeProblem;
     this.#bridgeProblem = undefined;
-    const socket = sockets.open('route');
     try {
-      if (existsSync(BRIDGE_FILTER)) await socket.request([{ ...filterBridgedPackets(bridge), ignore: ['ENODEV'] }]);
+      if (canFilterBridges()) await filterBridge(sockets, bridge);
       else this.#bridgeProblem = 'the kernel module br_netfilter is not loaded';
     } catch (error) {
       this.#bridgeProblem = errorMessage(error);
-    } finally {
-      socket.close();
     }
     const message = 'network policies do not apply between pods of the same bridge';
     if (this.#bridgeProblem !== undefined && this.#bridgeProblem !== before)

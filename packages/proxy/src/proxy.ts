@@ -14,10 +14,15 @@ export type ProxyOptions = {
   /** The addresses of pods, as CIDR blocks. Default: those in the Node object. */
   podCidrs?: string[];
   /**
-   * Subnets whose pods are on one bridge, if the kernel does not pass bridged packets to the packet filter of the host
-   * (`net.bridge.bridge-nf-call-iptables` is 0). Connections within such a subnet through a Service are masqueraded. Default: none.
+   * Subnets whose pods are on one bridge. While the kernel does not pass bridged packets to the packet filter of the host, connections within
+   * such a subnet through a Service are masqueraded. Default: none.
    */
   bridgedCidrs?: string[];
+  /**
+   * The bridge of `bridgedCidrs`. The kernel passes its packets to the packet filter, if it can (`br_netfilter`): then the connections keep
+   * the addresses of their clients. Default: unknown, so that connections are masqueraded.
+   */
+  bridge?: string;
   /**
    * The node's addresses at which node ports are reachable: the first internal address of each IP family in the Node object (default), or all
    * addresses of interfaces in these CIDR blocks. Never a loopback address.

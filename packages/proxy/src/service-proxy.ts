@@ -4,6 +4,7 @@ import type { KubeObject, Node } from '@podwright/kube-api';
 import { ENDPOINT_SLICES, type Informer, NODES, SERVICES, startInformer } from '@podwright/kube-client';
 import type { NetlinkSocket, NetlinkSockets } from '@podwright/system';
 import { HealthCheckServers } from './health/health-check-servers.ts';
+import { canFilterBridges, filterBridge, isBridgeFiltered } from './kernel/bridge-filter.ts';
 import { deleteStaleFlows } from './kernel/stale-flows.ts';
 import type { ProxyOptions, RunningProxy } from './proxy.ts';
 import { RuleLoop } from './rule-loop.ts';
@@ -24,16 +25,19 @@ export class ServiceProxy implements RunningProxy {
   #informers: Informer<KubeObject>[] = [];
   #node: Node | undefined;
   #udp = noUdpChange();
+  /** Subnets whose bridged packets pass the packet filter by. */
+  #bypassed: readonly string[];
 
   constructor(options: ProxyOptions & { sockets: NetlinkSockets }) {
     this.#options = options;
-    const { logger, table = 'podwright-services', masqueradeAll = false, bridgedCidrs = [], checkIntervalMs } = options;
+    this.#bypassed = options.bridgedCidrs ?? [];
+    const { logger, table = 'podwright-services', masqueradeAll = false, checkIntervalMs } = options;
     this.#model = new ServicesModel({ settings: { node: this.#facts(), masqueradeAll }, logger });
     this.#socket = options.sockets.open('netfilter');
     this.#loop = new RuleLoop({
       ...{ table, socket: this.#socket, ledger: this.#model.ledger, logger, checkIntervalMs },
       refresh: () => mergeUdpChanges(this.#udp, this.#model.refresh()),
-      frame: () => frameChains({ podCidrs: this.#model.node.podCidrs, bridgedCidrs }),
+      frame: () => frameChains({ podCidrs: this.#model.node.podCidrs, bridgedCidrs: this.#bypassed }),
       onApplied: () => this.#followRules(),
       onCheck: () => this.#updateNode(), // addresses of interfaces have no events here
     });
@@ -130,5 +134,22 @@ export class ServiceProxy implements RunningProxy {
       this.#options.logger.warn({ error: errorMessage(error) }, message);
     });
     await this.#health.update(this.#model.healthChecks(), this.#model.node.nodePortAddresses);
+    await this.#filterBridge();
+  }
+
+  /** Replies of pods on one bridge pass the packet filter only if the kernel is told so. The bridge may be created later. */
+  async #filterBridge(): Promise<void> {
+    const { bridge, bridgedCidrs = [], sockets, logger } = this.#options;
+    if (bridge === undefined || bridgedCidrs.length === 0 || !canFilterBridges()) return;
+    const isFiltered = (cidr: string) => isBridgeFiltered(bridge, cidr.includes(':') ? 6 : 4);
+    if (!bridgedCidrs.every(isFiltered))
+      await filterBridge(sockets, bridge).catch((error: unknown) => {
+        const message = 'cannot filter bridged packets: Services do not see the addresses of client pods';
+        logger.warn({ bridge, error: errorMessage(error) }, message);
+      });
+    const bypassed = bridgedCidrs.filter((cidr) => !isFiltered(cidr));
+    if (bypassed.join() === this.#bypassed.join()) return;
+    this.#bypassed = bypassed;
+    this.#loop.frameChanged();
   }
 }

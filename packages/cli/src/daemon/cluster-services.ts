@@ -87,7 +87,7 @@ function proxyOf({ node_name: nodeName, network, api }: NodeConfig, client: Kube
   const bridgedCidrs = network.subnet.split(',');
   const table = `podwright-services-${api.service_cidr.replace(/[/:]/g, '-')}`;
   const ranges = { podCidrs: bridgedCidrs, bridgedCidrs, serviceCidrs: [api.service_cidr] };
-  const proxy = startProxy({ client, nodeName, logger, ...ranges, table });
+  const proxy = startProxy({ client, nodeName, logger, ...ranges, bridge: network.bridge, table });
   ignoreFailure(proxy.synced, 'it rejects if the proxy is stopped before; problems are logged');
   return proxy;
 }

@@ -41,7 +41,7 @@ function primaryAddresses(node: Node | undefined): string[] {
 }
 
 /** Returns the addresses or CIDR blocks of one IP family. */
-export const ofFamily = (values: string[], version: IpVersion): string[] =>
+export const ofFamily = (values: readonly string[], version: IpVersion): string[] =>
   values.filter((value) => isIP(value.split('/')[0] ?? '') === version);
 
 /** Whether a CIDR block contains an address of the same IP family. */

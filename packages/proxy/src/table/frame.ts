@@ -38,7 +38,7 @@ export type FrameSettings = {
    * Subnets whose pods reach each other over a bridge without passing the packet filter of the host. Connections to services within one are
    * masqueraded, because the replies would not pass the host otherwise. Empty if the kernel filters bridged packets.
    */
-  bridgedCidrs: string[];
+  bridgedCidrs: readonly string[];
 };
 
 /** Loads `address . protocol . port` of the packet's destination, from word 0. */
@@ -73,7 +73,7 @@ const dispatchRule = (version: IpVersion): NftRule => ({
 });
 
 /** Decides by the connection's destination before translation; a packet mark could collide with that of another program. */
-function postroutingRules(version: IpVersion, bridgedCidrs: string[]): NftRule[] {
+function postroutingRules(version: IpVersion, bridgedCidrs: readonly string[]): NftRule[] {
   const words = addressWords(version);
   const names = setNames(version);
   const translated = [...destinationTranslated(), ...ofVersion(version)];
