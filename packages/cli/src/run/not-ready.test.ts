@@ -136,3 +136,11 @@ test('if the log of the failed attempt was removed, the newest non-empty log is 
   });
   assert.match(text, /^ {2}the end of the log of app:\n {4}FATAL$/m);
 });
+
+test('a pod without a node has the reason of the scheduler, not those of its containers', async () => {
+  const pod = podOf({ containers: [status('app', {})], phase: 'Pending' });
+  const message = '0/1 nodes are available: 1 Insufficient cpu.';
+  const conditions = [{ type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message }];
+  const text = await paragraph({ ...pod, status: { ...pod.status!, conditions, containerStatuses: undefined } }, []);
+  assert.deepEqual(text.split('\n').slice(0, 2), [`web: Pending: ${message}`, '  more:']);
+});

@@ -32,8 +32,10 @@ export function isInTrouble(pod: Pod): boolean {
 
 /** Determines why a pod is not ready. Pure. */
 export function troubleOf(pod: Pod): Trouble {
-  const { message } = pod.status ?? {};
+  const unscheduled = notScheduled(pod);
+  const message = pod.status?.message || unscheduled;
   const reason = podSummary(pod).status + (message ? `: ${firstLine(message)}` : '');
+  if (unscheduled !== undefined) return { reason, containers: [], log: undefined };
   const statuses = containerStatuses(pod);
   const rows = containerRows(pod);
   const amiss = rows.filter(({ tone }) => tone === 'bad' || tone === 'waiting');
@@ -45,6 +47,12 @@ export function troubleOf(pod: Pod): Trouble {
     },
   );
   return { reason, containers, log: failureLog(statuses) };
+}
+
+/** Returns why no node has been found for the pod, if that is known. */
+function notScheduled({ status }: Pod): string | undefined {
+  const condition = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False');
+  return condition?.message || condition?.reason;
 }
 
 /** Describes how the last attempt terminated, unless the current state already shows it. */
