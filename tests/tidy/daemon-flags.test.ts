@@ -8,7 +8,7 @@ test('bin/podwright starts a daemon with the same flags as a daemon in the backg
   const script = readFileSync(new URL('../../bin/podwright', import.meta.url), 'utf8');
   const flagsOf = (command: string) =>
     new RegExp(`^ +(?:\\w+ \\| )*${command}\\b.*\\)\\n +flags='(--[^']+)'`, 'm').exec(script)?.[1]?.split(' ');
-  for (const command of ['node', 'runtime', 'dockershim', 'apiserver', 'kubelet'])
+  for (const command of ['node', 'runtime', 'dockershim', 'apiserver', 'controllers', 'proxy', 'kubelet'])
     assert.deepEqual(flagsOf(command), daemonFlags([command]), command);
   assert.ok(script.includes(`exec "$node" ${PROCESS_FLAGS.join(' ')} $flags "`));
 });

@@ -36,7 +36,7 @@ Objects:   get, describe, events, wait, label, annotate, patch, top
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime, dockershim, status, stop
-Clusters:  join, leave, kubeconfig
+Clusters:  join, leave, kubeconfig, controllers, proxy
 Host:      doctor, version, upgrade, runtime plugins, cri-proxy, completion, help
 
 Options of every command:
@@ -60,7 +60,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },
   { names: ['cri-proxy'], add: addCriProxy },
   { names: ['join', 'leave'], add: addClusterCommands },
-  { names: ['apiserver', 'kubeconfig'], add: addApiServerCommands },
+  { names: ['apiserver', 'controllers', 'kubeconfig', 'proxy'], add: addApiServerCommands },
   { names: ['status', 'stop', 'upgrade'], add: addNodeControlCommands },
 ];
 

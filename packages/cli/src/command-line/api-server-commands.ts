@@ -20,6 +20,7 @@ export function addApiServerCommands(program: Command, action: Action): void {
         await runApiServer(await context.settings(), { listen: addressOf(listen), names: name, ...audit });
       }),
     );
+  addClusterParts(program, action);
   program
     .command('kubeconfig')
     .description("print the administrator's kubeconfig for the node's Kubernetes API")
@@ -29,5 +30,31 @@ export function addApiServerCommands(program: Command, action: Action): void {
       action(async (context, [options]: [KubeconfigOptions]) =>
         (await import('../commands/kubeconfig.ts')).kubeconfig(context, options),
       ),
+    );
+}
+
+/** Adds the parts of a node's control plane that run on any API server. */
+function addClusterParts(program: Command, action: Action): void {
+  const kubeconfig = ['--kubeconfig <file>', 'kubeconfig of the API server'] as const;
+  program
+    .command('controllers')
+    .description('the controllers of workloads alone, for any API server')
+    .requiredOption(...kubeconfig)
+    .action(
+      action(async (context, [options]: [{ kubeconfig: string }]) =>
+        (await import('../daemon/cluster-parts.ts')).runControllers(await context.settings(), options.kubeconfig),
+      ),
+    );
+  program
+    .command('proxy')
+    .description('Services on this host, for any API server, in place of kube-proxy')
+    .requiredOption(...kubeconfig)
+    .option('--node-name <name>', 'name of the Node (default: that of the configuration)')
+    .action(
+      action(async (context, [{ kubeconfig: path, nodeName }]: [{ kubeconfig: string; nodeName?: string }]) => {
+        const { runProxy } = await import('../daemon/cluster-parts.ts');
+        const config = await context.settings();
+        await runProxy(nodeName === undefined ? config : { ...config, node_name: nodeName }, path);
+      }),
     );
 }

@@ -19,7 +19,7 @@ export const KUBELET_FLAGS = ['--max-semi-space-size=2', '--no-short-builtin-cal
  */
 export function daemonFlags(args: string[]): string[] {
   for (const word of args) {
-    if (['node', 'runtime', 'dockershim', 'apiserver'].includes(word)) return DAEMON_FLAGS;
+    if (['node', 'runtime', 'dockershim', 'apiserver', 'controllers', 'proxy'].includes(word)) return DAEMON_FLAGS;
     if (word === 'kubelet') return KUBELET_FLAGS;
     if (word === '--') return [];
   }

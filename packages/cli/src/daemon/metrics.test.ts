@@ -31,6 +31,20 @@ test('a registry is served in the format of Prometheus, only at its path', async
   assert.equal((await fetch(`${url}/metrics`, { method: 'POST', body: 'x' })).status, 405);
 });
 
+test('the health is that of the daemon', async (t) => {
+  let problem: string | undefined;
+  const server = new MetricsServer(new Registry(), silentLogger, () => problem);
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => server.close());
+  const ask = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/healthz`);
+    return [answer.status, await answer.text()];
+  };
+  assert.deepEqual(await ask(), [200, 'ok']);
+  problem = 'the rules are not in force';
+  assert.deepEqual(await ask(), [500, 'the rules are not in force']);
+});
+
 test('metrics of probes, which contain pod names, are not served', async (t) => {
   const registry = new Registry();
   const probes = { name: 'prober_probe_total', help: 'Probes', labelNames: ['pod'] as const, registers: [registry] };

@@ -21,25 +21,32 @@ const MAX_HEADER_BYTES = 8 << 10;
 /** A daemon's metrics. Disposing them closes the server on `metrics_address`. */
 export type OpenMetrics = AsyncDisposable & { registry: Registry };
 
+/** Returns what is wrong with the daemon, for `/healthz`; `undefined` if nothing is. */
+export type Problem = () => string | undefined;
+
 /** Creates a registry and, if `metrics_address` is set, serves it there. Rejects if the address cannot be used. */
-export async function openMetrics(config: Pick<NodeConfig, 'metrics_address' | 'log_level'>): Promise<OpenMetrics> {
+export async function openMetrics(
+  config: Pick<NodeConfig, 'metrics_address' | 'log_level'>,
+  problem: Problem = () => undefined,
+): Promise<OpenMetrics> {
   const address = config.metrics_address;
   const registry = new Registry();
   if (address === undefined) return { registry, [Symbol.asyncDispose]: async () => undefined };
-  const server = new MetricsServer(registry, createLogger({ name: 'metrics', level: config.log_level }));
+  const logger = createLogger({ name: 'metrics', level: config.log_level });
+  const server = new MetricsServer(registry, logger, problem);
   await server.listen(address);
   return { registry, [Symbol.asyncDispose]: () => server.close() };
 }
 
 /**
- * Serves `GET /metrics` in the Prometheus text format to any client that can connect. Therefore, it must not contain the names of pods or
+ * Serves `GET /metrics` in the Prometheus text format, and `GET /healthz`, to any client that can connect. Therefore, it must not contain the names of pods or
  * images.
  */
 export class MetricsServer {
   readonly #server: Server;
   readonly #logger: Logger;
 
-  constructor(registry: Registry, logger: Logger) {
+  constructor(registry: Registry, logger: Logger, problem: Problem = () => undefined) {
     this.#logger = logger;
     const limits = {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -48,7 +55,7 @@ export class MetricsServer {
       keepAliveTimeout: SCRAPER_TIMEOUT_MS,
       connectionsCheckingInterval: SCRAPER_TIMEOUT_MS / 10,
     };
-    this.#server = createServer(limits, answerScrapes(registry, logger));
+    this.#server = createServer(limits, answerScrapes(registry, logger, problem));
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.setTimeout(SCRAPER_TIMEOUT_MS);
   }
@@ -74,7 +81,7 @@ export class MetricsServer {
   }
 }
 
-function answerScrapes(registry: Registry, logger: Logger): RequestListener {
+function answerScrapes(registry: Registry, logger: Logger, problem: Problem): RequestListener {
   let text: Promise<string> | undefined;
   const current = () => {
     if (text === undefined) {
@@ -87,7 +94,12 @@ function answerScrapes(registry: Registry, logger: Logger): RequestListener {
   };
   return (request, response) => {
     request.resume();
-    if (request.url?.split('?')[0] !== '/metrics') return response.writeHead(404).end('metrics are at /metrics\n');
+    const path = request.url?.split('?')[0];
+    if (path === '/healthz' && request.method === 'GET') {
+      const wrong = problem();
+      return response.writeHead(wrong === undefined ? 200 : 500).end(wrong ?? 'ok');
+    }
+    if (path !== '/metrics') return response.writeHead(404).end('metrics are at /metrics\n');
     if (request.method !== 'GET') return response.writeHead(405, { allow: 'GET' }).end('only GET\n');
     current().then(
       (body) => response.writeHead(200, { 'content-type': registry.contentType }).end(body),

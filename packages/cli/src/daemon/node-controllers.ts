@@ -2,59 +2,16 @@
 import type { ApiServer } from '@podwright/api-server';
 import type { Logger } from '@podwright/base';
 import {
-  attachDetachController,
-  autoscalingController,
-  type Controller,
-  cronJobController,
-  daemonSetController,
-  deploymentController,
   directoryProvisioner,
-  disruptionController,
-  endpointMirroringController,
-  endpointSliceController,
-  endpointsController,
-  ephemeralVolumeController,
-  finishedJobController,
-  jobController,
   loadBalancerController,
-  nodeLifecycleController,
-  podGarbageController,
   type RunningControllers,
-  replicaSetController,
-  replicationController,
-  resourceClaimController,
   startControllers,
-  statefulSetController,
-  taintEvictionController,
-  volumeBinder,
 } from '@podwright/controllers';
 import { startScheduler } from '@podwright/scheduling';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { CONTROLLERS } from './controllers.ts';
 import { isListening } from './listening-ports.ts';
 import { volumeDirectories } from './volume-directories.ts';
-
-const CONTROLLERS: Record<string, Controller> = {
-  'persistentvolume-attach-detach': attachDetachController,
-  cronjob: cronJobController,
-  daemonset: daemonSetController,
-  deployment: deploymentController,
-  disruption: disruptionController,
-  endpoint: endpointsController,
-  endpointslice: endpointSliceController,
-  endpointslicemirroring: endpointMirroringController,
-  'horizontal-pod-autoscaling': autoscalingController,
-  'ephemeral-volume': ephemeralVolumeController,
-  job: jobController,
-  'node-lifecycle': nodeLifecycleController,
-  podgc: podGarbageController,
-  replicaset: replicaSetController,
-  replicationcontroller: replicationController,
-  'resource-claim': resourceClaimController,
-  statefulset: statefulSetController,
-  'taint-eviction': taintEvictionController,
-  'persistentvolume-binder': volumeBinder,
-  'ttl-after-finished': finishedJobController,
-};
 
 const GROUPS = ['system:masters', 'system:authenticated'];
 

@@ -1,0 +1,48 @@
+/** Who leads, by a Lease (client-go's leaderelection). Pure. */
+import { formatMicroTime, type Lease } from '@podwright/kube-api';
+
+/** Time without a renewal after which another process may lead (leader-elect-lease-duration). */
+const LEASE_SECONDS = 15;
+
+/** A Lease as the API server stores it. */
+export type LeaderLease = Lease & { spec?: { acquireTime?: string; leaseTransitions?: number } };
+
+/** The record that was seen last, and since when, by a clock that no one sets. The clocks of other hosts do not matter. */
+export type SeenLease = { record: string; sinceMs: number };
+
+export type LeaseInput = {
+  lease: LeaderLease | undefined;
+  seen: SeenLease | undefined;
+  identity: string;
+  /** By the same clock as `sinceMs`. */
+  nowMs: number;
+  /** Unix time in milliseconds. */
+  dayMs: number;
+};
+
+export type LeaseDecision = {
+  seen: SeenLease;
+  /** The spec to write, to lead or to go on; absent while another process leads. */
+  spec?: LeaderLease['spec'];
+};
+
+export function decideLease({ lease, seen, identity, nowMs, dayMs }: LeaseInput): LeaseDecision {
+  const spec = lease?.spec;
+  const record = JSON.stringify(spec ?? null);
+  const now = seen?.record === record ? seen : { record, sinceMs: nowMs };
+  const holder = spec?.holderIdentity ?? '';
+  const lastsMs = (spec?.leaseDurationSeconds ?? LEASE_SECONDS) * 1000;
+  const isFree = holder === '' || holder === identity || nowMs - now.sinceMs > lastsMs;
+  if (!isFree) return { seen: now };
+  const renewTime = formatMicroTime(dayMs);
+  const isOwn = holder === identity;
+  const transitions = spec?.leaseTransitions ?? 0;
+  const own = {
+    holderIdentity: identity,
+    leaseDurationSeconds: LEASE_SECONDS,
+    acquireTime: isOwn ? (spec?.acquireTime ?? renewTime) : renewTime,
+    renewTime,
+    leaseTransitions: isOwn || lease === undefined ? transitions : transitions + 1,
+  };
+  return { seen: now, spec: own };
+}

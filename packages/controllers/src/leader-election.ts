@@ -1,0 +1,117 @@
+import { errorMessage, type Logger, pause } from '@podwright/base';
+import { isApiStatus, type KubeClient, LEASES } from '@podwright/kube-client';
+import { decideLease, type LeaderLease, type SeenLease } from './framework/decide-lease.ts';
+
+/** Time between two looks at the Lease (leader-elect-retry-period). */
+const RETRY_MS = 2000;
+/** A leader that could not renew the Lease for this long leads no more (leader-elect-renew-deadline). */
+const RENEW_DEADLINE_MS = 10_000;
+
+export type LeaderElectionOptions = {
+  client: KubeClient;
+  /** The Lease, whose holder leads. */
+  lease: { namespace: string; name: string };
+  /** The name of this process, which no other one has. */
+  identity: string;
+  logger: Logger;
+  /** Ends the election. The Lease is released, so that another process leads at once. */
+  signal: AbortSignal;
+};
+
+/**
+ * Runs the work while this process leads: at most one of the processes with the same Lease does. The signal of the work aborts when this
+ * process leads no more; then the work must end, and is started again by a later election. Resolves when `signal` has aborted.
+ */
+export async function runAsLeader(
+  options: LeaderElectionOptions,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { signal, logger, identity } = options;
+  const election = new Election(options);
+  while (!signal.aborted) {
+    await election.acquire();
+    if (signal.aborted) return;
+    logger.info({ identity }, 'this process leads');
+    const ended = new AbortController();
+    const done = work(ended.signal);
+    await election.hold();
+    ended.abort();
+    await done;
+    if (signal.aborted) await election.release();
+    else logger.warn({ identity }, 'this process leads no more, because the lease could not be renewed');
+  }
+}
+
+class Election {
+  readonly #options: LeaderElectionOptions;
+  #seen: SeenLease | undefined;
+  #held: LeaderLease | undefined;
+
+  constructor(options: LeaderElectionOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when this process holds the Lease, or the signal has aborted. */
+  async acquire(): Promise<void> {
+    while (!this.#options.signal.aborted) {
+      if (await this.#try()) return;
+      await pause(RETRY_MS, this.#options.signal);
+    }
+  }
+
+  /** Renews the Lease. Resolves when that failed for too long, or the signal has aborted. */
+  async hold(): Promise<void> {
+    let renewedMs = performance.now();
+    while (!this.#options.signal.aborted) {
+      await pause(RETRY_MS, this.#options.signal);
+      if (this.#options.signal.aborted) return;
+      if (await this.#try()) renewedMs = performance.now();
+      else if (performance.now() - renewedMs > RENEW_DEADLINE_MS || !this.#isOwn()) return;
+    }
+  }
+
+  /** Lets another process lead at once. */
+  async release(): Promise<void> {
+    const { client } = this.#options;
+    if (this.#held === undefined) return;
+    const spec = { ...this.#held.spec, holderIdentity: '', leaseDurationSeconds: 1 };
+    await client
+      .update(LEASES, { ...this.#held, spec } as LeaderLease, { timeoutMs: RETRY_MS })
+      .catch((error: unknown) => this.#warn(error));
+  }
+
+  #isOwn(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Writes the Lease if this process may. Returns whether it holds it. */
+  async #try(): Promise<boolean> {
+    const { client, lease: place, identity, signal } = this.#options;
+    const call = { signal, timeoutMs: RENEW_DEADLINE_MS / 2 };
+    try {
+      const lease = await client.get<LeaderLease>(LEASES, place, call).catch((error: unknown) => {
+        if (!isApiStatus(error, 404)) throw error;
+        return undefined;
+      });
+      const times = { nowMs: performance.now(), dayMs: Date.now() };
+      const { seen, spec } = decideLease({ lease, seen: this.#seen, identity, ...times });
+      this.#seen = seen;
+      if (spec === undefined) {
+        this.#held = undefined;
+        return false;
+      }
+      const type = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+      const object = { ...type, ...lease, metadata: lease?.metadata ?? place, spec };
+      const write = lease === undefined ? client.create<LeaderLease> : client.update<LeaderLease>;
+      this.#held = await write.call(client, LEASES, object, call);
+      return true;
+    } catch (error) {
+      if (!signal.aborted && !isApiStatus(error, 409)) this.#warn(error);
+      return false;
+    }
+  }
+
+  #warn(error: unknown): void {
+    this.#options.logger.warn({ error: errorMessage(error) }, 'cannot write the lease of the leader');
+  }
+}
