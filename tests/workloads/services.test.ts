@@ -147,7 +147,7 @@ test('the claims of a StatefulSet outlive its pods, and their directories are re
   await place.until(() => directories().length === 0);
 });
 
-test('a Service of type LoadBalancer answers at the address of the node, and its health check port tells of its pods', async () => {
+test('a Service of type LoadBalancer answers at the address of the node, and its health check port reports its pods', async () => {
   const [port, other] = [await freePort(), await freePort()];
   const balanced = (name: string, spec: string) =>
     `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\nspec: {type: LoadBalancer, selector: {app: web}, ${spec}}\n`;

@@ -193,6 +193,7 @@ export {
 } from './pods/pod-update.ts';
 export { qosClass } from './pods/qos-class.ts';
 export { unresizable } from './pods/resizable.ts';
+export { storageClassOf } from './pods/storage-class-of.ts';
 export { toleratesTaint } from './pods/tolerations.ts';
 export { ephemeralContainer, resources } from './schema/container-schema.ts';
 export {

@@ -137,7 +137,7 @@ export class ServiceProxy implements RunningProxy {
     await this.#filterBridge();
   }
 
-  /** Replies of pods on one bridge pass the packet filter only if the kernel is told so. The bridge may be created later. */
+  /** Replies of pods on one bridge pass the packet filter only if a sysctl says so. The bridge may be created later. */
   async #filterBridge(): Promise<void> {
     const { bridge, bridgedCidrs = [], sockets, logger } = this.#options;
     if (bridge === undefined || bridgedCidrs.length === 0 || !canFilterBridges()) return;

@@ -12,7 +12,7 @@ const LARGE_BYTES = 64 << 10;
 const MAX_BYTES = 64 << 20;
 const MAX_PAUSE_MS = 1000;
 
-/** The large bodies of a user, or of the service accounts of a namespace: whoever may create one of those may create many. */
+/** The large bodies of a user, or of the service accounts of a namespace: a user who may create one of those may create many. */
 type Caller = { key: string; bodies: Set<Body>; bytes: number; isAdministrator: boolean };
 
 type Body = { caller?: Caller; bytes: number; refusal: AbortController; start?: () => void };

@@ -102,7 +102,7 @@ async function findSources(
   });
 }
 
-/** Returns the named pod or, of a workload, the one with the most telling log or all of them. */
+/** Returns the named pod or, of a workload, the one with the most useful log or all of them. */
 async function podsOfTarget(
   socketPath: string,
   argument: string,

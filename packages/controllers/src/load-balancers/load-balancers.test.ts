@@ -12,7 +12,8 @@ class Place extends TestPlace {
   readonly listening = new Set<string>(['22/TCP']);
 
   constructor() {
-    const isListening = (port: number, protocol: string, _: readonly string[]) => this.listening.has(`${port}/${protocol}`);
+    const isListening = (port: number, protocol: string, _: readonly string[]) =>
+      this.listening.has(`${port}/${protocol}`);
     super(loadBalancerController({ nodeName: 'n1', isListening: (...port) => isListening(...port) }));
     this.node('192.0.2.1');
   }

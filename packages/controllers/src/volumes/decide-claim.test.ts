@@ -70,6 +70,12 @@ test('a class that waits for the first consumer leaves the choice to the schedul
   check(selected, { storageClass: delayed, volumes: [volume('a')] }, 'provision example.com/disk');
 });
 
+test('the class in the annotation of old manifests counts before the field', () => {
+  const annotated = claim({ storageClassName: undefined }, { 'volume.beta.kubernetes.io/storage-class': 'fast' });
+  check(annotated, { storageClass: storageClass() }, 'provision example.com/disk');
+  check(annotated, { storageClass: storageClass(), volumes: [volume('a')] }, 'bind a');
+});
+
 test('a claim that names a volume gets that one only, and not one of another claim', () => {
   const named = claim({ volumeName: 'a' });
   check(named, { volumes: [volume('a'), volume('b')] }, 'bind a');

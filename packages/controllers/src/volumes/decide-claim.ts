@@ -1,5 +1,5 @@
 /** What the binder does with a claim or a volume (upstream: pkg/controller/volume/persistentvolume). Pure. */
-import { compareQuantities, matchesLabelSelector } from '@podwright/kube-api';
+import { compareQuantities, matchesLabelSelector, storageClassOf } from '@podwright/kube-api';
 import type { Claim, StorageClass, Volume } from '../objects/storage.ts';
 
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
@@ -74,18 +74,19 @@ function ofNamed(claim: Claim, volumes: readonly Volume[]): ClaimDecision {
   return refused('VolumeMismatch', `Cannot bind to requested volume "${volumeName}": ${mismatch}`);
 }
 
-/** Returns why the volume does not satisfy the claim, whoever has it, in upstream's words. */
-function mismatchOf({ spec: own }: Volume, { spec }: Claim): string | undefined {
+/** Returns why the volume does not satisfy the claim, even if it is bound to another one, in upstream's words. */
+function mismatchOf(volume: Volume, claim: Claim): string | undefined {
+  const [own, { spec }] = [volume.spec, claim];
   if (compareQuantities(storageOf(own.capacity), storageOf(spec.resources?.requests)) < 0)
     return 'requested PV is too small';
-  if ((own.storageClassName ?? '') !== (spec.storageClassName ?? '')) return 'storageClassName does not match';
+  if (storageClassOf(volume) !== storageClassOf(claim)) return 'storageClassName does not match';
   if ((own.volumeMode ?? 'Filesystem') !== (spec.volumeMode ?? 'Filesystem')) return 'incompatible volumeMode';
   const modes = own.accessModes ?? [];
   return (spec.accessModes ?? []).every((mode) => modes.includes(mode)) ? undefined : 'incompatible accessMode';
 }
 
-function ofUnmatched({ spec }: Claim, storageClass: StorageClass | undefined): ClaimDecision {
-  const { storageClassName = '' } = spec;
+function ofUnmatched(claim: Claim, storageClass: StorageClass | undefined): ClaimDecision {
+  const storageClassName = storageClassOf(claim);
   if (storageClassName === '')
     return waiting('FailedBinding', 'no persistent volumes available for this claim and no storage class is set');
   if (storageClass === undefined) {

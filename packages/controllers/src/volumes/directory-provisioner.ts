@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { withTimeout } from '@podwright/base';
-import { compareQuantities } from '@podwright/kube-api';
+import { compareQuantities, storageClassOf } from '@podwright/kube-api';
 import { isApiStatus, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
 import { placeOfText, placeText } from '../framework/object-place.ts';
@@ -115,7 +115,8 @@ class DirectoryProvisioner {
     const { client, objects, signal } = this.#parts;
     const { directory, nodeName, create } = this.#options;
     const { namespace, name, uid } = claim.metadata;
-    const { storageClassName = '', accessModes = [], resources } = claim.spec;
+    const { accessModes = [], resources } = claim.spec;
+    const storageClassName = storageClassOf(claim);
     const storageClass = objects.of<StorageClass>(STORAGE_CLASSES).get({ name: storageClassName });
     if (storageClass === undefined || !isOurs(storageClass, claim)) return;
     if (claim.spec.volumeMode === 'Block') return this.#refuseBlock(claim);
@@ -152,8 +153,7 @@ class DirectoryProvisioner {
     if (this.#refused.has(claim.metadata.uid)) return;
     this.#refused.add(claim.metadata.uid);
     const why = 'its volumes are directories, which cannot have the volumeMode Block';
-    const { storageClassName } = claim.spec;
-    const message = `failed to provision volume with StorageClass "${storageClassName}": ${why}`;
+    const message = `failed to provision volume with StorageClass "${storageClassOf(claim)}": ${why}`;
     this.#say(claim, 'ProvisioningFailed', message);
   }
 

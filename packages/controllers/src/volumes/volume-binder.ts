@@ -1,4 +1,4 @@
-import type { EventRecorder } from '@podwright/kube-api';
+import { type EventRecorder, storageClassOf } from '@podwright/kube-api';
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES } from '@podwright/kube-client';
 import type { Controller, ControllerParts } from '../framework/controller.ts';
 import { placeOfText, placeText } from '../framework/object-place.ts';
@@ -63,7 +63,7 @@ class VolumeBinder {
     const { objects } = this.#parts;
     const claim = objects.of<Claim>(PERSISTENT_VOLUME_CLAIMS).get(placeOfText(key));
     if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
-    const storageClass = objects.of<StorageClass>(STORAGE_CLASSES).get({ name: claim.spec.storageClassName ?? '' });
+    const storageClass = objects.of<StorageClass>(STORAGE_CLASSES).get({ name: storageClassOf(claim) });
     const decision = decideClaim(claim, { volumes: objects.of<Volume>(PERSISTENT_VOLUMES).list(), storageClass });
     if (decision.type === 'bind' || decision.type === 'bound') return this.#bind(claim, decision.volume);
     if (decision.type === 'provision') return this.#provision(claim, decision.provisioner);

@@ -72,7 +72,7 @@ export const outOfMemory: PodCause = ({ pod }) => {
     advice: [
       limit === undefined
         ? 'Set a memory request and a limit that fit what it needs, or find what takes the memory of the machine.'
-        : 'Raise resources.limits.memory, or tell the program how much it may use (for example the heap size of a JVM or of Node.js).',
+        : 'Raise resources.limits.memory, or limit what the program uses (for example the heap size of a JVM or of Node.js).',
     ],
   };
 };

@@ -1,5 +1,5 @@
 /** Filters for the claims of a pod (upstream's VolumeRestrictions, VolumeBinding and VolumeZone). */
-import type { Pod } from '@podwright/kube-api';
+import { type Pod, storageClassOf } from '@podwright/kube-api';
 import type { Claim, PersistentVolume } from '../cluster/objects.ts';
 import { podClaims } from '../cluster/pod-claims.ts';
 import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
@@ -69,9 +69,9 @@ export function isBound({ metadata, spec }: Claim): boolean {
 }
 
 /** Whether a claim is bound only once a pod that uses it has a node. */
-function waitsForPod({ spec }: Claim, snapshot: Snapshot): boolean {
-  const binding = snapshot.storageClass(spec?.storageClassName ?? '')?.volumeBindingMode;
-  return (spec?.volumeName ?? '') === '' && binding === 'WaitForFirstConsumer';
+function waitsForPod(claim: Claim, snapshot: Snapshot): boolean {
+  const binding = snapshot.storageClass(storageClassOf(claim))?.volumeBindingMode;
+  return (claim.spec?.volumeName ?? '') === '' && binding === 'WaitForFirstConsumer';
 }
 
 const ZONE_LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];

@@ -1,4 +1,4 @@
-import { compareQuantities, matchesLabelSelector, matchesTerm, type Pod } from '@podwright/kube-api';
+import { compareQuantities, matchesLabelSelector, matchesTerm, type Pod, storageClassOf } from '@podwright/kube-api';
 import type { Claim, PersistentVolume, StorageClass } from '../cluster/objects.ts';
 import { podClaims } from '../cluster/pod-claims.ts';
 import type { NodeState, Snapshot } from '../cluster/snapshot.ts';
@@ -45,7 +45,7 @@ function placeClaim(claim: Claim, { snapshot, node, plan }: PlanContext): boolea
     return true;
   }
   if (selected !== undefined && selected !== node.name) return false; // a provisioner is at work for another node
-  const storageClass = snapshot.storageClass(claim.spec?.storageClassName ?? '');
+  const storageClass = snapshot.storageClass(storageClassOf(claim));
   if (storageClass === undefined || !canProvision(storageClass, node)) return false;
   plan.provisions.push(claim);
   return true;
@@ -62,7 +62,8 @@ function canProvision({ provisioner = '', allowedTopologies = [] }: StorageClass
 }
 
 /** Whether the volume is free and fits the claim, or is reserved for it. */
-function isFor({ metadata, spec = {}, status }: PersistentVolume, claim: Claim): boolean {
+function isFor(volume: PersistentVolume, claim: Claim): boolean {
+  const { metadata, spec = {}, status } = volume;
   const wanted = claim.spec ?? {};
   const { claimRef } = spec;
   if (claimRef !== undefined) {
@@ -74,7 +75,7 @@ function isFor({ metadata, spec = {}, status }: PersistentVolume, claim: Claim):
   return (
     isFree &&
     hasModes &&
-    (spec.storageClassName ?? '') === (wanted.storageClassName ?? '') &&
+    storageClassOf(volume) === storageClassOf(claim) &&
     (spec.volumeMode ?? 'Filesystem') === (wanted.volumeMode ?? 'Filesystem') &&
     compareQuantities(spec.capacity?.storage ?? '0', wanted.resources?.requests?.storage ?? '0') >= 0 &&
     (wanted.selector === undefined || matchesLabelSelector(wanted.selector, metadata.labels))
