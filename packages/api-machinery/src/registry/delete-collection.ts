@@ -1,3 +1,4 @@
+import { EventLoopBudget } from '@podwright/base';
 import type { RequestContext } from '../request-context.ts';
 import { ApiError } from '../status/api-error.ts';
 import { deleteObject } from './delete-object.ts';
@@ -17,7 +18,9 @@ export async function deleteCollection(
 ): Promise<ObjectList> {
   const { signal } = context;
   const found = await listObjects(parts, { namespace, options: list, signal });
+  const budget = new EventLoopBudget(); // the store is in this process: no deletion need leave the microtasks
   for (const { key } of found.objects) {
+    if (budget.isSpent) await budget.renew();
     signal?.throwIfAborted();
     const [place = '', name = ''] = key.split('/');
     try {

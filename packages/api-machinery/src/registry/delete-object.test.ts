@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { RequestContext } from '../request-context.ts';
 import { badRequest } from '../status/api-error.ts';
@@ -266,6 +267,23 @@ describe('admission of a deletion', () => {
 });
 
 describe('a deletion of a collection', () => {
+  it('leaves time for other work', async () => {
+    const test = new TestRegistries();
+    const configMaps = test.of('configmaps');
+    for (let index = 0; index < 1_000; index++)
+      await configMaps.create('default', configMap(`a${index}`), test.context());
+    let isOver = false;
+    let turns = 0;
+    const deletion = configMaps
+      .deleteCollection({ namespace: 'default', list: options() }, {}, test.context())
+      .finally(() => {
+        isOver = true;
+      });
+    for (; !isOver; turns++) await setImmediate();
+    await deletion;
+    assert.ok(turns > 3, `${turns} turns`);
+  });
+
   it('deletes the selected objects, and returns them', async () => {
     const test = new TestRegistries();
     const configMaps = test.of('configmaps');

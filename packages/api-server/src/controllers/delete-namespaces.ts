@@ -1,7 +1,7 @@
 /** Deletes the objects of namespaces that are being deleted, and then lets the namespaces be removed. */
 
 import { ApiError } from '@podwright/api-machinery';
-import { errorMessage, pause } from '@podwright/base';
+import { EventLoopBudget, errorMessage, pause } from '@podwright/base';
 import { type ApiObject, textsAt, withValue } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
 import { followResource } from './follow-resource.ts';
@@ -104,7 +104,9 @@ function isTerminating({ store }: DeletionParts, name: string): boolean {
 
 /** Deletes objects whose deletion was not requested yet, in the background. */
 async function deleteAll({ store, registryOf, context }: DeletionParts, resource: string, namespace: string) {
+  const budget = new EventLoopBudget();
   for (const object of store.list(resource, { namespace }).objects) {
+    if (budget.isSpent) await budget.renew();
     const { name = '', deletionTimestamp } = object.decode().metadata;
     if (deletionTimestamp !== undefined) continue;
     try {

@@ -1,3 +1,4 @@
+import { EventLoopBudget } from '@podwright/base';
 import { type ApiObject, textAt } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
 import { ignoreOvertaken } from './ignore-overtaken.ts';
@@ -15,7 +16,9 @@ export function expireEvents(parts: ControllerParts & { now: () => number }): Pr
 
 export async function deleteExpired({ store, registryOf, context, now }: ControllerParts & { now: () => number }) {
   const before = now() - LIFE_MS;
+  const budget = new EventLoopBudget();
   for (const event of store.list(EVENTS).objects) {
+    if (budget.isSpent) await budget.renew();
     const object = event.decode();
     if (lastChange(object) > before) continue;
     const { namespace = '', name = '' } = object.metadata;

@@ -1,6 +1,7 @@
 /** What the garbage collector does with one object. Both functions return further objects to check. */
 
 import { FOREGROUND, ORPHAN } from '@podwright/api-machinery';
+import { EventLoopBudget } from '@podwright/base';
 import type { ApiObject } from '@podwright/kube-kinds';
 import type { ControllerParts } from './controller-parts.ts';
 import { type OwnerReference, ownersOf } from './dependents.ts';
@@ -67,7 +68,11 @@ export async function completeOwner(
 ): Promise<Location[]> {
   const { uid = '' } = object.metadata;
   if (finalizersOf(object).includes(ORPHAN)) {
-    for (const dependent of dependents) await removeOwners(parts, dependent, [uid]);
+    const budget = new EventLoopBudget();
+    for (const dependent of dependents) {
+      if (budget.isSpent) await budget.renew();
+      await removeOwners(parts, dependent, [uid]);
+    }
     await removeFinalizer(parts, location, ORPHAN);
     return [];
   }
