@@ -58,7 +58,11 @@ async function findingsOf(config: NodeConfig): Promise<Finding[]> {
 async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
   const { shutdownFindings } = await import('./doctor-shutdown.ts');
   const cluster = clusterFiles(config) && (await import('./doctor-cluster.ts')).clusterFindings(config);
-  const findings = [cluster ?? [], runtimeFindings(config), limitFindings(), shutdownFindings(config)];
+  const { nameFindings } = await import('./doctor-names.ts');
+  const findings = [
+    ...[cluster ?? [], runtimeFindings(config), limitFindings()],
+    ...[nameFindings(), shutdownFindings(config)],
+  ];
   return (await Promise.all(findings)).flat();
 }
 
