@@ -10,9 +10,10 @@ import {
   type ContainerStatusResponse,
   type ListContainersResponse,
 } from '@podwright/cri';
+import type { Intercept } from '@podwright/cri-proxy';
 import type { Pod } from '@podwright/kube-api';
 import { busyboxImage } from './containerd.fixture.ts';
-import { type CriProxy, type Intercept, startCriProxy } from './cri-proxy.fixture.ts';
+import { type CriProxy, startTestProxy } from './cri-proxy.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { type RestartableRuntime, startOtherRuntime } from './suite-runtime.fixture.ts';
 
@@ -23,7 +24,7 @@ let proxy: CriProxy;
 let kubelet: RealKubelet;
 before(async () => {
   runtime = await startOtherRuntime('fr');
-  proxy = await startCriProxy(join(runtime.scratch, 'proxy.sock'), {
+  proxy = await startTestProxy(join(runtime.scratch, 'proxy.sock'), {
     runtimeEndpoint: runtime.endpoint,
     intercept: (call, forward) => intercept(call, forward),
     hasEvents: false, // events would reveal the true state
@@ -99,7 +100,7 @@ test('a pod is started once and removed, although the first answer to each call 
 });
 
 test('an exited container that the runtime reports as running is restarted once its true state is reported', async () => {
-  const seen = new Map<string, object>();
+  const seen = new Map<string, ContainerStatusResponse>();
   let lies = false;
   intercept = async ({ method, request }, forward) => {
     const answer = await forward();
@@ -107,7 +108,7 @@ test('an exited container that the runtime reports as running is restarted once 
     if (method.name === 'ContainerStatus') {
       if (lies) return seen.get(containerId) ?? answer;
       if ((answer as ContainerStatusResponse).status?.state === ContainerState.CONTAINER_RUNNING)
-        seen.set(containerId, answer);
+        seen.set(containerId, answer as ContainerStatusResponse);
     }
     if (method.name === 'ListContainers' && lies)
       for (const one of (answer as ListContainersResponse).containers) one.state = ContainerState.CONTAINER_RUNNING;

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Client, credentials } from '@grpc/grpc-js';
 import { errorCode, PodwrightError, silentLogger, waitFor } from '@podwright/base';
 import { connectCri, createCriServer } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
@@ -161,4 +162,39 @@ test('a recording is not overwritten, and a proxy that cannot start leaves none'
   const taken = { ...again, socket: proxy.endpoint, record: other };
   await assert.rejects(startCriProxy(taken), { code: 'already_exists' });
   await assert.rejects(readFile(other), { code: 'ENOENT' });
+});
+
+test('v1alpha2, and services that are not the CRI, pass as well', async (t) => {
+  const { proxy, lines } = await proxied(t);
+  const old = await connectCri({ runtimeEndpoint: proxy.endpoint, logger: silentLogger, apiVersion: 'v1alpha2' });
+  t.after(() => old.close());
+  await old.runtime.runPodSandbox({ config: SANDBOX });
+  await until(() => lines.some((line) => line.includes('"RunPodSandbox"')));
+  const { service, pod } = JSON.parse(lines.find((line) => line.includes('"RunPodSandbox"'))!);
+  assert.deepEqual([service, pod], ['runtime.v1alpha2.RuntimeService', 'shop/web']);
+  const health = new Client(proxy.endpoint, credentials.createInsecure());
+  t.after(() => health.close());
+  const same = (bytes: Buffer) => bytes;
+  const check = Promise.withResolvers<Buffer>();
+  health.makeUnaryRequest('/grpc.health.v1.Health/Check', same, same, Buffer.alloc(0), (error, answer) =>
+    error ? check.reject(error) : check.resolve(answer!),
+  );
+  assert.deepEqual(await check.promise, Buffer.of(8, 1));
+  await until(() => lines.some((line) => line.includes('"grpc.health.v1.Health"')));
+});
+
+test('a client that floods the proxy does not keep others away', async (t) => {
+  const { cri, proxy } = await proxied(t);
+  const controller = new AbortController();
+  const streams = Array.from({ length: 1500 }, async () => {
+    for await (const _ of cri.runtime.getContainerEvents({}, { signal: controller.signal }));
+  });
+  const padding = 'x'.repeat(200_000);
+  const large = Array.from({ length: 100 }, () => cri.runtime.containerStatus({ containerId: padding }));
+  const other = await connectCri({ runtimeEndpoint: proxy.endpoint, logger: silentLogger });
+  t.after(() => other.close());
+  assert.equal((await other.runtime.version({})).runtimeName, 'fake');
+  controller.abort();
+  await Promise.allSettled([...streams, ...large]);
+  assert.equal((await cri.runtime.version({})).runtimeName, 'fake');
 });

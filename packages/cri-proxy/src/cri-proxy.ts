@@ -11,6 +11,7 @@ import { criMethods } from './methods/cri-methods.ts';
 import type { Recording } from './recording/read-recording.ts';
 import { Recorder, RecordingFile } from './recording/recorder.ts';
 import { ReplayBackend } from './replay/replay-backend.ts';
+import { type Intercept, interceptedBackend } from './script/intercept.ts';
 import { seededRandom } from './script/random.ts';
 import type { Script } from './script/script.ts';
 import { RunningScript } from './script/scripted-backend.ts';
@@ -23,6 +24,8 @@ export type CriProxyOptions = {
   logger: Logger;
   /** Shows calls, a line each. */
   display?: DisplayOptions & { write(line: string): void };
+  /** Answers unary calls instead of the runtime, or passes them on. */
+  intercept?: Intercept;
   /** Changes calls; a seed repeats its random choices. */
   script?: { script: Script; seed: number };
   /** File for a recording, which must not exist. */
@@ -44,7 +47,7 @@ const CLOSE_GRACE_MS = 500;
  * runtime may start later, and restart. Throws `already_exists` if a process listens on the socket, or if the recording exists.
  */
 export async function startCriProxy(options: CriProxyOptions): Promise<CriProxy> {
-  const { logger, display, to } = options;
+  const { logger, display, to, intercept } = options;
   const facts = new CallFacts(criMethods());
   const file = options.record === undefined ? undefined : new RecordingFile(options.record, logger);
   const observers: CallObserver[] = [];
@@ -62,7 +65,9 @@ export async function startCriProxy(options: CriProxyOptions): Promise<CriProxy>
   const script = options.script && runningScript(options.script, { facts, watch });
   const serving = serveRawCalls({ socket: options.socket, logger, requests }, (client) => {
     const { backend, close } = connect();
-    const changed = script?.scripted(backend) ?? backend;
+    const scripted = script?.scripted(backend) ?? backend;
+    const changed =
+      intercept === undefined ? scripted : interceptedBackend(scripted, { intercept, methods: facts.methods });
     const answering = { backend: watch.watched(changed), kindOf, answers, cutConnection: () => client.cut() };
     return { onCall: (call) => void answerCall(call, answering), onClose: close };
   });

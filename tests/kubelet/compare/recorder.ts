@@ -1,6 +1,7 @@
-import { toJson } from '@bufbuild/protobuf';
+import { type Message, toJson } from '@bufbuild/protobuf';
 import { errorMessage } from '@podwright/base';
-import { type CriProxy, type ProxiedCall, startCriProxy } from '../cri-proxy.fixture.ts';
+import type { InterceptedCall } from '@podwright/cri-proxy';
+import { type CriProxy, startTestProxy } from '../cri-proxy.fixture.ts';
 
 /** A unary call of a kubelet, with request and response as protobuf's JSON. */
 export type RecordedCall = {
@@ -18,7 +19,7 @@ export type Recorder = Pick<CriProxy, 'endpoint' | 'close'> & { calls: RecordedC
 
 export async function startRecorder(socket: string, runtimeEndpoint: string): Promise<Recorder> {
   const calls: RecordedCall[] = [];
-  const { endpoint, close } = await startCriProxy(socket, {
+  const { endpoint, close } = await startTestProxy(socket, {
     runtimeEndpoint,
     intercept: (call, forward) => record(call, forward, calls),
   });
@@ -26,16 +27,16 @@ export async function startRecorder(socket: string, runtimeEndpoint: string): Pr
 }
 
 async function record(
-  { method, request }: ProxiedCall,
-  forward: () => Promise<object>,
+  { method, request }: InterceptedCall,
+  forward: () => Promise<Message>,
   calls: RecordedCall[],
-): Promise<object> {
+): Promise<Message> {
   const atMs = Date.now();
-  const call = { method: method.name, atMs, request: toJson(method.input, request as never) } as RecordedCall;
+  const call = { method: method.name, atMs, request: toJson(method.input, request) } as RecordedCall;
   calls.push(call);
   try {
     const response = await forward();
-    call.response = toJson(method.output, response as never) as RecordedCall['response'];
+    call.response = toJson(method.output, response) as RecordedCall['response'];
     return response;
   } catch (error) {
     call.error = errorMessage(error);

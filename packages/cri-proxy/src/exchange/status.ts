@@ -9,7 +9,7 @@ export function statusOfEnd({ end }: SeenEnd): { code: number; message: string }
 }
 
 /** Returns the gRPC status of a call's end, as Go's gRPC reports it. */
-function statusOf(end: RawEnd): { code: number; message: string } {
+export function statusOf(end: RawEnd): { code: number; message: string } {
   if (end.kind === 'trailers') {
     const value = (name: string) => end.fields.find(([other]: HeaderField) => other === name)?.[1];
     return { code: Number(value('grpc-status') ?? 2), message: decoded(value('grpc-message') ?? '') };

@@ -14,9 +14,6 @@ import {
 import type { RecordedContainer, RecordedObject, RecordedSandbox } from './recorded-objects.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Recorded and real time. */
-export type Moment = { recordedMs: number; nowMs: number };
-
 /** A sandbox or a container in a replay: what was recorded, with the names of the client's request and real times. */
 abstract class ReplayedObject<Status extends { state: State }, State> {
   readonly recorded: RecordedObject<Status, State, { labels: Record<string, string> }>;
