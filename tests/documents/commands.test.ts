@@ -31,6 +31,8 @@ const MARKED: Record<string, string> = {
   'docs/cluster.md: kubectl drain worker --ignore-daemonsets --delete-emptydir-data': IN_CLUSTER,
   'docs/cluster.md: podwright node --kubeconfig /etc/kubernetes/kubelet.conf --kubelet-configuration /var/lib/kubelet/config.yaml':
     IN_CLUSTER,
+  'docs/cri-proxy.md: podwright cri-proxy --listen unix:///run/p.sock --to unix:///run/containerd/containerd.sock':
+    'needs a kubelet and containerd: tests/cri-proxy',
   'docs/dockershim.md: podwright kubelet --container-runtime=docker --docker-endpoint=unix:///var/run/docker.sock --network-plugin=cni':
     ON_DOCKER,
   'docs/dockershim.md: podwright dockershim --docker-endpoint unix:///var/run/docker.sock --listen unix:///run/podwright/dockershim.sock':

@@ -1,0 +1,90 @@
+/** The command `podwright cri-proxy`. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { connectCri, createCriServer } from '@podwright/cri';
+import { FakeRuntime } from '@podwright/cri/testing';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+
+let bundle: Bundle;
+let directory: string;
+before(async () => {
+  bundle = await buildBundle();
+  directory = mkdtempSync(join(tmpdir(), 'pwcpc-'));
+});
+after(() => {
+  bundle.remove();
+  rmSync(directory, { recursive: true });
+});
+
+const place = (name: string) => join(directory, name);
+
+function start(...args: string[]): { child: ChildProcess; output: () => string; errors: () => string } {
+  const child = spawn(process.execPath, [bundle.program, 'cri-proxy', '--listen', place('p.sock'), ...args]);
+  const texts = { output: '', errors: '' };
+  child.stdout.on('data', (bytes) => {
+    texts.output += bytes;
+  });
+  child.stderr.on('data', (bytes) => {
+    texts.errors += bytes;
+  });
+  return { child, output: () => texts.output, errors: () => texts.errors };
+}
+
+async function stop(child: ChildProcess): Promise<number | null> {
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'close');
+  return code;
+}
+
+const version = async () => {
+  const cri = await connectCri({ runtimeEndpoint: place('p.sock'), logger: silentLogger });
+  try {
+    return (await cri.runtime.version({})).runtimeName;
+  } finally {
+    cri.close();
+  }
+};
+
+test('calls are printed and recorded, and the recording is replayed', async () => {
+  const { handlers } = new FakeRuntime();
+  const server = await createCriServer({ socket: place('r.sock'), handlers, logger: silentLogger });
+  const proxy = start('--to', `unix://${place('r.sock')}`, '--record', place('calls.jsonl'));
+  assert.equal(await version(), 'fake');
+  assert.equal(await stop(proxy.child), 0);
+  await server.close(0);
+  assert.equal(proxy.errors(), '');
+  assert.match(proxy.output(), /^TIME +METHOD +POD +CONTAINER +TOOK +RESULT\n.* Version +- +- +[\d.]+ ms +OK\n/);
+  assert.ok(!existsSync(place('p.sock')));
+  assert.equal(readFileSync(place('calls.jsonl'), 'utf8').trimEnd().split('\n').length, 3);
+  const replay = start('--replay', place('calls.jsonl'), '-o', 'json', '--method', 'Status');
+  assert.equal(await version(), 'fake');
+  assert.equal(await stop(replay.child), 0);
+  assert.equal(replay.output(), '');
+});
+
+test('bad scripts, recordings and flags are refused with the line, and nothing is served', async () => {
+  writeFileSync(place('bad.yaml'), 'rules:\n- method: Version\n  dealy: 1s\n');
+  writeFileSync(place('bad.jsonl'), '{"recording":"podwright-cri","version":9}\n');
+  const cases: [string[], RegExp][] = [
+    [['--to', '/r.sock', '--script', place('bad.yaml')], /bad\.yaml:3: unknown field "dealy"; did you mean "delay"\?/],
+    [['--replay', place('bad.jsonl')], /bad\.jsonl:1: the recording has version 9; this program reads version 1/],
+    [['--replay', place('none.jsonl')], /none\.jsonl: no such file/],
+    [[], /either --to or --replay is needed/],
+    [['--to', '/r.sock', '-o', 'xml'], /table, json or none/],
+    [['--to', 'r.sock'], /expected unix:\/\/\/path/],
+    [['--to', '/r.sock', '--record', place('bad.yaml')], /record to .*bad\.yaml: file already exists/],
+  ];
+  for (const [args, message] of cases) {
+    const { child, errors } = start(...args);
+    const [code] = await once(child, 'close');
+    assert.equal(code, 1, args.join(' '));
+    assert.match(errors(), message);
+    assert.ok(!existsSync(place('p.sock')));
+  }
+});
