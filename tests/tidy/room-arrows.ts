@@ -174,7 +174,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'kube-verbs': {
     describe: ['text'],
     kinds: [],
+    make: [],
     pods: ['text'],
+    rollout: ['describe', 'text'],
+    scale: [],
     tables: [],
     text: [],
   },

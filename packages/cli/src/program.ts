@@ -15,6 +15,7 @@ import { addNodeControlCommands } from './command-line/node-control-commands.ts'
 import { addObjectCommands, addPodCommands } from './command-line/pod-commands.ts';
 import { addRunCommands } from './command-line/run-commands.ts';
 import { reportUsageErrors } from './command-line/usage-errors.ts';
+import { addWorkloadCommands } from './command-line/workload-commands.ts';
 import { terminalWidth } from './output/terminal.ts';
 import { wrapText } from './output/wrap.ts';
 import { commandContext } from './settings/command-context.ts';
@@ -33,6 +34,7 @@ Runs Kubernetes pods on this host, with or without a cluster.
 
 Pods:      run, check, apply, delete, ps, why, trace
 Objects:   get, describe, events, wait, label, annotate, patch, top
+Workloads: rollout, scale, expose, create, autoscale (with --api true)
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime, dockershim, status, stop
@@ -55,6 +57,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['get', 'ps', 'describe', 'events'], add: addPodCommands },
   { names: ['why', 'trace'], add: addExplanationCommands },
   { names: ['wait', 'label', 'annotate', 'patch', 'top'], add: addObjectCommands },
+  { names: ['rollout', 'scale', 'expose', 'create', 'autoscale'], add: addWorkloadCommands },
   { names: ['exec', 'attach', 'cp', 'restart', 'debug', 'port-forward', 'logs'], add: addContainerCommands },
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },
   { names: ['node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },

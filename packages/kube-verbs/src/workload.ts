@@ -1,5 +1,8 @@
 import type { IntOrString, KubeMetadata, LabelSelector, PodSpec } from '@podwright/kube-api';
 
+/** A Deployment's annotation, on it and on its ReplicaSets, with the number of its revision. */
+export const REVISION = 'deployment.kubernetes.io/revision';
+
 export type Condition = {
   type: string;
   status: string;
@@ -62,6 +65,7 @@ export type WorkloadStatus = {
   updatedReplicas?: number;
   availableReplicas?: number;
   unavailableReplicas?: number;
+  currentReplicas?: number;
   currentRevision?: string;
   updateRevision?: string;
   currentNumberScheduled?: number;

@@ -156,4 +156,5 @@ function absentKind(word: string): string {
 }
 
 /** How to get the kinds that a plain node lacks. */
-const API_HINT = "a node with a Kubernetes API has workloads and Services: start it with 'podwright --api true node'";
+export const API_HINT =
+  "a node with a Kubernetes API has workloads and Services: start it with 'podwright --api true node'";

@@ -6,7 +6,7 @@ const call = (...words: string[]) => createProgram(() => undefined).parseAsync(w
 
 test('a verb of another tool leads to our command, whatever follows it', async () => {
   const check = (words: string, message: RegExp) => assert.rejects(call(...words.split(' ')), { message });
-  await check('create -f pod.yaml', /^there is no command 'create': 'podwright apply FILE'/);
+  await check('create -f pod.yaml', /^create: only a job can be made by name; 'podwright apply FILE'/);
   await check('kube play --down x', /^there is no command 'kube': 'podwright run FILE'/);
   await check('play kube x', /'podwright run FILE'/);
   await check('rm -f web', /'podwright delete POD'/);

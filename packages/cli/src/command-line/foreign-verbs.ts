@@ -3,14 +3,9 @@ import type { Command } from 'commander';
 
 /** Verbs of kubectl, podman and docker that Podwright lacks, each with the command to use instead. */
 const FOREIGN_VERBS: Record<string, string> = {
-  create: "'podwright apply FILE' creates objects, 'podwright run FILE' runs pods in the foreground",
   replace: "'podwright apply FILE' changes what differs",
   edit: "change the file and 'podwright apply FILE'; 'podwright get pod NAME -o yaml' prints what there is",
   set: "change the file and 'podwright apply FILE'",
-  scale: "pods are not scaled on one node; give each a name in the file and 'podwright apply FILE'",
-  autoscale: 'pods are not scaled on one node',
-  rollout: "change the file and 'podwright apply FILE': a changed pod is replaced",
-  expose: "give the container's port a hostPort, or use the pod's address from 'podwright ps'",
   explain: "a field that is not supported is refused by name: 'podwright apply FILE' says so",
   diff: "'podwright get pod NAME -o yaml' prints what there is",
   kustomize: "pipe what it prints: 'kubectl kustomize DIR | podwright apply -'",

@@ -36,8 +36,8 @@ export function variableText({ value = '', valueFrom }: EnvVar, { resources }: C
     return `${shown} (${resourceFieldRef.resource})`;
   }
   if (secretKeyRef !== undefined)
-    return `<set to the key '${secretKeyRef.key}' in secret '${secretKeyRef.name}'>  Optional: ${secretKeyRef.optional ?? false}`;
+    return `<set to the key '${secretKeyRef.key}' in secret '${secretKeyRef.name}'>\tOptional: ${secretKeyRef.optional ?? false}`;
   if (configMapKeyRef !== undefined)
-    return `<set to the key '${configMapKeyRef.key}' of config map '${configMapKeyRef.name}'>  Optional: ${configMapKeyRef.optional ?? false}`;
+    return `<set to the key '${configMapKeyRef.key}' of config map '${configMapKeyRef.name}'>\tOptional: ${configMapKeyRef.optional ?? false}`;
   return value;
 }

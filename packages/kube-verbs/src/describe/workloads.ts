@@ -1,14 +1,12 @@
 import type { LabelSelector, Pod } from '@podwright/kube-api';
 import type { Lines } from '../text/aligned.ts';
 import { labelsText, selectorText } from '../text/selector-text.ts';
-import type { Condition, Workload } from '../workload.ts';
+import { type Condition, REVISION, type Workload } from '../workload.ts';
 import { controllerOf, describeAnnotations, describeLabels, timeText } from './metadata.ts';
 import { describePodTemplate } from './pod-template.ts';
 
 /** What a description shows of other objects. */
 export type Surroundings = { pods: readonly Pod[]; replicaSets: readonly Workload[] };
-
-export const REVISION = 'deployment.kubernetes.io/revision';
 
 export function describeDeployment(lines: Lines, deployment: Workload, { replicaSets }: Surroundings): void {
   const { metadata, spec, status = {} } = deployment;

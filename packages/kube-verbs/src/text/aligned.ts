@@ -18,11 +18,16 @@ export class Lines {
   list(level: number, label: string, values: readonly string[]): void {
     const [first = '<none>', ...rest] = values;
     this.add(level, `${label}:\t${first}`);
-    for (const value of rest) this.add(level, `\t${value}`);
+    for (const value of rest) this.add(0, `\t${value}`);
   }
 
   text(): string {
     return align(this.#lines).join('\n');
+  }
+
+  /** Returns the lines with their tabs. */
+  unaligned(): string {
+    return this.#lines.join('\n');
   }
 }
 

@@ -1,0 +1,41 @@
+import { PodwrightError } from '@podwright/base';
+import type { ApiObject, ApiPort, ApiRequest, WatchedChange } from './api-port.ts';
+import type { ResourceKind } from './kinds/resource-kind.ts';
+import type { Target } from './target.ts';
+
+/** An API that answers GET requests by their paths, keeps the others, and has scripted watches. */
+export class FakeApi implements ApiPort {
+  readonly answers: Record<string, unknown>;
+  readonly changes: WatchedChange[];
+  readonly sent: Pick<ApiRequest, 'method' | 'path' | 'body' | 'contentType'>[] = [];
+
+  constructor(answers: Record<string, unknown> = {}, changes: WatchedChange[] = []) {
+    this.answers = answers;
+    this.changes = changes;
+  }
+
+  async call({ method, path, body, contentType }: ApiRequest): Promise<unknown> {
+    if (method !== 'GET') {
+      this.sent.push({ method, path, body, contentType });
+      return body;
+    }
+    if (path in this.answers) return this.answers[path];
+    throw new PodwrightError('not_found', 'the server could not find the requested resource');
+  }
+
+  async *watch(): AsyncIterable<WatchedChange> {
+    yield* this.changes;
+  }
+}
+
+/** A target of a kind in the group apps, or another one. */
+export function targetOf(kind: string, object: object, group = 'apps'): Target {
+  const plural = `${kind.toLowerCase()}s`;
+  const resource: ResourceKind = {
+    ...{ group, version: 'v1', kind, plural, singular: kind.toLowerCase(), short: [], categories: [], verbs: [] },
+    ...{ namespaced: true, subresources: ['scale'] },
+  };
+  const metadata = { name: 'web', namespace: 'd', uid: 'u' };
+  const path = `/apis/${group}/v1/namespaces/d/${plural}/web`;
+  return { kind: resource, path, object: { apiVersion: `${group}/v1`, kind, metadata, ...object } as ApiObject };
+}
