@@ -1,4 +1,4 @@
-import { withTimeout } from '@podwright/base';
+import { PodwrightError, withTimeout } from '@podwright/base';
 import {
   type ApiPort,
   currentStatus,
@@ -62,5 +62,8 @@ const VERBS: Record<RolloutVerb, Verb> = {
 async function status(api: ApiPort, target: Target, { timeout, watch }: RolloutOptions): Promise<void> {
   if (watch === false) return print(currentStatus(target).text);
   using signal = withTimeout(undefined, timeout || LONGEST_WAIT_MS, 'wait for the rollout');
-  await followRollout(api, target, { onStatus: ({ text }) => print(text), signal });
+  await followRollout(api, target, { onStatus: ({ text }) => print(text), signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    throw new PodwrightError('deadline_exceeded', 'timed out waiting for the condition');
+  });
 }
