@@ -7,6 +7,16 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     http: [],
     tracing: [],
   },
+  cel: {
+    checking: ['functions', 'patterns', 'syntax', 'types', 'values'],
+    evaluation: ['checking', 'functions', 'syntax', 'values'],
+    functions: ['patterns', 'types', 'values'],
+    patterns: [],
+    schema: ['types', 'values'],
+    syntax: [],
+    types: [],
+    values: [],
+  },
   cni: {},
   'kube-client': {
     client: ['transport'],
@@ -259,7 +269,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'resource-claims': ['framework', 'objects', 'pods'],
   },
   'custom-resources': {
-    definitions: ['values'],
+    definitions: ['rules', 'values'],
+    rules: [],
     values: [],
   },
   'api-server': {

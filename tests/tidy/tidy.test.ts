@@ -34,7 +34,8 @@ const ARROWS: Record<string, string[]> = {
   scheduling: ['base', 'kube-api', 'kube-client'],
   'api-machinery': ['base', 'host', 'kube-schema', 'kube-kinds'],
   'api-documents': ['base', 'kube-schema', 'api-machinery'],
-  'custom-resources': ['base', 'kube-kinds', 'kube-schema'],
+  cel: ['base', 'kube-api', 'kube-kinds'],
+  'custom-resources': ['base', 'cel', 'kube-kinds', 'kube-schema'],
   'api-server': [
     'base',
     'host',

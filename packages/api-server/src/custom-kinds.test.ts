@@ -326,3 +326,34 @@ test('the deletion of a definition deletes its objects first', async () => {
   await eventually(async () => (await call('GET', `${DEFINITIONS}/foos.example.com`)).status === 404);
   await eventually(async () => (await call('GET', GROUP)).status === 404);
 });
+
+test('rules in CEL are compiled with the definition and evaluated for objects', async () => {
+  const spec = (rule: string) => ({
+    ...{ type: 'object', properties: { size: { type: 'integer' } } },
+    'x-kubernetes-validations': [{ rule, message: 'too small' }],
+  });
+  const versions = (rule: string) => ({
+    versions: [
+      {
+        ...VERSION,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: spec(rule), status: STATUS } } },
+        selectableFields: [],
+      },
+    ],
+  });
+  const refused = await call('POST', DEFINITIONS, { body: definition('ruleds', 'Ruled', versions('self.sice > 1')) });
+  assert.equal(refused.status, 422);
+  assert.match(
+    refused.text,
+    /x-kubernetes-validations\[0\]\.rule: .*compilation failed: ERROR: <input>:1:5: undefined field 'sice'/,
+  );
+  await define('ruleds', 'Ruled', versions('self.size > 1'));
+  const path = `${GROUP}/v1/namespaces/default/ruleds`;
+  await eventually(async () => {
+    const { status } = await call('POST', path, { body: foo('small', { size: 1 }, 'Ruled') });
+    return status === 422;
+  });
+  assert.equal((await call('POST', path, { body: foo('large', { size: 2 }, 'Ruled') })).status, 201);
+  const patched = await call('PATCH', `${path}/large`, { body: { spec: { size: 0 } }, type: MERGE });
+  assert.match(patched.text, /Ruled.example.com \\"large\\" is invalid: spec: Invalid value: too small/);
+});

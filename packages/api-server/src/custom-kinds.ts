@@ -3,6 +3,7 @@
 import { type ObjectStore, timestamp } from '@podwright/api-machinery';
 import type * as CustomResources from '@podwright/custom-resources';
 import type { CustomRules, DefinedKinds } from '@podwright/custom-resources';
+import type * as Rules from '@podwright/custom-resources/rules';
 import { type ApiObject, type FieldError, forbiddenField, STRATEGIES, type Strategy } from '@podwright/kube-kinds';
 import { type CustomKind, decodeJson, type JsonObject, type Resource, type Schema } from '@podwright/kube-schema';
 
@@ -15,6 +16,7 @@ const MAX_DEFINITIONS = 1000;
 const CHANGED = new Error('the definition of the resource has changed');
 
 type Library = typeof CustomResources;
+type RuleLibrary = typeof Rules;
 
 /** The kinds of one definition, as long as what defines them is the same. */
 type Installed = { key: string; kinds: DefinedKinds };
@@ -23,11 +25,12 @@ export class CustomKinds {
   readonly #schema: Schema;
   readonly #store: ObjectStore;
   readonly #maxDefinitions: number;
-  readonly #rules = new WeakMap<Resource, CustomRules>();
+  readonly #kinds = new WeakMap<Resource, CustomRules>();
   readonly #listeners = new Set<() => void>();
   readonly #ends = new WeakMap<Resource, AbortController>();
   #installed: ReadonlyMap<string, Installed> = new Map();
   #library: Library | undefined;
+  #rules: RuleLibrary | undefined;
 
   constructor(schema: Schema, store: ObjectStore, maxDefinitions = MAX_DEFINITIONS) {
     this.#schema = schema;
@@ -41,12 +44,19 @@ export class CustomKinds {
     return this.#library;
   }
 
+  /** The code for rules in CEL, which is loaded with the first definition that has some. */
+  async #loadRules(definitions: readonly ApiObject[]): Promise<void> {
+    const { hasRules } = await this.load();
+    if (this.#rules === undefined && definitions.some(hasRules))
+      this.#rules = await import('@podwright/custom-resources/rules');
+  }
+
   /** The served versions of all kinds. */
   get resources(): readonly Resource[] {
     return [...this.#installed.values()].flatMap(({ kinds }) => kinds.versions.map(({ resource }) => resource));
   }
 
-  readonly rulesOf = (resource: Resource): CustomRules | undefined => this.#rules.get(resource);
+  readonly rulesOf = (resource: Resource): CustomRules | undefined => this.#kinds.get(resource);
 
   /** Returns a signal that aborts when the definition of the resource changes, or is removed. */
   endOf(resource: Resource): AbortSignal {
@@ -71,6 +81,7 @@ export class CustomKinds {
   async install(definitions: readonly ApiObject[]): Promise<void> {
     const { hasCondition, definedKinds } = await this.load();
     const established = definitions.filter((one) => hasCondition(one, 'Established'));
+    await this.#loadRules(established);
     const next = new Map<string, Installed>();
     for (const definition of established) {
       const isEnding = hasCondition(definition, 'Terminating');
@@ -98,9 +109,9 @@ export class CustomKinds {
     const decode = (object: JsonObject, { resource }: CustomKind): ApiObject =>
       decodeJson(object, { schema: this.#schema, type: this.#schema.kind(resource)! }).object as ApiObject;
     for (const version of versions)
-      if (!this.#rules.has(version.resource))
-        this.#rules.set(version.resource, {
-          strategy: customStrategy(version),
+      if (!this.#kinds.has(version.resource))
+        this.#kinds.set(version.resource, {
+          strategy: customStrategy(version, this.#rules?.objectRules(version.type.schema)),
           conversion: customConversion(version, stored, decode),
         });
   }
@@ -111,29 +122,32 @@ export class CustomKinds {
     return count < this.#maxDefinitions ? [] : [forbiddenField('spec', detail)];
   }
 
+  /** Rules are compiled only if the schemas are valid. */
+  #schemaErrors(definition: ApiObject, old?: ApiObject): FieldError[] {
+    const errors = this.#library!.definitionSchemaErrors(definition, old);
+    if (errors.length > 0 || this.#rules === undefined) return errors;
+    return this.#rules.definitionRuleErrors(definition, old);
+  }
+
   /** The rules of definitions, including those for schemas. */
   definitionStrategy(now: () => number): Strategy {
     const strategy = STRATEGIES[DEFINITIONS]!;
     const library = () => this.#library!;
     return {
       ...strategy,
-      load: async () => void (await this.load()),
+      load: (object) => this.#loadRules([object]),
       validate: (object) => [
         ...(strategy.validate?.(object) ?? []),
         ...this.#countErrors(),
         ...library().conversionErrors(object),
-        ...library().definitionSchemaErrors(object),
+        ...this.#schemaErrors(object),
         ...library().selectableErrors(object),
       ],
       validateUpdate: (object, old) => [
         ...(strategy.validateUpdate?.(object, old) ?? []),
         ...library().conversionErrors(object),
-        ...library().definitionSchemaErrors(object, old),
+        ...this.#schemaErrors(object, old),
         ...library().selectableErrors(object),
-      ],
-      warnings: (object, old) => [
-        ...(strategy.warnings?.(object, old) ?? []),
-        ...library().definitionWarnings(object, old),
       ],
       prepareForDelete: (object) => library().withCleanup(object, timestamp(now())),
     };

@@ -1,4 +1,6 @@
 /** The rules of a custom kind in one version (apiextensions-apiserver, registry/customresource). */
+
+import { Patterns } from '@podwright/cel/patterns';
 import {
   type ApiObject,
   type Conversion,
@@ -11,9 +13,9 @@ import {
 import { apiVersionOf, type CustomKind, type JsonObject, withDeclaredFields } from '@podwright/kube-schema';
 import { scaleErrors, scaleStrategy } from './custom-scale.ts';
 import type { JsonSchema } from './json-schema.ts';
+import type { ObjectRules } from './rules/rule-outcome.ts';
 import { embeddedErrors } from './values/embedded-objects.ts';
 import { jsonPath } from './values/json-path.ts';
-import { Patterns } from './values/patterns.ts';
 import { repeatedItems } from './values/unique-items.ts';
 import { validateValue } from './values/validate-value.ts';
 
@@ -27,7 +29,19 @@ export type CustomVersion = CustomKind & {
   replicasPaths: ScaleStrategy['replicasPaths'];
 };
 
-export function customStrategy(version: CustomVersion): Strategy {
+/** Errors after which rules are not evaluated: values can have other types than the rules expect, or be too large for them. */
+const BLOCKING = [
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+];
+const UNCHECKED =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
+/** `rules`: in CEL. */
+export function customStrategy(version: CustomVersion, rules?: ObjectRules): Strategy {
   const { resource, type, hasStatus, scale } = version;
   const { selectablePaths = [] } = type;
   const patterns = new Patterns();
@@ -38,12 +52,25 @@ export function customStrategy(version: CustomVersion): Strategy {
     ...embeddedErrors(object, schema, ''),
     ...(scale === undefined ? [] : scaleErrors(object, scale)),
   ];
-  /** Upstream validates only the status, with paths below it. */
+  const warned = new WeakMap<object, readonly string[]>();
+  const withRules = (errors: FieldError[], object: ApiObject, old?: ApiObject): FieldError[] => {
+    if (rules === undefined) return errors;
+    if (errors.some(({ reason }) => BLOCKING.includes(reason)))
+      return [...errors, invalidValue('<nil>', null, UNCHECKED)];
+    const outcome = rules(object, old);
+    if (outcome.warnings.length > 0) warned.set(object, outcome.warnings);
+    return [...errors, ...outcome.errors];
+  };
+  /** Upstream validates only the status, with paths below it, but evaluates all rules. */
   const validateStatus = (object: ApiObject, old: ApiObject): FieldError[] => {
     const { status } = schema.properties ?? {};
-    if (status === undefined || object.status === undefined) return [];
+    if (status === undefined || object.status === undefined) return withRules([], object, old);
     const errors = validateValue(object.status, status, { patterns, path: '', old: old.status });
-    return errors.map((one) => (one.field === '<nil>' ? one : { ...one, field: `status.${one.field}` }));
+    return withRules(
+      errors.map((one) => (one.field === '<nil>' ? one : { ...one, field: `status.${one.field}` })),
+      object,
+      old,
+    );
   };
   const validateKind = (object: ApiObject): FieldError[] =>
     object.kind === resource.kind ? [] : [invalidValue('kind', object.kind, `must be ${resource.kind}`)];
@@ -51,8 +78,9 @@ export function customStrategy(version: CustomVersion): Strategy {
     hasGeneration: true,
     allowUnconditionalUpdate: false,
     ...(hasStatus ? {} : { countsStatus: true }),
-    validate: (object) => [...validateKind(object), ...validate(object)],
-    validateUpdate: (object, old) => [...validateKind(object), ...validate(object, old)],
+    validate: (object) => withRules([...validateKind(object), ...validate(object)], object),
+    validateUpdate: (object, old) => withRules([...validateKind(object), ...validate(object, old)], object, old),
+    warnings: (object) => warned.get(object) ?? [],
     selectableFields: Object.fromEntries(selectablePaths.map((path) => [path.slice(1), valueAtPath(path)])),
     ...(scale === undefined ? {} : { scale: scaleStrategy(scale, version.replicasPaths) }),
     ...(hasStatus ? { subresources: { status: statusRules(validateStatus) } } : {}),

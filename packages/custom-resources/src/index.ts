@@ -3,7 +3,7 @@ export { type CustomRules, type CustomVersion, customConversion, customStrategy 
 export {
   conversionErrors,
   definitionSchemaErrors,
-  definitionWarnings,
+  hasRules,
   selectableErrors,
 } from './definitions/definition-rules.ts';
 export {

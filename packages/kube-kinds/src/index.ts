@@ -1,4 +1,5 @@
 export { pemBlocks } from './access/pem-blocks.ts';
+export { type Cidr, cidrContains, type IpAddress, parseCidr, parseIp } from './addresses.ts';
 export { CONVERSIONS, STRATEGIES } from './all-kinds.ts';
 export type { ApiObject } from './api-object.ts';
 export { type ChosenFamilies, chooseIpFamilies } from './core/service-families.ts';
@@ -28,6 +29,7 @@ export {
   dns1123SubdomainProblems,
   labelValueProblems,
   type NameRule,
+  nameIsDns1035Label,
   nameIsDnsLabel,
   nameIsDnsSubdomain,
   qualifiedNameProblems,

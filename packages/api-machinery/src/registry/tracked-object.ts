@@ -35,11 +35,11 @@ export async function mutated(
   { object, old }: Written,
   context: RequestContext,
 ): Promise<ApiObject> {
-  await parts.kind.strategy.load?.();
   const { name = '', namespace = '' } = object.metadata;
   const operation = old === undefined ? 'CREATE' : 'UPDATE';
   const subject = { operation, name, namespace, object, oldObject: old } as const;
   const admitted = await parts.admission.mutate(admissionAttributes(parts.kind, subject, context));
+  await parts.kind.strategy.load?.(admitted ?? object);
   return withUniqueOwners(admitted ?? object, context, true);
 }
 

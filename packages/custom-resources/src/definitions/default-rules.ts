@@ -1,8 +1,9 @@
 /** Defaults must be valid values of their schemas, and have no undeclared fields (apiextensions-apiserver, defaulting). */
+
+import { Patterns } from '@podwright/cel/patterns';
 import { type FieldError, invalidValue, isSameValue } from '@podwright/kube-kinds';
 import { withDeclaredFields } from '@podwright/kube-schema';
 import type { JsonSchema } from '../json-schema.ts';
-import { Patterns } from '../values/patterns.ts';
 import { repeatedItems } from '../values/unique-items.ts';
 import { validateValue } from '../values/validate-value.ts';
 

@@ -57,19 +57,13 @@ function errorsOf(field: string, schema: JsonSchema): FieldError[] {
   return [...nullable, ...structural, ...defaults, ...schemaErrors(field, schema)];
 }
 
-/** What the server does not do for the objects of a definition, as warnings. */
-export function definitionWarnings(definition: ApiObject, old?: ApiObject): string[] {
-  if (old !== undefined && definitionWarnings(old).length > 0) return [];
-  const schemas = objectsAt(definition, 'spec', 'versions').map(
-    (version) => (objectAt(version, 'schema', 'openAPIV3Schema') ?? {}) as JsonSchema,
-  );
-  const hasRules = schemas.some((schema) =>
-    someSchema(schema, (one) => (one['x-kubernetes-validations']?.length ?? 0) > 0),
-  );
-  return hasRules ? [CEL_WARNING] : [];
+/** Whether a schema of a definition has rules in CEL. */
+export function hasRules(definition: ApiObject): boolean {
+  return objectsAt(definition, 'spec', 'versions').some((version) => {
+    const schema = (objectAt(version, 'schema', 'openAPIV3Schema') ?? {}) as JsonSchema;
+    return someSchema(schema, (one) => (one['x-kubernetes-validations']?.length ?? 0) > 0);
+  });
 }
-
-const CEL_WARNING = 'x-kubernetes-validations: this server stores rules in CEL, but does not evaluate them';
 
 /** Objects are converted between versions only by their names. */
 export function conversionErrors(definition: ApiObject): FieldError[] {

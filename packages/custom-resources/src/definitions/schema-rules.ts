@@ -1,6 +1,7 @@
 /** The rules for the schemas of definitions, with the errors of upstream (apiextensions-apiserver, apis/apiextensions/validation). */
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
+import { ruleFieldPath } from '../rules/field-paths.ts';
 import { listRules } from './list-rules.ts';
 import { unsupportedFields } from './unsupported-fields.ts';
 
@@ -96,18 +97,47 @@ function extensionErrors(field: string, schema: JsonSchema): FieldError[] {
   ];
 }
 
+const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
+
+const hasBreaks = (text: string): boolean => text.includes('\n');
+
 /** Checks only the form of rules in CEL. */
 function validationRules(field: string, schema: JsonSchema): FieldError[] {
-  const rules = (schema['x-kubernetes-validations'] ?? []) as readonly { rule?: string; message?: string }[];
-  return rules.flatMap(({ rule = '', message = '' }, index) => {
+  const rules = (schema['x-kubernetes-validations'] ?? []) as readonly RuleForm[];
+  return rules.flatMap((rule, index) => {
     const at = `${field}.x-kubernetes-validations[${index}]`;
-    const hasBreaks = (text: string) => /[\n\r]/.test(text.trim());
-    if (rule.trim() === '') return [required(`${at}.rule`, 'rule is not specified')];
-    if (message !== '' && message.trim() === '')
-      return [invalidValue(`${at}.message`, message, 'message must be non-empty if specified')];
-    if (hasBreaks(message)) return [invalidValue(`${at}.message`, message, 'message must not contain line breaks')];
-    if (hasBreaks(rule) && message.trim() === '')
-      return [required(`${at}.message`, 'message must be specified if rule contains line breaks')];
-    return [];
+    const { messageExpression = '', reason, fieldPath = '' } = rule;
+    return [
+      ...textErrors(at, rule),
+      ...(messageExpression !== '' && messageExpression.trim() === ''
+        ? [required(`${at}.messageExpression`, 'messageExpression must be non-empty if specified')]
+        : []),
+      ...(reason === undefined || REASONS.includes(reason) ? [] : [notSupported(`${at}.reason`, reason, REASONS)]),
+      ...(fieldPath !== '' && fieldPath.trim() === ''
+        ? [invalidValue(`${at}.fieldPath`, fieldPath, 'must be non-empty if specified')]
+        : []),
+      ...(hasBreaks(fieldPath) ? [invalidValue(`${at}.fieldPath`, fieldPath, 'must not contain line breaks')] : []),
+      ...(ruleFieldPath(fieldPath, schema) === undefined
+        ? [invalidValue(`${at}.fieldPath`, fieldPath, 'must be a valid path')]
+        : []),
+    ];
   });
+}
+
+type RuleForm = {
+  rule?: string;
+  message?: string;
+  messageExpression?: string;
+  reason?: string;
+  fieldPath?: string;
+};
+
+function textErrors(at: string, { rule = '', message = '' }: RuleForm): FieldError[] {
+  if (rule.trim() === '') return [required(`${at}.rule`, 'rule is not specified')];
+  if (message !== '' && message.trim() === '')
+    return [invalidValue(`${at}.message`, message, 'must be non-empty if specified')];
+  if (hasBreaks(message.trim())) return [invalidValue(`${at}.message`, message, 'must not contain line breaks')];
+  if (hasBreaks(rule.trim()) && message.trim() === '')
+    return [required(`${at}.message`, 'message must be specified if rule contains line breaks')];
+  return [];
 }

@@ -1,8 +1,8 @@
 /** Whether a schema is structural: every field has a type outside of value validation (apiextensions-apiserver, apiserver/schema). */
+
+import { LinearPattern, PatternError } from '@podwright/cel/patterns';
 import { type FieldError, forbiddenField, invalidValue, isSameValue, required } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
-import { LinearPattern } from '../values/linear-pattern.ts';
-import { PatternError } from '../values/pattern-error.ts';
 
 type Level = 'root' | 'item' | 'field';
 

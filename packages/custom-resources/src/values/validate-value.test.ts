@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Patterns } from '@podwright/cel/patterns';
 import type { JsonSchema } from '../json-schema.ts';
 import { embeddedErrors } from './embedded-objects.ts';
-import { Patterns } from './patterns.ts';
 import { repeatedItems } from './unique-items.ts';
 import { validateValue } from './validate-value.ts';
 

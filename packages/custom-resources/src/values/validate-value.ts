@@ -1,5 +1,6 @@
 /** Validates values against schemas, with the errors of upstream (kube-openapi, validate; apiextensions-apiserver, validation). */
 import { isRecord } from '@podwright/base';
+import type { MatchBudget, Patterns } from '@podwright/cel/patterns';
 import {
   type FieldError,
   invalidValue,
@@ -12,9 +13,7 @@ import {
 } from '@podwright/kube-kinds';
 import type { JsonSchema } from '../json-schema.ts';
 import { hasFormat } from './formats.ts';
-import type { MatchBudget } from './linear-pattern.ts';
 import { numberErrors, numberFormat } from './number-errors.ts';
-import type { Patterns } from './patterns.ts';
 
 export type Validation = {
   patterns: Patterns;

@@ -21,6 +21,9 @@ const MAX_COMPILED_NODES = 5 * MAX_INSTRUCTIONS;
 /** Steps that matches may take: instructions that are reached, for each character. */
 export type MatchBudget = { steps: number };
 
+/** A way to match: the next instruction, and where the match starts. */
+type Thread = { at: number; start: number };
+
 export class LinearPattern {
   readonly #program: Instruction[] = [];
   #compiledNodes = 0;
@@ -29,6 +32,11 @@ export class LinearPattern {
   /** Throws `PatternError` for a pattern that Go rejects, or that is too large. */
   constructor(pattern: string) {
     this.#start = this.#compile(parsePattern(pattern), this.#add('match'));
+  }
+
+  /** The number of instructions. */
+  get size(): number {
+    return this.#program.length;
   }
 
   /** Whether any part of the text matches. Without steps that are left, none does. */
@@ -45,6 +53,60 @@ export class LinearPattern {
         for (const instruction of reached) if (instruction.read(after)) current.add(instruction.next);
     }
     return false;
+  }
+
+  /**
+   * Returns the parts of the text that match, each as far left as possible, and of those that start there the one that alternatives and
+   * repetitions prefer, as Go does. Without steps that are left, the rest is not searched.
+   */
+  findAll(text: string, { limit, budget }: { limit: number; budget: MatchBudget }): string[] {
+    const chars = [...text];
+    const found: string[] = [];
+    let lastEnd = -1;
+    for (let from = 0; from <= chars.length && found.length < limit; ) {
+      const match = this.#find(chars, from, budget);
+      if (match === undefined) break;
+      const [start, end] = match;
+      if (end > start || start !== lastEnd) found.push(chars.slice(start, end).join(''));
+      lastEnd = end;
+      from = end > start ? end : end + 1;
+    }
+    return found;
+  }
+
+  /** Follows all alternatives at once, those that are preferred first (Pike's simulation of an automaton). */
+  #find(chars: readonly string[], from: number, budget: MatchBudget): [start: number, end: number] | undefined {
+    let threads: Thread[] = [];
+    let found: [number, number] | undefined;
+    for (let index = from; index <= chars.length && budget.steps >= 0; index++) {
+      if (found === undefined) threads.push({ at: this.#start, start: index });
+      if (threads.length === 0) break;
+      const { next, match } = this.#step(threads, [chars[index - 1] ?? '', chars[index] ?? ''], budget);
+      if (match !== undefined) found = [match, index];
+      threads = next;
+    }
+    return budget.steps < 0 ? undefined : found;
+  }
+
+  /** Reads a character with each thread. `match`: the start of a thread that is complete, which ends those that are preferred less. */
+  #step(threads: readonly Thread[], [before, after]: readonly [string, string], budget: MatchBudget) {
+    const seen = new Set<number>();
+    const next: Thread[] = [];
+    for (const { at: first, start } of threads) {
+      const waiting = [first];
+      for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+        budget.steps--;
+        if (seen.has(at)) continue;
+        seen.add(at);
+        const instruction = this.#program[at]!;
+        if (instruction === 'match') return { next, match: start };
+        if ('split' in instruction) waiting.push(...instruction.split.toReversed());
+        else if ('check' in instruction) {
+          if (instruction.check(before, after)) waiting.push(instruction.next);
+        } else if (after !== '' && instruction.read(after)) next.push({ at: instruction.next, start });
+      }
+    }
+    return { next, match: undefined };
   }
 
   /** Returns the reading instructions that can be reached without reading, or `undefined` if the match is complete. */
@@ -87,13 +149,15 @@ export class LinearPattern {
     }
   }
 
-  #repeat({ part, min, max }: Extract<PatternNode, { kind: 'repeat' }>, next: number): number {
+  #repeat({ part, min, max, isLazy }: Extract<PatternNode, { kind: 'repeat' }>, next: number): number {
     let after = next;
+    const inOrder = (repeated: number) => (isLazy ? [next, repeated] : [repeated, next]);
     if (max === Infinity) {
-      const split: number[] = [next];
+      const split: number[] = [];
       after = this.#add({ split });
-      split.push(this.#compile(part, after));
-    } else for (let count = min; count < max; count++) after = this.#add({ split: [this.#compile(part, after), next] });
+      split.push(...inOrder(this.#compile(part, after)));
+    } else
+      for (let count = min; count < max; count++) after = this.#add({ split: inOrder(this.#compile(part, after)) });
     for (let count = 0; count < min; count++) after = this.#compile(part, after);
     return after;
   }

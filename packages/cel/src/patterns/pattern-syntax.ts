@@ -1,4 +1,4 @@
-/** The syntax of Go's regular expressions (regexp/syntax), without what only changes which part of a text is captured. */
+/** The syntax of Go's regular expressions (regexp/syntax), without captured groups. */
 import { PatternError } from './pattern-error.ts';
 
 export type PatternNode =
@@ -6,7 +6,7 @@ export type PatternNode =
   | { kind: 'position'; holds: (before: string, after: string) => boolean }
   | { kind: 'sequence'; parts: readonly PatternNode[] }
   | { kind: 'choice'; options: readonly PatternNode[] }
-  | { kind: 'repeat'; part: PatternNode; min: number; max: number };
+  | { kind: 'repeat'; part: PatternNode; min: number; max: number; isLazy: boolean };
 
 type Flags = { ignoresCase: boolean; multiline: boolean; dotAll: boolean };
 
@@ -125,7 +125,8 @@ class PatternParser {
     const max = simple?.[1] ?? (comma === '' ? min : to === '' ? Infinity : Number(to));
     const isTooLarge = min > MAX_REPEAT || (max !== Infinity && max > MAX_REPEAT);
     if (isTooLarge || min > max) throw fault('invalid repeat count', text);
-    const node: PatternNode = { kind: 'repeat', part: atom, min, max };
+    const isLazy = text.length > 1 && text.endsWith('?');
+    const node: PatternNode = { kind: 'repeat', part: atom, min, max, isLazy };
     if (this.#copiesOf(node) > MAX_REPEAT) throw fault('invalid repeat count', text);
     return node;
   }

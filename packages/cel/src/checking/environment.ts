@@ -1,0 +1,31 @@
+import type { FunctionTable } from '../functions/overload.ts';
+import type { CelType } from '../types/types.ts';
+import * as types from '../types/types.ts';
+
+/** What an expression can use. */
+export type Environment = {
+  readonly functions: FunctionTable;
+  /** The types of variables. */
+  readonly variables: Readonly<Record<string, CelType>>;
+  /** Types of messages that expressions can create, such as `Object.spec`. Default: none. */
+  readonly messages?: (name: string) => CelType | undefined;
+};
+
+/** The names of types, which are values of expressions. */
+export const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
+  ['bool', types.BOOL],
+  ['int', types.INT],
+  ['uint', types.UINT],
+  ['double', types.DOUBLE],
+  ['string', types.STRING],
+  ['bytes', types.BYTES],
+  ['list', types.listOf(types.DYN)],
+  ['map', types.mapOf(types.DYN, types.DYN)],
+  ['null_type', types.NULL],
+  ['type', types.typeOfType(types.DYN)],
+  ['optional_type', types.optionalOf(types.DYN)],
+  ['google.protobuf.Timestamp', types.TIMESTAMP],
+  ['google.protobuf.Duration', types.DURATION],
+  ['net.IP', types.opaque('net.IP')],
+  ['net.CIDR', types.opaque('net.CIDR')],
+]);

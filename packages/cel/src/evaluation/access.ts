@@ -1,0 +1,43 @@
+/** Reads fields, elements and entries. */
+
+import { textOf } from '../values/texts.ts';
+import { CelError, CelList, CelMap, noOverload, Optional, typeName, Uint, type Value } from '../values/values.ts';
+
+const noKey = (key: Value): CelError => new CelError(`no such key: ${shown(key)}`);
+
+const shown = (key: Value): string => (key instanceof Uint ? String(key.value) : (textOf(key) ?? typeName(key)));
+
+/** Returns an element or entry. Throws `CelError` if there is none. The access to an optional returns an optional. */
+export function access(operand: Value, key: Value): Value {
+  if (operand instanceof Optional) return accessOptional(operand, key);
+  const found = find(operand, key);
+  if (found !== undefined) return found;
+  throw operand instanceof CelList ? new CelError(`index out of bounds: ${shown(key)}`) : noKey(key);
+}
+
+/** Returns an element or entry if there is one. */
+export function accessOptional(operand: Value, key: Value): Optional {
+  const inner = operand instanceof Optional ? operand.value : operand;
+  if (inner === undefined) return new Optional();
+  return new Optional(find(inner, key));
+}
+
+/** Whether a field is present. */
+export function hasField(operand: Value, field: string): boolean {
+  const inner = operand instanceof Optional ? operand.value : operand;
+  if (inner === undefined) return false;
+  if (!(inner instanceof CelMap)) throw noKey(field);
+  return inner.get(field) !== undefined;
+}
+
+function find(operand: Value, key: Value): Value | undefined {
+  if (operand instanceof CelMap) return operand.get(key);
+  if (!(operand instanceof CelList)) {
+    if (typeof key === 'string' || typeof key === 'bigint') throw noKey(key);
+    throw noOverload();
+  }
+  const index = key instanceof Uint ? Number(key.value) : Number(key);
+  const isIndex = typeof key === 'bigint' || key instanceof Uint || (typeof key === 'number' && Number.isInteger(key));
+  if (!isIndex) throw new CelError(`unsupported index type '${typeName(key)}' in list`);
+  return index >= 0 && index < operand.size ? operand.at(index) : undefined;
+}

@@ -1,0 +1,61 @@
+/** Operators that do not need all their operands: a known result hides the errors of other operands. */
+import { CelError, noOverload, Optional, type Value } from '../values/values.ts';
+import type { Evaluate, Frame, Plan } from './frame.ts';
+import { attributePlan } from './frame.ts';
+
+/** `&&` or `||`: `decisive` is the value that decides. */
+export function logicalPlan(operands: readonly Plan[], decisive: boolean): Plan {
+  return {
+    evaluate: (frame) => {
+      let failure: CelError | undefined;
+      for (const operand of operands) {
+        const value = attempt(operand, frame);
+        if (value === decisive) return decisive;
+        if (typeof value !== 'boolean') failure ??= value instanceof CelError ? value : noOverload();
+      }
+      if (failure !== undefined) throw failure;
+      return !decisive;
+    },
+  };
+}
+
+function attempt({ evaluate }: Plan, frame: Frame): Value | CelError {
+  try {
+    return evaluate(frame);
+  } catch (error) {
+    if (error instanceof CelError) return error;
+    throw error;
+  }
+}
+
+/** Whether a loop continues: an error does not end it. */
+export const notFalsePlan = (operand: Plan): Plan => ({
+  evaluate: (frame) => {
+    const value = attempt(operand, frame);
+    frame.meter.charge(1);
+    return value !== false;
+  },
+});
+
+export function conditionalPlan(condition: Plan, then: Plan, otherwise: Plan): Plan {
+  const [chosen, other] = [branch(then), branch(otherwise)];
+  return attributePlan((frame) => {
+    const value = condition.evaluate(frame);
+    if (typeof value !== 'boolean') throw noOverload();
+    return value ? chosen(frame) : other(frame);
+  }, 0);
+}
+
+const branch = ({ evaluate, attribute }: Plan): Evaluate => attribute?.resolve ?? evaluate;
+
+/** `or` and `orValue` of optional values. */
+export function alternativePlan(first: Plan, second: Plan, unwraps: boolean): Plan {
+  return {
+    evaluate: (frame) => {
+      const value = first.evaluate(frame);
+      if (!(value instanceof Optional)) throw noOverload();
+      if (value.value === undefined) return second.evaluate(frame);
+      return unwraps ? value.value : value;
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** Regular expressions in functions. Their steps are work of the evaluation. */
+import { LinearPattern } from '../patterns/linear-pattern.ts';
+import { PatternError } from '../patterns/pattern-error.ts';
+import { CelError, ValueList } from '../values/values.ts';
+import { type Evaluation, type FunctionTable, overload, patternCost } from './overload.ts';
+
+/** Compiled patterns that are kept. */
+const MAX_PATTERNS = 64;
+/** Steps that it takes to compile a character of a pattern. */
+const COMPILE_STEPS = 20;
+
+/** The patterns of a program, most recent last. */
+export class PatternCache {
+  readonly #compiled = new Map<string, LinearPattern>();
+
+  /** Throws `CelError` for a pattern that Go rejects. */
+  compile(pattern: string, work: Evaluation, prefix = ''): LinearPattern {
+    const known = this.#compiled.get(pattern);
+    if (known !== undefined) return known;
+    work.spend(pattern.length * COMPILE_STEPS);
+    const compiled = compilePattern(pattern, prefix);
+    work.spend(compiled.size);
+    if (this.#compiled.size >= MAX_PATTERNS) this.#compiled.delete(this.#compiled.keys().next().value!);
+    this.#compiled.set(pattern, compiled);
+    return compiled;
+  }
+}
+
+function compilePattern(pattern: string, prefix: string): LinearPattern {
+  try {
+    return new LinearPattern(pattern);
+  } catch (error) {
+    if (error instanceof PatternError) throw new CelError(`${prefix}${error.message}`);
+    throw error;
+  }
+}
+
+/** Returns the functions `matches`, `find` and `findAll`. */
+export function patternFunctions(patterns = new PatternCache()): FunctionTable {
+  const match = (text: string, pattern: string, work: Evaluation): boolean => {
+    const budget = { steps: work.remaining };
+    const isMatch = patterns.compile(pattern, work).test(text, budget);
+    work.spend(work.remaining - budget.steps);
+    return isMatch;
+  };
+  const findAll = (text: string, pattern: string, { limit, work }: { limit: number; work: Evaluation }): string[] => {
+    const budget = { steps: work.remaining };
+    const found = patterns.compile(pattern, work, 'Illegal regex: ').findAll(text, { limit, budget });
+    work.spend(work.remaining - budget.steps);
+    return found;
+  };
+  return {
+    matches: [
+      overload('(string, string) -> bool', match, patternCost),
+      overload('string.(string) -> bool', match, patternCost),
+    ],
+    find: [
+      overload(
+        'string.(string) -> string',
+        (text: string, pattern: string, work: Evaluation) => findAll(text, pattern, { limit: 1, work })[0] ?? '',
+        patternCost,
+      ),
+    ],
+    findAll: [
+      overload(
+        'string.(string) -> list(string)',
+        (text: string, pattern: string, work: Evaluation) =>
+          new ValueList(findAll(text, pattern, { limit: Infinity, work })),
+        patternCost,
+      ),
+      overload(
+        'string.(string, int) -> list(string)',
+        (...[text, pattern, count, work]: [string, string, bigint, Evaluation]) =>
+          new ValueList(findAll(text, pattern, { limit: count < 0n ? Infinity : Number(count), work })),
+        patternCost,
+      ),
+    ],
+  };
+}

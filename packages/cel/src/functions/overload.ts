@@ -1,0 +1,120 @@
+/** Declarations of functions. */
+import { type Signature, signature } from '../types/signatures.ts';
+import type { CelType } from '../types/types.ts';
+import type { Work } from '../values/comparison.ts';
+import {
+  CelList,
+  CelMap,
+  charactersOf,
+  Duration,
+  Opaque,
+  Optional,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from '../values/values.ts';
+
+/** What functions use: the bound on their work. */
+export type Evaluation = Work & {
+  /** Steps that may still be spent. */
+  readonly remaining: number;
+  /** Returns the number of characters of a text. */
+  characters: (text: string) => number;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: the types of parameters are those of the signature, which is checked before each call
+export type Implementation = (...parameters: any[]) => Value;
+
+/** Returns what a call costs, given its parameters and its result. */
+export type CallCost = (parameters: readonly Value[], result: Value) => number;
+
+/** One form of a function. The evaluation is passed after the parameters. */
+export type Overload = Signature & { readonly run: Implementation; readonly cost?: CallCost };
+
+/** Functions by name, each with its forms in upstream's order. */
+export type FunctionTable = Readonly<Record<string, readonly Overload[]>>;
+
+export const overload = (text: string, run: Implementation, cost?: CallCost): Overload => ({
+  ...signature(text),
+  run,
+  ...(cost === undefined ? {} : { cost }),
+});
+
+/** Whether a value can be passed for a parameter of a type. The types of elements are not looked at. */
+export function hasType(value: Value, type: CelType): boolean {
+  switch (type.kind) {
+    case 'dyn':
+    case 'param':
+    case 'error':
+      return true;
+    case 'null':
+      return value === null;
+    case 'bool':
+      return typeof value === 'boolean';
+    case 'int':
+      return typeof value === 'bigint';
+    case 'uint':
+      return value instanceof Uint;
+    case 'double':
+      return typeof value === 'number';
+    case 'string':
+      return typeof value === 'string';
+    case 'bytes':
+      return value instanceof Uint8Array;
+    case 'timestamp':
+      return value instanceof Timestamp;
+    case 'duration':
+      return value instanceof Duration;
+    case 'list':
+      return value instanceof CelList;
+    case 'map':
+    case 'object':
+      return value instanceof CelMap;
+    case 'type':
+      return value instanceof TypeValue;
+    case 'opaque':
+      if (type.name === 'optional_type') return value instanceof Optional;
+      return value instanceof Opaque && value.typeName === type.name;
+  }
+}
+
+/** Characters of a text are a tenth of the cost of other steps (cel-go). */
+const CHARACTER = 0.1;
+/** Characters of a regular expression, which are fewer instructions. */
+const PATTERN_CHARACTER = 0.25;
+export const LIST_COST = 10;
+export const MAP_COST = 30;
+
+/** Returns the size of a value for costs: characters, bytes, elements, otherwise 1. */
+export function sizeOf(value: Value): number {
+  if (typeof value === 'string') return charactersOf(value);
+  if (value instanceof Uint8Array) return value.length;
+  if (value instanceof CelList || value instanceof CelMap) return value.size;
+  if (value instanceof Opaque) return value.sizeForCost;
+  return value instanceof Optional && value.value !== undefined ? sizeOf(value.value) : 1;
+}
+
+/** Returns what it costs to read values of a total size. */
+export const traversal = (size: number): number => Math.ceil(size * CHARACTER);
+
+/** The cost of reading the first parameter `times` times. */
+export const traversalOf =
+  (times = 1): CallCost =>
+  ([value]) =>
+    traversal(sizeOf(value!) * times);
+
+/** The cost of comparing two values: that of the smaller one. */
+export const comparisonCost: CallCost = ([one, other]) => {
+  if (typeof one === 'string' && typeof other === 'string')
+    return traversal(charactersOf(one.length < other.length ? one : other));
+  return traversal(Math.min(sizeOf(one!), sizeOf(other!)));
+};
+
+/** The cost of matching a text with a pattern. */
+export const patternCost: CallCost = ([text, pattern]) =>
+  traversal(1 + sizeOf(text!)) * Math.ceil(sizeOf(pattern!) * PATTERN_CHARACTER);
+
+/** Returns the cost of a pattern of a length, for a text. */
+export const patternCostOf = (text: Value, length: number): number =>
+  traversal(1 + sizeOf(text)) * Math.ceil(length * PATTERN_CHARACTER);

@@ -1,0 +1,68 @@
+import { check } from './checking/check.ts';
+import type { Environment } from './checking/environment.ts';
+import type { Evaluate } from './evaluation/frame.ts';
+import { CostExceeded, Meter } from './evaluation/meter.ts';
+import { plan } from './evaluation/plan.ts';
+import { CompileError } from './syntax/compile-error.ts';
+import { parse } from './syntax/parser.ts';
+import type { CelType } from './types/types.ts';
+import { CelError, type Value } from './values/values.ts';
+
+/** What an evaluation may cost (apiserver, pkg/apis/cel: PerCallLimit). */
+export const MAX_CALL_COST = 1_000_000;
+/** Steps of functions that the cost does not count. */
+const STEPS_PER_COST = 5;
+
+/** Values of variables, or functions that compute them when they are needed. */
+export type Variables = Readonly<Record<string, Value | (() => Value)>>;
+
+export type Outcome = {
+  /** Of the evaluation, also of one that failed. */
+  readonly cost: number;
+} & (
+  | { readonly value: Value }
+  /** `isExceeded`: the expression was stopped because it may not cost more. */
+  | { readonly error: string; readonly isExceeded: boolean }
+);
+
+/** A compiled expression. */
+export type Program = {
+  readonly type: CelType;
+  /** The names of variables and types that the expression uses. */
+  readonly names: ReadonlySet<string>;
+  /** Evaluates the expression, which costs at most `maxCost` (default: 1,000,000). */
+  readonly evaluate: (variables: Variables, maxCost?: number) => Outcome;
+};
+
+/** Compiles an expression. Throws `CompileError`. */
+export function compile(text: string, environment: Environment): Program {
+  try {
+    const checked = check(text, parse(text), environment);
+    const { evaluate } = plan(checked);
+    const names = new Set(checked.names.values());
+    return { type: checked.type, names, evaluate: (variables, maxCost) => run(evaluate, variables, maxCost) };
+  } catch (error) {
+    // a tree that passes the bounds of the parser, but is too deep for this process
+    if (error instanceof RangeError)
+      throw new CompileError(text, [{ at: 0, message: 'expression recursion limit exceeded' }]);
+    throw error;
+  }
+}
+
+function run(evaluate: Evaluate, variables: Variables, maxCost = MAX_CALL_COST): Outcome {
+  const limit = Math.max(0, Math.min(maxCost, MAX_CALL_COST));
+  const meter = new Meter(limit, limit * STEPS_PER_COST);
+  const variable = (name: string): Value => {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined) throw new CelError(`no such attribute(s): ${name}`);
+    return typeof value === 'function' ? value() : value;
+  };
+  try {
+    return { value: evaluate({ meter, slots: [], variable }), cost: meter.cost };
+  } catch (error) {
+    if (error instanceof CelError || error instanceof CostExceeded)
+      return { error: error.message, isExceeded: error instanceof CostExceeded, cost: meter.cost };
+    if (error instanceof RangeError) return { error: error.message, isExceeded: true, cost: meter.cost };
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+/** The syntax tree of an expression, macros expanded. */
+
+type At = {
+  /** The index in the text at which errors of the expression are shown. */
+  readonly at: number;
+};
+
+export type Literal = At & { readonly kind: 'literal'; readonly value: LiteralValue };
+/** An integer is a bigint, a double a number. */
+export type LiteralValue = null | boolean | bigint | number | string | Uint8Array | { readonly uint: bigint };
+export type Identifier = At & { readonly kind: 'identifier'; readonly name: string };
+/** `isTest`: whether it asks for the presence of the field. */
+export type Select = At & {
+  readonly kind: 'select';
+  readonly operand: Expression;
+  readonly field: string;
+  readonly isTest: boolean;
+};
+export type Call = At & {
+  readonly kind: 'call';
+  readonly name: string;
+  readonly target: Expression | undefined;
+  readonly parameters: readonly Expression[];
+};
+export type ListLiteral = At & { readonly kind: 'list'; readonly elements: readonly Element[] };
+export type Element = { readonly value: Expression; readonly isOptional: boolean };
+export type MapLiteral = At & { readonly kind: 'map'; readonly entries: readonly Entry[] };
+export type Entry = { readonly key: Expression; readonly value: Expression; readonly isOptional: boolean };
+export type Message = At & {
+  readonly kind: 'message';
+  readonly name: string;
+  readonly fields: readonly (At & {
+    readonly name: string;
+    readonly value: Expression;
+    readonly isOptional: boolean;
+  })[];
+};
+
+/**
+ * A loop over a list or map: while the condition holds, each step computes the next value of the accumulator. The second variable, if there
+ * is one, is the value of an element or entry, and the first one its index or key.
+ */
+export type Fold = At & {
+  readonly kind: 'fold';
+  readonly range: Expression;
+  readonly variable: string;
+  readonly second: string | undefined;
+  readonly accumulator: string;
+  readonly start: Expression;
+  readonly condition: Expression;
+  readonly step: Expression;
+  readonly result: Expression;
+};
+
+export type Expression = Literal | Identifier | Select | Call | ListLiteral | MapLiteral | Message | Fold;
+
+/** Returns the name that identifiers and selections form, such as `net.IP`; `undefined` for other expressions. */
+export function qualifiedName(expression: Expression): string | undefined {
+  if (expression.kind === 'identifier') return expression.name;
+  if (expression.kind !== 'select' || expression.isTest) return undefined;
+  const prefix = qualifiedName(expression.operand);
+  return prefix === undefined ? undefined : `${prefix}.${expression.field}`;
+}

@@ -1,0 +1,98 @@
+/** Values of JSON. Elements and fields are converted when they are read. */
+import { isRecord } from '@podwright/base';
+import { CelList, CelMap, type ListMode, type Value } from './values.ts';
+
+/** Converts a value of JSON. */
+export type JsonReader = (json: unknown) => Value;
+
+/** Converts a value of JSON without a schema: integral numbers are integers. */
+export const fromJson: JsonReader = (json) => {
+  if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json;
+  if (typeof json === 'string' || typeof json === 'boolean') return json;
+  if (Array.isArray(json)) return new JsonList(json, fromJson);
+  return isRecord(json) ? new JsonMap(json, fromJson) : null;
+};
+
+export class JsonList extends CelList {
+  override readonly mode: ListMode;
+  readonly #items: readonly unknown[];
+  readonly #read: JsonReader;
+
+  constructor(items: readonly unknown[], read: JsonReader, mode: ListMode = 'atomic') {
+    super();
+    this.mode = mode;
+    this.#items = items;
+    this.#read = read;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  at(index: number): Value {
+    return this.#read(this.#items[index]);
+  }
+}
+
+export class JsonMap extends CelMap {
+  readonly #record: Readonly<Record<string, unknown>>;
+  readonly #read: JsonReader;
+
+  constructor(record: Readonly<Record<string, unknown>>, read: JsonReader) {
+    super();
+    this.#record = record;
+    this.#read = read;
+  }
+
+  get size(): number {
+    return Object.keys(this.#record).length;
+  }
+
+  get(key: Value): Value | undefined {
+    return typeof key === 'string' && Object.hasOwn(this.#record, key) ? this.#read(this.#record[key]) : undefined;
+  }
+
+  keys(): Iterable<Value> {
+    return Object.keys(this.#record);
+  }
+}
+
+/** A declared field of an object: its name in JSON, which can differ from the one in expressions. */
+export type JsonField = { readonly name: string; readonly read: JsonReader };
+
+/** An object with declared fields. Others cannot be read, and fields that are null are absent. */
+export class JsonObject extends CelMap {
+  readonly #record: Readonly<Record<string, unknown>>;
+  readonly #fields: ReadonlyMap<string, JsonField>;
+
+  constructor(record: Readonly<Record<string, unknown>>, fields: ReadonlyMap<string, JsonField>) {
+    super();
+    this.#record = record;
+    this.#fields = fields;
+  }
+
+  get size(): number {
+    return [...this.keys()].length;
+  }
+
+  get(key: Value): Value | undefined {
+    // a reserved word can be written as it is, too
+    const field = typeof key === 'string' ? (this.#fields.get(key) ?? this.#fields.get(`__${key}__`)) : undefined;
+    if (field === undefined || !Object.hasOwn(this.#record, field.name)) return undefined;
+    const json = this.#record[field.name];
+    return json === null ? undefined : field.read(json);
+  }
+
+  *keys(): Iterable<Value> {
+    for (const [key, { name }] of this.#fields) if (Object.hasOwn(this.#record, name)) yield key;
+  }
+}
+
+/** Converts a value to JSON: what auditors and messages see. Integers must be exact as numbers. */
+export function toJson(value: Value): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (value instanceof CelList) return [...value].map(toJson);
+  if (value instanceof CelMap)
+    return Object.fromEntries([...value.keys()].map((key) => [String(key), toJson(value.get(key)!)]));
+  return value;
+}

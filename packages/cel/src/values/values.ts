@@ -1,0 +1,194 @@
+/** The values of expressions. */
+
+/**
+ * An integer is a bigint and a double a number, so that the type of each value is known. Values of JSON become these when an expression
+ * reads them.
+ */
+export type Value =
+  | null
+  | boolean
+  | bigint
+  | number
+  | string
+  | Uint8Array
+  | Uint
+  | Timestamp
+  | Duration
+  | CelList
+  | CelMap
+  | Optional
+  | TypeValue
+  | Opaque;
+
+/** An error of an evaluation, with cel-go's message. Logical operators and loops can absorb it. */
+export class CelError extends Error {}
+
+export const NO_OVERLOAD = 'no such overload';
+export const noOverload = (): CelError => new CelError(NO_OVERLOAD);
+
+export class Uint {
+  readonly value: bigint;
+
+  constructor(value: bigint) {
+    this.value = value;
+  }
+}
+
+export class Timestamp {
+  /** Since 1970, UTC. */
+  readonly nanoseconds: bigint;
+
+  constructor(nanoseconds: bigint) {
+    this.nanoseconds = nanoseconds;
+  }
+}
+
+export class Duration {
+  readonly nanoseconds: bigint;
+
+  constructor(nanoseconds: bigint) {
+    this.nanoseconds = nanoseconds;
+  }
+}
+
+/** How a list of an API object is compared and concatenated: `x-kubernetes-list-type`. */
+export type ListMode = 'atomic' | 'set' | { readonly keys: readonly string[] };
+
+export abstract class CelList implements Iterable<Value> {
+  abstract readonly size: number;
+  readonly mode: ListMode = 'atomic';
+  /** Returns the element at an index below the size. */
+  abstract at(index: number): Value;
+
+  *[Symbol.iterator](): Iterator<Value> {
+    for (let index = 0; index < this.size; index++) yield this.at(index);
+  }
+}
+
+export abstract class CelMap {
+  abstract readonly size: number;
+  abstract get(key: Value): Value | undefined;
+  abstract keys(): Iterable<Value>;
+}
+
+/** `undefined`: no value. */
+export class Optional {
+  readonly value: Value | undefined;
+
+  constructor(value?: Value) {
+    this.value = value;
+  }
+}
+
+/** Returns an optional value. `undefined`: no value. */
+export const optional = (value: Value | undefined): Optional => new Optional(value);
+
+export class TypeValue {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** A value with its own functions, such as a quantity. */
+export abstract class Opaque {
+  abstract readonly typeName: string;
+  abstract equals(other: Opaque): boolean;
+  /** The length by which comparisons are charged. */
+  readonly sizeForCost: number = 1;
+}
+
+export class ValueList extends CelList {
+  readonly #values: readonly Value[];
+
+  constructor(values: readonly Value[]) {
+    super();
+    this.#values = values;
+  }
+
+  get size(): number {
+    return this.#values.length;
+  }
+
+  at(index: number): Value {
+    return this.#values[index]!;
+  }
+}
+
+/** Two lists in a row. Concatenations nest at most as deeply as the expression, so that no list needs to be copied. */
+export class ConcatList extends CelList {
+  readonly size: number;
+  readonly #first: CelList;
+  readonly #second: CelList;
+
+  constructor(first: CelList, second: CelList) {
+    super();
+    this.size = first.size + second.size;
+    this.#first = first;
+    this.#second = second;
+  }
+
+  at(index: number): Value {
+    return index < this.#first.size ? this.#first.at(index) : this.#second.at(index - this.#first.size);
+  }
+}
+
+/** A map with keys of any type that keys can have. Numbers of different types are the same key. */
+export class ValueMap extends CelMap {
+  readonly #entries: ReadonlyMap<unknown, readonly [Value, Value]>;
+
+  constructor(entries: ReadonlyMap<unknown, readonly [Value, Value]>) {
+    super();
+    this.#entries = entries;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: Value): Value | undefined {
+    return this.#entries.get(mapKey(key))?.[1];
+  }
+
+  *keys(): Iterable<Value> {
+    for (const [key] of this.#entries.values()) yield key;
+  }
+}
+
+/** Returns what represents a key in a JavaScript map; `undefined` for values that are no keys. */
+export function mapKey(key: Value): string | bigint | boolean | undefined {
+  if (typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean') return key;
+  if (key instanceof Uint) return key.value;
+  return typeof key === 'number' && Number.isInteger(key) ? BigInt(key) : undefined;
+}
+
+/** Returns the name of a value's type. */
+export function typeName(value: Value): string {
+  switch (typeof value) {
+    case 'boolean':
+      return 'bool';
+    case 'bigint':
+      return 'int';
+    case 'number':
+      return 'double';
+    case 'string':
+      return 'string';
+  }
+  if (value === null) return 'null_type';
+  if (value instanceof CelMap) return 'map';
+  if (value instanceof CelList) return 'list';
+  if (value instanceof Optional) return 'optional_type';
+  if (value instanceof Opaque) return value.typeName;
+  if (value instanceof Uint) return 'uint';
+  if (value instanceof Uint8Array) return 'bytes';
+  if (value instanceof Timestamp) return 'google.protobuf.Timestamp';
+  return value instanceof Duration ? 'google.protobuf.Duration' : 'type';
+}
+
+/** Returns the number of characters (code points) of a text. */
+export function charactersOf(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length; index++) if ((text.charCodeAt(index) & 0xfc00) === 0xdc00) count--;
+  return count;
+}

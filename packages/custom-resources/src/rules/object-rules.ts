@@ -1,0 +1,14 @@
+import { type JsonSchema, someSchema } from '../json-schema.ts';
+import { evaluateRules } from './evaluate-rules.ts';
+import type { ObjectRules } from './rule-outcome.ts';
+import { type RuleNode, ruleTree } from './rule-tree.ts';
+
+/** Returns the rules of a kind's objects, if the schema has some. They are compiled when the first object is written. */
+export function objectRules(schema: JsonSchema): ObjectRules | undefined {
+  if (!someSchema(schema, (one) => (one['x-kubernetes-validations']?.length ?? 0) > 0)) return undefined;
+  let compiled: { tree: RuleNode | undefined } | undefined;
+  return (value, old) => {
+    compiled ??= { tree: ruleTree(schema) };
+    return compiled.tree === undefined ? { errors: [], warnings: [] } : evaluateRules(compiled.tree, { value, old });
+  };
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApiObject } from '@podwright/kube-kinds';
+import type { JsonSchema } from '../json-schema.ts';
+import { definitionRuleErrors } from './definition-rule-errors.ts';
+import { objectRules } from './object-rules.ts';
+
+const INT: JsonSchema = { type: 'integer' };
+const TEXT: JsonSchema = { type: 'string' };
+
+const object = (properties: Record<string, JsonSchema>, ...rules: object[]): JsonSchema => ({
+  type: 'object',
+  properties,
+  'x-kubernetes-validations': rules,
+});
+
+const definition = (schema: JsonSchema): ApiObject =>
+  ({
+    metadata: { name: 'foos.example.com' },
+    spec: { versions: [{ name: 'v1', schema: { openAPIV3Schema: schema } }] },
+  }) as unknown as ApiObject;
+
+function problems(schema: JsonSchema): string[] {
+  return definitionRuleErrors(definition(schema)).map(({ field, message }) => {
+    const place = field.replace('spec.validation.openAPIV3Schema', '');
+    return `${place}: ${message.replace(/Invalid value: \{"Rule".*?\}: /, '')}`;
+  });
+}
+
+function errors(schema: JsonSchema, value: unknown, old?: unknown): string[] {
+  return objectRules(schema)!(value, old).errors.map(({ field, message }) => `${field}: ${message}`);
+}
+
+test('rules that cannot be compiled have the errors of upstream', () => {
+  const rule = (text: string, more: object = {}) => problems(object({ a: INT }, { rule: text, ...more }));
+  const at = '.x-kubernetes-validations[0]';
+  assert.deepEqual(rule('self.a > 1'), []);
+  assert.deepEqual(rule('self.b > 1'), [
+    `${at}.rule: compilation failed: ERROR: <input>:1:5: undefined field 'b'\n | self.b > 1\n | ....^`,
+  ]);
+  assert.deepEqual(rule('self.a'), [`${at}.rule: cel expression must evaluate to a bool`]);
+  assert.deepEqual(rule('self.a > 1', { messageExpression: 'self.a' }), [
+    `${at}.messageExpression: messageExpression must evaluate to a string`,
+  ]);
+  assert.deepEqual(rule('self.a > 1', { optionalOldSelf: true }), [
+    `${at}.optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule`,
+  ]);
+  assert.deepEqual(rule('self.metadata.name.startsWith(self.kind)'), []);
+  assert.match(rule('self.metadata.labels == {}')[0]!, /undefined field 'labels'/);
+});
+
+test('elements without an old state cannot be compared with it', () => {
+  const list = (type: string): JsonSchema => ({
+    type: 'array',
+    'x-kubernetes-list-type': type,
+    'x-kubernetes-list-map-keys': ['a'],
+    items: object({ a: INT }, { rule: 'self.a == oldSelf.a' }),
+  });
+  assert.deepEqual(problems(object({ l: list('map') })), []);
+  assert.deepEqual(problems(object({ l: list('atomic') })), [
+    '.properties[l].items.x-kubernetes-validations[0].rule: Invalid value: "self.a == oldSelf.a": oldSelf cannot be used on the uncorrelatable portion of the schema within spec.validation.openAPIV3Schema.properties[l]',
+  ]);
+});
+
+test('values that violate a rule have its message, reason and path', () => {
+  const one = (rule: object) => errors(object({ spec: object({ a: INT, b: INT }, rule) }), { spec: { a: 1, b: 2 } });
+  assert.deepEqual(one({ rule: 'self.a < self.b' }), []);
+  assert.deepEqual(one({ rule: 'self.a > self.b' }), ['spec: Invalid value: failed rule: self.a > self.b']);
+  assert.deepEqual(one({ rule: 'false', message: ' no ' }), ['spec: Invalid value: no']);
+  assert.deepEqual(one({ rule: 'false', messageExpression: '"a is " + string(self.a)' }), [
+    'spec: Invalid value: a is 1',
+  ]);
+  assert.deepEqual(one({ rule: 'false', message: 'no', messageExpression: 'self.a / 0 > 1 ? "" : "x"' }), [
+    'spec: Invalid value: no',
+  ]);
+  assert.deepEqual(one({ rule: 'false', reason: 'FieldValueRequired', fieldPath: '.a', message: 'x' }), [
+    'spec.a: Required value: x',
+  ]);
+  assert.deepEqual(one({ rule: 'self.a / 0 == 1' }), [
+    'spec: Invalid value: "object": division by zero evaluating rule: self.a / 0 == 1',
+  ]);
+  assert.deepEqual(errors(object({ a: { ...INT, 'x-kubernetes-validations': [{ rule: 'self > 1' }] } }), { a: 1 }), [
+    'a: Invalid value: 1: failed rule: self > 1',
+  ]);
+  assert.deepEqual(errors(object({ a: INT }, { rule: 'self.a > 1' }), { a: 0 }), [
+    '<nil>: Invalid value: failed rule: self.a > 1',
+  ]);
+});
+
+test('rules about a change need an old state, and unchanged values only cause warnings', () => {
+  const schema = object({ a: INT, b: object({ c: INT }, { rule: 'self.c > 1' }) }, { rule: 'self.a >= oldSelf.a' });
+  assert.deepEqual(errors(schema, { a: 1 }), []);
+  assert.deepEqual(errors(schema, { a: 1 }, { a: 1 }), []);
+  assert.deepEqual(errors(schema, { a: 1 }, { a: 2 }), ['<nil>: Invalid value: failed rule: self.a >= oldSelf.a']);
+  assert.deepEqual(errors(schema, { a: 1, b: { c: 0 } }, { a: 1, b: { c: 1 } }).length, 1);
+  const { errors: none, warnings } = objectRules(schema)!({ a: 2, b: { c: 1 } }, { a: 1, b: { c: 1 } });
+  assert.deepEqual([none, warnings], [[], ['b: Invalid value: failed rule: self.c > 1']]);
+  const optional = object(
+    { a: INT },
+    { rule: 'oldSelf.optMap(o, o.a < self.a).orValue(self.a == 0)', optionalOldSelf: true },
+  );
+  assert.deepEqual(errors(optional, { a: 0 }), []);
+  assert.equal(errors(optional, { a: 1 }).length, 1);
+  assert.deepEqual(errors(optional, { a: 1 }, { a: 0 }), []);
+});
+
+test('elements of maps are compared with the ones that have the same keys', () => {
+  const items = { ...object({ n: TEXT, v: INT }, { rule: 'self.v >= oldSelf.v' }), required: ['n'] };
+  const list: JsonSchema = {
+    ...{ type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'], items },
+    'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'changed' }],
+  };
+  const check = (now: object[], old: object[]) => errors(object({ l: list }), { l: now }, { l: old });
+  const [a, b] = [
+    { n: 'a', v: 1 },
+    { n: 'b', v: 2 },
+  ];
+  assert.deepEqual(check([b, a], [a, b]), []);
+  assert.deepEqual(check([b, { n: 'a', v: 0 }], [a, b]), [
+    'l: Invalid value: changed',
+    'l[1]: Invalid value: failed rule: self.v >= oldSelf.v',
+  ]);
+});
+
+test('the rules of an object take bounded time together', () => {
+  const startMs = performance.now();
+  const items = {
+    ...INT,
+    'x-kubernetes-validations': [{ rule: 'lists.range(700).all(x, lists.range(700).all(y, x + y >= 0))' }],
+  };
+  const found = errors(object({ l: { type: 'array', items } }), { l: Array(1000).fill(1) });
+  assert.equal(found.length, 1);
+  assert.match(found[0]!, /^l\[0\]: .*no further validation rules will be run due to call cost exceeds limit/);
+  const cheaper = {
+    ...INT,
+    'x-kubernetes-validations': [{ rule: 'lists.range(200).all(x, lists.range(200).all(y, true))' }],
+  };
+  const many = errors(object({ l: { type: 'array', items: cheaper } }), { l: Array(1000).fill(1) });
+  assert.match(many.join(), /^l\[\d+\]: .*validation failed due to running out of cost budget/);
+  assert.ok(performance.now() - startMs < 20_000);
+});
