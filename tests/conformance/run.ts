@@ -25,6 +25,9 @@ const { values: given, positionals: more } = parseArgs({
     websocket: { type: 'boolean', default: false },
   },
 });
+/** The suite's plugin keeps requests waiting for longer than the default timeout of 2 s. */
+const NRI_OPTIONS = { pluginPath: '', pluginConfigPath: '', registrationTimeoutMs: 5000, requestTimeoutMs: 20_000 };
+
 const { critest, 'registry-config': registryConfig } = given;
 if (critest === undefined || registryConfig === undefined) {
   console.error(
@@ -40,13 +43,15 @@ process.exit(problems + left.length > 0 ? 1 : 0);
 async function runAll(paths: { critest: string; registryConfigDir: string }) {
   const runtime = new RuntimeUnderTest();
   const { registryConfigDir } = paths;
-  await runtime.start({ registryConfigDir, ociRuntime: given['oci-runtime'] }, { load: false });
+  const nriSocket = join(runtime.place.directory, 'nri', 'nri.sock');
+  const nri = { ...NRI_OPTIONS, socketPath: nriSocket };
+  await runtime.start({ registryConfigDir, ociRuntime: given['oci-runtime'], nri }, { load: false });
   let problems = 0;
   let totals: Totals | undefined;
   for (let run = 0; run < Number(given.runs); run++) {
     const seed = Number(given.seed) + run;
     const startedAt = performance.now();
-    totals = await runSuite(paths.critest, runtime.place.options.socket, seed);
+    totals = await runSuite(paths.critest, { socket: runtime.place.options.socket, nriSocket }, seed);
     const { passed, failed, skipped } = totals;
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     console.log(`seed ${seed}: ${passed} passed, ${failed.length} failed, ${skipped.length} skipped in ${seconds} s`);
@@ -62,7 +67,11 @@ async function runAll(paths: { critest: string; registryConfigDir: string }) {
 }
 
 /** One run of the suite; its log and its report stay in their own directory. */
-async function runSuite(program: string, socket: string, seed: number): Promise<Totals> {
+async function runSuite(
+  program: string,
+  { socket, nriSocket }: { socket: string; nriSocket: string },
+  seed: number,
+): Promise<Totals> {
   const directory = resolve(given.output, `seed-${seed}`);
   const report = join(directory, 'report.json');
   mkdirSync(directory, { recursive: true });
@@ -71,7 +80,7 @@ async function runSuite(program: string, socket: string, seed: number): Promise<
   const endpoint = `unix://${socket}`;
   const websocket = ['exec', 'attach', 'portforward'].map((kind) => `--websocket-${kind}`);
   const args = [
-    ...[`--runtime-endpoint=${endpoint}`, `--image-endpoint=${endpoint}`],
+    ...[`--runtime-endpoint=${endpoint}`, `--image-endpoint=${endpoint}`, `--nri-socket=${nriSocket}`],
     ...(given.parallel === '1' ? [] : [`--parallel=${given.parallel}`]), // with 1, ginkgo would pass the flag to go
     ...[`--ginkgo.seed=${seed}`, `--ginkgo.json-report=${report}`, '--ginkgo.vv', '--ginkgo.no-color'],
     ...given.skip.map((pattern) => `--ginkgo.skip=${pattern}`),

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { sleep, waitFor } from '@podwright/base';
 import { ContainerState, NamespaceMode } from '@podwright/cri';
-import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
+import type { OciSpec } from '@podwright/oci';
 import { leftovers, takeInventory } from '../fixtures/host-inventory.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';

@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PRIVATE_FILE } from '@podwright/base';
+import type { OciSpec } from '@podwright/oci';
 import { ProcessStarter } from '@podwright/system';
 import { requireProgram } from '../../packages/host/src/programs/find-program.ts';
-import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import { startTask } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import { openRecords } from '../../packages/runtime/src/runtime-records.ts';
 import { startMonitor } from '../../packages/runtime/src/tasks/oci/conmon.ts';

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { NamespaceMode, SecurityProfile_ProfileType } from '@podwright/cri';
 import { runChecked } from '@podwright/host';
-import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
+import type { OciSpec } from '@podwright/oci';
 import { writeFakeCriu, writeFakeRunc } from '../conformance/fake-criu.fixture.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';

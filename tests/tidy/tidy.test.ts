@@ -22,10 +22,13 @@ const ARROWS: Record<string, string[]> = {
   images: ['base', 'host', 'metadata', 'system'],
   upgrade: ['base', 'host', 'images/tar', 'system'],
   ttrpc: ['base', 'host'],
+  nri: ['base', 'host', 'ttrpc'],
+  oci: ['base', 'host', 'images', 'system'],
   shim: ['base', 'host', 'system', 'ttrpc'],
   'kube-client': ['base', 'host', 'kube-api'],
   runtime: ['base', 'host', 'system', 'metadata', 'grpc', 'cri', 'cni', 'streaming', 'images', 'shim'],
   'kube-verbs': ['base', 'kube-api'],
+  runtime: ['base', 'host', 'system', 'metadata', 'grpc', 'cri', 'cni', 'streaming', 'images', 'nri', 'oci', 'shim'],
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
   controllers: ['base', 'kube-api', 'kube-client'],
   dns: ['base', 'host', 'kube-api', 'kube-client'],
@@ -191,7 +194,7 @@ test('files stay small: none over 500 lines, 95 of 100 below 350', () => {
 });
 
 /** The largest packages, in lines of code without comments; these numbers may only fall. */
-const LARGE_PACKAGES: Record<string, number> = { kubelet: 22_014, runtime: 15_563 };
+const LARGE_PACKAGES: Record<string, number> = { kubelet: 22_014 };
 const MAX_PACKAGE_LINES = 15_000;
 
 test('no package has more than 15,000 lines of code, except the listed ones, which may only shrink', () => {

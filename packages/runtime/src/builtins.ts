@@ -12,6 +12,7 @@ import { type FastPaths, fastPathsOf } from './fast-paths.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
 import { BridgeNetwork, type BridgeNetworkOptions } from './network/bridge/bridge-network.ts';
 import { ChosenNetwork, type ChosenNetworkOptions, type NetworkDescription } from './network/choice/chosen-network.ts';
+import { NriPlugins } from './nri/nri-plugins.ts';
 import { chooseOciRuntime } from './oci-runtime/oci-runtimes.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
@@ -102,6 +103,7 @@ function builtinPlugins(environment: Environment): RuntimePlugin[] {
     snapshotterPlugin('native', environment),
     imagesPlugin(environment),
     networkPlugin(environment),
+    nriPlugin(environment),
     ociTasksPlugin(environment),
     pinnedPlugin(environment),
     pausePlugin(environment),
@@ -197,6 +199,21 @@ function networkPlugin(environment: Environment): RuntimePlugin<'network'> {
       return chosen;
     },
     close: (opened) => opened.close({ removeHostState: false }),
+  };
+}
+
+function nriPlugin({ options }: Environment): RuntimePlugin<'nri'> {
+  return {
+    type: 'nri',
+    id: 'plugins',
+    requires: [],
+    init({ note }) {
+      const { nri, logger } = options;
+      if (nri === undefined) throw new PodwrightError('failed_precondition', 'NRI is disabled by the settings');
+      note(nri.socketPath === '' ? 'only installed plugins' : nri.socketPath);
+      return new NriPlugins(nri, logger);
+    },
+    close: (plugins) => plugins.close(),
   };
 }
 

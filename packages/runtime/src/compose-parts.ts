@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeUndoFailures, PodwrightError, Undo, VERSION } from '@podwright/base';
 import { removeCgroup, Trash } from '@podwright/host';
+import { CDI_DIRECTORIES } from '@podwright/oci';
 import { createPortDialer, type System, unmountTree } from '@podwright/system';
-import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
 import { cgroupsPathBelow, taskCgroupBelow } from './containers/cgroups-path.ts';
 import { CONTAINER_STATE, ContainerFiles } from './containers/container-files.ts';
 import { ContainerSpecs } from './containers/container-specs.ts';
@@ -41,7 +41,6 @@ export function composeParts(
 ): RuntimeParts {
   const { root, state, logger, cgroupParent } = options;
   const host = graph.get('host', 'linux');
-  const images = graph.get('images', 'store');
   const network = graph.get('network', 'pods');
   const snapshotter = chooseSnapshotter(options.snapshotter, graph);
   const handlers = usableHandlers(options, graph);
@@ -54,9 +53,10 @@ export function composeParts(
   const trash = new Trash(join(root, 'trash'), logger);
   const stateTrash = new Trash(join(state, STATE_TRASH), logger);
   const files = ContainerFiles.open({ system, snapshotter, trash, stateTrash, root, state });
-  const cgroupsPath = cgroupsPathBelow(options);
+  const features = handlerFeatures(handlers.usable, host, graph.all('sandbox-controller'));
   return {
-    images,
+    images: graph.get('images', 'store'),
+    nriPlugins: graph.all('nri').get('plugins'),
     files,
     tasks,
     network,
@@ -67,7 +67,7 @@ export function composeParts(
       system,
       files,
       controllers,
-      cgroupsPath,
+      cgroupsPath: cgroupsPathBelow(options),
       cdiDirectories: options.cdiDirectories ?? CDI_DIRECTORIES,
       confinement: {
         seccomp: host.kernel.seccomp,
@@ -77,6 +77,7 @@ export function composeParts(
       host: host.kernel,
       openFiles: options.openFiles,
       scopeOomPolicy: host.scopeOomPolicy,
+      ociVersions: features.ociVersions,
     }),
     statistics: new CgroupStatistics({
       ...records,
@@ -95,7 +96,7 @@ export function composeParts(
       version: VERSION,
       cgroupDriver: options.cgroupDriver ?? 'cgroupfs',
       readiness: () => runtimeReadiness({ programs: programsOf(handlers, graph), database: records.database }),
-      ...handlerFeatures(handlers.usable, host, graph.all('sandbox-controller')),
+      ...features,
       info: { host, snapshotter: snapshotter.name, plugins: graph.states(), handlers: describeHandlers(handlers) },
     },
     async close() {

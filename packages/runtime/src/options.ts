@@ -1,5 +1,7 @@
 import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CgroupDriver } from '@podwright/host';
+import type { DefaultValidatorSettings } from '@podwright/nri';
+import type { OpenFilesLimit } from '@podwright/oci';
 import type { CountBuffer } from '@podwright/streaming';
 
 /** Options for a shim. `binaryName` is for the runc shim; the others are for shims that have their own configuration file. */
@@ -38,15 +40,26 @@ export type PluginOptions = {
   settings: Record<string, unknown>;
 };
 
-/** RLIMIT_NOFILE (getrlimit(2)): a process may raise its soft limit up to the hard limit. */
-export type OpenFilesLimit = { soft: number; hard: number };
-
 /**
  * How the pod network is chosen. `follow`: uses the first valid configuration in the CNI directory, which is read again each time, as in
  * containerd; while there is none, uses the built-in bridge. `keep`: chooses like `follow`, but only once, at the first start. `bridge`:
  * always uses the built-in bridge. `cni`: always uses CNI.
  */
 export type NetworkMode = 'follow' | 'keep' | 'bridge' | 'cni';
+
+/** Options for NRI plugins (containerd's `[plugins.'io.containerd.nri.v1.nri']`). Times in milliseconds. */
+export type NriOptions = {
+  /** Path of the socket on which plugins connect; '' for none. */
+  socketPath: string;
+  /** Directory of plugins that the container runtime starts; '' for none. */
+  pluginPath: string;
+  /** Directory of the configuration files of these plugins. */
+  pluginConfigPath: string;
+  registrationTimeoutMs: number;
+  requestTimeoutMs: number;
+  /** Settings of the built-in validator. If absent, it is not used. */
+  validator?: DefaultValidatorSettings;
+};
 
 /** Options for `startRuntime`. All paths are absolute. Several container runtimes may run on the same host if their paths differ. */
 export type RuntimeOptions = {
@@ -103,6 +116,8 @@ export type RuntimeOptions = {
   /** RLIMIT_NOFILE of container processes. Default: soft 1024, hard 524288. */
   openFiles?: OpenFilesLimit;
   plugins?: PluginOptions[];
+  /** NRI plugins. If absent, NRI is disabled. */
+  nri?: NriOptions;
   /**
    * Listener for exec, attach and port-forward streams. Port 0 means any free port. `tls` contains the paths of PEM files, and makes the
    * listener use HTTPS.

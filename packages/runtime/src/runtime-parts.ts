@@ -7,6 +7,7 @@ import type { ContainerSpecs } from './containers/container-specs.ts';
 import type { RuntimeFacts } from './cri/services/services.ts';
 import type { FastPaths } from './fast-paths.ts';
 import type { Network } from './network/network.ts';
+import type { NriPlugins } from './nri/nri-plugins.ts';
 import type { PodTables } from './records/pod-tables.ts';
 import type { SandboxControllers } from './sandbox/sandbox-controllers.ts';
 import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
@@ -26,6 +27,8 @@ export type RuntimeParts = {
   specs: ContainerSpecs;
   tasks: TaskRuntime;
   network: Network;
+  /** Absent if NRI is disabled. */
+  nriPlugins: NriPlugins | undefined;
   controllers: SandboxControllers;
   namespaces: SandboxNamespaces;
   statistics: Statistics;

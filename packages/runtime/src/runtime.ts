@@ -28,6 +28,7 @@ import { readTlsFiles } from './cri/services/tls-files.ts';
 import { type FastPaths, fastPathsOf } from './fast-paths.ts';
 import { RcuExpediting } from './host/rcu-expediting.ts';
 import { removeLeftovers } from './leftovers.ts';
+import { NriHooks } from './nri/nri-hooks.ts';
 import type { RuntimeOptions } from './options.ts';
 import { RUNTIME_FORMAT } from './record-format.ts';
 import { RecordClock } from './records/ids.ts';
@@ -104,6 +105,7 @@ export async function startRuntimeOf(
     revokeTraversal(options.state); // the trials of OCI runtimes made it traversable
     const services = compose(options, { records, parts, trace: tracer.span, fastPaths });
     await recover({ records, parts, ...services, logger: options.logger });
+    await parts.nriPlugins?.start(() => services.nri.attach(services.containers));
     const streaming = await openStreaming(options);
     undo.add('close the streaming server', () => streaming.close());
     const server = await serve(options, { parts, streaming, rcu, tracer, spans, ...services });
@@ -124,6 +126,7 @@ type Services = {
   ready: ReadySandboxes;
   containers: ContainerService;
   events: LifecycleEvents;
+  nri: NriHooks;
   work: SharedWork;
   clock: RecordClock;
 };
@@ -136,7 +139,13 @@ function compose(
   const work = new SharedWork();
   const events = new LifecycleEvents({ ...records, clock });
   const failpoint = options.failpoint ?? noFailpoint;
-  const shared = { ...parts, events, work, clock, failpoint, trace, logger: options.logger };
+  const nri = new NriHooks({
+    ...records,
+    adaptation: parts.nriPlugins?.adaptation,
+    namespacesOf: (sandbox) => parts.controllers.of(sandbox).environment(sandbox).namespaces,
+    specOf: (id) => parts.files.spec(id),
+  });
+  const shared = { ...parts, events, nri, work, clock, failpoint, trace, logger: options.logger };
   const containers = new ContainerService({ ...shared, table: records.containers, sandboxes: records.sandboxes });
   const ready = new ReadySandboxes({
     ...{ ...parts, logger: options.logger, metrics: options.metrics },
@@ -151,7 +160,7 @@ function compose(
       });
     });
   }
-  return { sandboxes, ready, containers, events, work, clock };
+  return { sandboxes, ready, containers, events, nri, work, clock };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Failpoint, KeyedLock, Logger, SharedWork, TraceWork } from '@podwright/base';
 import type { ImageService } from '@podwright/images';
 import type { RecordTable } from '@podwright/metadata';
+import type { NriHooks } from '../nri/nri-hooks.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { RecordClock } from '../records/ids.ts';
 import type { LifecycleEvents } from '../records/lifecycle-events.ts';
@@ -21,6 +22,7 @@ export type ContainerServiceDependencies = {
   specs: ContainerSpecs;
   tasks: TaskRuntime;
   events: LifecycleEvents;
+  nri: NriHooks;
   work: SharedWork;
   clock: RecordClock;
   failpoint: Failpoint;

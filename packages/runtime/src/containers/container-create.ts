@@ -1,10 +1,11 @@
 import { join, normalize } from 'node:path';
 import { describeUndoFailures, PodwrightError, Undo, withTimeout, wrapError } from '@podwright/base';
 import type { ImageRecord } from '@podwright/images';
-import { userString } from '../oci/user.ts';
+import { userString } from '@podwright/oci';
 import { type ContainerConfig, type ContainerRecord, containerName } from '../records/container-record.ts';
 import { newId } from '../records/ids.ts';
 import { isReady, type SandboxRecord } from '../records/sandbox-record.ts';
+import { adjustContainer } from './adjust-container.ts';
 import type { ContainerContext } from './container-context.ts';
 import { buildContainerSpec } from './container-specs.ts';
 import { type FilesystemContext, type NewContainer, prepareFilesystem, requireImage } from './prepare-filesystem.ts';
@@ -15,7 +16,7 @@ import { parseStopSignal } from './stop-signal.ts';
 const CREATE_TIMEOUT_MS = 120_000;
 
 type CreateContext = FilesystemContext &
-  Pick<ContainerContext, 'table' | 'events' | 'specs' | 'clock' | 'changes' | 'trace' | 'logger'>;
+  Pick<ContainerContext, 'table' | 'events' | 'nri' | 'specs' | 'clock' | 'changes' | 'trace' | 'logger'>;
 
 /** Creates everything of a container except its process. Rolls everything back on failure. */
 export async function createContainer(
@@ -35,7 +36,7 @@ export async function createContainer(
 }
 
 async function prepareContainer(context: CreateContext, made: NewContainer): Promise<ContainerRecord> {
-  const { table, events, files, failpoint, trace, logger } = context;
+  const { table, events, nri, files, failpoint, trace, logger } = context;
   const { record } = made;
   await failpoint('container-create/recorded');
   const undo = new Undo();
@@ -46,9 +47,11 @@ async function prepareContainer(context: CreateContext, made: NewContainer): Pro
     await failpoint('container-create/files-made');
     const user = await userOf(context, made);
     const known = { ...made, record: { ...record, user } };
-    await trace('make specification', () => commitSpec(context, known, signal));
-    const created = table.put({ ...record, user, state: { phase: 'created' } });
+    undo.add('notify plugins', () => nri.containerRemoved(known.record));
+    const committed = await trace('make specification', () => commitSpec(context, known, signal));
+    const created = table.put({ ...committed, state: { phase: 'created' } });
     events.publish('created', created);
+    await nri.containerCreated(created);
     return created;
   } catch (error) {
     const failures = await undo.run();
@@ -62,16 +65,22 @@ async function prepareContainer(context: CreateContext, made: NewContainer): Pro
   }
 }
 
-/** Builds the container's OCI specification and writes it to `config.json`, from which the container will be started. */
+/**
+ * Builds the container's OCI specification, lets plugins adjust it, and writes it to `config.json`, from which the container will be
+ * started. Returns the record with the adjusted resources.
+ */
 async function commitSpec(
-  { specs, files, failpoint }: Pick<CreateContext, 'specs' | 'files' | 'failpoint'>,
-  { record, sandbox }: NewContainer,
+  { specs, nri, files, failpoint }: Pick<CreateContext, 'specs' | 'nri' | 'files' | 'failpoint'>,
+  made: NewContainer,
   signal: AbortSignal,
-): Promise<void> {
-  const sources = await specs.resolve(record, sandbox, signal);
+): Promise<ContainerRecord> {
+  const sources = await specs.resolve(made.record, made.sandbox, signal);
   await failpoint('container-create/resolved');
-  files.commitSpec(record.id, buildContainerSpec(sources));
+  const { record, spec } = await adjustContainer({ nri, specs }, made, buildContainerSpec(sources));
+  await failpoint('container-create/adjusted');
+  files.commitSpec(record.id, spec);
   await failpoint('container-create/committed');
+  return record;
 }
 
 /** Resolves the user of the container's process. The container's root file system must be mounted. */

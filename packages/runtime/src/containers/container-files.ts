@@ -11,6 +11,7 @@ import {
 } from '@podwright/base';
 import type { Trash } from '@podwright/host';
 import type { ImageRecord, Snapshotter, UnpackTarget } from '@podwright/images';
+import type { OciSpec } from '@podwright/oci';
 import {
   bindIdMapped,
   chownToMappedIds,
@@ -24,7 +25,6 @@ import {
   type System,
   unmountEntries,
 } from '@podwright/system';
-import type { OciSpec } from '../oci/spec.ts';
 import { commitSpec, readSpec, readSpecText } from '../tasks/bundle.ts';
 import { fillVolume } from './image-volumes.ts';
 

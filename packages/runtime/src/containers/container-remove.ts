@@ -8,7 +8,7 @@ const STOP_TIMEOUT_MS = 120_000;
 
 export type RemoveContext = Pick<
   ContainerContext,
-  'table' | 'tasks' | 'files' | 'events' | 'exits' | 'images' | 'failpoint' | 'logger'
+  'table' | 'tasks' | 'files' | 'events' | 'nri' | 'exits' | 'images' | 'failpoint' | 'logger'
 >;
 
 /**
@@ -16,7 +16,7 @@ export type RemoveContext = Pick<
  * until `removeContainer` has removed the rest, possibly after a restart.
  */
 export async function retireContainer(context: RemoveContext, id: string): Promise<void> {
-  const { table, tasks, events, failpoint } = context;
+  const { table, tasks, events, nri, failpoint } = context;
   using signal = withTimeout(undefined, STOP_TIMEOUT_MS, `stop container ${id} to remove it`);
   await stopContainer(context, id, { graceMs: 0, signal });
   const before = table.get(id);
@@ -26,6 +26,7 @@ export async function retireContainer(context: RemoveContext, id: string): Promi
   table.put({ ...before, state: { phase: 'removing', end: endOf(before.state) } });
   await failpoint('container-remove/recorded');
   if (before.state.phase !== 'creating') events.publish('deleted', before);
+  await nri.containerRemoved(before);
 }
 
 /** Removes the container, whatever its state. Does not take an abort signal, because the removal continues even if the caller cancels. */

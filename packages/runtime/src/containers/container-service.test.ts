@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noFailpoint, SharedWork, waitFor } from '@podwright/base';
 import { openDatabase } from '@podwright/metadata';
+import { withoutNri } from '../nri/without-nri.fixture.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { openPodTables } from '../records/pod-tables.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
@@ -22,6 +23,7 @@ test('containers without a sandbox are removed at the start, and a failed remova
     files: { remove: async () => undefined },
     images: { find: () => ({}) },
     events: { publish: () => undefined },
+    nri: withoutNri,
     logger: { error: (fields: object) => errors.push(fields) },
   } as unknown as ContainerServiceDependencies);
   await service.recover();
@@ -45,6 +47,7 @@ function withExited(tasks: Partial<ContainerServiceDependencies['tasks']>) {
     files: { remove: async () => undefined },
     images: { find: () => ({}) },
     events: { publish: (kind: string) => reports.push(kind) },
+    nri: withoutNri,
     logger: { warn: ({ error }: { error: string }) => reports.push(error) },
   } as unknown as ContainerServiceDependencies);
   const remove = () => service.remove('c', new AbortController().signal);

@@ -1,4 +1,5 @@
 import { errorMessage, KeyedLock, Later, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import type { AdjustableContainers } from '../nri/nri-hooks.ts';
 import {
   type ContainerConfig,
   type ContainerRecord,
@@ -42,7 +43,7 @@ const PHASES: ExistingPhases<ContainerRecord> = { unfinished: HIDDEN_PHASES, fin
  * either succeeds or leaves nothing behind. A stop takes no lock, so a stop with a short grace period can overtake one with a long grace
  * period. As in `SandboxService`, `work` joins retries of a call, and `changes` serializes the operations on a container.
  */
-export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers {
+export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers, AdjustableContainers {
   readonly #context: ContainerContext;
   readonly #changes = new KeyedLock();
   /** Runs clean-up that no caller waits for, after starts and stops of other containers. */
@@ -77,7 +78,10 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     const name = containerName(sandbox.id, config);
     return work.run({ key: `create container ${name}`, input: config }, signal, async () => {
       const attempted = `create container ${config.name} in sandbox ${sandbox.id}`;
-      const policy = existingRecordPolicy(table.byName(name), { attempted, config }, PHASES);
+      const existing = table.byName(name);
+      // updates and plugins may have changed the resources
+      const resources = existing?.config.resources ?? config.resources;
+      const policy = existingRecordPolicy(existing, { attempted, config: { ...config, resources } }, PHASES);
       if (policy.kind === 'return') return policy.record;
       if (policy.kind === 'clear')
         await this.#changes.run(policy.record.id, () => removeContainer(this.#context, policy.record.id));
@@ -129,7 +133,27 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   /** Changes the resource limits of a created or running container. 0 and '' mean no change. */
   async update(idOrPrefix: string, resources: ContainerResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
-    await this.#change('update', { id, signal }, () => updateContainer(this.#context, id, resources));
+    const { nri, work } = this.#context;
+    await work.run({ key: `update container ${id} ${JSON.stringify(resources)}` }, signal, async () => {
+      // outside the lock of this container, because plugins may update others, whose changes may wait for plugins
+      const changed = await nri.containerUpdating(this.require(id), resources);
+      await this.#changes.run(id, () => updateContainer(this.#context, id, changed));
+      await nri.containerUpdated(this.require(id));
+    });
+  }
+
+  async updateForPlugin(id: string, resources: ContainerResources): Promise<void> {
+    const phases: string[] = ['created', 'starting', 'running'];
+    const isAlive = () => phases.includes(this.find(id)?.state.phase ?? '');
+    if (!isAlive()) return;
+    await this.#changes.run(id, async () => {
+      if (isAlive()) await updateContainer(this.#context, id, resources);
+    });
+  }
+
+  async evict(id: string): Promise<void> {
+    using signal = withTimeout(undefined, OF_SANDBOX_TIMEOUT_MS, `evict container ${id}`);
+    await this.stop(id, 0, signal);
   }
 
   /** Writes a checkpoint of the container to an archive; the container keeps running. Errors: see `checkpointContainer`. */
@@ -185,6 +209,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   async #stop(id: string, options: { graceMs: number; signal: AbortSignal }): Promise<void> {
     await this.#startEnded(id);
     await stopContainer(this.#context, id, options);
+    const exited = this.#context.table.get(id);
+    if (exited?.state.phase === 'exited') await this.#context.nri.containerExited(exited);
   }
 
   #inSandbox(sandboxId: string): ContainerRecord[] {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OciSpec } from '../oci/spec.ts';
-import type { SpecInput } from '../oci/spec-input.ts';
+import type { OciSpec, SpecInput } from '@podwright/oci';
 import type { ContainerRecord, ContainerResources } from '../records/container-record.ts';
 import { buildContainerSpec, ContainerSpecs, type SpecSources } from './container-specs.ts';
 

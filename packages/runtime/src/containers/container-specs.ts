@@ -1,22 +1,25 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { RecordTable } from '@podwright/metadata';
-import { readMounts, type System } from '@podwright/system';
-import { applyCdiEdits, type ResolvedEdits } from '../cdi/apply-edits.ts';
-import { resolveCdiDevices } from '../cdi/cdi-devices.ts';
-import { relabel } from '../host/selinux.ts';
-import { buildSpec } from '../oci/build-spec.ts';
+import { type ContainerAdjustment, unsupportedSettings } from '@podwright/nri';
+import type { OciLinuxResources, OciSpec, OpenFilesLimit, SpecHost, SpecInput, SpecResources } from '@podwright/oci';
 import {
+  applyCdiEdits,
+  buildSpec,
   computeArgs,
   computeEnvironment,
+  computeOomScoreAdj,
+  computeResources,
   computeRlimits,
   computeWorkingDirectory,
   hasHome,
+  type ResolvedEdits,
+  resolveCdiDevices,
   withDefaultHome,
-} from '../oci/process-config.ts';
-import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
-import type { SpecHost, SpecInput, SpecResources } from '../oci/spec-input.ts';
-import { computeOomScoreAdj, computeResources, withResources } from '../oci/spec-resources.ts';
-import type { OpenFilesLimit } from '../options.ts';
+  withResources,
+} from '@podwright/oci';
+import { readMounts, type System } from '@podwright/system';
+import { relabel } from '../host/selinux.ts';
 import type { ContainerRecord, ContainerResources } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
@@ -36,6 +39,11 @@ import { type Confinement, resolveSecurity } from './resolve-security.ts';
 import { lacksAccount } from './resolve-user.ts';
 import { scopeProperties } from './scope-properties.ts';
 
+/** A file of the resctrl file system, by which Resource Director Technology is configured. */
+const RESCTRL = '/sys/fs/resctrl/schemata';
+/** The version of the runtime specification that every OCI runtime implements. */
+const OLDEST_OCI_VERSION = '1.0.2';
+
 export type ContainerSpecsDependencies = {
   system: System;
   files: ContainerFiles;
@@ -50,6 +58,8 @@ export type ContainerSpecsDependencies = {
   openFiles: OpenFilesLimit | undefined;
   /** Whether systemd accepts `OOMPolicy` for scopes. */
   scopeOomPolicy: boolean;
+  /** The latest version of the runtime specification that each runtime handler's OCI runtime implements. */
+  ociVersions: ReadonlyMap<string, string>;
 };
 
 /** All resolved inputs of a container's OCI specification. */
@@ -109,6 +119,20 @@ export class ContainerSpecs {
     const initial = resourcesAtStart(resources);
     const oomScoreAdj = computeOomScoreAdj(initial, host);
     return withResources({ ...spec, process: { ...spec.process, oomScoreAdj } }, computeResources(initial, host));
+  }
+
+  /** Returns the settings that plugins adjust but this host does not support. */
+  unsupported(adjust: ContainerAdjustment, { config: { runtimeHandler } }: SandboxRecord): string[] {
+    const { host, ociVersions } = this.#dependencies;
+    const ociVersion = ociVersions.get(runtimeHandler) ?? OLDEST_OCI_VERSION;
+    return unsupportedSettings(adjust, { ociVersion, hugetlb: host.hugetlb, rdt: existsSync(RESCTRL) });
+  }
+
+  /** Adds CDI devices to an OCI specification. Throws the errors of `resolveCdiDevices`. */
+  async withCdiDevices(spec: OciSpec, names: string[]): Promise<OciSpec> {
+    return names.length === 0
+      ? spec
+      : applyCdiEdits(spec, await resolveCdiDevices(names, this.#dependencies.cdiDirectories));
   }
 
   #process({ id, config, image, user }: ContainerRecord, sandbox: SandboxRecord) {

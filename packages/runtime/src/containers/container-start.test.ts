@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorMessage, noFailpoint, untraced } from '@podwright/base';
+import { withoutNri } from '../nri/without-nri.fixture.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { startContainer } from './container-start.ts';
 
@@ -32,6 +33,7 @@ function created(changes: { tasks?: Partial<Context['tasks']>; failpoint?: Conte
     tasks,
     clock: { now: () => 1 },
     events: { publish: () => undefined },
+    nri: withoutNri,
     exits: { watch: (id: string) => seen.watched.push(id) },
     failpoint: changes.failpoint ?? noFailpoint,
     trace: untraced,

@@ -9,8 +9,8 @@ import {
   withTimeout,
   wrapError,
 } from '@podwright/base';
+import type { OciSpec } from '@podwright/oci';
 import { hostIdOf } from '@podwright/system';
-import type { OciSpec } from '../oci/spec.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { isReady, type SandboxRecord } from '../records/sandbox-record.ts';
 import { makeLogDirectory } from '../tasks/log-directory.ts';
@@ -24,7 +24,7 @@ const START_TIMEOUT_MS = 120_000;
 
 type StartContext = Pick<
   ContainerContext,
-  'table' | 'sandboxes' | 'files' | 'tasks' | 'clock' | 'events' | 'exits' | 'failpoint' | 'trace' | 'logger'
+  'table' | 'sandboxes' | 'files' | 'tasks' | 'clock' | 'events' | 'nri' | 'exits' | 'failpoint' | 'trace' | 'logger'
 >;
 
 /**
@@ -32,7 +32,7 @@ type StartContext = Pick<
  * exited. If its task cannot be deleted, the failure is logged, and the task is deleted when the container is removed.
  */
 export async function startContainer(context: StartContext, id: string, stopped: AbortSignal): Promise<void> {
-  const { table, clock, events, exits, failpoint } = context;
+  const { table, clock, events, nri, exits, failpoint } = context;
   const record = table.require(id);
   if (record.state.phase !== 'created') {
     throw new PodwrightError('failed_precondition', `start container ${id}: it is ${record.state.phase}, not created`);
@@ -48,11 +48,14 @@ export async function startContainer(context: StartContext, id: string, stopped:
   } catch (error) {
     await removeTask(context, id, undo);
     const end = endOfFailedStart(shownError(error), clock.now());
-    events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
+    const exited = table.put({ ...record, state: { phase: 'exited', ...end } });
+    events.publish('stopped', exited);
+    await nri.containerExited(exited);
     // `not_found` would mean that the container is missing, not the command
     throw wrapError(`start container ${id}`, error, isNotFound(error) ? 'unknown' : undefined);
   }
   exits.watch(id);
+  await nri.containerStarted(table.require(id));
 }
 
 function requireReadySandbox({ sandboxes }: Pick<StartContext, 'sandboxes'>, record: ContainerRecord): SandboxRecord {
@@ -68,7 +71,7 @@ type Start = { record: ContainerRecord; sandbox: SandboxRecord; stopped: AbortSi
 
 /** Creates and starts the task; `undo` removes it. */
 async function runTask(context: StartContext, { record, sandbox, stopped, undo }: Start): Promise<number> {
-  const { tasks, files, table, failpoint, trace } = context;
+  const { tasks, files, table, nri, failpoint, trace } = context;
   const { id, config, logPath } = record;
   using signal = withTimeout(stopped, START_TIMEOUT_MS, `start container ${id}`);
   const spec = requireSpec(files, id);
@@ -90,6 +93,8 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   await failpoint('container-start/task-created');
   checkNestedMounts(pid, spec);
   await chownStdio(pid, record, sandbox);
+  await nri.containerStarting({ ...record, state: { phase: 'starting' } });
+  await failpoint('container-start/announced');
   await trace('start task', () => tasks.start(id));
   return pid;
 }

@@ -1,5 +1,6 @@
 import { background, errorMessage, KeyedLock, type Later, type Logger, raceAbort, sleep } from '@podwright/base';
 import type { RecordTable } from '@podwright/metadata';
+import type { NriHooks } from '../nri/nri-hooks.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { LifecycleEvents } from '../records/lifecycle-events.ts';
 import type { TaskExit, TaskRuntime } from '../tasks/task-runtime.ts';
@@ -14,6 +15,7 @@ export type ExitWatchDependencies = {
   tasks: TaskRuntime;
   files: ContainerFiles;
   events: LifecycleEvents;
+  nri: NriHooks;
   /** Runs the clean-up once there is no more urgent work. */
   later: Later;
   logger: Logger;
@@ -78,11 +80,13 @@ export class ExitWatch {
   }
 
   #record(id: string, exit: TaskExit): void {
-    const { table, events, later } = this.#dependencies;
+    const { table, events, nri, later, logger } = this.#dependencies;
     const record = table.get(id);
     if (record?.state.phase !== 'running') return;
     const end = endOfTask(exit, record.state.startedAtMs);
-    events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
+    const exited = table.put({ ...record, state: { phase: 'exited', ...end } });
+    events.publish('stopped', exited);
+    background(logger, 'the exit of a container is not reported to plugins', nri.containerExited(exited));
     later.add(`clear ${id}`, () => this.#beginClearing(id));
   }
 

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { PodwrightError, wrapError } from '@podwright/base';
+import type { OciSpec } from '@podwright/oci';
 import { readMounts } from '@podwright/system';
-import type { OciSpec } from '../oci/spec.ts';
 import { isWithin } from './kernel-paths.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isErrno, PodwrightError, wrapError } from '@podwright/base';
-import { deviceOf } from '../oci/devices.ts';
-import type { OciDevice } from '../oci/spec.ts';
-import type { SpecDevice } from '../oci/spec-input.ts';
+import type { OciDevice, SpecDevice } from '@podwright/oci';
+import { deviceOf } from '@podwright/oci';
 
 /** Directories in /dev that are separate file systems; each container has its own instance of them. */
 const OTHER_FILE_SYSTEMS = new Set(['pts', 'shm', 'fd', 'mqueue', '.lxc', '.lxd-mounts', '.udev']);

@@ -1,9 +1,9 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { HOST_PATH_DIRECTORY, isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { byDepth } from '@podwright/oci';
 import { type MountEntry, mountsBelow, readMounts, resolveInRoot, type System } from '@podwright/system';
 import { serverMounts } from '@podwright/system/mountinfo';
-import { byDepth } from '../oci/spec-mounts.ts';
 import type { ContainerMount, ContainerRecord } from '../records/container-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
 import { checkMountTarget, isWithin, KERNEL_DIRECTORIES } from './kernel-paths.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OciSpec } from '../oci/spec.ts';
+import type { OciSpec } from '@podwright/oci';
 import type { ContainerRecord, ContainerState } from '../records/container-record.ts';
 import { checkPidTarget } from './resolve-namespaces.ts';
 

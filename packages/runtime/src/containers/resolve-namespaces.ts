@@ -1,7 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { RecordTable } from '@podwright/metadata';
-import type { OciSpec } from '../oci/spec.ts';
-import type { SpecNamespace, SpecNamespaces } from '../oci/spec-input.ts';
+import type { OciSpec, SpecNamespace, SpecNamespaces } from '@podwright/oci';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController, SandboxEnvironment } from '../sandbox/sandbox-controller.ts';

@@ -1,10 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { PodwrightError, wrapError } from '@podwright/base';
+import type { SpecSecurity } from '@podwright/oci';
+import { MAX_SECCOMP_PROFILE_BYTES, parseSeccompProfile, type SelinuxContexts, selinuxLabels } from '@podwright/oci';
 import type { AppArmor } from '../host/apparmor.ts';
-import { MAX_SECCOMP_PROFILE_BYTES, parseSeccompProfile } from '../oci/seccomp.ts';
-import { type SelinuxContexts, selinuxLabels } from '../oci/selinux.ts';
-import type { SpecSecurity } from '../oci/spec-input.ts';
 import type { ContainerRecord, ContainerSecurity } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 

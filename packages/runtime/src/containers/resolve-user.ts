@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { findUser, parseGroup, parsePasswd, type ResolvedUser, type UserRequest } from '@podwright/oci';
 import { resolveInRoot } from '@podwright/system';
 import { mayWaitForServer, readMountinfo } from '@podwright/system/mountinfo';
-import { findUser, parseGroup, parsePasswd, type ResolvedUser, type UserRequest } from '../oci/user.ts';
 import { isWithin } from './kernel-paths.ts';
 import type { ResolvedMount } from './resolve-mounts.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { defaultAppArmorProfile } from '../oci/apparmor-profile.ts';
+import { defaultAppArmorProfile } from '@podwright/oci';
 import { AppArmor } from './apparmor.ts';
 
 let directory: string;

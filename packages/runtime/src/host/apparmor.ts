@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeyedLock, PodwrightError, wrapError } from '@podwright/base';
 import { findProgram, pathExists, runChecked } from '@podwright/host';
-import { type AppArmorSurroundings, defaultAppArmorProfile } from '../oci/apparmor-profile.ts';
+import { type AppArmorSurroundings, defaultAppArmorProfile } from '@podwright/oci';
 
 /** Paths of the kernel's AppArmor interface, and of the distribution's AppArmor files and tools. */
 export type AppArmorPaths = {

@@ -11,8 +11,8 @@ import {
   readVersion,
   takesScopeOomPolicy,
 } from '@podwright/host';
+import type { SelinuxContexts } from '@podwright/oci';
 import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/system';
-import type { SelinuxContexts } from '../oci/selinux.ts';
 import type { OciFastPaths } from '../oci-runtime/oci-fast-paths.ts';
 import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding, probeOciRuntime } from '../oci-runtime/oci-runtimes.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';

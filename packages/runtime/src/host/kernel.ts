@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CgroupHierarchy, pathExists, treeOf } from '@podwright/host';
+import type { SpecHost } from '@podwright/oci';
+import { capabilitiesOfMask } from '@podwright/oci';
 import { type MountEntry, readMounts } from '@podwright/system';
-import { capabilitiesOfMask } from '../oci/capabilities.ts';
-import type { SpecHost } from '../oci/spec-input.ts';
 
 /** Kernel features that this process can use. */
 export type KernelAbilities = SpecHost & {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { runProgram } from '@podwright/host';
-import { parseSelinuxContexts, type SelinuxContexts } from '../oci/selinux.ts';
+import { parseSelinuxContexts, type SelinuxContexts } from '@podwright/oci';
 
 /** The file that names the active SELinux policy. */
 const CONFIGURATION = '/etc/selinux/config';

@@ -1,18 +1,23 @@
 import { basename, dirname } from 'node:path';
 import { isShortage, PodwrightError } from '@podwright/base';
 import { runProgram } from '@podwright/host';
+import type { OciSpec } from '@podwright/oci';
+import { ociMappings } from '@podwright/oci';
 import { mountsBelow, readMounts, trialMappings, withUserNamespace } from '@podwright/system';
-import { ociMappings } from '../oci/id-mappings.ts';
-import type { OciSpec } from '../oci/spec.ts';
 import { FEATURES_TIMEOUT_MS } from './limits.ts';
 import type { OciProgram } from './oci-program.ts';
 import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 
 /** Optional features of an OCI runtime. */
-export type OciRuntimeFeatures = { recursiveReadonlyMounts: boolean; userNamespaces: boolean };
+export type OciRuntimeFeatures = {
+  recursiveReadonlyMounts: boolean;
+  userNamespaces: boolean;
+  /** The latest version of the runtime specification that it implements; absent if it does not report one. */
+  ociVersion?: string;
+};
 
 /** Output of `RUNTIME features` (runtime-spec, features.md). */
-type FeaturesReport = { mountOptions?: string[]; linux?: { namespaces?: string[] } };
+type FeaturesReport = { ociVersionMax?: string; mountOptions?: string[]; linux?: { namespaces?: string[] } };
 
 /**
  * Determines the features of a working OCI runtime from its `features` command, or by a trial if the command does not report a feature.
@@ -37,6 +42,7 @@ export async function findFeatures(
   const report = await queryFeatures(path);
   const reported = report?.mountOptions?.includes('rro');
   return {
+    ...(report?.ociVersionMax === undefined ? {} : { ociVersion: report.ociVersionMax }),
     recursiveReadonlyMounts: reported ?? (await succeeds(tryRecursiveReadOnly(program, options))),
     userNamespaces:
       report?.linux?.namespaces?.includes('user') !== false && (await succeeds(tryUserNamespace(program, options))),

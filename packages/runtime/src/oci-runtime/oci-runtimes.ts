@@ -35,7 +35,7 @@ export type OciProbeOptions = OciTrialOptions & {
 };
 
 /** Incremented when the trials or the format of findings change, to invalidate findings from older versions of Podwright. */
-const PROBE_VERSION = 7;
+const PROBE_VERSION = 8;
 
 /** Maximum size of the cache. An OCI runtime's finding takes up to 4 KiB, most of it the OCI runtime's error message. */
 const MAX_CACHE_BYTES = 1 << 20;

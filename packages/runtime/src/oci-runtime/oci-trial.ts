@@ -16,8 +16,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, PRIVATE_DIRECTORY, PRIVATE_FILE, silentLogger, wrapError } from '@podwright/base';
 import { type CgroupHierarchy, killCgroup, removeCgroup, startByFork } from '@podwright/host';
+import type { OciMount, OciSpec } from '@podwright/oci';
 import { grantTraversal, type IdMappings, loadSystem, type NamespaceDependencies } from '@podwright/system';
-import type { OciMount, OciSpec } from '../oci/spec.ts';
 import { startedByOthers, startedHere } from './covered-call.ts';
 import { TRIAL_CREATE_TIMEOUT_MS } from './limits.ts';
 import { globalArguments, type OciProgram, type OciRuntime, runOciCommand } from './oci-program.ts';

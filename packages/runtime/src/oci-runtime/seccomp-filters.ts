@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OciSpec } from '../oci/spec.ts';
+import type { OciSpec } from '@podwright/oci';
 import { MAX_SECCOMP_FILTERS } from './limits.ts';
 import type { OciRuntime } from './oci-program.ts';
 

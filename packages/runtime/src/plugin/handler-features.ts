@@ -7,6 +7,8 @@ import { findingOf } from './runtime-handlers.ts';
 export type HandlerFeatures = {
   recursiveReadOnlyHandlers: ReadonlySet<string>;
   userNamespaceHandlers: ReadonlySet<string>;
+  /** Versions of the runtime specification, by runtime handler. */
+  ociVersions: ReadonlyMap<string, string>;
 };
 
 /** Determines which runtime handlers support recursively read-only mounts, and which support user namespaces, on this host. */
@@ -19,6 +21,12 @@ export function handlerFeatures(
     new Set([...handlers].flatMap(([name, handler]) => (isSupported(handler) ? [name] : [])));
   return {
     recursiveReadOnlyHandlers: namesOf((handler) => findingOf(handler, ociRuntimes)?.features.recursiveReadonlyMounts),
+    ociVersions: new Map(
+      [...handlers].flatMap(([name, handler]) => {
+        const version = findingOf(handler, ociRuntimes)?.features.ociVersion;
+        return version === undefined ? [] : [[name, version] as const];
+      }),
+    ),
     userNamespaceHandlers: namesOf(
       (handler) =>
         idMapping.works &&

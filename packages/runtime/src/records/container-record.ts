@@ -1,6 +1,6 @@
 import type { ImageConfig } from '@podwright/images';
+import type { SelinuxOptions } from '@podwright/oci';
 import type { IdMappings } from '@podwright/system';
-import type { SelinuxOptions } from '../oci/selinux.ts';
 
 /** A container's PID namespace: the pod's, its own, the host's, or another container's. */
 export type ContainerPidMode =

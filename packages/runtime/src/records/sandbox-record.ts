@@ -1,6 +1,6 @@
+import type { SelinuxOptions } from '@podwright/oci';
 import type { IdMappings } from '@podwright/system';
 import type { PortMapping } from '../network/network.ts';
-import type { SelinuxOptions } from '../oci/selinux.ts';
 import type { ContainerResources } from './container-record.ts';
 
 /** A pod's namespace: its own (`pod`) or the host's (`node`). */

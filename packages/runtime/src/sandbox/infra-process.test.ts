@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { OciSpec } from '../oci/spec.ts';
+import type { OciSpec } from '@podwright/oci';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { commitSpec, readSpec } from '../tasks/bundle.ts';
 import type { TaskConfig, TaskRuntime } from '../tasks/task-runtime.ts';

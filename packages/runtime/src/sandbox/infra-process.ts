@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OciSpec } from '../oci/spec.ts';
+import type { OciSpec } from '@podwright/oci';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { commitSpec } from '../tasks/bundle.ts';
 import type { TaskRuntime, TaskState } from '../tasks/task-runtime.ts';

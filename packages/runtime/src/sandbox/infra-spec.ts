@@ -1,6 +1,6 @@
+import type { OciSpec } from '@podwright/oci';
+import { ociMappings } from '@podwright/oci';
 import { hostIdOf, type IdMapping } from '@podwright/system';
-import { ociMappings } from '../oci/id-mappings.ts';
-import type { OciSpec } from '../oci/spec.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 

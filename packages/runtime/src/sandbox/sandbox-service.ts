@@ -14,6 +14,7 @@ import {
 } from '@podwright/base';
 import type { RecordTable } from '@podwright/metadata';
 import type { Network } from '../network/network.ts';
+import type { NriHooks } from '../nri/nri-hooks.ts';
 import { type ExistingPhases, existingRecordPolicy } from '../records/existing-record.ts';
 import { newId, type RecordClock } from '../records/ids.ts';
 import type { LifecycleEvents } from '../records/lifecycle-events.ts';
@@ -55,6 +56,7 @@ export type SandboxServiceDependencies = {
   ready: Pick<ReadySandboxes, 'take' | 'discard' | 'releaseAll'>;
   containers: PodContainers;
   events: LifecycleEvents;
+  nri: NriHooks;
   work: SharedWork;
   clock: RecordClock;
   failpoint: Failpoint;
@@ -121,7 +123,12 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   /** Records the pod's new resources. Throws `not_found` if no sandbox has this ID. */
   async setResources(idOrPrefix: string, resources: SandboxResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
-    const record = async () => void this.#dependencies.table.update(id, (sandbox) => ({ ...sandbox, resources }));
+    const { nri, table } = this.#dependencies;
+    const record = async () => {
+      await nri.sandboxUpdating(this.require(id), resources);
+      const updated = table.update(id, (sandbox) => ({ ...sandbox, resources }));
+      if (updated !== undefined) await nri.sandboxUpdated(updated);
+    };
     await this.#changes.run(id, record, signal);
   }
 
@@ -167,7 +174,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     record: SandboxRecord,
     { ahead, abandoned }: { ahead: boolean; abandoned: AbortSignal },
   ): Promise<SandboxRecord> {
-    const { controllers, failpoint, trace } = this.#dependencies;
+    const { controllers, nri, failpoint, trace } = this.#dependencies;
     const controller = controllers.of(record);
     const undo = new Undo();
     using signal = withTimeout(abandoned, SANDBOX_WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
@@ -182,6 +189,10 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
       await failpoint('sandbox-run/network-up');
       await controller.setAddresses(record, ips);
       await failpoint('sandbox-run/acquired');
+      signal.throwIfAborted();
+      undo.add('notify plugins', () => nri.sandboxRemoved({ ...record, ips }));
+      await nri.sandboxRunning({ ...record, ips });
+      await failpoint('sandbox-run/reported');
       signal.throwIfAborted();
       return this.#announce(record, ips);
     } catch (error) {
@@ -247,14 +258,16 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   async #stop(id: string): Promise<void> {
-    const { table, controllers, containers, events, failpoint, trace } = this.#dependencies;
+    const { table, controllers, containers, events, nri, failpoint, trace } = this.#dependencies;
     const record = table.get(id);
     if (record === undefined || record.state.phase === 'stopped' || record.state.phase === 'removing') return;
     const controller = controllers.of(record);
     table.put({ ...record, state: { phase: 'stopping' } });
     await failpoint('sandbox-stop/recorded');
-    const ended = trace('kill containers', () => containers.stopAll(id));
-    await allSettled([ended, this.#tearDownNetwork(record)]);
+    const ended = trace('kill containers', () => containers.stopAll(id)).then(() => nri.sandboxStopped(record));
+    // plugins may undo what they have done in the pod's network namespace
+    const before = nri.isActive ? ended : Promise.resolve();
+    await allSettled([ended, before.then(() => this.#tearDownNetwork(record))]);
     await failpoint('sandbox-stop/network-down');
     if (controller.holdsTasks) await containers.untilCleared(id);
     await trace('stop sandbox', () => controller.stop(id));
@@ -264,7 +277,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
 
   #remove(id: string): Promise<void> {
     return this.#changes.run(id, async () => {
-      const { table, controllers, containers, events, failpoint } = this.#dependencies;
+      const { table, controllers, containers, events, nri, failpoint } = this.#dependencies;
       await this.#stop(id);
       const record = table.update(id, (stopped) => ({ ...stopped, state: { phase: 'removing' } }));
       if (record === undefined) return;
@@ -274,6 +287,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
       await failpoint('sandbox-remove/removed');
       table.delete(id);
       events.publish('deleted', record);
+      await nri.sandboxRemoved(record);
     });
   }
 

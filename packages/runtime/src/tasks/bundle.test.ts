@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { OciSpec } from '../oci/spec.ts';
+import type { OciSpec } from '@podwright/oci';
 import { commitSpec, readSpec, readSpecText } from './bundle.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'bundle-test-'));

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, PRIVATE_DIRECTORY, PRIVATE_FILE, wrapError } from '@podwright/base';
+import type { OciSpec } from '@podwright/oci';
 import * as z from 'zod';
-import type { OciSpec } from '../oci/spec.ts';
 
 /** The file that contains a bundle's OCI spec (runtime-spec, bundle.md). */
 const CONFIG_FILE = 'config.json';

@@ -1,4 +1,4 @@
-import type { OciProcess } from '../oci/spec.ts';
+import type { OciProcess } from '@podwright/oci';
 
 export type ExecCommand = { command: string[]; terminal: boolean; terminalName?: string };
 

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ByteShare } from '@podwright/base';
 import type { CgroupStats } from '@podwright/host';
-import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
+import type { OciLinuxResources, OciSpec } from '@podwright/oci';
 
 /** Configuration of a task. The caller has committed the bundle, and mounted the root file system at `spec.root.path`. */
 export type TaskConfig = {

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { CgroupStats } from '@podwright/host';
-import type { OciLinuxResources } from '../oci/spec.ts';
+import type { OciLinuxResources } from '@podwright/oci';
 import type {
   ExecConfig,
   ExecSession,

@@ -5,7 +5,7 @@ import {
   plainText,
   signalName,
 } from '@podwright/cri';
-import { requestedDevices } from '../../cdi/device-name.ts';
+import { requestedDevices } from '@podwright/oci';
 import type { ContainerConfig } from '../../records/container-record.ts';
 import { containerDevice, containerMount } from './container-mount.ts';
 import { containerResources } from './container-resources.ts';

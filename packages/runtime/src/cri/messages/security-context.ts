@@ -10,7 +10,7 @@ import {
   SupplementalGroupsPolicy,
   securityProfile,
 } from '@podwright/cri';
-import { checkSelinuxOptions, type SelinuxOptions } from '../../oci/selinux.ts';
+import { checkSelinuxOptions, type SelinuxOptions } from '@podwright/oci';
 import type { ContainerPidMode, ContainerSecurity } from '../../records/container-record.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 

@@ -21,8 +21,8 @@ import {
   startByFork,
   thawForKill,
 } from '@podwright/host';
+import type { OciLinuxResources } from '@podwright/oci';
 import { loadSystem, signalNumber, signalProcess } from '@podwright/system';
-import type { OciLinuxResources } from '../../oci/spec.ts';
 import { fastOci, type OciFastPaths } from '../../oci-runtime/oci-fast-paths.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
 import type { ThrowAway } from '../../oci-runtime/state-files.ts';

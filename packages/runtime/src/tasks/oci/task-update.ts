@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CgroupHierarchy, setCgroupLimits, treeOf, writeFileAtomic } from '@podwright/host';
-import type { OciLinuxResources } from '../../oci/spec.ts';
+import type { OciLinuxResources } from '@podwright/oci';
 import { type OciRuntime, runOciCommand } from '../../oci-runtime/oci-program.ts';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 

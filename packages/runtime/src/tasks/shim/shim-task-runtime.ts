@@ -14,9 +14,9 @@ import {
   Undo,
 } from '@podwright/base';
 import { type CgroupHierarchy, type CgroupStats, cgroupPids, pathExists, thawForKill } from '@podwright/host';
+import type { OciLinuxResources } from '@podwright/oci';
 import { MetricSchema, type Shim, type ShimProgram, type Shims, statsOfMetric } from '@podwright/shim';
 import { isInCgroup, isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
-import type { OciLinuxResources } from '../../oci/spec.ts';
 import { checkTaskConfig } from '../check-task-config.ts';
 import { collectExec, killExec } from '../collect-exec.ts';
 import { EXEC_DRAIN_MS } from '../limits.ts';

@@ -9,10 +9,14 @@ export function computeOomScoreAdj({ oomScoreAdj }: SpecResources, { minimumOomS
   return Math.max(oomScoreAdj, minimumOomScoreAdj);
 }
 
-/** Replaces the resource limits of an OCI spec, but not its device rules. */
+/** Replaces the resource limits of an OCI spec, but neither its device rules nor limits that only plugins set. */
 export function withResources(spec: OciSpec, limits: OciLinuxResources): OciSpec {
-  const devices = spec.linux.resources?.devices;
-  const resources = devices === undefined ? limits : { devices, ...limits };
+  const { cpu, memory, hugepageLimits: _, unified: __, ...others } = spec.linux.resources ?? {};
+  const { shares: _s, quota: _q, period: _p, cpus: _c, mems: _m, ...otherCpu } = cpu ?? {};
+  const { limit: _l, swap: _w, ...otherMemory } = memory ?? {};
+  const resources = { ...others, ...limits };
+  if (!isEmpty(otherCpu)) resources.cpu = { ...otherCpu, ...limits.cpu };
+  if (!isEmpty(otherMemory)) resources.memory = { ...otherMemory, ...limits.memory };
   return { ...spec, linux: { ...spec.linux, resources } };
 }
 

@@ -1,5 +1,5 @@
-import type { OciDevice, OciMount, OciSpec } from '../oci/spec.ts';
-import { byDepth, deviceMount } from '../oci/spec-mounts.ts';
+import type { OciDevice, OciMount, OciSpec } from '../spec.ts';
+import { byDepth, deviceMount } from '../spec-mounts.ts';
 import type { CdiEdits } from './cdi-spec.ts';
 
 /** A complete device node. Fields that the CDI specification omits are taken from the device node on the host. */

@@ -2,6 +2,9 @@ import type { CgroupMode } from '@podwright/host';
 import type { IdMappings } from '@podwright/system';
 import type { OciDevice, OciProcess, OciSeccomp } from './spec.ts';
 
+/** RLIMIT_NOFILE (getrlimit(2)): a process may raise its soft limit up to the hard limit. */
+export type OpenFilesLimit = { soft: number; hard: number };
+
 /** A bind mount into the container. Its source is known to exist. */
 export type SpecMount = {
   destination: string;

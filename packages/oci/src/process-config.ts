@@ -1,9 +1,8 @@
 import { posix } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { ImageConfig } from '@podwright/images';
-import type { OpenFilesLimit } from '../options.ts';
 import type { OciProcess } from './spec.ts';
-import type { SpecHost } from './spec-input.ts';
+import type { OpenFilesLimit, SpecHost } from './spec-input.ts';
 
 type ImageDefaults = ImageConfig['config'];
 

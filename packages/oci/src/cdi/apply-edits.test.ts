@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OciSpec } from '../oci/spec.ts';
+import type { OciSpec } from '../spec.ts';
 import { applyCdiEdits } from './apply-edits.ts';
 import { resolveNodes } from './cdi-devices.ts';
 import type { CdiEdits } from './cdi-spec.ts';

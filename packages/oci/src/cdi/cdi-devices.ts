@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { errorMessage, isErrno, PodwrightError, wrapError } from '@podwright/base';
-import { deviceOf } from '../oci/devices.ts';
-import type { OciDevice } from '../oci/spec.ts';
+import { deviceOf } from '../devices.ts';
+import type { OciDevice } from '../spec.ts';
 import type { ResolvedEdits, ResolvedNode } from './apply-edits.ts';
 import { type CdiDeviceNode, type CdiEdits, type CdiSpec, decodeCdiSpec, MAX_SPEC_BYTES } from './cdi-spec.ts';
 

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorCode } from '@podwright/base';
+import { AdaptationUnderTest, containerSource, podSource } from './adaptation.fixture.ts';
+import { LinuxResourcesSchema } from './gen/nri/v1alpha1/container_pb.js';
+import { create } from './messages.ts';
+
+test('plugins receive the events of a pod in the order of their indices, with their configuration first', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  const seen: string[] = [];
+  const handlers = (name: string) => ({
+    configure: ({ runtimeName, runtimeVersion, nriVersion, requestTimeoutMs }: Record<string, unknown>) =>
+      void seen.push(`${name} ${runtimeName} ${runtimeVersion} ${nriVersion} ${requestTimeoutMs}`),
+    runPodSandbox: ({ pod }: { pod?: { id: string } }) => void seen.push(`${name} run ${pod?.id}`),
+    stopPodSandbox: ({ pod }: { pod?: { id: string } }) => void seen.push(`${name} stop ${pod?.id}`),
+    removePodSandbox: ({ pod }: { pod?: { id: string } }) => void seen.push(`${name} remove ${pod?.id}`),
+  });
+  await host.plugin('20-late', handlers('late'));
+  await host.plugin('10-early', handlers('early'));
+  const pod = podSource('p');
+  await host.adaptation.runPodSandbox(pod);
+  await host.adaptation.stopPodSandbox(pod);
+  await host.adaptation.stopPodSandbox(pod);
+  await host.adaptation.removePodSandbox(pod);
+  const facts = 'test 1.2.3 v0.12.0 2000';
+  const events = ['run p', 'stop p', 'remove p'].flatMap((event) => [`early ${event}`, `late ${event}`]);
+  assert.deepEqual(seen, [`late ${facts}`, `early ${facts}`, ...events]);
+});
+
+test('adjustments of several plugins are merged, and each sees those of earlier ones', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  await host.plugin('10-a', {
+    createContainer: () => ({
+      adjust: {
+        annotations: { a: '1' },
+        env: [{ key: 'A', value: '1' }],
+        linux: { resources: { cpu: { cpus: '0' } } },
+      },
+      update: [{ containerId: 'other', linux: { resources: { cpu: { cpus: '1' } } } }],
+    }),
+  });
+  const seen: string[] = [];
+  await host.plugin('20-b', {
+    createContainer: ({ container }) => {
+      seen.push(container!.annotations.a!, ...container!.env, container!.linux!.resources!.cpu!.cpus);
+      return {
+        adjust: { annotations: { b: '2' }, linux: { resources: { memory: { limit: { value: 5n } } } } },
+        evict: [{ containerId: 'old', reason: 'room' }],
+      };
+    },
+  });
+  const adjust = await host.adaptation.createContainer(containerSource('c', { env: ['B=0'] }));
+  assert.deepEqual(seen, ['1', 'B=0', 'A=1', '0']);
+  assert.deepEqual(adjust?.annotations, { a: '1', b: '2' });
+  assert.equal(adjust?.linux?.resources?.cpu?.cpus, '0');
+  assert.equal(adjust?.linux?.resources?.memory?.limit?.value, 5n);
+  assert.deepEqual(
+    host.updated.map(({ id, resources }) => [id, resources.cpu?.cpus]),
+    [['other', '1']],
+  );
+  assert.deepEqual(host.evicted, ['old']);
+});
+
+test('two plugins that set the same field are in conflict, which fails the creation', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  const handlers = { createContainer: () => ({ adjust: { annotations: { a: '1' } } }) };
+  await host.plugin('10-a', handlers);
+  await host.plugin('20-b', handlers);
+  await assert.rejects(
+    host.adaptation.createContainer(containerSource('c')),
+    /^PodwrightError: plugins "20-b" and "10-a" both set Annotations a$/,
+  );
+});
+
+test('the error of a plugin fails creations and starts of pods, but not stops and removals', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  const fails = () => Promise.reject(new Error('no'));
+  const handlers = { runPodSandbox: fails, stopPodSandbox: fails, createContainer: fails, removeContainer: fails };
+  await host.plugin('10-a', handlers);
+  await assert.rejects(host.adaptation.runPodSandbox(podSource('p')), /no/);
+  await assert.rejects(host.adaptation.createContainer(containerSource('c')), /no/);
+  await host.adaptation.removeContainer(containerSource('c'));
+  await host.adaptation.removePodSandbox(podSource('p'));
+});
+
+test('a plugin may change an update of a container, and update others', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  await host.plugin('10-a', {
+    updateContainer: ({ linuxResources }) => ({
+      update: [
+        { containerId: 'c', linux: { resources: { cpu: { cpus: '0' } } } },
+        { containerId: 'd', linux: { resources: { cpu: { shares: linuxResources!.cpu!.shares! } } } },
+      ],
+    }),
+  });
+  const requested = create(LinuxResourcesSchema, { cpu: { shares: { value: 7n } } });
+  const changed = await host.adaptation.updateContainer(containerSource('c'), requested);
+  assert.deepEqual([changed?.cpu?.cpus, changed?.cpu?.shares?.value], ['0', 7n]);
+  assert.deepEqual(
+    host.updated.map(({ id, resources }) => [id, resources.cpu?.shares?.value]),
+    [['d', 7n]],
+  );
+});
+
+test('a plugin may update containers at any time', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  const plugin = await host.plugin('10-a', { startContainer: () => undefined });
+  const failed = await plugin.update([{ containerId: 'c', linux: { resources: { cpu: { cpus: '0' } } } }]);
+  assert.deepEqual([failed, host.updated.map(({ id }) => id)], [[], ['c']]);
+});
+
+test('a new plugin is synchronized with what earlier plugins have seen, without losing or doubling a container', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  const blocked = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  await host.plugin('10-first', {
+    createContainer: async ({ container }) => {
+      if (container!.id !== 'during') return undefined;
+      entered.resolve();
+      await blocked.promise;
+      return undefined;
+    },
+  });
+  const containers = ['before', 'during', 'after'].map((id) => containerSource(id));
+  host.containers.push(...containers); // all have records, as those whose creation is in progress
+  await host.adaptation.createContainer(containers[0]!);
+  const during = host.adaptation.createContainer(containers[1]!);
+  await entered.promise;
+  const synchronized: string[] = [];
+  const created: string[] = [];
+  const joining = host.plugin('20-second', {
+    synchronize: (_pods, list) => {
+      synchronized.push(...list.map(({ id }) => id));
+      return [];
+    },
+    createContainer: ({ container }) => void created.push(container!.id),
+  });
+  blocked.resolve();
+  await Promise.all([during, joining]);
+  await host.adaptation.createContainer(containers[2]!);
+  assert.deepEqual([synchronized, created], [['before', 'during'], ['after']]);
+});
+
+test('a plugin is synchronized in several messages if one would be too large', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  const annotations = { text: 'x'.repeat(100_000) };
+  for (let number = 0; number < 100; number++) host.containers.push(containerSource(`c${number}`, { annotations }));
+  for (const container of host.containers) await host.adaptation.createContainer(container);
+  const seen: string[] = [];
+  await host.plugin('10-a', {
+    synchronize: (_pods, list) => {
+      seen.push(...list.map(({ id }) => id));
+      return [];
+    },
+    startContainer: () => undefined,
+  });
+  assert.deepEqual(
+    seen,
+    host.containers.map(({ id }) => id),
+  );
+});
+
+test('without plugins, no message is made', async () => {
+  await using host = new AdaptationUnderTest();
+  const container = { ...containerSource('c'), message: () => assert.fail('a message') };
+  assert.equal(await host.adaptation.createContainer(container), undefined);
+  await host.adaptation.stopContainer(container);
+  await host.adaptation.removeContainer(container);
+});
+
+test('validators see all adjustments with their owners, and may reject them', async () => {
+  await using host = await new AdaptationUnderTest().listen();
+  await host.plugin('10-a', { createContainer: () => ({ adjust: { hooks: { poststop: [{ path: '/bin/true' }] } } }) });
+  await host.plugin('20-b', {
+    validateContainerAdjustment: ({ owners, plugins, container }) => ({
+      reject: true,
+      reason: `${owners!.owners.c!.simple[3]} ${plugins.map(({ name }) => name)} ${container!.hooks?.poststop.length ?? 0}`,
+    }),
+  });
+  await assert.rejects(
+    host.adaptation.createContainer(containerSource('c')),
+    (error) => errorCode(error) === 'failed_precondition' && /rejected by 20-b: 10-a a,b 0$/.test(String(error)),
+  );
+});

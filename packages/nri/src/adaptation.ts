@@ -1,0 +1,398 @@
+import type { Duplex } from 'node:stream';
+import { clone, create } from '@bufbuild/protobuf';
+import { background, errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
+import { type DefaultValidatorSettings, validateByDefault } from './default-validator.ts';
+import type { EventName } from './events.ts';
+import { FieldOwners } from './field-owners.ts';
+import type { ContainerAdjustment, ContainerEviction, ContainerUpdate } from './gen/nri/v1alpha1/adjustment_pb.js';
+import {
+  type Container,
+  ContainerSchema,
+  type LinuxResources,
+  type PodSandbox,
+} from './gen/nri/v1alpha1/container_pb.js';
+import { ValidateContainerAdjustmentRequestSchema } from './gen/nri/v1alpha1/services_pb.js';
+import { KnownObjects } from './known-objects.ts';
+import { MAX_PLUGINS, REGISTRATION_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './limits.ts';
+import { beginMerge, mergeAdjustment } from './merge-adjustment.ts';
+import { UpdateMerge } from './merge-updates.ts';
+import { type EventRequest, type EventResponse, PluginConnection, type PluginTimeouts } from './plugin-connection.ts';
+import type { PluginName } from './plugin-name.ts';
+
+/** A pod of the container runtime. The message is made only if a plugin receives it. */
+export type PodSource = { id: string; isStopped?: boolean; message(): PodSandbox };
+
+/** A container of the container runtime, with its pod. */
+export type ContainerSource = { id: string; pod: PodSource; message(): Container };
+
+/** What plugins need of the container runtime. */
+export type RuntimeDomain = {
+  /** Returns the pods and the containers that have not exited, including those whose creation is in progress. */
+  list(): { pods: PodSource[]; containers: ContainerSource[] };
+  /** Applies an update that a plugin has requested. */
+  update(containerId: string, resources: LinuxResources): Promise<void>;
+  /** Stops a container. */
+  evict(containerId: string, reason: string): Promise<void>;
+};
+
+export type AdaptationOptions = {
+  /** Name and version that are reported to plugins. */
+  runtime: { name: string; version: string };
+  timeouts?: Partial<PluginTimeouts>;
+  /** Settings of the built-in validator. If absent, there is none. */
+  validator?: DefaultValidatorSettings;
+  logger: Logger;
+};
+
+/**
+ * The container runtime's side of NRI: it delivers events to the connected plugins and merges what they request.
+ *
+ * Events are delivered one at a time, in order, to one plugin after the other, as in containerd: plugins rely on it. A new plugin is
+ * synchronized between two events, with exactly the pods and containers whose creation earlier plugins have seen, so that it neither misses
+ * one nor receives one twice. Updates that plugins request are applied after the event, outside this order.
+ *
+ * A plugin that does not respond in time or disconnects is closed, and the event continues without it.
+ */
+export class Adaptation {
+  readonly #options: AdaptationOptions;
+  readonly #timeouts: PluginTimeouts;
+  readonly #events = new KeyedLock();
+  readonly #known = new KnownObjects();
+  readonly #beginning = new Set<PluginConnection>();
+  /** The connected and synchronized plugins, by index. */
+  #plugins: PluginConnection[] = [];
+  #domain: RuntimeDomain | undefined;
+  #waiting = 0;
+  #stopped = false;
+
+  constructor(options: AdaptationOptions) {
+    this.#options = options;
+    this.#timeouts = {
+      registrationTimeoutMs: options.timeouts?.registrationTimeoutMs ?? REGISTRATION_TIMEOUT_MS,
+      requestTimeoutMs: options.timeouts?.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    };
+  }
+
+  /** Names of the connected plugins, in the order in which they receive events. */
+  get plugins(): string[] {
+    return this.#plugins.filter(({ isOpen }) => isOpen).map(({ name }) => name);
+  }
+
+  /** Whether an event would be delivered or validated. If not, events cost nothing. */
+  get isActive(): boolean {
+    return this.#plugins.length > 0 || this.#waiting > 0 || this.#options.validator !== undefined;
+  }
+
+  /** Sets the container runtime. Its existing pods and containers are from then on known to plugins. Must be called before `connect`. */
+  attach(domain: RuntimeDomain): void {
+    this.#domain = domain;
+    const { pods, containers } = domain.list();
+    for (const { id, isStopped } of pods) this.#known.set(id, isStopped ? 'stopped' : 'running');
+    for (const { id } of containers) this.#known.set(id, 'running');
+  }
+
+  /**
+   * Accepts a plugin on a connection. Resolves once the plugin is synchronized; rejects if it fails to register, to be configured or to be
+   * synchronized, in which case the connection is closed.
+   */
+  async connect(stream: Duplex, preinstalled?: { name: PluginName; config: string }): Promise<PluginConnection> {
+    if (this.#stopped || this.#beginning.size + this.#plugins.length >= MAX_PLUGINS) {
+      stream.destroy();
+      throw new PodwrightError('resource_exhausted', `connect an NRI plugin: ${MAX_PLUGINS} are connected`);
+    }
+    const plugin = new PluginConnection({
+      stream,
+      runtime: this.#options.runtime,
+      timeouts: this.#timeouts,
+      ...preinstalled,
+      onUpdate: (updates) => this.#apply(updates),
+      logger: this.#options.logger,
+    });
+    this.#beginning.add(plugin);
+    try {
+      await plugin.begin();
+      const updates = await this.#inOrder(() => this.#synchronize(plugin));
+      await this.#applyRequested(updates, []);
+      return plugin;
+    } finally {
+      this.#beginning.delete(plugin);
+    }
+  }
+
+  /** Closes all plugins, after they have been notified. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const plugin of this.#beginning) plugin.close();
+    await Promise.all(this.#plugins.map((plugin) => plugin.shutDown()));
+    this.#plugins = [];
+  }
+
+  /** RunPodSandbox: the pod has its namespaces and addresses, and clients do not see it yet. Throws if a plugin fails. */
+  async runPodSandbox(pod: PodSource): Promise<void> {
+    if (this.#isIdle()) return this.#known.set(pod.id, 'running');
+    await this.#inOrder(async () => {
+      this.#known.set(pod.id, 'running');
+      await this.#notify('runPodSandbox', { pod: pod.message() });
+    });
+  }
+
+  async updatePodSandbox(pod: PodSource, resources: { overhead: LinuxResources; sum: LinuxResources }): Promise<void> {
+    if (this.#isIdle()) return;
+    await this.#inOrder(() =>
+      this.#notify('updatePodSandbox', {
+        pod: pod.message(),
+        overheadLinuxResources: resources.overhead,
+        linuxResources: resources.sum,
+      }),
+    );
+  }
+
+  /** StopPodSandbox, for the first stop only. Failures are logged: a pod must be able to stop. */
+  async stopPodSandbox(pod: PodSource): Promise<void> {
+    if (this.#isIdle()) return void this.#known.stop(pod.id);
+    await this.#inOrder(() => this.#stopPod(pod));
+  }
+
+  /** RemovePodSandbox, preceded by StopPodSandbox if the pod was not stopped. Failures are logged. */
+  async removePodSandbox(pod: PodSource): Promise<void> {
+    if (this.#isIdle()) return this.#known.remove(pod.id);
+    await this.#inOrder(async () => {
+      if (!this.#known.has(pod.id)) return;
+      await this.#stopPod(pod);
+      this.#known.remove(pod.id);
+      await this.#report('removePodSandbox', { pod: pod.message() });
+    });
+  }
+
+  /**
+   * CreateContainer: returns the merged adjustments. Throws `failed_precondition` if plugins are in conflict or a validator rejects, and the
+   * error of a plugin that fails. After a failure the caller must call `removeContainer`.
+   */
+  async createContainer(container: ContainerSource): Promise<ContainerAdjustment | undefined> {
+    if (this.#isIdle()) {
+      this.#known.set(container.id, 'running');
+      return undefined;
+    }
+    const { adjust, updates, evictions } = await this.#inOrder(async () => {
+      this.#known.set(container.id, 'running');
+      return await this.#create(container);
+    });
+    await this.#applyRequested(updates, evictions);
+    return adjust;
+  }
+
+  /** An event of a container that plugins can only observe. Failures are logged. */
+  async notifyContainer(
+    event: 'postCreateContainer' | 'postStartContainer' | 'postUpdateContainer',
+    container: ContainerSource,
+  ): Promise<void> {
+    if (this.#isIdle()) return;
+    await this.#inOrder(() => this.#report(event, messagesOf(container)));
+  }
+
+  /** PostUpdatePodSandbox. Failures are logged. */
+  async notifyPodUpdated(pod: PodSource): Promise<void> {
+    if (this.#isIdle()) return;
+    await this.#inOrder(() => this.#report('postUpdatePodSandbox', { pod: pod.message() }));
+  }
+
+  /** StartContainer. Throws if a plugin fails. */
+  async startContainer(container: ContainerSource): Promise<void> {
+    if (this.#isIdle()) return;
+    await this.#inOrder(() => this.#notify('startContainer', messagesOf(container)));
+  }
+
+  /** UpdateContainer: returns the resources to set instead of the requested ones; `undefined` if no plugin changes them. */
+  async updateContainer(container: ContainerSource, requested: LinuxResources): Promise<LinuxResources | undefined> {
+    if (this.#isIdle()) return undefined;
+    const { updates, evictions } = await this.#inOrder(() => this.#update(container, requested));
+    const own = updates.find(({ containerId }) => containerId === container.id);
+    await this.#applyRequested(
+      updates.filter((update) => update !== own),
+      evictions,
+    );
+    return own?.linux?.resources;
+  }
+
+  /** StopContainer: the container has exited. Delivered once for each container. Failures are logged. */
+  async stopContainer(container: ContainerSource): Promise<void> {
+    if (this.#isIdle()) return void this.#known.stop(container.id);
+    this.#applyLater(await this.#inOrder(() => this.#stopContainer(container)));
+  }
+
+  /** RemoveContainer, preceded by StopContainer if that was not delivered. Failures are logged. */
+  async removeContainer(container: ContainerSource): Promise<void> {
+    if (this.#isIdle()) return this.#known.remove(container.id);
+    const updates = await this.#inOrder(async () => {
+      if (!this.#known.has(container.id)) return [];
+      const requested = await this.#stopContainer(container);
+      this.#known.remove(container.id);
+      await this.#report('removeContainer', messagesOf(container));
+      return requested;
+    });
+    this.#applyLater(updates);
+  }
+
+  #isIdle(): boolean {
+    if (this.isActive) this.#plugins = this.#plugins.filter(({ isOpen }) => isOpen);
+    return !this.isActive;
+  }
+
+  async #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting++;
+    return await this.#events.run('', work).finally(() => this.#waiting--);
+  }
+
+  async #synchronize(plugin: PluginConnection): Promise<ContainerUpdate[]> {
+    const { logger } = this.#options;
+    const { pods, containers } = this.#domain?.list() ?? { pods: [], containers: [] };
+    const updates = await plugin.synchronize(
+      pods.filter(({ id }) => this.#known.has(id)).map((pod) => pod.message()),
+      containers.filter(({ id }) => this.#known.isUp(id)).map((container) => container.message()),
+    );
+    if (this.#stopped || !plugin.isOpen) throw new PodwrightError('unavailable', `plugin ${plugin.name} is closed`);
+    this.#plugins = [...this.#plugins, plugin].sort((a, b) => Number(a.index) - Number(b.index));
+    logger.info({ plugin: plugin.name, order: this.plugins }, 'an NRI plugin is connected');
+    void plugin.closed.then(() => {
+      this.#plugins = this.#plugins.filter((one) => one !== plugin);
+      logger.info({ plugin: plugin.name }, 'an NRI plugin is disconnected');
+    });
+    return updates;
+  }
+
+  async #create(container: ContainerSource) {
+    const messages = messagesOf(container);
+    const pristine = clone(ContainerSchema, messages.container);
+    const owners = new FieldOwners();
+    const updates = new UpdateMerge(owners, { creating: container.id });
+    const merged = beginMerge(messages.container);
+    const evictions: ContainerEviction[] = [];
+    for (const plugin of this.#plugins) {
+      const response = await plugin.call('createContainer', messages);
+      if (response === undefined) continue;
+      const { name } = plugin;
+      if (response.adjust !== undefined)
+        mergeAdjustment({ owners, containerId: container.id, plugin: name }, merged, response.adjust);
+      updates.add(name, response.update);
+      evictions.push(...response.evict);
+    }
+    const request = create(ValidateContainerAdjustmentRequestSchema, {
+      pod: messages.pod,
+      container: pristine,
+      adjust: merged.adjust,
+      update: updates.list(),
+      owners: owners.message(),
+      plugins: this.#plugins.map(({ index, base }) => ({ index, name: base })),
+    });
+    await this.#validate(request);
+    return { adjust: merged.adjust, updates: updates.list(), evictions };
+  }
+
+  async #validate(request: EventRequest<'validateContainerAdjustment'>): Promise<void> {
+    const { validator } = this.#options;
+    const message = create(ValidateContainerAdjustmentRequestSchema, request);
+    const problem = validator && validateByDefault(validator, message);
+    if (problem !== undefined) throw rejected('the default validator', problem);
+    const validators = this.#plugins.filter((plugin) => plugin.subscribes('validateContainerAdjustment'));
+    await Promise.all(
+      validators.map(async (plugin) => {
+        const response = await plugin.call('validateContainerAdjustment', message);
+        if (response === undefined) throw rejected(plugin.name, 'it did not respond');
+        if (response.reject) throw rejected(plugin.name, response.reason || 'no reason');
+      }),
+    );
+  }
+
+  async #update(container: ContainerSource, requested: LinuxResources) {
+    const updates = new UpdateMerge(new FieldOwners());
+    updates.request(container.id, requested);
+    const evictions: ContainerEviction[] = [];
+    let isChanged = false;
+    for (const plugin of this.#plugins) {
+      const linuxResources = updates.list().find(({ containerId }) => containerId === container.id)?.linux?.resources;
+      const response = await plugin.call('updateContainer', { ...messagesOf(container), linuxResources });
+      updates.add(plugin.name, response?.update ?? []);
+      evictions.push(...(response?.evict ?? []));
+      isChanged ||= response?.update.some(({ containerId }) => containerId === container.id) ?? false;
+    }
+    return {
+      updates: updates.list().filter(({ containerId }) => isChanged || containerId !== container.id),
+      evictions,
+    };
+  }
+
+  async #stopPod(pod: PodSource): Promise<void> {
+    if (this.#known.stop(pod.id)) await this.#report('stopPodSandbox', { pod: pod.message() });
+  }
+
+  async #stopContainer(container: ContainerSource): Promise<ContainerUpdate[]> {
+    if (!this.#known.stop(container.id)) return [];
+    const updates = new UpdateMerge(new FieldOwners());
+    await this.#report('stopContainer', messagesOf(container), ({ name }, { update }) => updates.add(name, update));
+    return updates.list();
+  }
+
+  /** Delivers an event to all plugins. Stops at the first error. */
+  async #notify<E extends EventName>(event: E, request: EventRequest<E>): Promise<void> {
+    for (const plugin of this.#plugins) await plugin.call(event, request);
+  }
+
+  /** Delivers an event that no plugin can prevent. */
+  async #report<E extends EventName>(
+    event: E,
+    request: EventRequest<E>,
+    onResponse: (plugin: PluginConnection, response: EventResponse<E>) => void = () => undefined,
+  ): Promise<void> {
+    for (const plugin of this.#plugins) {
+      try {
+        const response = await plugin.call(event, request);
+        if (response !== undefined) onResponse(plugin, response);
+      } catch (error) {
+        const { logger } = this.#options;
+        logger.error({ plugin: plugin.name, event, error: errorMessage(error) }, 'an NRI plugin failed');
+      }
+    }
+  }
+
+  /** Applies what plugins request in response to an event. Failures are logged, as in containerd. */
+  async #applyRequested(updates: readonly ContainerUpdate[], evictions: readonly ContainerEviction[]): Promise<void> {
+    for (const { containerId, reason } of evictions) {
+      await this.#domain?.evict(containerId, reason).catch((error: unknown) => {
+        const { logger } = this.#options;
+        logger.warn(
+          { container: containerId, error: errorMessage(error) },
+          'an NRI plugin could not evict a container',
+        );
+      });
+    }
+    await this.#apply(updates);
+  }
+
+  /** Applies updates that no caller waits for: callers of a removal may hold locks that updates of other containers wait for. */
+  #applyLater(updates: readonly ContainerUpdate[]): void {
+    if (updates.length > 0) background(this.#options.logger, 'updates of NRI plugins failed', this.#apply(updates));
+  }
+
+  /** Applies updates. Returns those that failed and must not. */
+  async #apply(updates: readonly ContainerUpdate[]): Promise<ContainerUpdate[]> {
+    const failed: ContainerUpdate[] = [];
+    for (const update of updates) {
+      try {
+        const resources = update.linux?.resources;
+        if (resources !== undefined) await this.#domain?.update(update.containerId, resources);
+      } catch (error) {
+        if (!update.ignoreFailure) failed.push(update);
+        this.#options.logger.warn(
+          { container: update.containerId, error: errorMessage(error) },
+          'an NRI plugin could not update a container',
+        );
+      }
+    }
+    return failed;
+  }
+}
+
+const messagesOf = (container: ContainerSource) => ({ pod: container.pod.message(), container: container.message() });
+
+const rejected = (by: string, why: string) =>
+  new PodwrightError('failed_precondition', `NRI adjustments are rejected by ${by}: ${why}`);

@@ -1,0 +1,70 @@
+import { create } from '@bufbuild/protobuf';
+import { PodwrightError } from '@podwright/base';
+import { Field, type OwningPlugins, OwningPluginsSchema } from './gen/nri/v1alpha1/owners_pb.js';
+import { isRemoval, markRemoval, removedKey } from './removal.ts';
+
+/** The name of a field that plugins can set, as in `Field`. */
+export type FieldName = Exclude<keyof typeof Field, 'None'>;
+
+type Owners = { simple: Map<FieldName, string>; compound: Map<FieldName, Map<string, string>> };
+
+/**
+ * Records which plugin has set which field of which container, to detect that two plugins set the same one. For maps and lists with keys,
+ * each entry is a field. The owner of a field that a plugin has removed is the marked name of that plugin, which alone may set it again.
+ */
+export class FieldOwners {
+  readonly #containers = new Map<string, Owners>();
+
+  /** Makes the plugin the owner. Throws `failed_precondition` if another plugin has set or removed the field. */
+  claim(containerId: string, field: FieldName, { plugin, key }: { plugin: string; key?: string }): void {
+    const owner = this.owner(containerId, field, key);
+    const other = owner !== undefined && isRemoval(owner) ? removedKey(owner) : owner;
+    const isFree = owner === undefined || (isRemoval(owner) && other === plugin);
+    if (!isFree) {
+      const what = key === undefined ? field : `${field} ${key}`;
+      throw new PodwrightError('failed_precondition', `plugins "${plugin}" and "${other}" both set ${what}`);
+    }
+    this.#set(containerId, field, { owner: plugin, key });
+  }
+
+  /** Records that the plugin has removed what an earlier plugin has set. */
+  clear(containerId: string, field: FieldName, { plugin, key }: { plugin: string; key?: string }): void {
+    this.#set(containerId, field, { owner: markRemoval(plugin), key });
+  }
+
+  /** Adds the plugin to the owners of a field that plugins share. */
+  share(containerId: string, field: FieldName, plugin: string): void {
+    const others = this.owner(containerId, field);
+    this.#set(containerId, field, { owner: others === undefined ? plugin : `${others},${plugin}` });
+  }
+
+  owner(containerId: string, field: FieldName, key?: string): string | undefined {
+    const owners = this.#containers.get(containerId);
+    return key === undefined ? owners?.simple.get(field) : owners?.compound.get(field)?.get(key);
+  }
+
+  /** Returns the owners as a message for validators. */
+  message(): OwningPlugins {
+    const owners = [...this.#containers].map(([id, { simple, compound }]) => [
+      id,
+      {
+        simple: Object.fromEntries([...simple].map(([field, owner]) => [Field[field], owner])),
+        compound: Object.fromEntries(
+          [...compound].map(([field, entries]) => [Field[field], { owners: Object.fromEntries(entries) }]),
+        ),
+      },
+    ]);
+    return create(OwningPluginsSchema, { owners: Object.fromEntries(owners) });
+  }
+
+  #set(containerId: string, field: FieldName, { owner, key }: { owner: string; key?: string | undefined }): void {
+    const owners = this.#containers.get(containerId) ?? { simple: new Map(), compound: new Map() };
+    this.#containers.set(containerId, owners);
+    if (key === undefined) {
+      owners.simple.set(field, owner);
+      return;
+    }
+    const entries = owners.compound.get(field) ?? new Map<string, string>();
+    owners.compound.set(field, entries.set(key, owner));
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * The pods and containers whose creation has been reported to plugins, or would have been if there had been any. This decides which ones a
+ * new plugin is synchronized with, and that stops and removals are reported once.
+ */
+export class KnownObjects {
+  readonly #states = new Map<string, 'running' | 'stopped'>();
+
+  set(id: string, state: 'running' | 'stopped'): void {
+    this.#states.set(id, state);
+  }
+
+  has(id: string): boolean {
+    return this.#states.has(id);
+  }
+
+  /** Whether the pod or container is known and has not stopped. */
+  isUp(id: string): boolean {
+    return this.#states.get(id) === 'running';
+  }
+
+  /** Records a stop. Returns false if the pod or container is unknown or has been stopped before. */
+  stop(id: string): boolean {
+    if (!this.isUp(id)) return false;
+    this.set(id, 'stopped');
+    return true;
+  }
+
+  remove(id: string): void {
+    this.#states.delete(id);
+  }
+}

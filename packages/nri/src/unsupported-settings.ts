@@ -1,0 +1,30 @@
+import type { ContainerAdjustment } from './gen/nri/v1alpha1/adjustment_pb.js';
+
+/** What the host can do. */
+export type AdjustableHost = {
+  /** The latest version of the runtime specification that the OCI runtime implements, such as `1.1.0`. */
+  ociVersion: string;
+  hugetlb: boolean;
+  /** Whether the resctrl file system is mounted. */
+  rdt: boolean;
+};
+
+/**
+ * Returns the adjusted settings that the host or its OCI runtime does not support, by name. An OCI runtime would ignore a setting that it
+ * does not know. No block I/O classes are defined.
+ */
+export function unsupportedSettings({ linux }: ContainerAdjustment, host: AdjustableHost): string[] {
+  const [major = 1, minor = 0] = host.ociVersion.split('.').map(Number);
+  const implementsMinor = (needed: number) => major > 1 || minor >= needed;
+  const settings: [name: string, isSet: boolean, isSupported: boolean][] = [
+    ['block I/O class', (linux?.resources?.blockioClass?.value ?? '') !== '', false],
+    ['RDT class', (linux?.resources?.rdtClass?.value ?? '') !== '', host.rdt],
+    ['RDT', linux?.rdt !== undefined && !linux.rdt.remove, host.rdt],
+    ['huge page limit', (linux?.resources?.hugepageLimits.length ?? 0) > 0, host.hugetlb],
+    ['I/O priority', linux?.ioPriority !== undefined, implementsMinor(1)],
+    ['scheduler', linux?.scheduler !== undefined, implementsMinor(1)],
+    ['network devices', Object.keys(linux?.netDevices ?? {}).length > 0, implementsMinor(3)],
+    ['memory policy', linux?.memoryPolicy !== undefined, implementsMinor(3)],
+  ];
+  return settings.flatMap(([name, isSet, isSupported]) => (isSet && !isSupported ? [name] : []));
+}

@@ -1,0 +1,52 @@
+import { PodwrightError } from '@podwright/base';
+import { adjustSpec, type ContainerAdjustment } from '@podwright/nri';
+import type { OciSpec } from '@podwright/oci';
+import { changedResources } from '../nri/messages.ts';
+import type { NriHooks } from '../nri/nri-hooks.ts';
+import type { ContainerRecord, ContainerResources } from '../records/container-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
+import type { ContainerSpecs } from './container-specs.ts';
+import { mergeResources } from './container-update.ts';
+
+type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord };
+
+/**
+ * Returns the OCI specification of a new container, and its record, with the adjustments of NRI plugins. Throws `failed_precondition` for a
+ * setting that this host does not support, and the errors of the plugins.
+ */
+export async function adjustContainer(
+  { nri, specs }: { nri: NriHooks; specs: ContainerSpecs },
+  { record, sandbox }: NewContainer,
+  spec: OciSpec,
+): Promise<{ record: ContainerRecord; spec: OciSpec }> {
+  const adjust = await nri.containerCreating(record, spec);
+  if (adjust === undefined) return { record, spec };
+  const unsupported = specs.unsupported(adjust, sandbox);
+  if (unsupported.length > 0) {
+    const problem = `adjust container ${record.config.name}: this host does not support ${unsupported.join(', ')}`;
+    throw new PodwrightError('failed_precondition', problem);
+  }
+  const adjusted = {
+    ...record,
+    config: { ...record.config, resources: adjustResources(record.config.resources, adjust) },
+  };
+  const rdtClass = adjust.linux?.resources?.rdtClass?.value ?? '';
+  const { linux, ...others } = adjustSpec(spec, adjust);
+  const complete = { ...others, linux: rdtClass === '' ? linux : { ...linux, intelRdt: { closID: rdtClass } } };
+  const withDevices = await specs.withCdiDevices(
+    complete,
+    adjust.cdiDevices.map(({ name }) => name),
+  );
+  return { record: adjusted, spec: specs.withLimits(withDevices, adjusted) };
+}
+
+/** As in containerd, a memory limit also limits memory and swap together, unless plugins set that. */
+function adjustResources(current: ContainerResources, { linux }: ContainerAdjustment): ContainerResources {
+  if (linux?.resources === undefined) return current;
+  const change = changedResources(linux.resources);
+  const merged = mergeResources(current, change);
+  const memorySwapLimitBytes =
+    change.memoryLimitBytes === 0 ? merged.memorySwapLimitBytes : change.memorySwapLimitBytes;
+  const oomScoreAdj = linux.oomScoreAdj === undefined ? current.oomScoreAdj : Number(linux.oomScoreAdj.value);
+  return { ...merged, memorySwapLimitBytes, oomScoreAdj };
+}

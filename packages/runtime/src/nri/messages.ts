@@ -1,0 +1,117 @@
+import {
+  CDIDeviceSchema,
+  type Container,
+  ContainerState,
+  containerOfSpec,
+  create,
+  ImageSchema,
+  type LinuxResources,
+  type PodSandbox,
+  PodSandboxSchema,
+  SecurityProfile_ProfileType as ProfileType,
+  resourcesMessage,
+  SecurityProfileSchema,
+} from '@podwright/nri';
+import type { OciSpec } from '@podwright/oci';
+import type { ContainerRecord, ContainerResources, SecurityProfile } from '../records/container-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
+
+type Namespaces = { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
+
+/** Returns a sandbox as plugins see it. */
+export function podMessage({ id, config, ips, resources }: SandboxRecord, namespaces: Namespaces): PodSandbox {
+  return create(PodSandboxSchema, {
+    id,
+    name: config.podName,
+    uid: config.podUid,
+    namespace: config.podNamespace,
+    labels: config.labels,
+    annotations: config.annotations,
+    runtimeHandler: config.runtimeHandler,
+    ips,
+    linux: {
+      cgroupParent: config.cgroupParent,
+      namespaces: Object.entries(namespaces).map(([type, path]) => ({ type, path })),
+      podOverhead: resources && requestedResources(resources.overhead),
+      podResources: resources && requestedResources(resources.containers),
+    },
+  });
+}
+
+/** Returns a container as plugins see it. `spec`: its OCI specification, if it has been built. */
+export function containerMessage(record: ContainerRecord, spec: OciSpec | undefined): Container {
+  const { id, sandboxId, config, image, state, createdAtMs } = record;
+  const end = state.phase === 'exited' ? state : state.phase === 'removing' ? state.end : undefined;
+  const message = containerOfSpec(spec ?? {});
+  Object.assign(message.annotations, config.annotations);
+  message.linux!.seccompProfile = create(SecurityProfileSchema, seccompProfile(config.security.seccomp));
+  return Object.assign(message, {
+    id,
+    podSandboxId: sandboxId,
+    name: config.name,
+    state: STATES[state.phase],
+    labels: config.labels,
+    pid: state.phase === 'running' ? state.pid : 0,
+    createdAt: nanoseconds(createdAtMs),
+    startedAt: nanoseconds(state.phase === 'running' ? state.startedAtMs : (end?.startedAtMs ?? 0)),
+    finishedAt: nanoseconds(end?.finishedAtMs ?? 0),
+    exitCode: end?.exitCode ?? 0,
+    statusReason: end?.reason ?? '',
+    statusMessage: end?.message ?? '',
+    cdiDevices: (config.cdiDevices ?? []).map((name) => create(CDIDeviceSchema, { name })),
+    image: create(ImageSchema, {
+      name: config.image.reference,
+      digest: image.repoDigest.split('@')[1] ?? '',
+      configDigest: image.id,
+    }),
+  });
+}
+
+/** Converts the resources that a client requests. As in containerd, the main ones are always set; 0 means no change. */
+export function requestedResources(resources: ContainerResources): LinuxResources {
+  const { cpuShares, cpuQuota, cpuPeriod, cpusetCpus, cpusetMems, memoryLimitBytes, memorySwapLimitBytes } = resources;
+  return resourcesMessage({
+    cpu: { shares: cpuShares, quota: cpuQuota, period: cpuPeriod, cpus: cpusetCpus, mems: cpusetMems },
+    memory: { limit: memoryLimitBytes, ...(memorySwapLimitBytes === 0 ? {} : { swap: memorySwapLimitBytes }) },
+    hugepageLimits: resources.hugepageLimits.map(({ pageSize, limitBytes }) => ({ pageSize, limit: limitBytes })),
+    unified: resources.unified,
+  });
+}
+
+/** Converts resources that plugins set to a change of a container's resources. 0 and '' mean no change. */
+export function changedResources({ memory, cpu, hugepageLimits, unified }: LinuxResources): ContainerResources {
+  const number = (field: { value: bigint } | undefined) => Number(field?.value ?? 0);
+  return {
+    cpuShares: number(cpu?.shares),
+    cpuQuota: number(cpu?.quota),
+    cpuPeriod: number(cpu?.period),
+    cpusetCpus: cpu?.cpus ?? '',
+    cpusetMems: cpu?.mems ?? '',
+    memoryLimitBytes: number(memory?.limit),
+    memorySwapLimitBytes: number(memory?.swap),
+    oomScoreAdj: 0,
+    hugepageLimits: hugepageLimits.map(({ pageSize, limit }) => ({ pageSize, limitBytes: Number(limit) })),
+    unified,
+  };
+}
+
+const STATES: Record<ContainerRecord['state']['phase'], ContainerState> = {
+  creating: ContainerState.CONTAINER_UNKNOWN,
+  created: ContainerState.CONTAINER_CREATED,
+  starting: ContainerState.CONTAINER_CREATED,
+  running: ContainerState.CONTAINER_RUNNING,
+  exited: ContainerState.CONTAINER_STOPPED,
+  removing: ContainerState.CONTAINER_STOPPED,
+};
+
+const PROFILES = {
+  'runtime-default': ProfileType.RUNTIME_DEFAULT,
+  unconfined: ProfileType.UNCONFINED,
+  localhost: ProfileType.LOCALHOST,
+};
+
+function seccompProfile(profile: SecurityProfile) {
+  return { profileType: PROFILES[profile.type], localhostRef: profile.type === 'localhost' ? profile.ref : '' };
+}
+
+const nanoseconds = (milliseconds: number) => BigInt(Math.round(milliseconds)) * 1_000_000n;

@@ -1,0 +1,146 @@
+import {
+  type Adaptation,
+  type ContainerAdjustment,
+  type ContainerSource,
+  create,
+  PodSandboxSchema,
+  type PodSource,
+} from '@podwright/nri';
+import type { OciSpec } from '@podwright/oci';
+import type { ContainerRecord, ContainerResources } from '../records/container-record.ts';
+import type { PodTables } from '../records/pod-tables.ts';
+import type { SandboxRecord, SandboxResources } from '../records/sandbox-record.ts';
+import { changedResources, containerMessage, podMessage, requestedResources } from './messages.ts';
+
+export type NriHooksDependencies = PodTables & {
+  /** Absent if NRI is disabled. */
+  adaptation: Adaptation | undefined;
+  /** Returns the paths of a sandbox's namespaces. */
+  namespacesOf: (sandbox: SandboxRecord) => { [type in 'network' | 'ipc' | 'uts' | 'user']?: string };
+  /** Returns the OCI specification with which a container was created. */
+  specOf: (containerId: string) => OciSpec | undefined;
+};
+
+/** Operations on containers that plugins may request. */
+export type AdjustableContainers = {
+  /** Changes resources. 0 and '' mean no change. Does nothing if the container is unknown or has exited. */
+  updateForPlugin(containerId: string, resources: ContainerResources): Promise<void>;
+  /** Kills the container. */
+  evict(containerId: string): Promise<void>;
+};
+
+/** Reports the stages of sandboxes and containers to NRI plugins. Without plugins, a call costs nothing. */
+export class NriHooks {
+  readonly #dependencies: NriHooksDependencies;
+  /** OCI specifications of containers whose creation is in progress. */
+  readonly #creating = new Map<string, OciSpec>();
+
+  constructor(dependencies: NriHooksDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Whether there are plugins. */
+  get isActive(): boolean {
+    return this.#dependencies.adaptation?.isActive ?? false;
+  }
+
+  /** Makes the existing sandboxes and containers known to plugins. Must be called before plugins connect. */
+  attach(adjustable: AdjustableContainers): void {
+    const { adaptation, sandboxes, containers } = this.#dependencies;
+    adaptation?.attach({
+      list: () => ({
+        pods: sandboxes.list().map((record) => this.#pod(record)),
+        containers: containers
+          .list()
+          .filter(({ state: { phase } }) => phase !== 'exited' && phase !== 'removing')
+          .map((record) => this.#container(record)),
+      }),
+      update: (id, resources) => adjustable.updateForPlugin(id, changedResources(resources)),
+      evict: (id) => adjustable.evict(id),
+    });
+  }
+
+  async sandboxRunning(record: SandboxRecord): Promise<void> {
+    await this.#dependencies.adaptation?.runPodSandbox(this.#pod(record));
+  }
+
+  async sandboxUpdating(record: SandboxRecord, { overhead, containers }: SandboxResources): Promise<void> {
+    const resources = { overhead: requestedResources(overhead), sum: requestedResources(containers) };
+    await this.#dependencies.adaptation?.updatePodSandbox(this.#pod(record), resources);
+  }
+
+  async sandboxUpdated(record: SandboxRecord): Promise<void> {
+    await this.#dependencies.adaptation?.notifyPodUpdated(this.#pod(record));
+  }
+
+  async sandboxStopped(record: SandboxRecord): Promise<void> {
+    await this.#dependencies.adaptation?.stopPodSandbox(this.#pod(record));
+  }
+
+  async sandboxRemoved(record: SandboxRecord): Promise<void> {
+    await this.#dependencies.adaptation?.removePodSandbox(this.#pod(record));
+  }
+
+  /** Returns what the plugins change of a container that is being created; `undefined` without plugins. */
+  async containerCreating(record: ContainerRecord, spec: OciSpec): Promise<ContainerAdjustment | undefined> {
+    this.#creating.set(record.id, spec);
+    return await this.#dependencies.adaptation?.createContainer(this.#container(record));
+  }
+
+  async containerCreated(record: ContainerRecord): Promise<void> {
+    this.#creating.delete(record.id);
+    await this.#dependencies.adaptation?.notifyContainer('postCreateContainer', this.#container(record));
+  }
+
+  async containerStarting(record: ContainerRecord): Promise<void> {
+    await this.#dependencies.adaptation?.startContainer(this.#container(record));
+  }
+
+  async containerStarted(record: ContainerRecord): Promise<void> {
+    await this.#dependencies.adaptation?.notifyContainer('postStartContainer', this.#container(record));
+  }
+
+  /** Returns the resources to set instead of the requested ones. */
+  async containerUpdating(record: ContainerRecord, resources: ContainerResources): Promise<ContainerResources> {
+    const { adaptation } = this.#dependencies;
+    if (!adaptation?.isActive) return resources;
+    const changed = await adaptation.updateContainer(this.#container(record), requestedResources(resources));
+    return changed === undefined ? resources : { ...changedResources(changed), oomScoreAdj: resources.oomScoreAdj };
+  }
+
+  async containerUpdated(record: ContainerRecord): Promise<void> {
+    await this.#dependencies.adaptation?.notifyContainer('postUpdateContainer', this.#container(record));
+  }
+
+  /** Reports an exit, once for each container. */
+  async containerExited(record: ContainerRecord): Promise<void> {
+    await this.#dependencies.adaptation?.stopContainer(this.#container(record));
+  }
+
+  /** Reports a removal, also that of a container whose creation has failed. */
+  async containerRemoved(record: ContainerRecord): Promise<void> {
+    await this.#dependencies.adaptation?.removeContainer(this.#container(record));
+    this.#creating.delete(record.id);
+  }
+
+  #pod(record: SandboxRecord): PodSource {
+    const { phase } = record.state;
+    const isStopped = phase === 'stopped' || phase === 'removing' || phase === 'broken';
+    return {
+      id: record.id,
+      isStopped,
+      message: () => podMessage(record, isStopped ? {} : this.#dependencies.namespacesOf(record)),
+    };
+  }
+
+  #container(record: ContainerRecord): ContainerSource {
+    const { sandboxes, specOf } = this.#dependencies;
+    const sandbox = sandboxes.get(record.sandboxId);
+    const pod = sandbox === undefined ? podlessSource(record.sandboxId) : this.#pod(sandbox);
+    const message = () => containerMessage(record, this.#creating.get(record.id) ?? specOf(record.id));
+    return { id: record.id, pod, message };
+  }
+}
+
+/** The pod of a container whose sandbox has no record left. */
+const podlessSource = (id: string): PodSource => ({ id, message: () => create(PodSandboxSchema, { id }) });
