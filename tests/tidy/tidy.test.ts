@@ -26,7 +26,6 @@ const ARROWS: Record<string, string[]> = {
   oci: ['base', 'host', 'images', 'system'],
   shim: ['base', 'host', 'system', 'ttrpc'],
   'kube-client': ['base', 'host', 'kube-api'],
-  runtime: ['base', 'host', 'system', 'metadata', 'grpc', 'cri', 'cni', 'streaming', 'images', 'shim'],
   'kube-verbs': ['base', 'kube-api'],
   runtime: ['base', 'host', 'system', 'metadata', 'grpc', 'cri', 'cni', 'streaming', 'images', 'nri', 'oci', 'shim'],
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
