@@ -98,3 +98,20 @@ test('a local load balancer gets a port for health checks, and an update retains
   assert.deepEqual(updated.errors, []);
   assert.deepEqual(specOf(updated.object), specOf(old));
 });
+
+test('an allocation decodes only the services that have changed since the last one', () => {
+  const { store, create } = setUp();
+  const decoded: string[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    create(name, {});
+    const stored = store.get({ resource: 'services', namespace: 'x', name })!;
+    const decode = stored.decode.bind(stored);
+    stored.decode = () => {
+      decoded.push(name);
+      return decode();
+    };
+  }
+  assert.deepEqual(decoded, ['a', 'b']);
+  create('d', {});
+  assert.deepEqual(decoded, ['a', 'b', 'c']);
+});

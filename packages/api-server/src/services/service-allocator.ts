@@ -1,4 +1,4 @@
-import { type Allocation, internalError, type ObjectStore } from '@podwright/api-machinery';
+import { type Allocation, internalError, type ObjectStore, type StoredObject } from '@podwright/api-machinery';
 import {
   type ApiObject,
   chooseIpFamilies,
@@ -13,7 +13,16 @@ import {
 } from '@podwright/kube-kinds';
 import type { AddressRange } from './address-range.ts';
 import { chooseNodePort, isNodePort, PORT_RANGE } from './port-range.ts';
-import { clusterIpsOf, hasNodePorts, isHeadless, nodePortsOf, typeOf, usedBy } from './service-values.ts';
+import {
+  clusterIpsOf,
+  hasNodePorts,
+  isHeadless,
+  nodePortsOf,
+  type ServiceValues,
+  typeOf,
+  usedBy,
+  valuesOf,
+} from './service-values.ts';
 
 const FAMILIES = ['IPv4'] as const;
 
@@ -25,6 +34,8 @@ export class ServiceAllocator {
   readonly #store: ObjectStore;
   readonly #range: AddressRange;
   readonly #reserved = new Set<ApiObject>();
+  /** The values of stored services: to decode all services for each write would take seconds if some have thousands of ports. */
+  readonly #known = new WeakMap<StoredObject, ServiceValues>();
 
   constructor(store: ObjectStore, range: AddressRange) {
     this.#store = store;
@@ -35,13 +46,19 @@ export class ServiceAllocator {
   allocate(given: ApiObject, old: ApiObject | undefined): Allocation {
     const { service, errors } = chooseIpFamilies(given, old, FAMILIES);
     if (errors.length > 0) return { object: service, errors, end: () => {} };
-    const stored = this.#store.list('services').objects.map((object) => object.decode());
-    const used = usedBy([...stored, ...this.#reserved], service.metadata.uid);
+    const stored = this.#store.list('services').objects.map((object) => this.#valuesOf(object));
+    const used = usedBy([...stored, ...[...this.#reserved].map(valuesOf)], service.metadata.uid);
     const addressed = this.#withClusterIp(service, used.ips);
     if (addressed.errors.length > 0) return { ...addressed, end: () => {} };
     const { object, errors: ofPorts } = withNodePorts(addressed.object, used.ports);
     this.#reserved.add(object);
     return { object, errors: ofPorts, end: () => void this.#reserved.delete(object) };
+  }
+
+  #valuesOf(object: StoredObject): ServiceValues {
+    const known = this.#known.get(object) ?? valuesOf(object.decode());
+    this.#known.set(object, known);
+    return known;
   }
 
   #withClusterIp(service: ApiObject, used: ReadonlySet<string>): Assigned {

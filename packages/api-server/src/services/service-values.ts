@@ -3,6 +3,9 @@ import { type ApiObject, numberAt, objectsAt, textAt, textsAt } from '@podwright
 
 export type Used = { ips: ReadonlySet<string>; ports: ReadonlySet<number> };
 
+/** The values of one service. */
+export type ServiceValues = { uid: string | undefined; ips: readonly string[]; ports: readonly number[] };
+
 const NONE = 'None';
 
 export const isHeadless = (service: ApiObject): boolean => textsAt(service, 'spec', 'clusterIPs')[0] === NONE;
@@ -16,10 +19,22 @@ export function nodePortsOf(service: ApiObject): number[] {
   return [...ports, numberAt(service, 'spec', 'healthCheckNodePort') ?? 0].filter((port) => port !== 0);
 }
 
+export const valuesOf = (service: ApiObject): ServiceValues => ({
+  uid: service.metadata.uid,
+  ips: clusterIpsOf(service),
+  ports: nodePortsOf(service),
+});
+
 /** The values of all services but one. */
-export function usedBy(services: Iterable<ApiObject>, exceptUid: string | undefined): Used {
-  const others = [...services].filter(({ metadata }) => exceptUid === undefined || metadata.uid !== exceptUid);
-  return { ips: new Set(others.flatMap(clusterIpsOf)), ports: new Set(others.flatMap(nodePortsOf)) };
+export function usedBy(services: Iterable<ServiceValues>, exceptUid: string | undefined): Used {
+  const ips = new Set<string>();
+  const ports = new Set<number>();
+  for (const service of services) {
+    if (exceptUid !== undefined && service.uid === exceptUid) continue;
+    for (const ip of service.ips) ips.add(ip);
+    for (const port of service.ports) ports.add(port);
+  }
+  return { ips, ports };
 }
 
 export const hasNodePorts = (service: ApiObject): boolean => ['NodePort', 'LoadBalancer'].includes(typeOf(service));
