@@ -4,7 +4,7 @@ import { isOfDisk, type Signal } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import type { NodeDisks } from './node-thresholds.ts';
 import { type Observations, thresholdsMet } from './observed-signals.ts';
-import { type Candidate, hasUse, type Resource, useOf } from './rank-pods.ts';
+import { type Candidate, hasUse, ownUseOf, type Resource, useOf } from './rank-pods.ts';
 import { isUncertain } from './recent-use.ts';
 
 /** Percentage of the evicted pods' use that counts as all of it, because the pods' use changes after it was measured. */
@@ -96,7 +96,7 @@ export function evictedSpace(
 function expectedOf({ evicted, resource }: ShortDisk): bigint | undefined {
   if (!hasUse(resource)) return 0n;
   if (evicted.some(({ stats }) => stats === undefined || stats.isPartial)) return undefined;
-  return evicted.reduce((sum, { stats, latest = stats }) => sum + useOf(latest!, resource), 0n);
+  return evicted.reduce((sum, { stats, latest = stats }) => sum + ownUseOf(latest!, resource), 0n);
 }
 
 type Growth = { least: bigint; isKnown: boolean };

@@ -28,6 +28,7 @@ export type GivenUse = {
   root?: number;
   logs?: number;
   volume?: number;
+  claims?: number;
   inodes?: number;
   processes?: number;
   isPartial?: boolean;
@@ -48,6 +49,7 @@ export function statsOf(name: string, use: GivenUse = {}): PodStatsByDisk {
     disks: {
       layers: { bytes: (use.root ?? 0) * MI, inodes: use.inodes ?? 0 },
       kubelet: { bytes: ((use.logs ?? 0) + (use.volume ?? 0)) * MI, inodes: 0 },
+      claims: { bytes: (use.claims ?? 0) * MI, inodes: 0 },
     },
     'ephemeral-storage': disk((use.root ?? 0) + (use.logs ?? 0) + (use.volume ?? 0)),
     isPartial: use.isPartial,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DiskLayout, Signal } from '@podwright/kubelet-configuration';
 import { type GivenPod, type GivenUse, podOf, statsOf } from './pods.fixture.ts';
-import { isExplained, rankPods } from './rank-pods.ts';
+import { isExplained, ownUseOf, rankPods } from './rank-pods.ts';
 
 type Given = Record<string, [GivenPod, GivenUse | undefined]>;
 
@@ -73,6 +73,17 @@ test("disk: only a pod's files on that disk count", () => {
     not: [{}, { root: 1 }],
   } as Given;
   check('containerfs.available', storing, 'not asks', { layout: 'images' });
+});
+
+test('disk: a pod that fills the disk by its claims comes first, but their files are not freed', () => {
+  const pods: Given = { innocent: [{}, { root: 50 }], filler: [{}, { root: 1, claims: 900 }] };
+  for (const layout of ['shared', 'split'] as const)
+    check('nodefs.available', pods, 'filler innocent', { layout, missing: 500n << 20n });
+  check('imagefs.available', pods, 'innocent filler', { layout: 'images', missing: 500n << 20n });
+  const candidates = [{ pod: podOf('filler'), stats: statsOf('filler', { claims: 900 }) }];
+  const resource = { signal: 'nodefs.available', layout: 'shared' } as const;
+  assert.equal(isExplained(candidates, { ...resource, missing: 500n << 20n, used: 0n }), true);
+  assert.equal(ownUseOf(candidates[0]!.stats, resource), 0n);
 });
 
 test('files: by their number', () => {

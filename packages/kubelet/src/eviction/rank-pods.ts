@@ -1,5 +1,5 @@
 /** Ranks pods for eviction, like upstream's ranking functions (eviction/helpers.go). Pure. */
-import { sumOfUses } from '@podwright/host';
+import { type FileUse, sumOfUses } from '@podwright/host';
 import {
   containersAmount,
   hasPodLevelResources,
@@ -9,7 +9,7 @@ import {
   podPriority,
 } from '@podwright/kube-api';
 import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/kubelet-configuration';
-import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
+import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 
 /**
  * A pod that may be evicted. `stats` is absent if the pod has not been measured. `latest`: the pod's most recent measurement if `stats` is an
@@ -79,15 +79,34 @@ export function isFirstByAssumption(candidates: readonly Candidate[], shortage: 
 /** Whether any of a pod's usage is on the file system of a disk's signal. */
 export const hasUse = ({ signal, layout }: Resource): boolean => diskParts(signal, layout).length > 0;
 
-/** Returns the pod's usage of the scarce resource, in bytes, inodes or processes. */
-export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigint {
-  const resource = resourceOf(signal);
-  if (resource === 'pids') return BigInt(stats.process_stats?.process_count ?? 0);
-  if (resource === 'memory') return BigInt(stats.memory?.workingSetBytes ?? 0);
-  const { disks } = stats;
-  const used = sumOfUses(disks === undefined ? [] : diskParts(signal, layout).map((part) => disks[part]));
-  return BigInt(resource === 'inodes' ? used.inodes : used.bytes);
+/**
+ * Returns the pod's usage of the scarce resource, in bytes, inodes or processes. Files of its claims on the disk count, so that a pod which
+ * fills it through them is found. Upstream does not count them.
+ */
+export function useOf(stats: PodStatsByDisk, resource: Resource): bigint {
+  const { claims } = stats.disks ?? {};
+  const ofClaims = claims === undefined || !isOfClaims(resource) ? [] : [claims];
+  return ownUseOf(stats, resource) + amountOf(resource, ofClaims);
 }
+
+/** As `useOf`, but what an eviction frees: files of claims outlive the pod. */
+export function ownUseOf(stats: PodStatsByDisk, resource: Resource): bigint {
+  const { signal, layout } = resource;
+  const name = resourceOf(signal);
+  if (name === 'pids') return BigInt(stats.process_stats?.process_count ?? 0);
+  if (name === 'memory') return BigInt(stats.memory?.workingSetBytes ?? 0);
+  const { disks } = stats;
+  return amountOf(resource, disks === undefined ? [] : diskParts(signal, layout).map((part) => disks[part]));
+}
+
+function amountOf({ signal }: Resource, uses: FileUse[]): bigint {
+  const used = sumOfUses(uses);
+  return BigInt(resourceOf(signal) === 'inodes' ? used.inodes : used.bytes);
+}
+
+/** Whether files in the kubelet's file system are on the disk of the signal. */
+const isOfClaims = ({ signal, layout }: Resource): boolean =>
+  isOfDisk(signal) && diskParts(signal, layout).includes('kubelet');
 
 /**
  * Returns the usage by which each candidate is ranked. A pod whose deleted files could not all be counted is also charged with all disk
@@ -125,7 +144,7 @@ function excessOf({ signal }: Shortage, use: (one: Measured) => bigint): (one: M
 }
 
 /** Returns the parts of a pod's disk usage that are on the signal's file system. Images are not attributed to pods. */
-function diskParts(signal: Signal, layout: DiskLayout): (keyof PodDiskUse)[] {
+function diskParts(signal: Signal, layout: DiskLayout): ('layers' | 'kubelet')[] {
   if (layout === 'shared') return ['layers', 'kubelet'];
   if (layout === 'split') return signal.startsWith('imagefs.') ? [] : ['layers', 'kubelet'];
   return signal.startsWith('nodefs.') ? ['kubelet'] : ['layers'];

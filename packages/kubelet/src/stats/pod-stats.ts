@@ -4,7 +4,7 @@ import {
   reportedLayerChanges,
 } from '@podwright/cri';
 import { type FileUse, mostChanges, sumOfUses, type TreeChanges } from '@podwright/host';
-import type { Pod } from '@podwright/kube-api';
+import type { Pod, Volume } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { cpuStats, ioStats, memoryStats, networkStats, swapStats, timeOf } from './cri-stats.ts';
 import type { HeldFiles } from './held-files.ts';
@@ -18,7 +18,7 @@ import {
   type SwapStats,
   type VolumeStats,
 } from './summary.ts';
-import { isEphemeral } from './volume-use.ts';
+import { isClaim, isEphemeral } from './volume-use.ts';
 
 /** CRI statistics of a pod sandbox. Only `containers` is set if the container runtime has no pod statistics. */
 export type SandboxUse = Partial<Pick<LinuxPodSandboxStats, 'cpu' | 'memory' | 'network' | 'process' | 'io'>> & {
@@ -54,8 +54,11 @@ export type PodDisk = {
   changedAtMs?: number;
 };
 
-/** A pod's disk usage by location: its containers' writable layers, and the kubelet's directory. */
-export type PodDiskUse = { layers: FileUse; kubelet: FileUse };
+/**
+ * A pod's disk usage by location: its containers' writable layers, and the kubelet's directory. `claims`: volumes of its claims on the
+ * kubelet's file system, such as directories of the node. They do not count toward limits, and their files outlive the pod.
+ */
+export type PodDiskUse = { layers: FileUse; kubelet: FileUse; claims?: FileUse };
 
 /**
  * Pod statistics, plus the disk usage by location if it was measured. `isPartial`: the pod uses more disk space than was found. `changes`:
@@ -184,19 +187,28 @@ function changesOf(
 }
 
 /** Adds up writable layers and logs, including those of exited containers, and ephemeral volumes. */
-function podDiskUse({ containers }: SandboxUse, { pod, logs, volumes, others, held }: PodDisk): PodDiskUse {
-  const ephemeral = new Set(pod?.spec.volumes?.filter(isEphemeral).map(({ name }) => name));
+function podDiskUse({ containers }: SandboxUse, { pod, root, logs, volumes, others, held }: PodDisk): PodDiskUse {
   const layers = containers.map(({ writableLayer }) => ({
     bytes: Number(writableLayer?.usedBytes?.value ?? 0n),
     inodes: Number(writableLayer?.inodesUsed?.value ?? 0n),
   }));
-  const files = volumes
-    .filter(({ name }) => ephemeral.has(name))
-    .map(({ usedBytes = 0, inodesUsed = 0 }) => ({ bytes: usedBytes, inodes: inodesUsed }));
+  const useOf = (isCounted: (volume: Volume) => boolean, stats: VolumeStats[]): FileUse[] => {
+    const names = new Set(pod?.spec.volumes?.filter(isCounted).map(({ name }) => name));
+    const counted = stats.filter(({ name }) => names.has(name));
+    return counted.map(({ usedBytes = 0, inodesUsed = 0 }) => ({ bytes: usedBytes, inodes: inodesUsed }));
+  };
+  const claimed = volumes.filter((volume) => isSameFileSystem(volume, root));
+  const files = useOf(isEphemeral, volumes);
   return {
     layers: sumOfUses([...layers, held.layers]),
     kubelet: sumOfUses([...files, ...logs.values(), others, held.kubelet]),
+    claims: sumOfUses(useOf(isClaim, claimed)),
   };
+}
+
+/** Statistics do not name their file system. Its sizes differ from those of others, but for copies. */
+function isSameFileSystem(a: FsStats, b: FsStats): boolean {
+  return a.capacityBytes !== undefined && a.capacityBytes === b.capacityBytes && a.inodes === b.inodes;
 }
 
 const sum = (values: (number | undefined)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0);

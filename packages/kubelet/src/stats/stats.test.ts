@@ -98,7 +98,31 @@ test('an exited container has no statistics, but its files count for the pod', (
     containers.map(({ name }) => name),
     ['server'],
   );
-  assert.deepEqual(disks, { layers: { bytes: 202, inodes: 7 }, kubelet: { bytes: 1056, inodes: 6 } });
+  const claims = { bytes: 0, inodes: 0 };
+  assert.deepEqual(disks, { layers: { bytes: 202, inodes: 7 }, kubelet: { bytes: 1056, inodes: 6 }, claims });
+});
+
+test("volumes of claims on the kubelet's file system are no ephemeral storage, and counted apart", () => {
+  const root = { ...disk.root, capacityBytes: 1000, inodes: 50 };
+  const use = { time: TIME, usedBytes: 300, inodesUsed: 9 };
+  const volumes = [
+    { ...use, name: 'here', capacityBytes: 1000, inodes: 50 },
+    { ...use, name: 'here-too', capacityBytes: 1000, inodes: 50 },
+    { ...use, name: 'elsewhere', capacityBytes: 2000, inodes: 50 },
+    { ...use, name: 'host', capacityBytes: 1000, inodes: 50 },
+  ];
+  const claim = { persistentVolumeClaim: { claimName: 'a' } };
+  const spec = {
+    volumes: [
+      { name: 'here', ...claim },
+      { name: 'here-too', ephemeral: {} },
+      { name: 'elsewhere', ...claim },
+      { name: 'host', hostPath: { path: '/x' } },
+    ],
+  };
+  const found = podStatsByDisk(measured(false), { ...disk, root, volumes, pod: { spec } as Pod });
+  assert.deepEqual(found.disks.claims, { bytes: 600, inodes: 18 });
+  assert.equal(found['ephemeral-storage']?.usedBytes, 251);
 });
 
 test('a pod is partial if a layer has no count of inodes, or a part was not measured', () => {

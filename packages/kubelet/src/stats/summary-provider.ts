@@ -112,7 +112,7 @@ export class SummaryProvider {
     // do this first, because a pod may free its files while the container runtime is being queried
     for (const { runtime } of pods) {
       const pod = podOf(runtime.pod.uid);
-      if (pod !== undefined && fresh) this.#volumes.measureEphemeral(pod);
+      if (pod !== undefined && fresh) this.#volumes.measureNow(pod);
       else if (pod !== undefined) this.#volumes.of(pod); // starts walks that are due
     }
     const [uses, newFiles] = await Promise.all([

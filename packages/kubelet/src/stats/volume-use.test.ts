@@ -59,11 +59,11 @@ test('a pod is partial until its ephemeral volumes are measured, for which large
   assert.deepEqual([use.isPartial(pod, 0), use.of(pod)[0]!.inodesUsed], [false, 5001]);
   const sinceMs = performance.now();
   assert.equal(use.isPartial(pod, sinceMs), true);
-  use.measureEphemeral(pod);
+  use.measureNow(pod);
   await use.settled();
   assert.equal(use.isPartial(pod, sinceMs), false);
   paths.set('v1', join(scratch, 'missing'));
-  use.measureEphemeral(pod);
+  use.measureNow(pod);
   await use.settled();
   assert.equal(use.isPartial(pod, 0), true);
 });
@@ -109,7 +109,7 @@ test('a volume whose server does not answer delays no other, and at most one pro
   };
   await waitFor(again, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
   const startedAtMs = performance.now();
-  use.measureEphemeral(pod);
+  use.measureNow(pod);
   await use.settled();
   assert.ok(performance.now() - startedAtMs < 900, 'the volume is now measured apart from the others');
   await writeFile(join(scratch, 'fifo'), '');

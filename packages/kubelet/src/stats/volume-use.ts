@@ -108,10 +108,10 @@ export class VolumeUse {
     };
   }
 
-  /** Starts walking the pod's ephemeral volumes, even if they were measured recently. */
-  measureEphemeral(pod: Pod): void {
+  /** Starts walking the pod's ephemeral volumes and those of claims without a driver, even if they were measured recently. */
+  measureNow(pod: Pod): void {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
-    for (const volume of (pod.spec.volumes ?? []).filter(isEphemeral)) {
+    for (const volume of (pod.spec.volumes ?? []).filter((one) => isEphemeral(one) || isClaim(one))) {
       const path = paths.get(volume.name);
       if (path !== undefined) this.#walk(pod, volume, path);
     }
@@ -119,10 +119,7 @@ export class VolumeUse {
 
   /** Like `of`, but only for PVC volumes; other volumes are not walked. */
   ofClaims(pod: Pod): VolumeStats[] {
-    return this.#known(
-      pod,
-      ({ persistentVolumeClaim, ephemeral }) => (persistentVolumeClaim ?? ephemeral) !== undefined,
-    );
+    return this.#known(pod, isClaim);
   }
 
   #known(pod: Pod, wanted: (volume: Volume) => boolean): VolumeStats[] {
@@ -244,6 +241,11 @@ function claimOf({ name, persistentVolumeClaim, ephemeral }: Volume, { metadata 
 /** Whether the volume is measured. As in upstream, hostPath volumes are not. */
 function isMeasured(volume: Volume): boolean {
   return volume.hostPath === undefined;
+}
+
+/** Whether the volume is that of a claim. */
+export function isClaim({ persistentVolumeClaim, ephemeral }: Volume): boolean {
+  return (persistentVolumeClaim ?? ephemeral) !== undefined;
 }
 
 /** Whether the volume's files count toward the pod's ephemeral storage (upstream's IsLocalEphemeralVolume). */
