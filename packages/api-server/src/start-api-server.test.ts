@@ -78,6 +78,17 @@ describe('a pod', () => {
     checkRefused(await create(`${path}/one/binding`, binding), 409, /already assigned to node/);
   });
 
+  it('has the zone of the node to which it is bound, and the labels of the binding', async () => {
+    const path = `${await newNamespace('zones')}/pods`;
+    const labels = { 'topology.kubernetes.io/zone': 'z1', other: 'x' };
+    await create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'zoned', labels } });
+    await create(path, pod('one', {}, { labels: { app: 'a' } }));
+    const metadata = { name: 'one', labels: { own: 'y' } };
+    await create(`${path}/one/binding`, { metadata, target: { kind: 'Node', name: 'zoned' } });
+    const bound = (await call('GET', `${path}/one`)).json();
+    assert.deepEqual(bound.metadata.labels, { app: 'a', own: 'y', 'topology.kubernetes.io/zone': 'z1' });
+  });
+
   it('is evicted with its grace period, unless a budget forbids it', async () => {
     const namespace = await newNamespace('eviction');
     const path = `${namespace}/pods`;

@@ -27,7 +27,7 @@ export type HandlerParts = {
 /** The handlers of subresources with kinds of their own, and of reviews. */
 export function subresourceHandlers({ registries, custom, store, access, admission, connector, now }: HandlerParts) {
   const { authorizer, authenticator, rules, tokens } = access;
-  const binding = bindingHandler(registries);
+  const binding = bindingHandler(registries, admission);
   const scales = Object.entries(STRATEGIES).flatMap(([resource, { scale }]) =>
     scale === undefined ? [] : ([[`${resource}/scale`, scaleHandler(registries, () => scale)]] as const),
   );

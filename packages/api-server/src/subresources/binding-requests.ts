@@ -1,6 +1,6 @@
 /** Assigns pods to nodes: POST of a Binding to `pods/NAME/binding` or to `bindings`. */
 
-import { ApiError, badRequest, conflict, type Registries, timestamp } from '@podwright/api-machinery';
+import { type Admission, ApiError, badRequest, conflict, type Registries, timestamp } from '@podwright/api-machinery';
 import {
   type ApiObject,
   type FieldError,
@@ -11,7 +11,7 @@ import {
   withValue,
 } from '@podwright/kube-kinds';
 import { contextOf, encodingOf, namespaceOf } from '../server/resource-request.ts';
-import type { SubresourceHandler } from '../server/server-parts.ts';
+import type { ResourceRequest, SubresourceHandler } from '../server/server-parts.ts';
 import { readObject } from '../server/write-requests.ts';
 import { negotiateObject } from '../wire/negotiation.ts';
 import { writeOptions } from '../wire/write-options.ts';
@@ -19,7 +19,7 @@ import { coreResource } from './core-resource.ts';
 import { sendSuccess } from './send-success.ts';
 
 /** The handler for both paths. */
-export function bindingHandler(registries: Registries): SubresourceHandler {
+export function bindingHandler(registries: Registries, admission: Admission): SubresourceHandler {
   return async (request) => {
     const { exchange, info, parts } = request;
     encodingOf(request, negotiateObject(exchange));
@@ -28,13 +28,38 @@ export function bindingHandler(registries: Registries): SubresourceHandler {
     const name = nameOf(binding, info.name);
     const errors = STRATEGIES.bindings!.validate!(binding);
     if (errors.length > 0) throw unknownError(errors);
+    const admitted = await admittedBinding(request, { admission, binding, name, dryRun: options.dryRun });
     const context = { ...contextOf(request, options), fieldManager: undefined, subresource: 'binding' };
-    const bind = (pod: ApiObject) => assignedPod(pod, binding, parts.now());
+    const bind = (pod: ApiObject) => assignedPod(pod, admitted, parts.now());
     await registries
       .for(coreResource(parts.schema, 'pods'))
       .change({ namespace: namespaceOf(request), name }, bind, context);
     await sendSuccess(request, 201);
   };
+}
+
+type Admitted = { admission: Admission; binding: ApiObject; name: string; dryRun: boolean };
+
+/** Returns the binding after admission, which adds labels of the node. */
+async function admittedBinding(
+  request: ResourceRequest,
+  { admission, binding, name, dryRun }: Admitted,
+): Promise<ApiObject> {
+  const { resource, user, writer, info } = request;
+  const place = { namespace: namespaceOf(request), name };
+  const { subresource } = info;
+  const fields = {
+    operation: 'CREATE',
+    resource,
+    subresource,
+    ...place,
+    user,
+    dryRun,
+    warn: writer.warnings.add,
+  } as const;
+  const admitted = (await admission.mutate({ ...fields, object: binding })) ?? binding;
+  await admission.validate({ ...fields, object: admitted });
+  return admitted;
 }
 
 /** Upstream does not convert these errors to a Status of its own. */
@@ -49,7 +74,7 @@ function nameOf({ metadata }: ApiObject, nameInUrl: string): string {
   return nameInUrl || name;
 }
 
-/** Returns the pod on the node, with the condition PodScheduled and the binding's annotations. Throws 409 if it cannot be assigned. */
+/** Returns the pod on the node, with the condition PodScheduled and the binding's annotations and labels. Throws 409 if it cannot be assigned. */
 function assignedPod(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObject {
   const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;
   const refuse = (reason: string) => conflict({ group: '', plural: 'pods/binding' }, name, reason);
@@ -68,5 +93,10 @@ function assignedPod(pod: ApiObject, binding: ApiObject, nowMs: number): ApiObje
   const annotations = { ...pod.metadata.annotations, ...objectAt(binding, 'metadata', 'annotations') };
   const onNode = withValue(pod, ['spec', 'nodeName'], textAt(binding, 'target', 'name'));
   const ready = withValue(onNode, ['status', 'conditions'], [...others, condition]);
-  return Object.keys(annotations).length === 0 ? ready : withValue(ready, ['metadata', 'annotations'], annotations);
+  const labels = { ...pod.metadata.labels, ...objectAt(binding, 'metadata', 'labels') };
+  const withAnnotations = withEntries(ready, 'annotations', annotations);
+  return withEntries(withAnnotations, 'labels', labels);
 }
+
+const withEntries = (object: ApiObject, field: 'annotations' | 'labels', entries: object): ApiObject =>
+  Object.keys(entries).length === 0 ? object : withValue(object, ['metadata', field], entries);
