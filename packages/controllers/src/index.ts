@@ -12,7 +12,7 @@ export type { SharedObjects } from './framework/shared-objects.ts';
 export { finishedJobController } from './jobs/finished-job-controller.ts';
 export { jobController } from './jobs/job-controller.ts';
 export { type LeaderElectionOptions, runAsLeader } from './leader-election.ts';
-export { type LoadBalancerOptions, loadBalancerController } from './load-balancers/load-balancer-controller.ts';
+export { type LoadBalancerOptions, nodeLoadBalancer } from './load-balancers/load-balancer-controller.ts';
 export { nodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.ts';
 export { taintEvictionController } from './node-lifecycle/taint-eviction-controller.ts';
 export { podGarbageController } from './pod-garbage/pod-garbage-controller.ts';

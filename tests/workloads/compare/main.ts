@@ -6,7 +6,8 @@
  *
  * PODWRIGHT_COMPARE_OURS and PODWRIGHT_COMPARE_THEIRS are kubeconfigs of administrators. On the first server this program runs Podwright's
  * controllers, so a kube-controller-manager there must not have the same ones. On the second server kube-controller-manager runs. Neither has a
- * scheduler or kubelets. Prints the differences, and exits with 1 if there are any.
+ * scheduler or kubelets. With PODWRIGHT_COMPARE_CONTROLLERS=false it runs on the first one too, so that the two API servers are compared. Prints
+ * the differences, and exits with 1 if there are any.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { createLogger, silentLogger } from '@podwright/base';
@@ -105,7 +106,8 @@ const sides: [Side, Side] = [
   await sideOf('theirs', 'PODWRIGHT_COMPARE_THEIRS'),
 ];
 const logger = process.env.DEBUG === undefined ? silentLogger : createLogger({ level: 'debug' } as never);
-const controllers = startControllers({ client: sides[0].client, controllers: CONTROLLERS, logger });
+const own = process.env.PODWRIGHT_COMPARE_CONTROLLERS === 'false' ? {} : CONTROLLERS;
+const controllers = startControllers({ client: sides[0].client, controllers: own, logger });
 const kubelets = await Promise.all(sides.map(({ client }) => FakeKubelet.start(client)));
 let count = 0;
 for (const [index, scenario] of scenarios.entries())

@@ -3,7 +3,7 @@ import type { ApiServer } from '@podwright/api-server';
 import type { Logger } from '@podwright/base';
 import {
   directoryProvisioner,
-  loadBalancerController,
+  nodeLoadBalancer,
   type RunningControllers,
   startControllers,
 } from '@podwright/controllers';
@@ -31,7 +31,7 @@ export function startNodeControllers(
     controllers: {
       ...CONTROLLERS,
       'directory-provisioner': provisioner,
-      'load-balancer': loadBalancerController({ nodeName, isListening }),
+      'load-balancer': nodeLoadBalancer({ nodeName, isListening }),
     },
     logger,
   });

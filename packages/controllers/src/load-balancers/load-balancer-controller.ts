@@ -22,7 +22,7 @@ export type LoadBalancerOptions = {
 };
 
 /** Gives Services of type LoadBalancer the address of a node, as ServiceLB of k3s does. */
-export function loadBalancerController({ nodeName, isListening }: LoadBalancerOptions): Controller {
+export function nodeLoadBalancer({ nodeName, isListening }: LoadBalancerOptions): Controller {
   return async (parts) => {
     const { objects, events, logger, signal } = parts;
     const services = objects.of<Service>(SERVICES);

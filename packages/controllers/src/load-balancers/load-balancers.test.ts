@@ -4,7 +4,7 @@ import { NODES, PODS, SERVICES } from '@podwright/kube-client';
 import type { Service } from '../objects/service.ts';
 import { testPod } from '../pods/test-pod.fixture.ts';
 import { TestPlace } from '../test-place.fixture.ts';
-import { loadBalancerController } from './load-balancer-controller.ts';
+import { nodeLoadBalancer } from './load-balancer-controller.ts';
 
 type ServiceOptions = { port?: number; protocol?: string; type?: string; loadBalancerClass?: string; at?: string };
 
@@ -14,7 +14,7 @@ class Place extends TestPlace {
   constructor() {
     const isListening = (port: number, protocol: string, _: readonly string[]) =>
       this.listening.has(`${port}/${protocol}`);
-    super(loadBalancerController({ nodeName: 'n1', isListening: (...port) => isListening(...port) }));
+    super(nodeLoadBalancer({ nodeName: 'n1', isListening: (...port) => isListening(...port) }));
     this.node('192.0.2.1');
   }
 
