@@ -13,6 +13,7 @@ import type { AppliedManifest } from './applied-objects.ts';
 import { inApplyOrder, isGround } from './apply-order.ts';
 import type { KubernetesApi, KubernetesObject } from './kubernetes-api.ts';
 import type { ApplyOptions, ApplyResult } from './local-api.ts';
+import { unreachableApi } from './unreachable-api.ts';
 
 /** How long a new namespace may take to get its service account, without which it accepts no pod. */
 const ACCOUNT_TIMEOUT_MS = 10_000;
@@ -61,13 +62,16 @@ export class ApiObjects {
     const decoded = decodeManifest(manifest, { file: 'manifest', otherKinds: true });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
     const objects = decoded.objects.map(({ object }) => object);
-    const all = inApplyOrder<AnyObject>([...objects, ...decoded.others.map(({ object }) => object)]);
+    const others = decoded.others.map(({ object }) => object);
+    const all = inApplyOrder<AnyObject>([...objects, ...others]);
     return this.#lock.run('apply', async () => {
       const plans = await this.#plans(all);
       const planOnly = dryRun || (!replace && plans.some(({ action }) => action === 'replaced'));
       if (planOnly || plans.length > 1) for (const plan of plans) await this.#validate(plan);
       const done = planOnly ? [...plans.map(planned), ...unplanned(all, plans)] : await this.#makeAll(plans, all);
-      return { done, planOnly, objects, warnings: [...decoded.leftOut, ...decoded.warnings].map(String) };
+      const unreachable = await unreachableApi(others, (path) => this.#find(path));
+      const warnings = [...[...decoded.leftOut, ...decoded.warnings].map(String), ...unreachable];
+      return { done, planOnly, objects, warnings };
     });
   }
 

@@ -3,7 +3,7 @@ import { doneLine } from '../manifests/done-line.ts';
 import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
 import { type ManifestOptions, manifestNames, readManifests } from '../manifests/read-manifests.ts';
-import { print } from '../output/terminal-text.ts';
+import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 export type ApplyOptions = ManifestOptions & { dryRun?: boolean };
@@ -15,8 +15,9 @@ export async function apply({ config }: CommandContext, files: string[], options
     client.hasKubernetesApi(),
   );
   if (options.dryRun) return dryRun(client, manifests);
-  const { objects, findings } = await client.apply(manifests.text);
+  const { objects, findings, warnings } = await client.apply(manifests.text);
   for (const object of objects) print(doneLine(object));
+  for (const warning of warnings) printError(`warning: ${warning}`);
   printNotes(findings, manifests.decoded);
   return 0;
 }

@@ -138,6 +138,7 @@ async function apply({ text, decoded }: Manifests, { node, options, names, inter
   signal.throwIfAborted();
   const canAsk = isatty(0) && isatty(2) && !names.includes('-');
   const applied = await applyWithConsent(text, { client: node.client, force: options.force ?? false, canAsk, signal });
+  for (const warning of applied.warnings) printError(`warning: ${warning}`);
   printNotes(applied.findings, decoded);
   return applied;
 }
