@@ -6,6 +6,7 @@ import type { ReplicaSet } from '../objects/replica-set.ts';
 import { testPod } from '../pods/test-pod.fixture.ts';
 import { type DeploymentAction, decideDeployment } from './decide-deployment.ts';
 import { type Changes, NOW_MS, type TestSet, testDeployment, testSet } from './deployment.fixture.ts';
+import { plainStatus } from './deployment-status.ts';
 
 const ago = (seconds: number) => new Date(NOW_MS - seconds * 1000).toISOString().replace('.000', '');
 const progressing = (status: string, reason: string, seconds = 0) => ({
@@ -171,6 +172,14 @@ test('the status has the sums of all ReplicaSets', () => {
     terminatingReplicas: 0,
     collisionCount: 2,
   });
+});
+
+test('the status has no number beyond int32', () => {
+  const huge = 2 ** 31 - 1;
+  const deployment = testDeployment({ spec: { image: 'v2', replicas: huge } });
+  const [oldSet, newSet] = ['v1', 'v2'].map((image) => testSet(deployment, { image, size: huge, pods: 0 }));
+  const status = plainStatus({ deployment, newSet, oldSets: [oldSet!] }, NOW_MS);
+  assert.equal(status.unavailableReplicas, huge);
 });
 
 const SAME = { updatedReplicas: 5, replicas: 13, readyReplicas: 8, availableReplicas: 8 };

@@ -8,6 +8,8 @@ import type { Sets } from './scalings.ts';
 const PROGRESSING = 'Progressing';
 const AVAILABLE = 'Available';
 const REPLICA_FAILURE = 'ReplicaFailure';
+/** Numbers of replicas are int32: a larger sum, as of a huge `maxSurge`, would make the status invalid. */
+const MAX_INT32 = 2 ** 31 - 1;
 
 /** Returns the status with counts and the condition `Available`. Progress is not judged: the Deployment is paused, scaled or being deleted. */
 export function plainStatus({ deployment, newSet, oldSets }: Sets, nowMs: number): DeploymentStatus {
@@ -29,7 +31,7 @@ export function plainStatus({ deployment, newSet, oldSets }: Sets, nowMs: number
     updatedReplicas: newSet === undefined ? 0 : totalOf([newSet], 'replicas'),
     readyReplicas: totalOf(all, 'readyReplicas'),
     availableReplicas: available,
-    unavailableReplicas: Math.max(0, totalSize(all) - available),
+    unavailableReplicas: Math.min(Math.max(0, totalSize(all) - available), MAX_INT32),
     ...(countsTerminating(all) ? { terminatingReplicas: totalOf(all, 'terminatingReplicas') } : {}),
     conditions: withCondition(conditions, { type: AVAILABLE, ...condition }, nowMs),
   };
