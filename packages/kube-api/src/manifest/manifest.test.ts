@@ -144,7 +144,7 @@ test('all errors of a manifest are listed, not only the first', () => {
 test('a generateName instead of a name is one error', () => {
   const text = podText('containers: [{name: a, image: b}]').replace('name: web', 'generateName: web-');
   assert.deepEqual(errorsOf(text), [
-    'x.yaml:4:3: metadata.generateName: needs an API server that generates names; give metadata.name instead',
+    'x.yaml:4:3: metadata.generateName: would make another object with each apply; give metadata.name instead',
   ]);
 });
 
@@ -243,6 +243,7 @@ test('an object of any kind needs a name, and the namespace of the command line'
     assert.equal(refused.length, 1);
   };
   check('{}', /x\.yaml:3:\d+: metadata\.name: is required/);
+  check('{generateName: a-}', /metadata\.generateName: would make another object with each apply/);
   check('[]', /metadata: is required/);
   check('{name: [a]}', /metadata\.name: is required/);
   check('{name: a, namespace: 5}', /metadata\.namespace: must be a string/);

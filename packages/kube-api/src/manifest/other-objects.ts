@@ -2,6 +2,7 @@
 import { isRecord } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import { isNodeKind } from '../schema/kinds.ts';
+import { NO_GENERATED_NAMES } from '../schema/metadata-schema.ts';
 
 /** An object as the manifest has it. `namespace` is absent if neither the manifest nor the options name one. */
 export type OtherObject = {
@@ -29,7 +30,9 @@ export function decodeOther(
     return undefined;
   }
   const { name, namespace: own } = metadata;
-  if (typeof name !== 'string' || name === '') issues.at('metadata', 'name').addKey('is required');
+  if (name === undefined && typeof metadata.generateName === 'string')
+    issues.at('metadata', 'generateName').addKey(NO_GENERATED_NAMES);
+  else if (typeof name !== 'string' || name === '') issues.at('metadata', 'name').addKey('is required');
   if (own !== undefined && own !== null && typeof own !== 'string')
     issues.at('metadata', 'namespace').add('must be a string');
   else if (namespace !== undefined && own && own !== namespace)

@@ -8,6 +8,9 @@ const ownerReference = object<OwnerReference>(
 
 const BY_THE_API_SERVER = 'is only for API servers; remove it';
 
+/** Why an object of a manifest has a name of its own. */
+export const NO_GENERATED_NAMES = 'would make another object with each apply; give metadata.name instead';
+
 const FIELDS: Fields<ObjectMeta> = {
   name: string,
   namespace: string,
@@ -23,7 +26,7 @@ const FIELDS: Fields<ObjectMeta> = {
   finalizers: list(string),
 };
 const serverOnly = {
-  generateName: 'needs an API server that generates names; give metadata.name instead',
+  generateName: NO_GENERATED_NAMES,
   managedFields: BY_THE_API_SERVER,
   selfLink: BY_THE_API_SERVER,
 };
