@@ -15,7 +15,8 @@ export function statusOf(end: RawEnd): { code: number; message: string } {
     return { code: Number(value('grpc-status') ?? 2), message: decoded(value('grpc-message') ?? '') };
   }
   if (end.kind === 'lost') return { code: 14, message: end.error.message };
-  return { code: RESET_STATUS[end.code] ?? 13, message: `the call was reset, code ${end.code}` };
+  const message = end.code === 8 ? 'the call was cancelled' : `the call was reset, code ${end.code}`;
+  return { code: RESET_STATUS[end.code] ?? 13, message };
 }
 
 /** The gRPC status of a reset by its HTTP/2 error code ("Errors" in gRPC's PROTOCOL-HTTP2.md). */
