@@ -4,12 +4,13 @@
  * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected in the directory of containerd.
  * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets`, `streams` and `crashes` compare with Podwright's, and
  * `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`; the part `critest` needs critest (`PODWRIGHT_BENCH_CRITEST`),
- * and the part `cluster` the binaries of a control plane.
+ * and the parts `cluster` and `api` the binaries of a control plane.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecked } from '@podwright/host';
+import { measureApi } from './api.ts';
 import type { Bench } from './bench.ts';
 import { measureBursts } from './bursts.ts';
 import { measureCluster } from './cluster.ts';
@@ -53,14 +54,17 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   critest: measureCritest,
   dockershim: measureDockershim,
   cluster: measureCluster,
+  api: measureApi,
 };
+
+const hostText = () =>
+  `${availableParallelism()} CPUs (load ${loadavg()[0]!.toFixed(1)}), Linux ${release()}, Node.js ${process.version}`;
 
 async function measure(bench: Bench, parts: string[]): Promise<void> {
   const { runtimeName, runtimeVersion } = await bench.containerd.cri.runtime.version({});
   const runc = (await runChecked(PEER.runc, ['--version'])).split(/\s+/)[2];
   const peer = `${runtimeName} ${runtimeVersion}, runc ${runc}`;
-  const host = `${availableParallelism()} CPUs (load ${loadavg()[0]!.toFixed(1)}), Linux ${release()}, Node.js ${process.version}`;
-  console.log(`${host}\ncontainerd: ${peer}, CNI bridge with ipMasq, portmap`);
+  console.log(`${hostText()}\ncontainerd: ${peer}, CNI bridge with ipMasq, portmap`);
   console.log(`Podwright by default: ${await ociRuntimeOf(bench.podwright)}, its default network\n`);
   const rows: Row[] = [];
   for (const part of parts) {
@@ -110,7 +114,14 @@ const endAll = async () => {
 };
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void end().finally(() => process.exit(1)));
-try {
+/** Measures the API servers alone, which need no runtimes. */
+async function measureOnlyApi(): Promise<void> {
+  console.log(hostText());
+  console.log(await measureApi({ scratch, sides }));
+  console.log(`Load at the end: ${loadavg()[0]!.toFixed(1)}.`);
+}
+
+async function measureWithRuntimes(): Promise<void> {
   const containerd = await started(startContainerd(scratch));
   const runtime = (setup: Omit<PodwrightSetup, 'command'>) =>
     started(startPodwright(scratch, { ...setup, command: 'runtime' }));
@@ -122,8 +133,12 @@ try {
     { scratch, containerd, podwright, matched, unready, registry, sides },
     wanted.length > 0
       ? wanted
-      : Object.keys(PARTS).filter((part) => !['critest', 'dockershim', 'cluster'].includes(part)),
+      : Object.keys(PARTS).filter((part) => !['critest', 'dockershim', 'cluster', 'api'].includes(part)),
   );
+}
+
+try {
+  await (wanted.length === 1 && wanted[0] === 'api' ? measureOnlyApi() : measureWithRuntimes());
 } finally {
   await end();
 }

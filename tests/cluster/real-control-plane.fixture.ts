@@ -19,15 +19,27 @@ const PATIENCE_MS = 120_000;
 
 export type ControlPlaneBinaries = { directory: string; etcd: string };
 
+/** `isAlone`: without controllers and scheduler. `isDurable`: etcd writes to the disk before it answers. */
+export type ControlPlaneOptions = { isAlone?: boolean; isDurable?: boolean };
+
 export class RealControlPlane {
   #authority!: CertificateAuthority;
   readonly #binaries: ControlPlaneBinaries;
+  readonly #options: ControlPlaneOptions;
   readonly #directory = mkdtempSync('/tmp/pwcp-');
   readonly #children: ChildProcess[] = [];
   #port = 0;
+  /** Time from the start of kube-apiserver's process to its readiness. */
+  serverStartMs = 0;
 
-  constructor(binaries: ControlPlaneBinaries) {
+  constructor(binaries: ControlPlaneBinaries, options: ControlPlaneOptions = {}) {
     this.#binaries = binaries;
+    this.#options = options;
+  }
+
+  /** The process ids of the programs; `setpriv` executes each of them in its own process. */
+  get pids(): number[] {
+    return this.#children.map(({ pid }) => pid!);
   }
 
   get url(): string {
@@ -57,10 +69,16 @@ export class RealControlPlane {
     this.#authority = await CertificateAuthority.open(this.#path('authority'), Date.now);
     this.#writeKeys();
     const etcd = `http://127.0.0.1:${await freePort()}`;
-    this.#run('etcd', this.#binaries.etcd, etcdFlags(this.#path('etcd-data'), etcd, await freePort()));
+    const { isAlone = false, isDurable = false } = this.#options;
+    const unsafe = isDurable ? [] : ['--unsafe-no-fsync=true'];
+    const etcdArgs = etcdFlags(this.#path('etcd-data'), etcd, await freePort());
+    this.#run('etcd', this.#binaries.etcd, [...etcdArgs, ...unsafe]);
     const others = process.env.PODWRIGHT_API_SERVER_FLAGS?.split(' ') ?? [];
     this.#run('kube-apiserver', this.#binary('kube-apiserver'), [...this.#serverFlags(etcd), ...others]);
+    const beginMs = performance.now();
     await this.#untilReady();
+    this.serverStartMs = performance.now() - beginMs;
+    if (isAlone) return;
     const admin = ['--kubeconfig', this.#path('admin.json'), '--leader-elect=false', '--secure-port=0'];
     this.#run('kube-controller-manager', this.#binary('kube-controller-manager'), [...admin, ...this.#managerFlags()]);
     this.#run('kube-scheduler', this.#binary('kube-scheduler'), admin);
@@ -162,7 +180,7 @@ export class RealControlPlane {
       client.close();
       return answer?.status === 200 ? true : undefined;
     };
-    await waitFor(isReady, { intervalMs: 200, signal });
+    await waitFor(isReady, { intervalMs: 50, signal });
   }
 }
 
@@ -170,7 +188,6 @@ function etcdFlags(directory: string, client: string, peerPort: number): string[
   const peer = `http://127.0.0.1:${peerPort}`;
   return flags({
     'data-dir': directory,
-    'unsafe-no-fsync': 'true',
     'listen-client-urls': client,
     'advertise-client-urls': client,
     'listen-peer-urls': peer,

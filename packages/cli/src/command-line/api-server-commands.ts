@@ -1,8 +1,14 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { KubeconfigOptions } from '../commands/kubeconfig.ts';
 import type { Action } from './action.ts';
 
-type ApiServerOptions = { listen: string; name?: string[]; auditLog?: string; auditPolicy?: string };
+type ApiServerOptions = {
+  listen: string;
+  name?: string[];
+  auditLog?: string;
+  auditPolicy?: string;
+  durability?: 'process' | 'power';
+};
 
 /** Adds the commands for the node's Kubernetes API. `apiserver`, which serves the API without a node, is for tests and not in the help. */
 export function addApiServerCommands(program: Command, action: Action): void {
@@ -12,12 +18,17 @@ export function addApiServerCommands(program: Command, action: Action): void {
     .option('--listen <host:port>', 'address of the API over TLS', '127.0.0.1:6443')
     .option('--name <name...>', 'further names of the serving certificate')
     .option('--audit-log <file>', 'log requests to this file')
+    .addOption(
+      new Option('--durability <level>', 'what an answered write survives: the end of the process, or a power cut')
+        .choices(['process', 'power'])
+        .default('process'),
+    )
     .option('--audit-policy <file>', 'which requests to log, and how much of them (audit.k8s.io/v1 Policy)')
     .action(
-      action(async (context, [{ listen, name, ...audit }]: [ApiServerOptions]) => {
+      action(async (context, [{ listen, name, ...options }]: [ApiServerOptions]) => {
         const { runApiServer } = await import('../daemon/api-server.ts');
         const { addressOf } = await import('../settings/listen-address.ts');
-        await runApiServer(await context.settings(), { listen: addressOf(listen), names: name, ...audit });
+        await runApiServer(await context.settings(), { listen: addressOf(listen), names: name, ...options });
       }),
     );
   addClusterParts(program, action);

@@ -16,18 +16,20 @@ export type ApiServerSettings = {
   /** The file of the audit log, and that of its policy. */
   auditLog?: string;
   auditPolicy?: string;
+  /** What an answered write survives. */
+  durability?: 'process' | 'power';
 };
 
 /** `podwright apiserver`: serves the Kubernetes API until a signal stops it. */
 export async function runApiServer(config: NodeConfig, settings: ApiServerSettings): Promise<void> {
-  const { listen, names, auditLog, auditPolicy } = settings;
+  const { listen, names, auditLog, auditPolicy, durability } = settings;
   const { stopped } = beginDaemon(config);
   const { directory, socketPath, kubeconfig } = apiServerPaths(config);
   requireSocketPath(socketPath);
   const logger = createLogger({ name: 'apiserver', level: config.log_level });
   const audit = auditOptions({ auditLog, auditPolicy });
   const strangers = limitStrangers();
-  const server = await startApiServer({ directory, socketPath, listen, strangers, names, audit, logger });
+  const server = await startApiServer({ directory, socketPath, listen, strangers, names, audit, durability, logger });
   const write = () => writeFileAtomic(kubeconfig, server.kubeconfig(ADMINISTRATOR));
   using _ = await AdminKubeconfig.start({ write, lifeMs: CLIENT_CERTIFICATE_LIFE_MS, logger });
   logger.info({ url: server.url, socket: socketPath, kubeconfig }, 'the Kubernetes API is available');
