@@ -46,6 +46,7 @@ const MARKED: Record<string, string> = {
   'docs/workloads.md: podwright run app.yaml': 'an example of several ways: tests/workloads/run.test.ts',
   'docs/workloads.md: podwright controllers --kubeconfig FILE':
     'another cluster; tests/workloads/cluster-parts.test.ts runs the daemons on an API server',
+  'docs/workloads.md: podwright up': 'a list of examples: tests/workloads/commands.test.ts',
 };
 
 /** Commands for a terminal: the output that a reader waits for, and the keys that end them. */

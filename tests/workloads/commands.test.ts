@@ -1,6 +1,8 @@
 /** The commands for workloads and other kinds, on one node with a Kubernetes API. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
+import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, freePort, NodePlace } from '../pods/node.fixture.ts';
@@ -199,4 +201,23 @@ test('delete removes a workload with its pods', async () => {
       '',
     ].join('\n'),
   );
+});
+
+test('up names the ways to a running node', async () => {
+  assert.match(
+    await place.ok('up'),
+    /^for kubectl: export KUBECONFIG=\S+\/admin\.kubeconfig$|^'podwright .* get all -A' lists/m,
+  );
+});
+
+test('an ephemeral node prints its kubeconfig, and leaves nothing', async () => {
+  const flags = ['--subnet', '10.172.218.0/24', '--service-cidr', '10.173.218.0/24'];
+  const node = place.startProgram(process.execPath, bundle.program, ...flags, 'up', '--ephemeral');
+  await place.until(() => node.out.includes('\n') || node.child.exitCode !== null);
+  const kubeconfig = node.out.trim();
+  assert.match(readFileSync(kubeconfig, 'utf8'), /server: https:\/\/127\.0\.0\.1:\d+/, node.err);
+  const directory = resolve(kubeconfig, '../..');
+  node.child.kill('SIGINT');
+  assert.equal((await node.ended()).code, 0);
+  assert.equal(existsSync(directory), false);
 });

@@ -6,6 +6,8 @@ export const COMPLETION_TIMEOUT_MS = 100;
 
 /** How long a node may take from its start until its API responds. */
 export const NODE_START_TIMEOUT_MS = 30_000;
+/** How long a started node may take until its Node object is ready. */
+export const NODE_READY_TIMEOUT_MS = 60_000;
 
 /** How long an upgraded node may take until it responds: it first recovers the earlier version's pods. */
 export const NODE_UPGRADE_TIMEOUT_MS = 120_000;

@@ -37,7 +37,7 @@ Objects:   get, describe, events, wait, label, annotate, patch, top
 Workloads: rollout, scale, expose, create, autoscale (with --api true)
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
-Daemons:   node (kubelet and runtime in one), kubelet, runtime, dockershim, status, stop
+Daemons:   up, node (kubelet and runtime in one), kubelet, runtime, dockershim, status, stop
 Clusters:  join, leave, kubeconfig, controllers, proxy
 Host:      doctor, version, upgrade, runtime plugins, cri-proxy, completion, help
 
@@ -60,7 +60,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['rollout', 'scale', 'expose', 'create', 'autoscale'], add: addWorkloadCommands },
   { names: ['exec', 'attach', 'cp', 'restart', 'debug', 'port-forward', 'logs'], add: addContainerCommands },
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },
-  { names: ['node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },
+  { names: ['up', 'node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },
   { names: ['cri-proxy'], add: addCriProxy },
   { names: ['join', 'leave'], add: addClusterCommands },
   { names: ['apiserver', 'controllers', 'kubeconfig', 'proxy'], add: addApiServerCommands },
@@ -90,6 +90,8 @@ export function createProgram(setExitCode: (code: number) => void, words: string
     ['--ready-sandboxes <n>', 'maximum number of sandboxes prepared in advance, 0 for none (default: 8)'],
     ['--fast-paths <true|false>', 'false: no shortcuts around other programs and the kernel (default: true)'],
     ['--api <true|false>', 'true: the node has a Kubernetes API (default: false, or true if it had one before)'],
+    ['--api-listen <[host:]port>', 'with --api true: TCP address of the Kubernetes API (default: none)'],
+    ['--service-cidr <cidr>', 'with --api true: addresses of Services (default: 10.96.0.0/12)'],
     ['--metrics-address <[host:]port>', 'address of the metrics server (default: none)'],
     ['--log-level <level>', 'debug, info, warn or error (default: info)'],
   ] as const) {

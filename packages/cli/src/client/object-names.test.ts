@@ -36,7 +36,7 @@ test('an invalid name is refused with a hint', () => {
     assert.throws(() => read(words, bare), { code: 'invalid_argument', message });
   check(
     'deployments',
-    /^a standalone node has no deployments, only pods, configmaps, .*images; .*'podwright --api true node'$/,
+    /^a standalone node has no deployments, only pods, configmaps, .*images; .*'podwright --api true node' or 'podwright up'$/,
   );
   check('pdos', /did you mean "pods"\?$/);
   check('pod pod/web', /^"pod pod\/web" says the type twice: write 'pod\/web' or 'pod web'$/);

@@ -157,4 +157,4 @@ function absentKind(word: string): string {
 
 /** How to get the kinds that a plain node lacks. */
 export const API_HINT =
-  "a node with a Kubernetes API has workloads and Services: start it with 'podwright --api true node'";
+  "a node with a Kubernetes API has workloads and Services: start it with 'podwright --api true node' or 'podwright up'";

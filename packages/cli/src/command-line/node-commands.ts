@@ -8,8 +8,32 @@ import { outputOption } from './options.ts';
 const settingsHelp = ({ command }: { command: Command }) =>
   `\nSettings, also available in the file of '--config FILE':\n${settingsText(command.parent!)}`;
 
+const UP_HELP = `
+The node stays until 'podwright stop'. With --ephemeral, the command stays in
+the foreground and prints the path of a kubeconfig; Ctrl-C removes the node
+with its pods, objects, images and files.
+
+Examples:
+  podwright up; podwright apply app.yaml; podwright rollout status deploy/web
+  podwright up --ephemeral
+`;
+
 /** Adds the daemons and the commands for the node and its host. */
 export function addNodeCommands(program: Command, action: Action): void {
+  program
+    .command('up')
+    .description('start a node with a Kubernetes API in the background, and wait until it is ready')
+    .option('--ephemeral', 'a node of its own, in the foreground, that leaves nothing')
+    .addHelpText('after', UP_HELP)
+    .action(
+      action(async (context, [options]: [import('../commands/up.ts').UpOptions]) =>
+        (await import('../commands/up.ts')).up(context, options),
+      ),
+    );
+  addDaemons(program, action);
+}
+
+function addDaemons(program: Command, action: Action): void {
   program
     .command('node')
     .description('the daemon in the foreground: kubelet and runtime in one')

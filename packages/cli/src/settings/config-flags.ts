@@ -13,6 +13,8 @@ export type ConfigFlags = {
   readySandboxes?: string;
   fastPaths?: string;
   api?: string;
+  apiListen?: string;
+  serviceCidr?: string;
   metricsAddress?: string;
   logLevel?: string;
 } & ClusterFlags &
@@ -52,6 +54,8 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   readySandboxes: ['runtime', 'ready_sandboxes'],
   fastPaths: ['fast_paths'],
   api: ['api', 'enabled'],
+  apiListen: ['api', 'listen'],
+  serviceCidr: ['api', 'service_cidr'],
   metricsAddress: ['metrics_address'],
   logLevel: ['log_level'],
   kubeconfig: ['cluster', 'kubeconfig'],

@@ -1,0 +1,120 @@
+import { randomInt } from 'node:crypto';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import { removeTree } from '@podwright/host';
+import type { NodeClient } from '../client/node-client.ts';
+import { ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
+import { NODE_READY_TIMEOUT_MS } from '../limits.ts';
+import { print, printError } from '../output/terminal-text.ts';
+import { Interrupted, type Interrupts, listenForInterrupts } from '../run/interrupt.ts';
+import { apiServerPaths } from '../settings/api-server-paths.ts';
+import { commandContext } from '../settings/command-context.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+
+export type UpOptions = { ephemeral?: boolean };
+
+/** Any free port of the loopback interface. */
+const ANY_PORT = '127.0.0.1:0';
+
+/**
+ * `podwright up`: starts a node with a Kubernetes API in the background, unless it runs already, and waits until it is ready. With
+ * `--ephemeral`, the node has directories, network and cgroup of its own, which are removed with it when the command is interrupted.
+ */
+export async function up(context: CommandContext, { ephemeral }: UpOptions): Promise<number> {
+  const interrupts = listenForInterrupts();
+  try {
+    if (ephemeral) return await runEphemeral(context, interrupts);
+    await bringUp(context, interrupts);
+    const { configArgs, config } = context;
+    const program = ['podwright', ...configArgs].join(' ');
+    print(`'${program} get all -A' lists what runs, '${program} stop' stops the node`);
+    const { kubeconfig } = apiServerPaths(config);
+    // a node that ran already may have no address
+    if (existsSync(kubeconfig)) print(`for kubectl: export KUBECONFIG=${kubeconfig}`);
+    return 0;
+  } catch (error) {
+    if (error instanceof Interrupted) return error.exitCode;
+    throw error;
+  }
+}
+
+/** Starts the node and waits until it is ready. Returns a client of it. */
+async function bringUp(context: CommandContext, interrupts: Interrupts): Promise<NodeClient> {
+  const { api } = await context.settings();
+  const listening = api.listen === undefined ? ['--api-listen', ANY_PORT] : [];
+  const started = { ...context, configArgs: [...context.configArgs, ...listening] };
+  const { client } = await ensureNode(started, { interrupts, needsApi: true });
+  using signal = withTimeout(interrupts.first, NODE_READY_TIMEOUT_MS, 'wait until the node is ready');
+  const { kubernetesApi, name } = await client.node(signal);
+  if (!kubernetesApi)
+    throw new PodwrightError(
+      'failed_precondition',
+      "up: the running node has no Kubernetes API; 'podwright stop' stops it, then call up again",
+    );
+  await waitFor(() => isReady(client), { intervalMs: 20, signal });
+  printError(`the node ${name} is ready`);
+  return client;
+}
+
+type ReadNode = { status?: { conditions?: { type: string; status: string }[] } };
+
+async function isReady(client: NodeClient): Promise<true | undefined> {
+  const nodes = (await client.listObjects('/api/v1/nodes')) as ReadNode[];
+  const ready = nodes.some(({ status }) =>
+    status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+  );
+  return ready || undefined;
+}
+
+async function runEphemeral(context: CommandContext, interrupts: Interrupts): Promise<number> {
+  if (context.configArgs.some((word) => word === '--root' || word === '--state'))
+    throw new PodwrightError(
+      'invalid_argument',
+      'up --ephemeral: the node has its own directories: leave --root and --state out',
+    );
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-'));
+  const own = await ephemeralContext(directory, context.configArgs);
+  try {
+    const client = await bringUp(own, interrupts);
+    print(apiServerPaths(own.config).kubeconfig);
+    printError(
+      'Ctrl-C removes the node with everything that runs on it; for kubectl, set KUBECONFIG to the path above',
+    );
+    for await (const _change of client.watchPods(interrupts.first));
+    interrupts.first.throwIfAborted();
+    throw new PodwrightError('unavailable', `the node has stopped; its log was ${join(own.config.root, 'node.log')}`);
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    return 0;
+  } finally {
+    await remove(presumedNode(own.config).client);
+    await removeTree(directory);
+  }
+}
+
+/** Stops the node, unless it has stopped by itself. */
+async function remove(client: NodeClient): Promise<void> {
+  const isUp = await client.hasKubernetesApi();
+  if (isUp) await stopNode(client, { removeHostState: true, endPods: true, gracePeriodSeconds: 1 });
+}
+
+/** Returns the settings of a node of its own: flags of the command, and names and addresses that no other node uses. */
+async function ephemeralContext(directory: string, given: string[]): Promise<CommandContext> {
+  const id = basename(directory).slice(-6).toLowerCase();
+  const [net, block] = [randomInt(128, 256), randomInt(256)];
+  const path = (name: string) => join(directory, name);
+  const flags = {
+    ...{ root: path('root'), state: path('state'), podLogs: path('logs'), cniConfDir: path('net.d') },
+    ...{ cgroupParent: `/podwright-${id}`, bridge: `pwe${id}`, api: 'true', apiListen: ANY_PORT },
+    ...{ subnet: `10.${net}.${block}.0/24`, serviceCidr: `10.${net - 128}.${block}.0/24` },
+  };
+  const names = Object.fromEntries(
+    given.flatMap((word, index) => (index % 2 === 0 ? [[camelCase(word), given[index + 1]]] : [])),
+  );
+  return commandContext({ ...flags, ...names });
+}
+
+const camelCase = (flag: string): string =>
+  flag.slice(2).replace(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
