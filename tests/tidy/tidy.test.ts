@@ -37,6 +37,7 @@ const ARROWS: Record<string, string[]> = {
   'api-machinery': ['base', 'host', 'kube-schema', 'kube-kinds'],
   'api-documents': ['base', 'kube-schema', 'api-machinery'],
   cel: ['base', 'kube-api', 'kube-kinds'],
+  'admission-policies': ['api-machinery', 'cel', 'kube-kinds', 'kube-schema'],
   'custom-resources': ['base', 'cel', 'kube-kinds', 'kube-schema'],
   'api-server': [
     'base',
@@ -50,6 +51,7 @@ const ARROWS: Record<string, string[]> = {
     'kube-kinds',
     'api-machinery',
     'api-documents',
+    'admission-policies',
     'custom-resources',
   ],
   placement: ['base', 'host', 'grpc', 'kube-api', 'kube-client'],

@@ -18,6 +18,8 @@ export type AdmissionAttributes = {
   oldObject?: ApiObject;
   user: UserInfo;
   dryRun: boolean;
+  /** Converts an object from the storage version to the version of the request. Default: they are the same. */
+  versioned?: (object: ApiObject) => ApiObject;
   /** Adds a `Warning` header to the response. */
   warn: (message: string) => void;
 };

@@ -15,6 +15,7 @@ import { CONVERSIONS, STRATEGIES } from '@podwright/kube-kinds';
 import { Schema } from '@podwright/kube-schema';
 import { type Access, openAccess } from './access.ts';
 import { defaultAdmission } from './admission/default-plugins.ts';
+import { POLICIES, policyStrategy } from './admission/validating-policies.ts';
 import { ensureBaseObjects } from './base-objects.ts';
 import { claimStrategies } from './claim-strategies.ts';
 import { CustomKinds, DEFINITIONS } from './custom-kinds.ts';
@@ -70,12 +71,23 @@ export async function openObjects(options: ObjectsOptions, undo: Undo): Promise<
   const store = openSqliteStore(path, { indexes: STORE_INDEXES, volatile: VOLATILE, durability, space });
   undo.add('close the store', () => store.close());
   const access = await openAccess({ directory, store, now });
-  const admission = defaultAdmission({ store, now, authorizer: access.authorizer, escalation: access.escalation });
+  const admission = defaultAdmission({
+    store,
+    schema,
+    now,
+    authorizer: access.authorizer,
+    escalation: access.escalation,
+  });
   const range = new AddressRange(serviceRange);
   const services = new ServiceAllocator(store, range);
   const allocations: Record<string, Allocate> = { services: (object, old) => services.allocate(object, old) };
   const custom = new CustomKinds(schema, store);
-  const strategies = { ...STRATEGIES, ...claimStrategies(store), [DEFINITIONS]: custom.definitionStrategy(now) };
+  const strategies = {
+    ...STRATEGIES,
+    ...claimStrategies(store),
+    [DEFINITIONS]: custom.definitionStrategy(now),
+    [POLICIES]: policyStrategy(),
+  };
   const kinds = { strategies, conversions: CONVERSIONS, customRules: custom.rulesOf };
   const registries = new Registries({ schema, ...kinds, store, admission, allocations });
   await custom.open();

@@ -4,11 +4,15 @@ import { STRATEGIES } from '@podwright/kube-kinds';
 import type { Resource, Schema } from '@podwright/kube-schema';
 
 /** Groups whose objects would have no effect: no part of the server acts upon them. */
-const WITHOUT_EFFECT: readonly string[] = [
-  'admissionregistration.k8s.io',
-  'apiregistration.k8s.io',
-  'flowcontrol.apiserver.k8s.io',
-];
+const WITHOUT_EFFECT: readonly string[] = ['apiregistration.k8s.io', 'flowcontrol.apiserver.k8s.io'];
+
+/** The resources with an effect of a group that has others. */
+const WITH_EFFECT: Readonly<Record<string, readonly string[]>> = {
+  'admissionregistration.k8s.io': ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+};
+
+const hasEffect = ({ group, plural }: Resource): boolean =>
+  !WITHOUT_EFFECT.includes(group) && (WITH_EFFECT[group]?.includes(plural) ?? true);
 
 /** Groups whose objects are only created, for their answer. */
 const REVIEWS: readonly string[] = ['authentication.k8s.io', 'authorization.k8s.io'];
@@ -17,7 +21,7 @@ const REVIEWS: readonly string[] = ['authentication.k8s.io', 'authorization.k8s.
 export const servedResources = (schema: Schema): Resource[] =>
   schema.resources.filter((resource) => {
     if (resource.isCustom) return false;
-    if (!isServedByDefault(resource) || WITHOUT_EFFECT.includes(resource.group)) return false;
+    if (!isServedByDefault(resource) || !hasEffect(resource)) return false;
     return REVIEWS.includes(resource.group) || hasRules(schema, resource);
   });
 

@@ -18,10 +18,21 @@ type Subject = {
 };
 
 export function admissionAttributes(
-  { resource }: ServedKind,
+  kind: ServedKind,
   { namespace, ...subject }: Subject,
   { user, dryRun, warn, subresource = '' }: RequestContext,
 ): AdmissionAttributes {
+  const { resource } = kind;
+  const versioned = (object: ApiObject) => kind.fromStored(object);
   const isNamespace = resource.group === '' && resource.plural === 'namespaces';
-  return { ...subject, resource, subresource, namespace: isNamespace ? subject.name : namespace, user, dryRun, warn };
+  return {
+    ...subject,
+    resource,
+    subresource,
+    namespace: isNamespace ? subject.name : namespace,
+    user,
+    dryRun,
+    versioned,
+    warn,
+  };
 }

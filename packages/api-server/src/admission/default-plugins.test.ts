@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Schema } from '@podwright/kube-schema';
 import { defaultAdmission } from './default-plugins.ts';
 import { attributesOf, object, storeOf } from './test-admission.fixture.ts';
 
@@ -10,7 +11,7 @@ const store = storeOf({
   resourcequotas: object('shop/q', { spec: { hard: { 'requests.cpu': '150m' } } }),
 });
 const authorizer = { authorize: () => ({ decision: 'no opinion' as const, reason: '' }) };
-const chain = defaultAdmission({ store, authorizer, now: Date.now });
+const chain = defaultAdmission({ store, schema: await Schema.load(), authorizer, now: Date.now });
 
 async function create(name: string, spec: Record<string, unknown> = {}) {
   const attributes = attributesOf({

@@ -1,4 +1,5 @@
 import type { Admission, ObjectStore } from '@podwright/api-machinery';
+import type { Schema } from '@podwright/kube-schema';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { EscalationCheck } from '../authorization/escalation-check.ts';
 import { admissionChain } from './admission-chain.ts';
@@ -16,10 +17,12 @@ import { ResourceQuotaAdmission } from './resource-quota.ts';
 import { RuntimeClassAdmission } from './runtime-class.ts';
 import { ServiceAccountAdmission } from './service-account.ts';
 import { podTopologyLabels, storageObjectInUseProtection, taintNodesByCondition } from './small-plugins.ts';
+import { ValidatingPolicies } from './validating-policies.ts';
 import { persistentVolumeClaimResize } from './volume-expansion.ts';
 
 export type AdmissionParts = {
   store: ObjectStore;
+  schema: Schema;
   authorizer: Authorizer;
   now: () => number;
   /** Without it, users may grant any permission. */
@@ -28,7 +31,14 @@ export type AdmissionParts = {
 };
 
 /** Builds the admission chain from the plugins that Kubernetes 1.36 enables by default, plus NodeRestriction, in upstream's order. */
-export function defaultAdmission({ store, authorizer, now, escalation, podSecurity }: AdmissionParts): Admission {
+export function defaultAdmission({
+  store,
+  schema,
+  authorizer,
+  now,
+  escalation,
+  podSecurity,
+}: AdmissionParts): Admission {
   return admissionChain([
     new NamespaceLifecycle(store),
     new LimitRanger(store),
@@ -49,6 +59,7 @@ export function defaultAdmission({ store, authorizer, now, escalation, podSecuri
     podTopologyLabels(store),
     podResizeValidator(store),
     ...(escalation === undefined ? [] : [rbacEscalation(escalation)]),
+    new ValidatingPolicies({ store, schema, authorizer }),
     new ResourceQuotaAdmission({ store, now }),
   ]);
 }

@@ -1,0 +1,83 @@
+/** The expressions of a ValidatingAdmissionPolicy, compiled (apiserver, plugin/policy/validating). */
+import type { FunctionTable, Program } from '@podwright/cel';
+import { celTypes as types } from '@podwright/cel';
+import { type ApiObject, objectAt, objectsAt, textAt } from '@podwright/kube-kinds';
+import {
+  type CompiledExpression,
+  compileExpression,
+  policyEnvironment,
+  policyFunctions,
+} from './policy-environment.ts';
+
+type CelType = Program['type'];
+
+export type CompiledPolicy = {
+  readonly conditions: readonly CompiledExpression[];
+  /** By name, in order: a variable can use those before it. */
+  readonly variables: ReadonlyMap<string, CompiledExpression>;
+  readonly validations: readonly CompiledValidation[];
+  readonly annotations: readonly { readonly key: string; readonly value: CompiledExpression }[];
+};
+
+export type CompiledValidation = {
+  readonly expression: CompiledExpression;
+  readonly message: string;
+  readonly messageExpression: CompiledExpression | undefined;
+  readonly reason: string;
+};
+
+/** Types that are known of a variable; values of others are dynamic. */
+const KNOWN_TYPES = [
+  'bool',
+  'bytes',
+  'double',
+  'duration',
+  'int',
+  'null',
+  'string',
+  'timestamp',
+  'uint',
+  'list',
+  'map',
+];
+
+export function compilePolicy(policy: ApiObject, functions: FunctionTable = policyFunctions()): CompiledPolicy {
+  const { spec } = policy;
+  const hasParams = objectAt(spec, 'paramKind') !== undefined;
+  const plain = policyEnvironment(functions, { hasParams, hasAuthorizer: true });
+  const variables = new Map<string, CompiledExpression>();
+  const declared = new Map<string, CelType>();
+  const environment = (hasAuthorizer: boolean) =>
+    policyEnvironment(
+      functions,
+      { hasParams, hasAuthorizer },
+      objectsAt(spec, 'variables').length > 0 ? declared : undefined,
+    );
+  for (const variable of objectsAt(spec, 'variables')) {
+    const name = textAt(variable, 'name');
+    const compiled = compileExpression(textAt(variable, 'expression'), environment(true));
+    const type = 'program' in compiled ? compiled.program.type : types.DYN;
+    variables.set(name, compiled);
+    declared.set(name, KNOWN_TYPES.includes(type.kind) ? type : types.DYN);
+  }
+  const [withAuthorizer, without] = [environment(true), environment(false)];
+  return {
+    conditions: objectsAt(spec, 'matchConditions').map((one) =>
+      compileExpression(textAt(one, 'expression'), plain, ['bool']),
+    ),
+    variables,
+    validations: objectsAt(spec, 'validations').map((one) => {
+      const message = textAt(one, 'messageExpression');
+      return {
+        expression: compileExpression(textAt(one, 'expression'), withAuthorizer, ['bool']),
+        message: textAt(one, 'message'),
+        messageExpression: message === '' ? undefined : compileExpression(message, without, ['string']),
+        reason: textAt(one, 'reason') || 'Invalid',
+      };
+    }),
+    annotations: objectsAt(spec, 'auditAnnotations').map((one) => ({
+      key: textAt(one, 'key'),
+      value: compileExpression(textAt(one, 'valueExpression'), withAuthorizer, ['string', 'null']),
+    })),
+  };
+}

@@ -1,0 +1,126 @@
+/** What expressions of policies can use (apiserver, pkg/admission/plugin/cel/compile.go). */
+import {
+  CompileError,
+  compile,
+  type Environment,
+  type FunctionTable,
+  kubernetesFunctions,
+  mergedFunctions,
+  type Program,
+  schemaValues,
+  celTypes as types,
+  type ValueSchema,
+} from '@podwright/cel';
+import { AUTHORIZER, AUTHORIZER_FUNCTIONS, RESOURCE_CHECK } from './authorizer-values.ts';
+
+type CelType = Program['type'];
+
+/** Returns the functions of policies. Patterns that are compiled are kept with them. */
+export const policyFunctions = (): FunctionTable => mergedFunctions([kubernetesFunctions(), AUTHORIZER_FUNCTIONS]);
+
+const { STRING, BOOL, DYN, listOf, mapOf, objectOf } = types;
+
+const versioned = (name: string, last: string): CelType =>
+  objectOf(name, [
+    ['group', STRING],
+    ['version', STRING],
+    [last, STRING],
+  ]);
+
+const KIND = versioned('kubernetes.GroupVersionKind', 'kind');
+const RESOURCE = versioned('kubernetes.GroupVersionResource', 'resource');
+const USER = objectOf('kubernetes.UserInfo', [
+  ['username', STRING],
+  ['uid', STRING],
+  ['groups', listOf(STRING)],
+  ['extra', mapOf(STRING, listOf(STRING))],
+]);
+
+const REQUEST = objectOf('kubernetes.AdmissionRequest', [
+  ['kind', KIND],
+  ['resource', RESOURCE],
+  ['subResource', STRING],
+  ['requestKind', KIND],
+  ['requestResource', RESOURCE],
+  ['requestSubResource', STRING],
+  ['name', STRING],
+  ['namespace', STRING],
+  ['operation', STRING],
+  ['userInfo', USER],
+  ['dryRun', BOOL],
+  ['options', DYN],
+]);
+
+const TEXT: ValueSchema = { type: 'string' };
+const TIME: ValueSchema = { type: 'string', format: 'date-time' };
+const TEXTS: ValueSchema = { type: 'array', items: TEXT };
+const TEXT_MAP: ValueSchema = { type: 'object', additionalProperties: TEXT };
+const INTEGER: ValueSchema = { type: 'integer' };
+const object = (properties: Record<string, ValueSchema>): ValueSchema => ({ type: 'object', properties });
+
+/** The fields of a namespace that policies can read. */
+const NAMESPACE: ValueSchema = object({
+  metadata: object({
+    ...{ name: TEXT, generateName: TEXT, namespace: TEXT, labels: TEXT_MAP, annotations: TEXT_MAP, UID: TEXT },
+    ...{ creationTimestamp: TIME, deletionGracePeriodSeconds: INTEGER, deletionTimestamp: TIME, generation: INTEGER },
+    ...{ resourceVersion: TEXT, finalizers: TEXTS },
+  }),
+  spec: object({ finalizers: TEXTS }),
+  status: object({
+    phase: TEXT,
+    conditions: {
+      type: 'array',
+      items: object({ status: TEXT, type: TEXT, lastTransitionTime: TIME, message: TEXT, reason: TEXT }),
+    },
+  }),
+});
+
+export const NAMESPACE_VALUES = schemaValues(NAMESPACE, { name: 'kubernetes.Namespace' })!;
+
+export type Uses = { readonly hasParams: boolean; readonly hasAuthorizer: boolean };
+
+/** Returns the environment of expressions. `variables`: the types of the policy's variables; none for match conditions. */
+export function policyEnvironment(
+  functions: FunctionTable,
+  { hasParams, hasAuthorizer }: Uses,
+  variables?: ReadonlyMap<string, CelType>,
+): Environment {
+  return {
+    functions,
+    variables: {
+      object: DYN,
+      oldObject: DYN,
+      request: REQUEST,
+      namespaceObject: NAMESPACE_VALUES.type,
+      ...(variables === undefined ? {} : { variables: objectOf('kubernetes.variables', variables) }),
+      ...(hasParams ? { params: DYN } : {}),
+      ...(hasAuthorizer
+        ? { authorizer: types.opaque(AUTHORIZER), 'authorizer.requestResource': types.opaque(RESOURCE_CHECK) }
+        : {}),
+    },
+  };
+}
+
+export type CompiledExpression = { readonly text: string } & (
+  | { readonly program: Program }
+  | { readonly problem: string }
+);
+
+/** Compiles an expression. `kinds`: of the result; none if any is accepted. */
+export function compileExpression(
+  text: string,
+  environment: Environment,
+  kinds?: readonly string[],
+): CompiledExpression {
+  try {
+    const program = compile(text, environment);
+    if (kinds === undefined || kinds.includes(program.type.kind)) return { text, program };
+    const found = types.formatType(program.type);
+    const names = kinds.map((kind) => (kind === 'null' ? 'null_type' : kind));
+    const expected = names.length === 1 ? names[0] : `one of [${names.join(' ')}]`;
+    return { text, problem: `must evaluate to ${expected} but got ${found}` };
+  } catch (error) {
+    if (error instanceof CompileError) return { text, problem: `compilation failed: ${error.message}` };
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+/** The errors of expressions in a new or changed policy (kubernetes, apis/admissionregistration/validation). */
+import { type ApiObject, type FieldError, invalidValue, isSameValue } from '@podwright/kube-kinds';
+import { compilePolicy } from './compiled-policy.ts';
+import type { CompiledExpression } from './policy-environment.ts';
+
+/** Expressions that an update does not change are not compiled again. */
+export function policyErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
+  if (old !== undefined && isSameValue(policy.spec, old.spec)) return [];
+  const { conditions, variables, validations, annotations } = compilePolicy(policy);
+  return [
+    ...conditions.flatMap((one, index) => errorOf(`spec.matchConditions[${index}].expression`, one)),
+    ...[...variables.values()].flatMap((one, index) => errorOf(`spec.variables[${index}].expression`, one)),
+    ...validations.flatMap(({ expression, messageExpression }, index) => [
+      ...errorOf(`spec.validations[${index}].expression`, expression),
+      ...errorOf(`spec.validations[${index}].messageExpression`, messageExpression),
+    ]),
+    ...annotations.flatMap(({ value }, index) => errorOf(`spec.auditAnnotations[${index}].valueExpression`, value)),
+  ];
+}
+
+/** Empty expressions have errors of their own. */
+function errorOf(field: string, compiled: CompiledExpression | undefined): FieldError[] {
+  if (compiled === undefined || compiled.text.trim() === '' || !('problem' in compiled)) return [];
+  return [invalidValue(field, compiled.text, compiled.problem)];
+}

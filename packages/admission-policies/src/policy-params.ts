@@ -1,0 +1,53 @@
+/** The parameters of a binding (apiserver, plugin/policy/generic, CollectParams). */
+import { type ObjectStore, storeResource } from '@podwright/api-machinery';
+import { type ApiObject, matchesSelector, objectAt, textAt } from '@podwright/kube-kinds';
+import { apiVersionOf, type Schema } from '@podwright/kube-schema';
+
+/** A binding that cannot be applied as it is configured, or a policy with all its bindings. */
+export class ConfigurationProblem extends Error {
+  readonly isOfPolicy: boolean;
+
+  constructor(message: string, isOfPolicy = false) {
+    super(message);
+    this.isOfPolicy = isOfPolicy;
+  }
+}
+
+/** Returns the objects with which to evaluate a policy: `undefined` is an evaluation without parameters. Throws `ConfigurationProblem`. */
+export function paramsOf(
+  { policy, binding, namespace }: { policy: ApiObject; binding: ApiObject; namespace: string },
+  { store, schema }: { store: ObjectStore; schema: Schema },
+): (ApiObject | undefined)[] {
+  const kind = objectAt(policy, 'spec', 'paramKind');
+  const reference = objectAt(binding, 'spec', 'paramRef');
+  if (kind === undefined || reference === undefined) return [undefined];
+  const [apiVersion, name] = [textAt(kind, 'apiVersion'), textAt(kind, 'kind')];
+  const resource = schema.resources.find((one) => apiVersionOf(one) === apiVersion && one.kind === name);
+  if (resource === undefined)
+    throw new ConfigurationProblem(
+      `failed to find resource referenced by paramKind: '${apiVersion}, Kind=${name}'`,
+      true,
+    );
+  const given = textAt(reference, 'namespace');
+  if (!resource.namespaced && given !== '')
+    throw new ConfigurationProblem('paramRef.namespace must not be provided for a cluster-scoped `paramKind`');
+  const place = resource.namespaced ? given || namespace : '';
+  if (resource.namespaced && place === '')
+    throw new ConfigurationProblem(
+      'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
+    );
+  const params = read(reference, { resource: storeResource(schema, resource), namespace: place }, store);
+  if (params.length === 0 && textAt(reference, 'parameterNotFoundAction') === 'Deny')
+    throw new ConfigurationProblem('no params found for policy binding with `Deny` parameterNotFoundAction');
+  return params.map((param) => ({ ...param, apiVersion, kind: name }));
+}
+
+function read(reference: object, place: { resource: string; namespace: string }, store: ObjectStore): ApiObject[] {
+  const name = textAt(reference, 'name');
+  if (name !== '') return [store.get({ ...place, name })?.decode() ?? []].flat();
+  const selector = objectAt(reference, 'selector') ?? {};
+  return store
+    .list(place.resource, { namespace: place.namespace })
+    .objects.map((one) => one.decode())
+    .filter((one) => matchesSelector(selector, one.metadata.labels));
+}
