@@ -207,6 +207,7 @@ function nriPlugin({ options }: Environment): RuntimePlugin<'nri'> {
     type: 'nri',
     id: 'plugins',
     requires: [],
+    stateDirectories: ['nri'],
     init({ note }) {
       const { nri, logger } = options;
       if (nri === undefined) throw new PodwrightError('failed_precondition', 'NRI is disabled by the settings');

@@ -3,6 +3,7 @@ import { createLogger } from '@podwright/base';
 import type { HandlerOptions, RuntimeOptions } from '@podwright/runtime';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { nriOptions } from './nri-options.ts';
 import { tracingOptions } from './tracing-options.ts';
 
 type Settings = NodeConfig['runtime'];
@@ -41,6 +42,7 @@ export function runtimeOptions(
     readySandboxes: runtime.ready_sandboxes,
     openFiles: { soft: runtime.open_files_soft_limit, hard: runtime.open_files_hard_limit },
     plugins: Object.entries(runtime.plugins).map(([id, plugin]) => ({ id, ...plugin, from: config.file })),
+    nri: nriOptions(config),
     streaming: streamingOptions(runtime),
     tcp: runtime.tcp && tcpOptions(runtime.tcp),
     expediteRcu: runtime.expedite_rcu,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import * as z from 'zod';
+import { duration } from './duration.ts';
 import { path } from './path-schema.ts';
 
 /** A Unix socket, with or without the `unix://` prefix, as accepted by Docker and CRI clients. */
@@ -13,11 +14,6 @@ const isCidr = (value: string) => {
   const family = isIP(address);
   return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
 };
-
-const duration = z
-  .string()
-  .regex(/^(\d+(\.\d+)?(ms|s|m|h))+$/, 'must be a duration such as 30s, 1m or 1m30s')
-  .refine((value) => /[1-9]/.test(value), 'must be longer than 0');
 
 const MAX_MTU = 65_535;
 

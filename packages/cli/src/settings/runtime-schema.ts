@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import * as z from 'zod';
+import { NriSchema } from './nri-schema.ts';
 import { path } from './path-schema.ts';
 
 /** The name of a runtime handler or plugin: a DNS label, as in a RuntimeClass. */
@@ -71,6 +72,7 @@ export const RuntimeSchema = z
     streaming_cert: path.optional(),
     streaming_key: path.optional(),
     tcp: TcpSchema.optional(),
+    nri: NriSchema.prefault({}),
     handlers: z.record(name, HandlerSchema).default({}),
     plugins: z.record(name, PluginSchema).default({}),
   })
