@@ -62,10 +62,14 @@ export async function readManifests(
   return { text: textOf(all), objects, others, decoded };
 }
 
+/** Texts of so many characters may be beyond the limits of manifests that need no Kubernetes API. */
+const MANY = 200_000;
+
 async function decodeFor(texts: ManifestText[], options: ManifestOptions, hasApi: HasApi): Promise<DecodedManifest> {
   const forApi = decodeManifests(texts, { ...options, otherKinds: true, templates: true });
   if (forApi.needsApi && (await hasApi())) return forApi;
-  return forApi.needsApi || forApi.errors.length > 0 ? decodeManifests(texts, options) : forApi;
+  const isDone = !forApi.needsApi && forApi.errors.length === 0 && texts.every(({ text }) => text.length < MANY);
+  return isDone ? forApi : decodeManifests(texts, options);
 }
 
 /** Builds the text that is sent to the node: a List of the objects. Throws `invalid_argument` if it is too large. */
