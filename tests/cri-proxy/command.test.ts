@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { connectCri, createCriServer } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
+import { criMethodNames, parseScript } from '@podwright/cri-proxy';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 
 let bundle: Bundle;
@@ -87,4 +88,10 @@ test('bad scripts, recordings and flags are refused with the line, and nothing i
     assert.match(errors(), message);
     assert.ok(!existsSync(place('p.sock')));
   }
+});
+
+test('the script in docs/cri-proxy.md is valid', () => {
+  const text = readFileSync(new URL('../../docs/cri-proxy.md', import.meta.url), 'utf8');
+  const [, script = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? [];
+  assert.equal(parseScript(script, { name: 'script', methods: criMethodNames() }).rules.length, 4);
 });
