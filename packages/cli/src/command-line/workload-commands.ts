@@ -8,7 +8,7 @@ export function addWorkloadCommands(program: Command, action: Action): void {
   addRollout(program, action);
   addCreate(program, action);
   program
-    .command('scale <object...>')
+    .command('scale <workload...>')
     .description('change the number of replicas: scale --replicas=3 deploy/web')
     .addOption(namespaceOption())
     .addOption(selectorOption().conflicts('all'))
@@ -54,7 +54,7 @@ function addRollout(program: Command, action: Action): void {
     .addHelpText('after', ROLLOUT_EXAMPLES);
   for (const [verb, about] of Object.entries(VERBS) as [keyof typeof VERBS, string][]) {
     const command = rollout
-      .command(`${verb} <object...>`)
+      .command(`${verb} <workload...>`)
       .description(`${about}: rollout ${verb} deploy/NAME`)
       .addOption(namespaceOption())
       .addOption(selectorOption());
@@ -81,7 +81,7 @@ const dryRunOption = () =>
 
 function addCreate(program: Command, action: Action): void {
   program
-    .command('expose <object...>')
+    .command('expose <workload...>')
     .description('make a Service for the pods of an object: expose deploy/web --port=80')
     .addOption(namespaceOption())
     .option('--port <ports>', 'ports of the Service (default: those of the containers)', ports)
@@ -127,7 +127,7 @@ function addCreate(program: Command, action: Action): void {
       ),
     );
   program
-    .command('autoscale <object...>')
+    .command('autoscale <workload...>')
     .description('make a HorizontalPodAutoscaler: autoscale deploy/web --max=5 --cpu=80%')
     .addOption(namespaceOption())
     .option('--min <n>', 'least number of pods (default: 1)', count)

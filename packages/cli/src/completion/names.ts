@@ -1,8 +1,10 @@
-import { silentLogger } from '@podwright/base';
+import { raceAbort, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { decodePods } from '../client/answers.ts';
+import { knownKinds } from '../client/known-kinds.ts';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
+import { kindOfWord, type ObjectKind } from '../client/object-names.ts';
 import { COMPLETION_TIMEOUT_MS } from '../limits.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 import type { Question } from './wanted.ts';
@@ -12,8 +14,11 @@ export async function namesOnNode(config: NodePaths, { wanted, options }: Questi
   if (wanted.kind === 'image') return imageNames(config);
   const signal = AbortSignal.timeout(COMPLETION_TIMEOUT_MS);
   const namespace = options.get('namespace') ?? 'default';
-  if (wanted.kind === 'object') {
-    const objects = await new ObjectClient(config.apiSocket).list(wanted.of, { namespace }, signal);
+  if (wanted.kind === 'object' || wanted.kind === 'typed') {
+    const kind = wanted.kind === 'object' ? wanted.of : await kindOfType(config, wanted.type);
+    if (kind === undefined) return [];
+    const bound = AbortSignal.timeout(COMPLETION_TIMEOUT_MS);
+    const objects = await new ObjectClient(config.apiSocket).list(kind, { namespace }, bound);
     return objects.map(({ metadata }) => metadata.name);
   }
   const call = { method: 'GET', path: '/api/v1/pods', signal } as const;
@@ -27,6 +32,12 @@ export async function namesOnNode(config: NodePaths, { wanted, options }: Questi
     .flatMap(({ spec }) =>
       [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])].map(({ name }) => name),
     );
+}
+
+/** Finds a kind of the API, which takes two calls more than those of every node. */
+async function kindOfType({ apiSocket }: NodePaths, type: string): Promise<ObjectKind | undefined> {
+  const bound = AbortSignal.timeout(5 * COMPLETION_TIMEOUT_MS);
+  return kindOfWord(type, await raceAbort(knownKinds(apiSocket, [type]), bound));
 }
 
 async function imageNames({ criSocket }: NodePaths): Promise<string[]> {

@@ -9,6 +9,8 @@ export type Wanted =
   /** An argument of `cp`: a path on this host, or POD:PATH. */
   | { kind: 'copied' }
   | { kind: 'object'; of: ObjectKind }
+  /** An object of a type that only a Kubernetes API may have. */
+  | { kind: 'typed'; type: string }
   | { kind: 'container'; pod: string | undefined }
   | { kind: 'nothing' };
 
@@ -25,7 +27,7 @@ export type Question = {
 };
 
 /** Maps an argument's placeholder or an option's name to the kind of completion. */
-const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object'>> = {
+const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object' | 'typed'>> = {
   ...{ pod: 'pod', object: 'pod', container: 'container', image: 'image', namespace: 'namespace' },
   ...{ from: 'copied', to: 'copied' },
   ...{ file: 'file', path: 'file', config: 'file', authfile: 'file', input: 'file', source: 'file', dir: 'directory' },
@@ -33,6 +35,9 @@ const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object'>> = {
 
 /** The object types accepted by commands that do not accept all of them. */
 const TYPES: Record<string, string[]> = { top: ['pods', 'nodes'] };
+
+/** What the commands for workloads offer. */
+const WORKLOAD_TYPES = ['deployments', 'statefulsets', 'daemonsets', 'replicasets'];
 
 /** This option is also accepted before the verb. */
 const LEADING_NAMESPACE = new Option('-n, --namespace <name>');
@@ -52,6 +57,8 @@ export function readQuestion(program: Command, words: string[]): Question {
   if (wanted === undefined) return { ...parsed, wanted: ofWord(reader, begun), begun, before: '' };
   const [, type = '', name] = /^([^/]+)\/(.*)$/s.exec(begun) ?? [];
   const of = kindOfWord(type);
+  if (of === undefined && type !== '')
+    return { ...parsed, wanted: { kind: 'typed', type }, begun: name!, before: `${type}/` };
   if (of === undefined || (of !== POD && !takesTypes(argument!))) return { ...parsed, wanted, begun, before: '' };
   return { ...parsed, wanted: { kind: 'object', of }, begun: name!, before: `${type}/` };
 }
@@ -64,10 +71,12 @@ function ofObject(argument: Argument, { command, operands }: Reader): Wanted | u
   const [first = ''] = operands;
   const name = argument.name();
   if (name === 'type') return choices(TYPES[command.name()] ?? OBJECT_KINDS.map(({ plural }) => plural));
+  if (name === 'workload') return first === '' ? choices(WORKLOAD_TYPES) : { kind: 'typed', type: first };
   if (name !== 'name' && KINDS[name] !== 'pod') return undefined;
   const of = name === 'name' || takesTypes(argument) ? kindOfWord(first) : undefined;
   if (of !== undefined) return { kind: 'object', of };
-  return name === 'name' ? undefined : { kind: 'pod' };
+  if (name !== 'name') return { kind: 'pod' };
+  return first === '' || first.includes('/') ? undefined : { kind: 'typed', type: first };
 }
 
 /** Parses a command line word by word, like commander. */
