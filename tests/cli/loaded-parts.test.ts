@@ -70,6 +70,19 @@ test('a standalone node does not load the modules for clusters, Docker and traci
   }
 });
 
+test('an API server without rules and policies does not load the evaluation of expressions', () => {
+  for (const part of ['api-server/src/start-api-server.ts', 'custom-resources/src/custom-strategy.ts']) {
+    const sources = sourcesWith(part);
+    const others =
+      /\/(?:admission-policies\/src|cel\/src\/(?:checking|evaluation|functions|syntax)|custom-resources\/src\/rules\/rule-tree)/;
+    assert.deepEqual(
+      sources.filter((path) => others.test(path)),
+      [],
+      part,
+    );
+  }
+});
+
 test('commands with fast paths use the compile cache, which daemons would keep in memory', async () => {
   const reporter =
     "data:text/javascript,import{getCompileCacheDir}from'node:module';process.on('exit',()=>console.error('compiled',getCompileCacheDir()))";

@@ -31,3 +31,9 @@ test('policies with wrong expressions are refused', () => {
     /must evaluate to one of \[string null_type\] but got int/,
   );
 });
+
+test('policies with too many expressions are refused before they are compiled', () => {
+  const long = Array(20_000).fill('true').join('&&');
+  const [error, ...more] = policyErrors(policy(validations(long, long, long)));
+  assert.deepEqual([error?.field, error?.reason, more], ['spec', 'FieldValueForbidden', []]);
+});

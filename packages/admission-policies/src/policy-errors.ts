@@ -1,11 +1,30 @@
 /** The errors of expressions in a new or changed policy (kubernetes, apis/admissionregistration/validation). */
-import { type ApiObject, type FieldError, invalidValue, isSameValue } from '@podwright/kube-kinds';
+import {
+  type ApiObject,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  isSameValue,
+  objectsAt,
+  textAt,
+} from '@podwright/kube-kinds';
 import { compilePolicy } from './compiled-policy.ts';
 import type { CompiledExpression } from './policy-environment.ts';
+
+/** Characters of all expressions of a policy, which bounds the time to compile them. */
+const MAX_LENGTH = 300_000;
+
+const lengthOf = (one: object): number =>
+  textAt(one, 'expression').length + textAt(one, 'messageExpression').length + textAt(one, 'valueExpression').length;
 
 /** Expressions that an update does not change are not compiled again. */
 export function policyErrors(policy: ApiObject, old?: ApiObject): FieldError[] {
   if (old !== undefined && isSameValue(policy.spec, old.spec)) return [];
+  const length = ['matchConditions', 'variables', 'validations', 'auditAnnotations']
+    .flatMap((list) => objectsAt(policy, 'spec', list))
+    .reduce((total, one) => total + lengthOf(one), 0);
+  if (length > MAX_LENGTH)
+    return [forbiddenField('spec', `expressions must have at most ${MAX_LENGTH} characters together`)];
   const { conditions, variables, validations, annotations } = compilePolicy(policy);
   return [
     ...conditions.flatMap((one, index) => errorOf(`spec.matchConditions[${index}].expression`, one)),

@@ -68,6 +68,8 @@ test('long texts within the bounds are compiled', () => {
   const texts = [
     Array(10_000).fill('b').join(' && '),
     `[${Array(20_000).fill('1').join(',')}].size() > 0`,
+    Array(10_000).fill('[] == []').join('&&'),
+    `[${Array(30_000).fill('[]').join(',')}].size() > 0`,
     Array(400).fill('1').join('+'),
     `${'('.repeat(200)}1${')'.repeat(200)}`,
     `${'-'.repeat(90_000)}i`,

@@ -9,7 +9,7 @@ import {
   qualifiedName,
   type Select,
 } from '../syntax/expression.ts';
-import { assignable, isDynamic, type Mapping, mostGeneral, substitute } from '../types/mapping.ts';
+import { isDynamic, Mapping, mostGeneral, substitute } from '../types/mapping.ts';
 import * as types from '../types/types.ts';
 import { type CelType, formatType } from '../types/types.ts';
 import type { Checked, ResolvedCall } from './checked.ts';
@@ -34,7 +34,7 @@ class Checker {
   readonly calls = new Map<Call, ResolvedCall>();
   readonly #environment: Environment;
   readonly #types = new Map<Expression, CelType>();
-  #mapping: Mapping = new Map();
+  readonly #mapping = new Mapping();
   #scope: Scope | undefined;
   #parameters = 0;
 
@@ -132,9 +132,7 @@ class Checker {
   }
 
   #isAssignable(expected: readonly CelType[], given: readonly CelType[]): boolean {
-    const mapping = assignable(this.#mapping, expected, given);
-    if (mapping !== undefined) this.#mapping = mapping;
-    return mapping !== undefined;
+    return this.#mapping.accepts(expected, given);
   }
 
   #parameter = (): CelType => types.param(`_var${this.#parameters++}`);

@@ -82,7 +82,7 @@ function numberClause(letter: 'f' | 'e', value: Value, precision: number): strin
   const number = typeof value === 'number' ? value : typeof value === 'string' ? special : undefined;
   const name = letter === 'f' ? 'fixed-point' : 'scientific';
   if (number === undefined) throw wrongType(`${name} clause can only be used on doubles`, value);
-  if (!Number.isFinite(number)) return Number.isNaN(number) ? 'NaN' : number > 0 ? '∞' : '-∞';
+  if (!Number.isFinite(number)) return Number.isNaN(number) ? 'NaN' : number > 0 ? '\u221e' : '-\u221e';
   if (letter === 'e') return scientific(number, precision);
   const [whole = '', fraction] = fixed(number, precision).split('.');
   const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
@@ -101,8 +101,8 @@ function fixed(number: number, precision: number): string {
 function scientific(number: number, precision: number): string {
   const [mantissa, exponent = '0'] = number.toExponential(precision).split('e');
   const digits = Math.abs(Number(exponent)).toString().padStart(2, '0');
-  const raised = [...digits].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('');
-  return `${mantissa}×10${Number(exponent) < 0 ? '⁻' : ''}${raised}`;
+  const raised = [...digits].map((digit) => '\u2070¹²³\u2074\u2075\u2076\u2077\u2078\u2079'[Number(digit)]).join('');
+  return `${mantissa}×10${Number(exponent) < 0 ? '\u207b' : ''}${raised}`;
 }
 
 function stringClause(value: Value, work: Evaluation, depth: number): string {

@@ -1,17 +1,33 @@
 /** Unification of types: which type parameters stand for which types (cel-go, checker/types.go). */
 import { type CelType, DYN, isSameType, parametersOf, withParameters } from './types.ts';
 
-/** The types that parameters stand for, by the parameters' names. */
-export type Mapping = ReadonlyMap<string, CelType>;
+/** The types that parameters stand for, by the parameters' names. What an attempt binds in vain is unbound again. */
+export class Mapping {
+  readonly #types = new Map<string, CelType>();
+  readonly #bound: (readonly [name: string, before: CelType | undefined])[] = [];
 
-/** Returns the mapping with which values of the second types are accepted where the first are expected, if there is one. */
-export function assignable(
-  mapping: Mapping,
-  expected: readonly CelType[],
-  given: readonly CelType[],
-): Mapping | undefined {
-  const next = new Map(mapping);
-  return areAssignable(next, expected, given) ? next : undefined;
+  get(name: string): CelType | undefined {
+    return this.#types.get(name);
+  }
+
+  set(name: string, type: CelType): void {
+    this.#bound.push([name, this.#types.get(name)]);
+    this.#types.set(name, type);
+  }
+
+  /** Binds parameters so that values of the second types are accepted where the first are expected. Returns whether they can be. */
+  accepts(expected: readonly CelType[], given: readonly CelType[]): boolean {
+    if (areAssignable(this, expected, given)) {
+      this.#bound.length = 0;
+      return true;
+    }
+    while (this.#bound.length > 0) {
+      const [name, before] = this.#bound.pop()!;
+      if (before === undefined) this.#types.delete(name);
+      else this.#types.set(name, before);
+    }
+    return false;
+  }
 }
 
 /** Returns the type with its known parameters replaced; unknown ones too if `isFinal`, by `dyn`. */
@@ -34,11 +50,11 @@ export const mostGeneral = (one: CelType, other: CelType): CelType => (isLessSpe
 
 export const isDynamic = (type: CelType): boolean => type.kind === 'dyn' || type.kind === 'error';
 
-function areAssignable(mapping: Map<string, CelType>, ones: readonly CelType[], others: readonly CelType[]): boolean {
+function areAssignable(mapping: Mapping, ones: readonly CelType[], others: readonly CelType[]): boolean {
   return ones.length === others.length && ones.every((one, index) => isAssignable(mapping, one, others[index]!));
 }
 
-function isAssignable(mapping: Map<string, CelType>, one: CelType, other: CelType): boolean {
+function isAssignable(mapping: Mapping, one: CelType, other: CelType): boolean {
   if (other.kind === 'param') {
     const { isValid, isBound } = bind(mapping, one, other);
     if (isValid || isBound) return isValid;
@@ -58,7 +74,7 @@ const acceptsNull = ({ kind }: CelType): boolean =>
 
 /** Lets a parameter stand for a type, if the two agree. `isBound`: it stood for a type before. */
 function bind(
-  mapping: Map<string, CelType>,
+  mapping: Mapping,
   type: CelType,
   parameter: CelType & { kind: 'param' },
 ): { isValid: boolean; isBound: boolean } {

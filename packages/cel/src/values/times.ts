@@ -58,7 +58,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1000n,
   µs: 1000n,
-  μs: 1000n,
+  \u03bcs: 1000n,
   ms: 1_000_000n,
   s: NANOSECONDS,
   m: 60n * NANOSECONDS,
@@ -70,9 +70,9 @@ export function parseDuration(text: string): Duration | undefined {
   const sign = text.startsWith('-') ? -1n : 1n;
   const body = text.replace(/^[+-]/, '');
   if (body === '0') return new Duration(0n);
-  if (body.length > 1000 || !/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
+  if (body.length > 1000 || !/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|\u03bcs|ms|s|m|h))+$/.test(body)) return undefined;
   let total = 0n;
-  for (const [, whole = '', fraction = '', unit = ''] of body.matchAll(/(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g)) {
+  for (const [, whole = '', fraction = '', unit = ''] of body.matchAll(/(\d*)\.?(\d*)(ns|us|µs|\u03bcs|ms|s|m|h)/g)) {
     const size = UNITS[unit]!;
     total += BigInt(whole || 0) * size;
     if (fraction !== '') total += (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);

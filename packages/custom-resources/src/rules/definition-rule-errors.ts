@@ -1,11 +1,26 @@
 /** Compiles the rules of definitions (apiextensions-apiserver, apis/apiextensions/validation). */
-import { type ApiObject, type FieldError, invalidValue, isSameValue, objectAt, objectsAt } from '@podwright/kube-kinds';
-import type { JsonSchema } from '../json-schema.ts';
+import {
+  type ApiObject,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  isSameValue,
+  objectAt,
+  objectsAt,
+} from '@podwright/kube-kinds';
+import { type JsonSchema, someSchema } from '../json-schema.ts';
 import { type RuleNode, rulesOf, ruleTree, type ValidationRule } from './rule-tree.ts';
+
+/** Characters of all expressions of a definition, which bounds the time to compile them. */
+const MAX_LENGTH = 300_000;
 
 /** Returns the errors of rules in the schemas of a definition. Schemas that an update does not change are not compiled again. */
 export function definitionRuleErrors(definition: ApiObject, old?: ApiObject): FieldError[] {
   const schemas = schemasOf(definition);
+  if (isSameValue(schemas, schemasOf(old))) return [];
+  const length = schemas.reduce((total, schema) => total + (schema === undefined ? 0 : expressionLength(schema)), 0);
+  if (length > MAX_LENGTH)
+    return [forbiddenField('spec.versions', `rules in CEL must have at most ${MAX_LENGTH} characters together`)];
   const before = schemasOf(old);
   const isShared = schemas.every((schema) => isSameValue(schema, schemas[0]));
   return schemas.flatMap((schema, index) => {
@@ -15,6 +30,15 @@ export function definitionRuleErrors(definition: ApiObject, old?: ApiObject): Fi
     const at = isShared ? 'spec.validation' : `spec.versions[${index}].schema`;
     return nodeErrors(tree, { field: `${at}.openAPIV3Schema`, forbids: undefined });
   });
+}
+
+function expressionLength(schema: JsonSchema): number {
+  let length = 0;
+  someSchema(schema, (one) => {
+    for (const { rule = '', messageExpression = '' } of rulesOf(one)) length += rule.length + messageExpression.length;
+    return false;
+  });
+  return length;
 }
 
 const schemasOf = (definition: ApiObject | undefined): (JsonSchema | undefined)[] =>

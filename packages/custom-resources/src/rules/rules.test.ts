@@ -139,3 +139,11 @@ test('the rules of an object take bounded time together', () => {
   assert.match(many.join(), /^l\[\d+\]: .*validation failed due to running out of cost budget/);
   assert.ok(performance.now() - startMs < 20_000);
 });
+
+test('definitions with too many rules are refused before they are compiled', () => {
+  const rule = Array(20_000).fill('true').join('&&');
+  const rules = [{ rule }, { rule }, { rule }];
+  assert.deepEqual(problems(object({ a: INT }, ...rules)), [
+    'spec.versions: Forbidden: rules in CEL must have at most 300000 characters together',
+  ]);
+});
