@@ -142,5 +142,5 @@ test('a pod without a node has the reason of the scheduler, not those of its con
   const message = '0/1 nodes are available: 1 Insufficient cpu.';
   const conditions = [{ type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message }];
   const text = await paragraph({ ...pod, status: { ...pod.status!, conditions, containerStatuses: undefined } }, []);
-  assert.deepEqual(text.split('\n').slice(0, 2), [`web: Pending: ${message}`, '  more:']);
+  assert.deepEqual(text.split('\n').slice(0, 2), [`web: Pending: ${message}`, '  what to do:']);
 });
