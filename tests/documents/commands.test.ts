@@ -44,9 +44,9 @@ const MARKED: Record<string, string> = {
   'docs/installing.md: podwright doctor --fix': 'installs packages: tests/install/first-pod.test.ts',
   'docs/installing.md: podwright stop': 'needs an installation: tests/vm/release',
   'docs/workloads.md: podwright run app.yaml': 'an example of several ways: tests/workloads/run.test.ts',
+  'docs/workloads.md: podwright up': 'a list of examples: tests/workloads/commands.test.ts',
   'docs/workloads.md: podwright controllers --kubeconfig FILE':
     'another cluster; tests/workloads/cluster-parts.test.ts runs the daemons on an API server',
-  'docs/workloads.md: podwright up': 'a list of examples: tests/workloads/commands.test.ts',
 };
 
 /** Commands for a terminal: the output that a reader waits for, and the keys that end them. */

@@ -10,7 +10,9 @@ import { after, before, type TestContext, test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
 import { createCriServer } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
+import { create, PodSandboxSchema, type PodSource } from '@podwright/nri';
 import { answers, FakePlugins } from '../../packages/cni/src/fake-plugin.fixture.ts';
+import { AdaptationUnderTest, containerSource } from '../../packages/nri/src/adaptation.fixture.ts';
 import { importedPackages } from '../../scripts/packages/emit.ts';
 import { startOwnCluster } from '../cluster/cluster.fixture.ts';
 import { FaultyRegistry } from '../images/faulty-registry.ts';
@@ -59,6 +61,17 @@ const expectations: Record<string, (run: Run, t: TestContext) => Promise<void>> 
     assert.match(version!, /^\S+ \S+ with CRI v1$/);
     assert.equal(container, `${containerId} server CONTAINER_RUNNING registry/app:1`);
     assert.deepEqual(more, ['1 images', '']);
+  },
+  nri: async (run) => {
+    await using runtime = await new AdaptationUnderTest().listen();
+    const printed = run(runtime.socket);
+    await runtime.until(() => runtime.adaptation.plugins.length > 0);
+    const annotations = { 'memory.example/limit': '1000' };
+    const pod: PodSource = { id: 'p', message: () => create(PodSandboxSchema, { id: 'p', name: 'web', annotations }) };
+    const adjust = await runtime.adaptation.createContainer(containerSource('app', {}, pod));
+    assert.equal(adjust?.linux?.resources?.memory?.limit?.value, 1000n);
+    await runtime.adaptation.stop();
+    assert.equal(await printed, '0 pods with 0 containers\nlimit /web/app to 1000 bytes\n');
   },
   cni: async (run, t) => {
     const plugins = await FakePlugins.create();
