@@ -65,7 +65,7 @@ const UNITS_OUTSIDE = ['tests/tidy/*.test.ts', 'tests/cluster/faults/*.test.ts',
 
 function unitStage(): Stage {
   const files = globSync(['packages/*/src/**/*.test.ts', ...UNITS_OUTSIDE]).sort();
-  return { lists: files.map((file) => [file]), concurrency: availableParallelism() };
+  return { lists: files.map((file) => [file]), concurrency: availableParallelism(), mayRepeat: true };
 }
 
 /**

@@ -33,19 +33,29 @@ export function replyBytes(query: Query, reply: FakeReply): Buffer {
   return writer.bytes();
 }
 
+const MAX_ATTEMPTS = 10;
+
 export class FakeResolver implements AsyncDisposable {
   readonly asked: Asked[] = [];
   behaviour: Behaviour;
   readonly #udp: Socket;
   readonly #tcp: Server;
 
+  /** Port 0 is one that is free for UDP and TCP. */
   static async start(behaviour: Behaviour, { address = '127.0.0.1', port = 0 } = {}): Promise<FakeResolver> {
-    const resolver = new FakeResolver(behaviour);
-    resolver.#udp.bind(port, address);
-    await once(resolver.#udp, 'listening');
-    resolver.#tcp.listen(resolver.port, address);
-    await once(resolver.#tcp, 'listening');
-    return resolver;
+    for (let attempt = 1; ; attempt++) {
+      const resolver = new FakeResolver(behaviour);
+      try {
+        resolver.#udp.bind(port, address);
+        await once(resolver.#udp, 'listening');
+        resolver.#tcp.listen(resolver.port, address);
+        await once(resolver.#tcp, 'listening');
+        return resolver;
+      } catch (error) {
+        resolver.#udp.close();
+        if (port !== 0 || attempt === MAX_ATTEMPTS) throw error; // the port of UDP may be taken for TCP
+      }
+    }
   }
 
   private constructor(behaviour: Behaviour) {
