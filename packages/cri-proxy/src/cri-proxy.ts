@@ -19,31 +19,31 @@ import { RunningScript } from './script/scripted-backend.ts';
 export type CriProxyOptions = {
   /** Path of the socket for kubelets and other clients. Only root may open it. */
   socket: string;
-  /** The runtime: one that runs, or a recorded one. */
+  /** Where calls go: the endpoint of a runtime, or a recording, from which the proxy answers. */
   to: Endpoint | Recording;
   logger: Logger;
-  /** Shows calls, a line each. */
+  /** Writes a line for each call. Default: the proxy writes nothing. */
   display?: DisplayOptions & { write(line: string): void };
-  /** Answers unary calls instead of the runtime, or passes them on. */
+  /** A function that answers unary calls itself or forwards them to the runtime. */
   intercept?: Intercept;
-  /** Changes calls; a seed repeats its random choices. */
+  /** Rules that change calls. The same seed gives the same random choices. */
   script?: { script: Script; seed: number };
-  /** File for a recording, which must not exist. */
+  /** Path of the recording to write. The file must not exist. */
   record?: string;
 };
 
 /** A running proxy. */
 export type CriProxy = {
   readonly endpoint: string;
-  /** Ends all calls, and the recording. Returns whether the recording is whole. */
+  /** Ends all calls and closes the recording. Returns whether the recording has all calls. */
   close(): Promise<{ isWhole: boolean }>;
 };
 
-/** How long calls may go on when the proxy closes. */
+/** How long calls may continue after `close`, in milliseconds. */
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Starts a proxy between clients and a runtime. Every gRPC call passes as it is, also those of services that the proxy does not know. The
+ * Starts a proxy between clients and a runtime. Every gRPC call passes unchanged, also those of services that the proxy does not know. The
  * runtime may start later, and restart. Throws `already_exists` if a process listens on the socket, or if the recording exists.
  */
 export async function startCriProxy(options: CriProxyOptions): Promise<CriProxy> {

@@ -1,2 +1,2 @@
-/** Maximum number of bytes of the requests, and of the answers, that the proxy holds at the same time for all clients. */
+/** Maximum number of bytes that the proxy holds for all clients together: so many of requests, and as many of answers. */
 export const MAX_HELD_BYTES = 256 << 20;

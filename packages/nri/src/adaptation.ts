@@ -19,19 +19,19 @@ import { UpdateMerge } from './merge-updates.ts';
 import { type EventRequest, type EventResponse, PluginConnection, type PluginTimeouts } from './plugin-connection.ts';
 import type { PluginName } from './plugin-name.ts';
 
-/** A pod of the container runtime. The message is made only if a plugin receives it. */
+/** A pod of the container runtime. `message` is called only if a plugin receives the pod. */
 export type PodSource = { id: string; isStopped?: boolean; message(): PodSandbox };
 
-/** A container of the container runtime, with its pod. */
+/** A container of the container runtime, and its pod. `message` is called only if a plugin receives the container. */
 export type ContainerSource = { id: string; pod: PodSource; message(): Container };
 
-/** What plugins need of the container runtime. */
+/** The operations of the container runtime that plugins use. */
 export type RuntimeDomain = {
   /** Returns the pods and the containers that have not exited, including those whose creation is in progress. */
   list(): { pods: PodSource[]; containers: ContainerSource[] };
   /** Applies an update that a plugin has requested. */
   update(containerId: string, resources: LinuxResources): Promise<void>;
-  /** Stops a container. */
+  /** Stops a container because a plugin has requested it. */
   evict(containerId: string, reason: string): Promise<void>;
 };
 
@@ -45,23 +45,26 @@ export type AdaptationOptions = {
 };
 
 /**
- * The container runtime's side of NRI: it delivers events to the connected plugins and merges what they request.
+ * The container runtime's side of NRI: it delivers events to the connected plugins and merges the changes that they request.
  *
- * Events are delivered one at a time, in order, to one plugin after the other, as in containerd: plugins rely on it. A new plugin is
- * synchronized between two events, with exactly the pods and containers whose creation earlier plugins have seen, so that it neither misses
- * one nor receives one twice. Updates that plugins request are applied after the event, outside this order.
+ * Plugins receive one event at a time, in order, and each event goes to one plugin after the other; plugins rely on this order of
+ * containerd. A new plugin is synchronized between two events. It receives exactly the pods and containers whose creation has been
+ * reported to the other plugins, so it neither misses one nor receives one twice. The runtime applies the updates that plugins request
+ * after the event, when the next event may already be in progress.
  *
- * A plugin that does not respond in time or disconnects is closed, and the event continues without it.
+ * The connection of a plugin that does not respond in time is closed, and the event goes to the next plugin.
  */
 export class Adaptation {
   readonly #options: AdaptationOptions;
   readonly #timeouts: PluginTimeouts;
   readonly #events = new KeyedLock();
   readonly #known = new KnownObjects();
+  /** The plugins that are connected but not synchronized yet. */
   readonly #beginning = new Set<PluginConnection>();
-  /** The connected and synchronized plugins, by index. */
+  /** The plugins that have been synchronized, in ascending order of their index. */
   #plugins: PluginConnection[] = [];
   #domain: RuntimeDomain | undefined;
+  /** Number of events and synchronizations that are queued or in progress. */
   #waiting = 0;
   #stopped = false;
 
@@ -78,12 +81,12 @@ export class Adaptation {
     return this.#plugins.filter(({ isOpen }) => isOpen).map(({ name }) => name);
   }
 
-  /** Whether an event would be delivered or validated. If not, events cost nothing. */
+  /** Whether a plugin or the built-in validator would receive an event. If not, the methods for events return at once. */
   get isActive(): boolean {
     return this.#plugins.length > 0 || this.#waiting > 0 || this.#options.validator !== undefined;
   }
 
-  /** Sets the container runtime. Its existing pods and containers are from then on known to plugins. Must be called before `connect`. */
+  /** Sets the container runtime, whose existing pods and containers plugins receive when they connect. Must be called before `connect`. */
   attach(domain: RuntimeDomain): void {
     this.#domain = domain;
     const { pods, containers } = domain.list();
@@ -92,8 +95,8 @@ export class Adaptation {
   }
 
   /**
-   * Accepts a plugin on a connection. Resolves once the plugin is synchronized; rejects if it fails to register, to be configured or to be
-   * synchronized, in which case the connection is closed.
+   * Accepts a plugin on a connection. Resolves when the plugin has been synchronized. If its registration, configuration or synchronization
+   * fails, closes the connection and rejects. Rejects with `resource_exhausted` if `MAX_PLUGINS` are connected.
    */
   async connect(stream: Duplex, preinstalled?: { name: PluginName; config: string }): Promise<PluginConnection> {
     if (this.#stopped || this.#beginning.size + this.#plugins.length >= MAX_PLUGINS) {
@@ -119,7 +122,7 @@ export class Adaptation {
     }
   }
 
-  /** Closes all plugins, after they have been notified. */
+  /** Notifies all plugins that the runtime stops, then closes their connections. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const plugin of this.#beginning) plugin.close();
@@ -127,7 +130,7 @@ export class Adaptation {
     this.#plugins = [];
   }
 
-  /** RunPodSandbox: the pod has its namespaces and addresses, and clients do not see it yet. Throws if a plugin fails. */
+  /** RunPodSandbox: called when the pod has its namespaces and addresses, before clients see it. Throws the error of a plugin. */
   async runPodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return this.#known.set(pod.id, 'running');
     await this.#inOrder(async () => {
@@ -147,7 +150,7 @@ export class Adaptation {
     );
   }
 
-  /** StopPodSandbox, for the first stop only. Failures are logged: a pod must be able to stop. */
+  /** StopPodSandbox, for the first stop only. Failures are logged, because a plugin must not prevent the stop of a pod. */
   async stopPodSandbox(pod: PodSource): Promise<void> {
     if (this.#isIdle()) return void this.#known.stop(pod.id);
     await this.#inOrder(() => this.#stopPod(pod));
@@ -165,8 +168,8 @@ export class Adaptation {
   }
 
   /**
-   * CreateContainer: returns the merged adjustments. Throws `failed_precondition` if plugins are in conflict or a validator rejects, and the
-   * error of a plugin that fails. After a failure the caller must call `removeContainer`.
+   * CreateContainer: returns the merged adjustments. Throws `failed_precondition` if two plugins set the same field or a validator rejects
+   * the adjustments, and the error of a plugin. After a failure the caller must call `removeContainer`.
    */
   async createContainer(container: ContainerSource): Promise<ContainerAdjustment | undefined> {
     if (this.#isIdle()) {
@@ -196,13 +199,13 @@ export class Adaptation {
     await this.#inOrder(() => this.#report('postUpdatePodSandbox', { pod: pod.message() }));
   }
 
-  /** StartContainer. Throws if a plugin fails. */
+  /** StartContainer. Throws the error of a plugin. */
   async startContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return;
     await this.#inOrder(() => this.#notify('startContainer', messagesOf(container)));
   }
 
-  /** UpdateContainer: returns the resources to set instead of the requested ones; `undefined` if no plugin changes them. */
+  /** UpdateContainer: returns the resources to set instead of those that the client requests; `undefined` if no plugin changes them. */
   async updateContainer(container: ContainerSource, requested: LinuxResources): Promise<LinuxResources | undefined> {
     if (this.#isIdle()) return undefined;
     const { updates, evictions } = await this.#inOrder(() => this.#update(container, requested));
@@ -214,7 +217,7 @@ export class Adaptation {
     return own?.linux?.resources;
   }
 
-  /** StopContainer: the container has exited. Delivered once for each container. Failures are logged. */
+  /** StopContainer: called when the container has exited. Plugins receive it once for each container. Failures are logged. */
   async stopContainer(container: ContainerSource): Promise<void> {
     if (this.#isIdle()) return void this.#known.stop(container.id);
     this.#applyLater(await this.#inOrder(() => this.#stopContainer(container)));
@@ -332,12 +335,12 @@ export class Adaptation {
     return updates.list();
   }
 
-  /** Delivers an event to all plugins. Stops at the first error. */
+  /** Delivers an event to all plugins. Throws the first error; the remaining plugins do not receive the event. */
   async #notify<E extends EventName>(event: E, request: EventRequest<E>): Promise<void> {
     for (const plugin of this.#plugins) await plugin.call(event, request);
   }
 
-  /** Delivers an event that no plugin can prevent. */
+  /** Delivers an event to all plugins. Errors are logged, because no plugin may prevent what the event reports. */
   async #report<E extends EventName>(
     event: E,
     request: EventRequest<E>,
@@ -354,7 +357,7 @@ export class Adaptation {
     }
   }
 
-  /** Applies what plugins request in response to an event. Failures are logged, as in containerd. */
+  /** Applies the updates and evictions that plugins have requested in response to an event. Failures are logged, as in containerd. */
   async #applyRequested(updates: readonly ContainerUpdate[], evictions: readonly ContainerEviction[]): Promise<void> {
     for (const { containerId, reason } of evictions) {
       await this.#domain?.evict(containerId, reason).catch((error: unknown) => {
@@ -368,12 +371,12 @@ export class Adaptation {
     await this.#apply(updates);
   }
 
-  /** Applies updates that no caller waits for: callers of a removal may hold locks that updates of other containers wait for. */
+  /** Applies updates in the background. A caller that waited could deadlock: it may hold a lock that the update needs. */
   #applyLater(updates: readonly ContainerUpdate[]): void {
     if (updates.length > 0) background(this.#options.logger, 'updates of NRI plugins failed', this.#apply(updates));
   }
 
-  /** Applies updates. Returns those that failed and must not. */
+  /** Applies updates. Returns those that failed, except updates with `ignoreFailure`. */
   async #apply(updates: readonly ContainerUpdate[]): Promise<ContainerUpdate[]> {
     const failed: ContainerUpdate[] = [];
     for (const update of updates) {

@@ -5,8 +5,8 @@ import { toNumber } from './to-number.ts';
 type Rule = NonNullable<NriSpecResources['devices']>[number];
 
 /**
- * Applies the resources that plugins set. As in containerd, a memory limit also sets the limit of memory and swap, unless plugins set that.
- * `rules`: device rules of added devices, in addition to those of the adjustment.
+ * Applies the resources that plugins set. As in containerd, a memory limit also sets the limit of memory and swap together, unless a plugin
+ * sets `swap`. `rules` are the device cgroup rules of the devices that plugins add; `adjust` has those that plugins set themselves.
  */
 export function adjustResources(
   current: NriSpecResources,

@@ -26,8 +26,9 @@ import { isRemoval, removedKey } from './removal.ts';
 import { toNumber } from './to-number.ts';
 
 /**
- * Applies merged adjustments to an OCI specification, except CDI devices and the block I/O and RDT classes of the resources, which the
- * runtime resolves. Pure. Mounts are sorted by depth if any is adjusted.
+ * Applies merged adjustments to an OCI specification. Pure. It leaves out CDI devices and the block I/O and RDT classes, which the
+ * container runtime resolves. If plugins adjust mounts, all mounts are sorted by depth, so that each is mounted after its parent
+ * directories.
  */
 export function adjustSpec<S extends NriSpec>(spec: S, adjust: ContainerAdjustment): S {
   const { process, mounts, hooks, annotations, linux } = spec as NriSpec;
@@ -107,7 +108,7 @@ function adjustLinux(
   };
 }
 
-/** Applies changes to a list whose entries have unique keys: removes what a marked key names, and replaces or adds the others. */
+/** Applies changes to a list whose entries have unique keys. A change whose key has the removal marker removes an entry. */
 function adjustList<T, C>(
   entries: readonly T[],
   changes: readonly C[],
@@ -148,7 +149,7 @@ function adjustMounts(mounts: readonly NriMount[], changes: readonly Mount[]): N
   }).toSorted((a, b) => depth(a) - depth(b));
 }
 
-/** A mount with propagation from or to the host needs a root file system with that propagation. */
+/** Returns the propagation of the root file system: `rshared` or `rslave` mounts work only below a root with that propagation. */
 function rootPropagation(current: string | undefined, mounts: readonly Mount[]): string | undefined {
   const has = (option: string) => mounts.some(({ options }) => options.includes(option));
   if (has('rshared')) return 'rshared';
@@ -180,7 +181,7 @@ function deviceOf({ type, path, major, minor, fileMode, uid, gid }: LinuxDevice)
   };
 }
 
-/** Returns the cgroup rule for a device: reading and writing, and mknod for block devices, as in containerd. */
+/** Returns the device cgroup rule that permits reads and writes, and mknod for block devices, as in containerd. */
 function ruleOf({ type, major, minor }: LinuxDevice) {
   return { allow: true, type, major: Number(major), minor: Number(minor), access: type === 'b' ? 'rwm' : 'rw' };
 }

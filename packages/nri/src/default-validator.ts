@@ -4,7 +4,7 @@ import { SecurityProfile_ProfileType as ProfileType } from './gen/nri/v1alpha1/c
 import { Field } from './gen/nri/v1alpha1/owners_pb.js';
 import type { ValidateContainerAdjustmentRequest } from './gen/nri/v1alpha1/services_pb.js';
 
-/** Annotation of a pod with a YAML list of plugins without which its containers must not be created. */
+/** Annotation of a pod: a YAML list of plugins. Containers of the pod are created only while all of these are connected. */
 export const REQUIRED_PLUGINS_ANNOTATION = 'required-plugins.noderesource.dev';
 
 /** Settings of the built-in validator, with the meanings of containerd's `default_validator`. By default nothing is rejected. */
@@ -12,13 +12,13 @@ export type DefaultValidatorSettings = {
   rejectOciHooks?: boolean;
   rejectRuntimeDefaultSeccomp?: boolean;
   rejectUnconfinedSeccomp?: boolean;
-  /** Rejects changes of the seccomp policy of containers with a profile of their own. */
+  /** Rejects changes of the seccomp policy of containers with a localhost profile. */
   rejectCustomSeccomp?: boolean;
   rejectNamespaces?: boolean;
   rejectSysctls?: boolean;
-  /** Names of plugins without which no container is created. */
+  /** Names of plugins. Containers are created only while all of these are connected. */
   requiredPlugins?: string[];
-  /** Key of the annotation by which a pod or container tolerates that required plugins are missing. */
+  /** Key of a boolean annotation of pods. With `true`, containers are created although required plugins are missing. */
   tolerateMissingAnnotation?: string;
 };
 
@@ -84,7 +84,7 @@ function pluginProblem(settings: DefaultValidatorSettings, request: Request): st
   return missing.length === 0 ? undefined : `required plugins are missing: ${missing.join(', ')}`;
 }
 
-/** Returns the names in a YAML list, or what is wrong with it. */
+/** Returns the names in a YAML list, or why the text is not such a list. */
 function namesIn(text: string): string[] | string {
   try {
     const list: unknown = parse(text) ?? [];
@@ -95,7 +95,7 @@ function namesIn(text: string): string[] | string {
   }
 }
 
-/** Returns a pod's annotation for the container: that with the narrowest scope. */
+/** Returns the value of a pod's annotation for the container. The key of the container overrides that of the pod. */
 function annotation({ pod, container }: Request, key: string): string | undefined {
   const keys = [`${key}/container.${container?.name ?? ''}`, `${key}/pod`, key];
   return keys.map((one) => pod?.annotations[one]).find((value) => value !== undefined);

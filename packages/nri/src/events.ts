@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { Plugin } from './gen/nri/v1alpha1/services_pb.js';
 import { Event } from './gen/nri/v1alpha1/services_pb.js';
 
-/** An event that plugins subscribe to, by the name of its RPC. */
+/** The name of an event that plugins can subscribe to: that of its RPC. */
 export type EventName = Exclude<keyof typeof Plugin.method, 'configure' | 'synchronize' | 'shutdown' | 'stateChange'>;
 
 /** The events and their numbers in subscriptions and in StateChange. */
@@ -35,7 +35,8 @@ export const eventMask = (events: Iterable<EventName>): number => {
 };
 
 /**
- * Returns the events of a subscription. 0 means all that a plugin can ignore, so not the validation of adjustments. Throws `invalid_argument` for bits that have no event.
+ * Returns the events of a subscription. 0 means all events except ValidateContainerAdjustment, which needs a response. Throws
+ * `invalid_argument` for bits that have no event.
  */
 export function eventsOfMask(mask: number): Set<EventName> {
   const unknown = mask & ~eventMask(EVENT_NAMES);

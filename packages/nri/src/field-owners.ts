@@ -3,14 +3,15 @@ import { PodwrightError } from '@podwright/base';
 import { Field, type OwningPlugins, OwningPluginsSchema } from './gen/nri/v1alpha1/owners_pb.js';
 import { isRemoval, markRemoval, removedKey } from './removal.ts';
 
-/** The name of a field that plugins can set, as in `Field`. */
+/** The name of a field that plugins can set, as in NRI's enum `Field`. */
 export type FieldName = Exclude<keyof typeof Field, 'None'>;
 
 type Owners = { simple: Map<FieldName, string>; compound: Map<FieldName, Map<string, string>> };
 
 /**
- * Records which plugin has set which field of which container, to detect that two plugins set the same one. For maps and lists with keys,
- * each entry is a field. The owner of a field that a plugin has removed is the marked name of that plugin, which alone may set it again.
+ * Records which plugin has set which field of which container, to detect that two plugins set the same field. Each entry of a map or of a
+ * list with keys counts as a field. When a plugin removes a field, the recorded owner is its name with the removal marker: only this plugin
+ * may set the field again.
  */
 export class FieldOwners {
   readonly #containers = new Map<string, Owners>();
@@ -27,7 +28,7 @@ export class FieldOwners {
     this.#set(containerId, field, { owner: plugin, key });
   }
 
-  /** Records that the plugin has removed what an earlier plugin has set. */
+  /** Records that the plugin has removed the value that an earlier plugin has set. */
   clear(containerId: string, field: FieldName, { plugin, key }: { plugin: string; key?: string }): void {
     this.#set(containerId, field, { owner: markRemoval(plugin), key });
   }

@@ -1,6 +1,6 @@
 /**
- * The pods and containers whose creation has been reported to plugins, or would have been if there had been any. This decides which ones a
- * new plugin is synchronized with, and that stops and removals are reported once.
+ * The pods and containers whose creation has been reported to plugins, or would have been if a plugin had been connected. A new plugin
+ * receives exactly these. Plugins receive the stop and the removal of each only once.
  */
 export class KnownObjects {
   readonly #states = new Map<string, 'running' | 'stopped'>();

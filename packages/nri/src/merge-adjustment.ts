@@ -20,12 +20,12 @@ import {
 import { type Claimant, mergeList, mergeMap } from './merge-entries.ts';
 import { mergeResources } from './merge-resources.ts';
 
-/** The container as the next plugin sees it, and what all plugins so far have requested. */
+/** `container` is the container as the next plugin receives it; `adjust` merges the adjustments of all plugins so far. */
 export type Merged = { container: Container; adjust: ContainerAdjustment };
 
 type MergedLinux = { container: LinuxContainer; adjust: LinuxContainerAdjustment };
 
-/** Begins to merge adjustments of a container, whose message is changed in place. */
+/** Returns an empty merge of adjustments. `mergeAdjustment` changes the message `container` in place. */
 export function beginMerge(container: Container): Merged {
   container.hooks ??= create(HooksSchema);
   container.linux ??= create(LinuxContainerSchema);
@@ -101,7 +101,7 @@ function mergeLinux(claimant: Claimant, { container, adjust }: MergedLinux, chan
   set('memoryPolicy', 'MemoryPolicy');
 }
 
-/** Environment variables are entries `NAME=value` of the container, but pairs in adjustments. */
+/** Merges environment variables, which are strings `NAME=value` in the container but key-value pairs in adjustments. */
 function mergeEnvironment(claimant: Claimant, { container, adjust }: Merged, changes: KeyValue[]): void {
   const current = container.env.map((entry) => {
     const [key = ''] = entry.split('=', 1);
@@ -112,7 +112,7 @@ function mergeEnvironment(claimant: Claimant, { container, adjust }: Merged, cha
   container.env = current.map(({ key, value }) => `${key}=${value}`);
 }
 
-/** A first argument '' replaces the arguments that another plugin has set. */
+/** Merges arguments. A plugin that starts its list with '' may replace the arguments that another plugin has set. */
 function mergeArguments({ owners, containerId, plugin }: Claimant, merged: Merged, changes: string[]): void {
   if (changes.length === 0) return;
   const replaces = changes[0] === '';

@@ -1,17 +1,18 @@
 import type { FieldName, FieldOwners } from './field-owners.ts';
 import { isRemoval, markRemoval, removedKey } from './removal.ts';
 
-/** Who changes which container. */
+/** The plugin that requests changes, the container to change, and the owners of its fields. */
 export type Claimant = { owners: FieldOwners; containerId: string; plugin: string };
 
 /**
- * A map or list with keys: `current` is the container as the next plugin sees it, and `adjusted` is what all plugins so far have requested.
+ * A map or a list with keys: `current` is that of the container as the next plugin receives it, `adjusted` has the changes of all plugins
+ * so far.
  */
 export type Entries<T> = { current: T; adjusted: T };
 
 type Changes = { removed: Set<string>; set: Set<string> };
 
-/** Claims the entries that a plugin sets, and gives up those of other plugins that it removes. */
+/** Makes the plugin the owner of the entries that it sets, and records the entries of other plugins that it removes. */
 function claimEntries({ owners, containerId, plugin }: Claimant, field: FieldName, { removed, set }: Changes): void {
   for (const key of removed)
     if (owners.owner(containerId, field, key) !== undefined) owners.clear(containerId, field, { plugin, key });

@@ -10,7 +10,7 @@ import {
 } from './gen/nri/v1alpha1/container_pb.js';
 import type { Claimant } from './merge-entries.ts';
 
-/** Fields of the messages with their names for ownership. */
+/** The fields of a message, each with its name in `FieldOwners`. */
 type Fields<T> = readonly (readonly [Exclude<keyof T, `$${string}`> & string, FieldName])[];
 
 const MEMORY: Fields<LinuxMemory> = [
@@ -71,7 +71,7 @@ export function mergeResources(
 export const copyResources = (resources: LinuxResources | undefined): LinuxResources =>
   resources === undefined ? create(LinuxResourcesSchema) : clone(LinuxResourcesSchema, resources);
 
-/** Copies the fields that are set. */
+/** Copies the fields that are set to all targets, and makes the plugin their owner. */
 function setFields<T extends object>(
   { owners, containerId, plugin }: Claimant,
   fields: Fields<T>,

@@ -11,18 +11,21 @@ export class UpdateMerge {
   readonly #creating: string | undefined;
   readonly #updates = new Map<string, ContainerUpdate>();
 
-  /** `creating`: the container that is being created, which no plugin may update. */
+  /** `creating`: ID of the container that is being created. Plugins may adjust it, but must not update it. */
   constructor(owners: FieldOwners, { creating }: { creating?: string } = {}) {
     this.#owners = owners;
     this.#creating = creating;
   }
 
-  /** Begins with the resources that a client requests for a container; plugins may change them. */
+  /** Adds the resources that a client requests for a container. Updates of plugins may change them. */
   request(containerId: string, resources: LinuxResources): void {
     this.#updates.set(containerId, create(ContainerUpdateSchema, { containerId, linux: { resources } }));
   }
 
-  /** Throws `failed_precondition` if another plugin has set one of the fields, unless the update may fail. */
+  /**
+   * Merges the updates of a plugin. Throws `failed_precondition` if another plugin has set one of the fields; an update with
+   * `ignoreFailure` is then left out instead.
+   */
   add(plugin: string, updates: readonly ContainerUpdate[]): void {
     for (const update of updates) {
       const { containerId, ignoreFailure } = update;

@@ -11,14 +11,14 @@ const HEADER_BYTES = 8;
 /** Maximum length of a payload: the largest ttrpc frame, with its header of 10 bytes. */
 const MAX_PAYLOAD_BYTES = 10 + (4 << 20);
 /**
- * Length of the first frame of a write. Go's implementation reads each frame with a single read into a buffer: at first of this size, and
- * of the size of the rest of the message afterwards. A longer first frame would not fit.
+ * Maximum payload of the first frame of a write. The receiver in Go reads each frame by a single read: first into a buffer of this size,
+ * then into one for the rest of the message. A longer first frame would not fit.
  */
 const FIRST_PAYLOAD_BYTES = 4096;
 
 /**
- * Several connections over one stream, as NRI uses them: each frame names its connection. Both sides open the same connections; data for
- * others is ignored. The end of the stream ends all of them.
+ * Several connections over one stream, as in NRI: the header of each frame has the ID of its connection. Both sides open connections with
+ * the same IDs; frames with other IDs are ignored. The end of the stream ends all connections.
  */
 export class Multiplexer {
   readonly #trunk: Duplex;
@@ -110,7 +110,7 @@ type Trunk = {
   close(): void;
 };
 
-/** One connection of a multiplexer. Destroying it closes the multiplexer: NRI's two connections live and end together. */
+/** One connection of a multiplexer. Destroying it closes the multiplexer: NRI's two connections end together. */
 class MultiplexedConnection extends Duplex {
   readonly #owner: Trunk;
 

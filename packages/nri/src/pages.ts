@@ -1,4 +1,4 @@
-/** Divides items into pages of at most `maxBytes` in total each, in order. An item that exceeds this has a page of its own. At least one page. */
+/** Divides items, in order, into pages of at most `maxBytes`. A larger item gets its own page. Returns at least one page. */
 export function pages<T extends { bytes: number }>(items: readonly T[], maxBytes: number): T[][] {
   const all: T[][] = [[]];
   let size = 0;

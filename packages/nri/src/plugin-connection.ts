@@ -38,7 +38,7 @@ const STATE_CHANGES: ReadonlySet<EventName> = new Set([
   'postUpdatePodSandbox',
 ]);
 
-/** Events that a plugin may not know although it has subscribed to all. */
+/** Newer events, which a plugin may lack although it has subscribed to all events. */
 const OPTIONAL: ReadonlySet<EventName> = new Set(['updatePodSandbox', 'postUpdatePodSandbox']);
 
 export type PluginTimeouts = { registrationTimeoutMs: number; requestTimeoutMs: number };
@@ -63,7 +63,7 @@ export class PluginConnection {
   readonly #connection: TtrpcConnection;
   readonly #plugin: TtrpcClient<typeof Plugin>;
   readonly #registered = Promise.withResolvers<PluginName>();
-  /** Events that the plugin receives by StateChange, as it has no RPC for them. */
+  /** Events for which the plugin has no RPC: it receives them by StateChange, or not at all. */
   readonly #without = new Set<EventName>();
   #name: PluginName;
   #events: ReadonlySet<EventName> = new Set();
@@ -115,7 +115,7 @@ export class PluginConnection {
     try {
       using bound = withTimeout(undefined, registrationTimeoutMs, 'register a plugin');
       const lost = this.closed.then(() => {
-        throw new PodwrightError('unavailable', 'register a plugin: it has disconnected');
+        throw new PodwrightError('unavailable', 'register a plugin: the plugin has disconnected');
       });
       await raceAbort(Promise.race([this.#registered.promise, lost]), bound);
       const { events } = await this.#plugin.configure(
@@ -157,7 +157,7 @@ export class PluginConnection {
         const response = await this.#plugin.synchronize(request, { signal: bound, timeoutMs: 0 });
         if (!more) return response.update;
         if (!response.more || response.update.length > 0)
-          throw new PodwrightError('unimplemented', `synchronize plugin ${this.name}: it takes only one message`);
+          throw new PodwrightError('unimplemented', `synchronize plugin ${this.name}: the plugin accepts only one message`);
       }
       return [];
     } catch (error) {
@@ -167,8 +167,8 @@ export class PluginConnection {
   }
 
   /**
-   * Sends an event. Returns `undefined` if the plugin has not subscribed to it, or if the connection was lost or the plugin did not respond
-   * in time; in these two cases it is closed. Throws the plugin's error.
+   * Sends an event. Returns `undefined` if the plugin has not subscribed to it. If the connection is lost or the plugin does not respond in
+   * time, closes the connection and returns `undefined`. Throws the plugin's error.
    */
   async call<E extends EventName>(event: E, request: EventRequest<E>): Promise<EventResponse<E> | undefined> {
     if (!this.subscribes(event) || !this.isOpen) return undefined;
@@ -185,7 +185,7 @@ export class PluginConnection {
     }
   }
 
-  /** Reports that the runtime stops, then closes the connection. */
+  /** Notifies the plugin that the runtime stops, then closes the connection. */
   async shutDown(): Promise<void> {
     const { requestTimeoutMs } = this.#options.timeouts;
     try {

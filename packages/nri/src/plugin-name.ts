@@ -1,9 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Two digits, by which plugins are ordered, and a name. */
+/** `index` is two digits: plugins receive events in its ascending order. `base` is the rest of the full name. */
 export type PluginName = { index: string; base: string };
 
-/** The full name of a plugin, under which it owns fields: `10-balloons`. */
+/** Returns the full name of a plugin, such as `10-balloons`. It also names the owner of fields. */
 export const fullName = ({ index, base }: PluginName): string => `${index}-${base}`;
 
 /** Throws `invalid_argument` if the name or the index is malformed. */

@@ -16,7 +16,7 @@ export type InstalledPlugin = { name: PluginName; program: string; config: strin
 
 /**
  * Returns the installed plugins in the order of their names. Files that are not executable are ignored; executable ones with a malformed
- * name are logged. The configuration is that in `NN-NAME.conf` or else `NAME.conf`.
+ * name are logged. The configuration of a plugin is the content of `NN-NAME.conf` or, if it does not exist, of `NAME.conf`.
  */
 export async function findInstalledPlugins(
   { pluginPath, configPath }: PluginDirectories,

@@ -1,4 +1,4 @@
-/** A key with this prefix removes the entry with the rest of the key. */
+/** NRI's removal marker: a key with this prefix removes the entry that has the rest of the key. */
 const MARKER = '-';
 
 /** Returns the key that removes the entry `key`. */

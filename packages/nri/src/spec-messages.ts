@@ -13,7 +13,7 @@ import {
 } from './gen/nri/v1alpha1/container_pb.js';
 import { HOOK_STAGES, type NriScheduler, type NriSeccomp, type NriSpec, type NriSpecResources } from './oci-spec.ts';
 
-/** Returns what plugins see of a container's OCI specification. */
+/** Converts a container's OCI specification to the message that plugins receive. */
 export function containerOfSpec(spec: NriSpec): Container {
   const { process } = spec;
   return create(ContainerSchema, {
@@ -142,7 +142,7 @@ const int = (value: number | undefined): { value: bigint } | undefined =>
   value === undefined ? undefined : { value: BigInt(Math.trunc(value)) };
 const optional = <T>(value: T | undefined): { value: T } | undefined => (value === undefined ? undefined : { value });
 
-/** Returns the number of an enum's name; 0 if there is none. */
+/** Returns the number of a name in an enum; 0 if the enum does not have the name. */
 function named<E extends Record<string, string | number>>(names: E, name: string): E[keyof E] & number {
   const number = names[name];
   return (typeof number === 'number' ? number : 0) as E[keyof E] & number;

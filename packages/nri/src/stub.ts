@@ -34,14 +34,14 @@ export type RuntimeFacts = {
 
 /** Handlers of a plugin. It subscribes to the events that it has handlers for. An error of a handler fails the runtime's request. */
 export type PluginHandlers = { [E in EventName]?: EventHandler<E> } & {
-  /** Called first. An error ends the plugin's registration. */
+  /** Called before all other handlers. After an error, the runtime closes the connection. */
   configure?: (facts: RuntimeFacts) => Promise<void> | void;
   /** Called with all existing pods and containers, after `configure`. Returns updates of containers. */
   synchronize?: (
     pods: PodSandbox[],
     containers: Container[],
   ) => Promise<Response<'synchronize'>['update']> | Response<'synchronize'>['update'];
-  /** The container runtime stops. */
+  /** Called when the container runtime stops. */
   shutdown?: () => Promise<void> | void;
 };
 
@@ -68,8 +68,8 @@ export type RunningPlugin = {
 };
 
 /**
- * Connects a plugin to a container runtime and registers it. Resolves when the runtime has accepted its name; the handlers are called from
- * then on. Throws `unavailable` if no runtime listens, and `invalid_argument` for a malformed name.
+ * Connects a plugin to a container runtime and registers it. Resolves when the runtime has accepted its name; from then on, the handlers
+ * may be called. Throws `unavailable` if no runtime listens, and `invalid_argument` for a malformed name.
  */
 export async function runPlugin(options: PluginOptions): Promise<RunningPlugin> {
   const { handlers, logger = silentLogger } = options;
@@ -98,7 +98,7 @@ export async function runPlugin(options: PluginOptions): Promise<RunningPlugin> 
   };
 }
 
-/** Opens the connection that the runtime has passed on, or connects to the socket. */
+/** Opens the connection that the runtime has passed as a file descriptor, or connects to the socket. */
 async function openConnection(path: string | undefined, signal: AbortSignal): Promise<Duplex> {
   const passed = process.env.NRI_PLUGIN_SOCKET;
   if (path === undefined && passed !== undefined) return new Socket({ fd: Number(passed) });
@@ -130,7 +130,7 @@ function serviceOf(handlers: PluginHandlers): TtrpcHandlers<typeof Plugin> {
     async configure({ config, runtimeName, runtimeVersion, nriVersion, requestTimeout }) {
       const facts = { config, runtimeName, runtimeVersion, nriVersion, requestTimeoutMs: Number(requestTimeout) };
       await handlers.configure?.(facts);
-      // 0 would subscribe to all events
+      // an empty mask would subscribe to all events
       if (handled.length === 0) throw new PodwrightError('failed_precondition', 'the plugin handles no event');
       return { events: eventMask(handled) };
     },

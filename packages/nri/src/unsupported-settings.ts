@@ -1,6 +1,6 @@
 import type { ContainerAdjustment } from './gen/nri/v1alpha1/adjustment_pb.js';
 
-/** What the host can do. */
+/** The abilities of the host and of its OCI runtime that adjustments may need. */
 export type AdjustableHost = {
   /** The latest version of the runtime specification that the OCI runtime implements, such as `1.1.0`. */
   ociVersion: string;
@@ -10,8 +10,8 @@ export type AdjustableHost = {
 };
 
 /**
- * Returns the adjusted settings that the host or its OCI runtime does not support, by name. An OCI runtime would ignore a setting that it
- * does not know. No block I/O classes are defined.
+ * Returns the names of the adjusted settings that the host or its OCI runtime does not support. They must be rejected, because an OCI
+ * runtime ignores settings that it does not know. Block I/O classes are never supported: this runtime has no configuration of them.
  */
 export function unsupportedSettings({ linux }: ContainerAdjustment, host: AdjustableHost): string[] {
   const [major = 1, minor = 0] = host.ociVersion.split('.').map(Number);

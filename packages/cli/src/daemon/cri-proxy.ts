@@ -33,7 +33,10 @@ async function readReplay(file: string): Promise<Recording> {
   return recording;
 }
 
-/** `podwright cri-proxy`: passes calls to a runtime, or answers them from a recording, until a signal stops it. Exit code: 1 if the recording is not whole. */
+/**
+ * `podwright cri-proxy`: forwards calls to a runtime, or answers them from a recording, until a signal stops it. Returns the exit code: 1
+ * if calls are missing in the recording that `--record` writes.
+ */
 export async function runCriProxy(flags: CriProxyFlags): Promise<number> {
   if ((flags.to === undefined) === (flags.replay === undefined))
     throw new PodwrightError('invalid_argument', 'cri-proxy: either --to or --replay is needed');

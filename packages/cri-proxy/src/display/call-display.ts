@@ -13,9 +13,9 @@ import { durationText, plainLine } from './shown-text.ts';
 
 export type DisplayOptions = {
   format: 'table' | 'json';
-  /** With `json`: also requests and answers, without secrets. */
+  /** Whether JSON lines also have the requests and answers. Secrets are redacted. */
   bodies: boolean;
-  /** Patterns of method names and of pods; a call is shown if it matches one of each. Empty: all calls. */
+  /** Patterns of methods and of pods. A call is shown if it matches one pattern of each list; an empty list matches all. */
   methods: string[];
   pods: string[];
 };
@@ -35,7 +35,7 @@ export class CallDisplay implements CallObserver {
   readonly #facts: CallFacts;
   readonly #options: DisplayOptions;
   readonly #write: (line: string) => void;
-  /** The only answer of each unary call. */
+  /** The answers of unary calls, for `bodies`. */
   readonly #answers = new WeakMap<SeenCall, Buffer>();
 
   constructor(facts: CallFacts, options: DisplayOptions, write: (line: string) => void) {

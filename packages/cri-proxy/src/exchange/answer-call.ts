@@ -4,9 +4,9 @@ import type { Backend, ProxyAnswer, ProxyRequest } from './backend.ts';
 
 export type AnswerOptions = {
   backend: Backend;
-  /** Whether a method has one request and one answer; `undefined` if it is not known. */
+  /** Returns whether the answer of a method is one message or a stream; `undefined` if the method is not known. */
   kindOf(path: string): 'unary' | 'server_streaming' | undefined;
-  /** Bounds the memory of all answers that clients have not read. */
+  /** Bounds the bytes of all answers that clients have not read yet. */
   answers: ByteBudget;
   cutConnection(): void;
 };
@@ -44,7 +44,7 @@ async function onlyMessage(call: RawCall): Promise<Buffer> {
   return only;
 }
 
-/** Sends an answer that usually is one message: at once if it is. */
+/** Sends an answer. If it is one message, as usual, sends headers, message and trailers together. */
 async function reply(call: RawCall, answer: ProxyAnswer, answers: ByteBudget): Promise<void> {
   const messages = answer.messages[Symbol.asyncIterator]();
   const first = await messages.next();
@@ -68,7 +68,7 @@ async function sendAll(call: RawCall, answer: ProxyAnswer, answers: ByteBudget):
   for await (const message of answer.messages) {
     using share = answers.open();
     if (!share.reserve(message.length))
-      throw new PodwrightError('resource_exhausted', 'too many bytes of answers wait for their readers');
+      throw new PodwrightError('resource_exhausted', 'too many bytes of answers have not been read by clients');
     await call.send(message);
   }
   finish(call, await answer.end());

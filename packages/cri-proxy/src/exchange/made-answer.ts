@@ -6,7 +6,7 @@ const HEADERS: readonly HeaderField[] = [
   ['content-type', 'application/grpc'],
 ];
 
-/** An answer of these encoded messages, which the proxy itself makes. An error that they throw ends the call. */
+/** Returns an answer that the proxy itself makes from encoded messages. An error of the iterable ends the call. */
 export function answerOf(encoded: AsyncIterable<Uint8Array>): ProxyAnswer {
   let trailers: readonly HeaderField[] = [['grpc-status', '0']];
   async function* messages(): AsyncGenerator<Buffer> {
@@ -19,13 +19,13 @@ export function answerOf(encoded: AsyncIterable<Uint8Array>): ProxyAnswer {
   return { headers: HEADERS, messages: messages(), end: async () => ({ kind: 'trailers', fields: trailers }) };
 }
 
-/** The answer of a failed call. */
+/** Returns the answer that reports an error. `details` are further trailers. */
 export function failedAnswer(error: unknown, details: readonly HeaderField[] = []): ProxyAnswer {
   const fields = [...HEADERS, ...errorStatus(error), ...details];
   return { headers: undefined, messages: noMessages(), end: async () => ({ kind: 'trailers', fields }) };
 }
 
-/** The end of a call that fails after its headers. */
+/** Returns the end of a call that fails after its headers were sent. */
 export function failedEnd(error: unknown): RawEnd {
   return { kind: 'trailers', fields: errorStatus(error) };
 }

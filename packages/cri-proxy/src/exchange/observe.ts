@@ -3,7 +3,7 @@ import type { Backend, ProxyAnswer, ProxyRequest } from './backend.ts';
 
 /** A call that the proxy has received. */
 export type SeenCall = {
-  /** Number of the call, from 1 on. */
+  /** Number of the call. The first one has 1. */
   readonly number: number;
   readonly path: string;
   readonly fields: readonly HeaderField[];
@@ -15,7 +15,7 @@ export type SeenCall = {
   readonly faults: string[];
 };
 
-/** The end of a call. `error` is set if the call could not be made. */
+/** The end of a call. `kind` is `error` if the backend could not make the call. `messages` and `bytes` count those of the answer. */
 export type SeenEnd = {
   atMs: number;
   tookMs: number;
@@ -24,14 +24,14 @@ export type SeenEnd = {
   bytes: number;
 };
 
-/** Is informed of calls, after their clients have been served. Must not throw. */
+/** Receives the start, the answers and the end of each call, after the client has received them. Must not throw. */
 export type CallObserver = {
   onStart(call: SeenCall): void;
   onMessage(call: SeenCall, message: Buffer, atMs: number): void;
   onEnd(call: SeenCall, end: SeenEnd): void;
 };
 
-/** Informs observers of the calls of a backend, in order, once the event loop has nothing else to do. */
+/** Reports the calls of a backend to observers, in order. It waits until the event loop is idle, so that calls are not delayed. */
 export class CallWatch {
   readonly #observers: readonly CallObserver[];
   readonly #waiting: (() => void)[] = [];
@@ -42,11 +42,12 @@ export class CallWatch {
     this.#observers = observers;
   }
 
-  /** Records that a script changed a call. */
+  /** Records how a script changed a call. */
   addFault(request: ProxyRequest, fault: string): void {
     this.#calls.get(request)?.faults.push(fault);
   }
 
+  /** Returns a backend that forwards calls to another one and reports them to the observers. */
   watched(backend: Backend): Backend {
     return async (request) => {
       const { path, fields, message, receivedAtMs } = request;
@@ -74,7 +75,7 @@ export class CallWatch {
     };
   }
 
-  /** Informs the observers of all calls so far. */
+  /** Reports all calls so far to the observers at once. */
   flush(): void {
     for (const inform of this.#waiting.splice(0)) inform();
   }

@@ -25,7 +25,7 @@ async function pump(request: ProxyRequest, stream: RawStream): Promise<void> {
   }
 }
 
-/** The header fields of a request with the rest of its time, if the proxy has held it for a while. */
+/** Returns the header fields of a request. Its `grpc-timeout` is reduced by the time that the proxy has held the request. */
 function withRemainingTime({ fields, receivedAtMs }: ProxyRequest): readonly HeaderField[] {
   const passedMs = Math.floor(performance.now() - receivedAtMs);
   if (passedMs < 1) return fields;

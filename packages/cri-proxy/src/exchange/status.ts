@@ -2,7 +2,7 @@ import { errorCode, errorMessage, statusNumber } from '@podwright/base';
 import type { HeaderField, RawEnd } from '@podwright/grpc';
 import type { SeenEnd } from './observe.ts';
 
-/** The gRPC status with which a call has ended. */
+/** Returns the gRPC status with which a call has ended. */
 export function statusOfEnd({ end }: SeenEnd): { code: number; message: string } {
   if (end.kind !== 'error') return statusOf(end);
   return { code: statusNumber(errorCode(end.error)), message: errorMessage(end.error) };

@@ -5,10 +5,10 @@ import { decodeMessage } from './decode.ts';
 import { KnownPods } from './known-pods.ts';
 import type { Subject } from './subject.ts';
 
-/** What is known about a call. `method` is absent for methods that this version does not know. */
+/** The method of a call and the pod or container that it is about. `method` is absent for methods that this version does not know. */
 export type Facts = { method?: CriMethod; subject?: Subject };
 
-/** Knows the methods, pods and containers of calls. As an observer it must be the first, because it learns the names of ids. */
+/** Finds the methods, pods and containers of calls. It must be the first observer: the others use the IDs that it reads from answers. */
 export class CallFacts implements CallObserver {
   readonly methods: ReadonlyMap<string, CriMethod>;
   readonly #pods = new KnownPods();
@@ -26,7 +26,7 @@ export class CallFacts implements CallObserver {
     return facts;
   }
 
-  /** The facts of a request, which is absent or as on the wire. */
+  /** Returns the facts of a request. `request` is its message as on the wire. */
   ofRequest(path: string, request: Buffer | undefined): Facts {
     const method = this.methods.get(path);
     if (method === undefined || request === undefined) return { method };

@@ -6,7 +6,7 @@ export type CriMethod = {
   /** Such as `RunPodSandbox`. */
   name: string;
   path: string;
-  /** Package of its service: `runtime.v1`, `runtime.v1alpha2`, or Podwright's own. */
+  /** The protobuf package of its service: `runtime.v1`, `runtime.v1alpha2`, or that of a Podwright service. */
   packageName: string;
   kind: 'unary' | 'server_streaming';
   input: DescMessage;
@@ -15,7 +15,7 @@ export type CriMethod = {
 
 const PACKAGES: Record<string, string[]> = { 'runtime.v1': ['runtime.v1', 'runtime.v1alpha2'] };
 
-/** The methods of both versions of the CRI, whose messages are the same, and of Podwright's own services, by path. */
+/** Returns the methods of Podwright's services and of both versions of the CRI, which have the same messages, by path. */
 export function criMethods(): ReadonlyMap<string, CriMethod> {
   const services: DescService[] = [RuntimeService, ImageService, ImageTransfers, Traces];
   const all = services.flatMap((service) => {
@@ -35,7 +35,7 @@ export function nameOfPath(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** The names of all methods that rules of scripts may be for. */
+/** Returns the names of all methods that rules of scripts may name. */
 export function criMethodNames(): string[] {
   return [...new Set([...criMethods().values()].map(({ name }) => name))];
 }

@@ -18,10 +18,10 @@ import type {
 } from '@podwright/cri';
 import type { Subject } from './subject.ts';
 
-/** Number of sandboxes and containers whose names are kept. */
+/** Maximum number of sandboxes and containers whose names are kept. The least recently used are dropped. */
 const MAX_KNOWN = 20_000;
 
-/** Fields by which requests name their subject. */
+/** The fields of requests from which the pod or container can be found. */
 type Identified = {
   podSandboxId?: string;
   containerId?: string;
@@ -29,13 +29,14 @@ type Identified = {
   sandboxConfig?: { metadata?: PodSandboxMetadata };
 };
 
-/** Lists need to be decoded only until the ids that calls use are known. */
+/** Methods whose answers list many objects. They are decoded only while a call has used an unknown ID. */
 const LISTS: ReadonlySet<string> = new Set([
   'ListPodSandbox',
   'StreamPodSandboxes',
   'ListContainers',
   'StreamContainers',
 ]);
+/** Methods whose answers are always decoded, because they have the IDs of one pod or container. */
 const TEACHING: ReadonlySet<string> = new Set([
   'RunPodSandbox',
   'CreateContainer',
@@ -44,17 +45,17 @@ const TEACHING: ReadonlySet<string> = new Set([
   'GetContainerEvents',
 ]);
 
-/** The pods and containers that the ids of a runtime stand for, learnt from the calls. */
+/** Maps the IDs of a runtime to the names of pods and containers, which it reads from requests and answers. */
 export class KnownPods {
   readonly #subjects = new RecentlyUsed<Subject>(MAX_KNOWN);
   #lacksIds = true;
 
-  /** Whether answers of a method are worth decoding for `learn`. */
+  /** Whether answers of a method may have IDs that are not known yet, and should be passed to `learn`. */
   learnsFrom(method: string): boolean {
     return TEACHING.has(method) || (this.#lacksIds && LISTS.has(method));
   }
 
-  /** Returns the subject of a request. */
+  /** Returns the pod or container that a request is about; `undefined` if it has none or its ID is not known. */
   subjectOf(method: string, request: Message | undefined): Subject | undefined {
     if (request === undefined) return undefined;
     if (method === 'RunPodSandbox') return subject((request as RunPodSandboxRequest).config?.metadata);
@@ -72,7 +73,7 @@ export class KnownPods {
     return known;
   }
 
-  /** Learns ids from an answer; `about` is the subject of its request. */
+  /** Adds the IDs in an answer. `about` is the subject of its request. */
   learn(method: string, about: Subject | undefined, answer: Message): void {
     switch (method) {
       case 'RunPodSandbox':
@@ -119,7 +120,7 @@ export class KnownPods {
       if (about !== undefined) this.#add(container.id, { ...about, container: container.metadata?.name });
   }
 
-  /** A container's pod is known by its sandbox, or by the labels that every kubelet sets. */
+  /** Adds a container. Its pod is found by its sandbox ID or, if that is not known, by the labels that every kubelet sets. */
   #addContainer(container: Container | ContainerStatus | undefined): void {
     if (container === undefined) return;
     const inSandbox = 'podSandboxId' in container ? this.#subjects.get(container.podSandboxId) : undefined;

@@ -1,6 +1,6 @@
 import type { Subject } from './subject.ts';
 
-/** Whether a text matches a pattern, in which `*` stands for any characters. */
+/** Whether a text matches a pattern, in which `*` matches any number of characters. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const parts = pattern.split(/\*+/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 's').test(text);

@@ -1,6 +1,6 @@
 import { isRecord } from '@podwright/base';
 
-/** What replaces secrets. */
+/** The text that replaces secrets. */
 export const REDACTED = '(redacted)';
 /** Maximum nesting of JSON that is searched; deeper values are removed. */
 const MAX_DEPTH = 64;
@@ -34,7 +34,10 @@ function redactValue(value: unknown, depth: number): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Keeps the names of variables: `[{name, value}]` of Kubernetes, `[{key, value}]` of the CRI, `["NAME=value"]` of OCI, `{NAME: value}`. */
+/**
+ * Replaces the values of environment variables but keeps their names: `[{name, value}]` of Kubernetes, `[{key, value}]` of the CRI,
+ * `["NAME=value"]` of OCI, `{NAME: value}`.
+ */
 function redactEnvironment(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactVariable);
   if (isRecord(value)) return Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED]));

@@ -34,7 +34,7 @@ function hide(message: ReflectMessage, field: DescField): void {
   else message.set(field, isBytes ? Buffer.from(REDACTED) : REDACTED);
 }
 
-/** Redacts JSON in the values of a map of texts. */
+/** Redacts the values of a map of strings that are JSON. */
 function redactTexts(message: ReflectMessage, field: DescField & { fieldKind: 'map' }): void {
   const map = message.get(field);
   for (const [key, value] of [...map.entries()]) {

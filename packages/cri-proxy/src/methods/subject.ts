@@ -1,4 +1,4 @@
-/** What a call is about. */
+/** The pod or container that a call is about. */
 export type Subject = {
   namespace: string;
   pod: string;
@@ -6,7 +6,7 @@ export type Subject = {
   container?: string;
 };
 
-/** Formats a pod's name with its namespace; `-` for calls about no pod, or about one that is not known. */
+/** Formats a pod as `NAMESPACE/NAME`; `-` if the call is about no pod or its pod is not known. */
 export function podText(subject: Subject | undefined): string {
   return subject === undefined ? '-' : `${subject.namespace}/${subject.pod}`;
 }

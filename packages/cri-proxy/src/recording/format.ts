@@ -13,7 +13,7 @@ export type RecordingHeader = {
   startedAt: string;
 };
 
-/** A message as protobuf's JSON. `requestBytes` and the like are the whole message in base64, if it has fields that this version lacks. */
+/** Messages as protobuf's JSON. If a message has unknown fields, `requestBytes` or `responseBytes` is the whole message in base64. */
 type Bodies = {
   request?: JsonValue;
   requestBytes?: string;
@@ -21,7 +21,7 @@ type Bodies = {
   responseBytes?: string;
 };
 
-/** How a call ended; absent if it succeeded. `trailers` are other than status and message. */
+/** How a failed call ended; both fields are absent if it succeeded. `trailers` excludes those for the code and the message. */
 type Ending = { status?: { code: number; message: string }; trailers?: HeaderField[] };
 
 /** A call with one answer, written when it has ended. */

@@ -6,7 +6,7 @@ import type { HeaderField } from '@podwright/grpc';
 import type { CriMethod } from '../methods/cri-methods.ts';
 import { RECORDING_FORMAT, RECORDING_VERSION } from './format.ts';
 
-/** Maximum size of a recording that is read, because it is kept in memory. */
+/** Maximum size of a recording to replay, which is kept in memory. */
 const MAX_BYTES = 1 << 30;
 
 /** A recorded call of a known method. Times are in ms since 1970. */
@@ -17,7 +17,7 @@ export type RecordedCall = {
   endMs: number;
   request: Message;
   answers: { atMs: number; message: Message }[];
-  /** Set if the call failed; `trailers` are its details. */
+  /** Set if the call failed; `trailers` are then the further trailers, such as error details. */
   status?: { code: number; message: string };
   trailers?: HeaderField[];
 };
@@ -25,7 +25,7 @@ export type RecordedCall = {
 export type Recording = {
   startedAtMs: number;
   calls: RecordedCall[];
-  /** What was left out, for people. */
+  /** Messages for the user about parts of the file that were left out. */
   warnings: string[];
 };
 
@@ -60,7 +60,7 @@ class RecordingReader {
   readonly #unknown = new Map<string, number>();
   #startedAtMs: number | undefined;
   #line = 0;
-  /** A line that could not be read, if it is the last one so far. */
+  /** The error of the last line so far. It is thrown only if another line follows. */
   #broken: RecordingProblem | undefined;
 
   constructor(file: string, methods: ReadonlyMap<string, CriMethod>) {
@@ -80,7 +80,7 @@ class RecordingReader {
       this.#broken = this.#problem(errorMessage(error));
       return;
     }
-    if (!isRecord(line)) throw this.#problem('this line is no JSON object');
+    if (!isRecord(line)) throw this.#problem('the line is not a JSON object');
     if (this.#startedAtMs === undefined) this.#readHeader(line);
     else this.#readLine(line);
   }
@@ -90,7 +90,7 @@ class RecordingReader {
     const warnings = [...this.#unknown].map(
       ([path, count]) => `${count} calls of the unknown method ${path} are left out`,
     );
-    if (this.#broken !== undefined) warnings.push(`the recording is cut: line ${this.#line} is not whole`);
+    if (this.#broken !== undefined) warnings.push(`the recording is truncated: line ${this.#line} is incomplete`);
     return { startedAtMs: this.#startedAtMs, calls: this.#calls.sort((a, b) => a.atMs - b.atMs), warnings };
   }
 
@@ -105,7 +105,7 @@ class RecordingReader {
     const atMs = this.#time(line, 'at');
     const stream = this.#streams.get(line.call);
     if (typeof line.method === 'string') return this.#readCall(line, atMs);
-    if (stream === undefined) return; // of an unknown method
+    if (stream === undefined) return; // the method of the stream is unknown
     if (line.stream === 'end') {
       Object.assign(stream, { endMs: atMs, ...this.#ending(line) });
       this.#streams.delete(line.call);
@@ -119,7 +119,7 @@ class RecordingReader {
       return;
     }
     const request = this.#message(line, 'request', method.input);
-    if (request === undefined) return; // its client ended before its request
+    if (request === undefined) return; // the client ended the call before it sent the request
     const call: RecordedCall = { method, atMs, endMs: Number.POSITIVE_INFINITY, request, answers: [] };
     this.#calls.push(call);
     if (line.stream === 'open') return void this.#streams.set(line.call, call);

@@ -18,12 +18,12 @@ import {
   type UnaryLine,
 } from './format.ts';
 
-/** Trailers that lines of a recording express otherwise. */
+/** Trailers that a line of a recording leaves out, because `status` has their values or every call has them. */
 const USUAL_TRAILERS: ReadonlySet<string> = new Set([':status', 'content-type', 'grpc-status', 'grpc-message']);
 
 /**
  * Writes calls to a recording, without secrets. Bodies of methods that this version does not know are left out, because their secrets are
- * not known either. If the file cannot be written, the recording ends there; calls go on.
+ * not known either. If the file cannot be written, the recording ends, but calls still pass.
  */
 export class Recorder implements CallObserver {
   readonly #facts: CallFacts;
@@ -91,7 +91,7 @@ export class RecordingFile {
   readonly #logger: Logger;
   #descriptor: number | undefined;
 
-  /** Throws if the file exists, because a recording is never overwritten, or cannot be written. */
+  /** Throws if the file exists, because recordings are never overwritten, or if it cannot be created. */
   constructor(path: string, logger: Logger) {
     this.#path = path;
     this.#logger = logger;
@@ -108,7 +108,7 @@ export class RecordingFile {
     this.write(header);
   }
 
-  /** Whether everything was written. */
+  /** Whether all calls were written. */
   get isWhole(): boolean {
     return this.#descriptor !== undefined;
   }
@@ -119,7 +119,7 @@ export class RecordingFile {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
     } catch (error) {
-      this.#logger.error({ file: this.#path, error: errorMessage(error) }, 'the recording ends here');
+      this.#logger.error({ file: this.#path, error: errorMessage(error) }, 'cannot write the recording; later calls are not recorded');
       this.close();
     }
   }

@@ -21,18 +21,18 @@ import { KnownPods } from '../methods/known-pods.ts';
 import { podText, type Subject } from '../methods/subject.ts';
 import type { RecordedCall, Recording } from '../recording/read-recording.ts';
 
-/** What the recording shows of an object at a time. */
+/** A recorded value of an object, and when it was recorded, in milliseconds since 1970. */
 type Seen<T> = { atMs: number; value: T };
 
 /** A sandbox or a container of the recording. */
 export type RecordedObject<Status, State, Config> = {
   id: string;
   pod: string;
-  /** The call that made it; absent if it existed before the recording. */
+  /** The recorded call that created it; `undefined` if it existed before the recording. */
   madeBy: RecordedCall | undefined;
   states: Seen<State>[];
   statuses: Seen<Status>[];
-  /** From the client's request in the replay; before that, from the recording. */
+  /** The recorded configuration, which that of the client's request replaces during the replay. */
   config: Config | undefined;
 };
 export type RecordedSandbox = RecordedObject<PodSandboxStatus, PodSandboxState, PodSandboxConfig> & {
@@ -40,11 +40,11 @@ export type RecordedSandbox = RecordedObject<PodSandboxStatus, PodSandboxState, 
 };
 export type RecordedContainer = RecordedObject<ContainerStatus, ContainerState, ContainerConfig> & {
   sandboxId: string;
-  /** The entries in lists, which have more about the image than a status. */
+  /** The entries of the container in recorded lists. They have image fields that statuses may lack. */
   entries: Seen<Container>[];
 };
 
-/** All that a recording knows of pods. */
+/** The sandboxes, containers and events of a recording. */
 export class RecordedObjects {
   readonly sandboxes = new Map<string, RecordedSandbox>();
   readonly containers = new Map<string, RecordedContainer>();
@@ -166,7 +166,7 @@ export class RecordedObjects {
   }
 }
 
-/** States after changes. */
+/** The states of objects after successful calls. */
 const DONE = {
   StopPodSandbox: PodSandboxState.SANDBOX_NOTREADY,
   StartContainer: ContainerState.CONTAINER_RUNNING,

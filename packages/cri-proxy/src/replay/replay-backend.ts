@@ -23,10 +23,10 @@ import type { RecordedCall, Recording } from '../recording/read-recording.ts';
 import { matchesContainer, matchesSandbox } from './filters.ts';
 import { type Change, ReplayRuntime } from './replay-runtime.ts';
 
-/** How often events are looked for. */
+/** How often a stream of events checks for events that are due. */
 const EVENT_INTERVAL_MS = 50;
 
-/** A call in a replay. */
+/** A call of the client during a replay. */
 type Asked = { method: CriMethod; message: Message; request: ProxyRequest };
 type Handler = (asked: Asked) => Promise<ProxyAnswer>;
 type Ids = { podSandboxId?: string; containerId?: string };
@@ -106,7 +106,7 @@ export class ReplayBackend {
     );
   }
 
-  /** Stops and removals also succeed if they were not recorded; the object is stopped or removed then. */
+  /** Answers a change of an existing object. Stops and removals that were not recorded succeed too, and change the object. */
   async #changeObject(asked: Asked): Promise<ProxyAnswer> {
     const { podSandboxId = '', containerId = '' } = asked.message as Ids;
     const id = containerId || podSandboxId;
@@ -138,7 +138,7 @@ export class ReplayBackend {
     return await this.#perform(asked, { change, what: `image ${name}`, done: () => undefined });
   }
 
-  /** Takes as long as the recorded change, and answers as the runtime did. */
+  /** Waits as long as the recorded change took, then returns the recorded answer. */
   async #perform(
     { method, request }: Asked,
     { change: { recorded, timeline }, what, done }: { change: Change; what: string; done: () => void },
@@ -212,7 +212,7 @@ export class ReplayBackend {
     const read = new Set<object>();
     const runtime = this.#runtime;
     async function* events() {
-      runtime.events(read, Date.now()); // those before the subscription
+      runtime.events(read, Date.now()); // events before the subscription are not sent
       for (;;) {
         await sleep(EVENT_INTERVAL_MS, request.signal);
         for (const event of runtime.events(read, Date.now())) yield toBinary(method.output, event);
@@ -221,7 +221,7 @@ export class ReplayBackend {
     return answerOf(events());
   }
 
-  /** Answers calls about the node and statistics as the runtime did at this time. */
+  /** Answers other calls, such as those about the node and statistics, from the recorded call at this time. */
   async #recorded({ method, message }: Asked): Promise<ProxyAnswer> {
     const bytes = Buffer.from(toBinary(method.input, message));
     const isSame = (call: RecordedCall) => bytes.equals(toBinary(method.input, call.request));

@@ -18,10 +18,10 @@ const POD_CHANGES =
   /^(?:(?:Run|Stop|Remove)PodSandbox|(?:Create|Start|Stop|Remove|Checkpoint)Container|Update(?:Container|PodSandbox)Resources|ReopenContainerLog)$/;
 const IMAGE_CHANGES = /^(?:Pull|Remove)Image$/;
 
-/** A change that a client requests: what was recorded of it, if anything. */
+/** A change that a client requests. `recorded` is the recorded call for it, if there is one. */
 export type Change = { recorded: RecordedCall | undefined; timeline: Timeline };
 
-/** The state of a recorded runtime. It follows the changes that its client requests. */
+/** The state of the recorded runtime during a replay. The changes that the client requests advance it. */
 export class ReplayRuntime {
   readonly #objects: RecordedObjects;
   readonly #start: { recordedMs: number; realMs: number };
@@ -62,13 +62,13 @@ export class ReplayRuntime {
     return timeline;
   }
 
-  /** Begins a change of a pod. `pod` and `container` are the names that the client's request has or stands for. */
+  /** Begins a change of a pod: finds the next recorded call of the method that `matches`. `pod` is `NAMESPACE/NAME`. */
   changePod(method: string, { pod, matches }: { pod: string; matches: (change: RecordedCall) => boolean }): Change {
     const timeline = this.podTimeline(pod);
     return { timeline, recorded: timeline.take((change) => change.method.name === method && matches(change)) };
   }
 
-  /** Ends `RunPodSandbox` or `CreateContainer`: what was recorded appears, with the names of the request. */
+  /** Ends `RunPodSandbox` or `CreateContainer`: the recorded object becomes visible, with the configuration of the request. */
   made(change: Change, request: RunPodSandboxRequest | CreateContainerRequest): void {
     const objects = [...this.sandboxes.values(), ...this.containers.values()];
     const object = objects.find(({ recorded }) => recorded.madeBy === change.recorded);
@@ -87,7 +87,7 @@ export class ReplayRuntime {
     return { timeline, recorded: timeline.take((change) => change.method.name === method) };
   }
 
-  /** The recorded answer for an image at this time: also for the name that the kubelet gives an image once it is pulled. */
+  /** Returns the recorded status of the image that a request names: the last one up to this time or, if there is none, the first one. */
   imageStatus(request: ImageStatusRequest | PullImageRequest, nowMs: number): ImageStatusResponse | undefined {
     const image = imageOf({ request });
     const all = this.#calls.filter((call) => call.method.name === 'ImageStatus' && imageOf(call) === image);
@@ -96,7 +96,10 @@ export class ReplayRuntime {
     return call?.answers[0]?.message as ImageStatusResponse | undefined;
   }
 
-  /** The recorded call of a method that is next to this time; one with the same request, if there is one. */
+  /**
+   * Returns a recorded call of a method: the last one that had ended by this time or, if there is none, the first one. Calls with the same
+   * request have priority. With `pod`, only these are returned.
+   */
   recordedCall(
     method: string,
     { nowMs, isSame, pod }: { nowMs: number; isSame: (call: RecordedCall) => boolean; pod?: string },
@@ -109,7 +112,7 @@ export class ReplayRuntime {
     return calls.findLast(({ endMs }) => endMs <= recordedMs) ?? calls[0];
   }
 
-  /** Returns the events that the recording has by now, in the order of their times, from the `first` on that was not read yet. */
+  /** Returns the events that are due and not in `read`, oldest first, and adds them to `read`. */
   events(read: Set<object>, nowMs: number): ContainerEventResponse[] {
     const due = this.#objects.events.filter(
       (one) => !read.has(one) && one.atMs <= this.podTimeline(one.pod).at(nowMs) && this.#isOfMade(one.event),

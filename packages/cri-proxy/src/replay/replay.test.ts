@@ -150,7 +150,7 @@ test('a recording that is cut is read up to there; other broken files are refuse
   const lines = whole.trimEnd().split('\n');
   const { calls, warnings } = await read(whole.slice(0, whole.lastIndexOf('"method"')));
   assert.ok(calls.length > 5);
-  assert.deepEqual(warnings, [`the recording is cut: line ${lines.length} is not whole`]);
+  assert.deepEqual(warnings, [`the recording is truncated: line ${lines.length} is incomplete`]);
   const refuse = async (text: string, message: string | RegExp) =>
     await assert.rejects(read(text), { code: 'invalid_argument', message });
   await refuse('', `${file}:1: this is not a recording of the CRI`);
@@ -159,7 +159,7 @@ test('a recording that is cut is read up to there; other broken files are refuse
   const other = lines[0]!.replace('"version":1', '"version":2');
   await refuse(other, `${file}:1: the recording has version 2; this program reads version 1`);
   await refuse([lines[0], '{"call":', ...lines.slice(1)].join('\n'), new RegExp(`^${file}:2: `));
-  await refuse([lines[0], '[]'].join('\n'), `${file}:2: this line is no JSON object`);
+  await refuse([lines[0], '[]'].join('\n'), `${file}:2: the line is not a JSON object`);
   await refuse([lines[0], '{"at":"soon"}'].join('\n'), `${file}:2: "at" is not a time`);
   const call = { call: 1, at: '2026-11-30T00:00:00Z', method: '/runtime.v1.RuntimeService/Version', tookMs: 1 };
   await refuse([lines[0], JSON.stringify({ ...call, request: { versoin: 1 } })].join('\n'), /:2: "request": .*versoin/);

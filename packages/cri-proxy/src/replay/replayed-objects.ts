@@ -14,13 +14,13 @@ import {
 import type { RecordedContainer, RecordedObject, RecordedSandbox } from './recorded-objects.ts';
 import type { Timeline } from './timeline.ts';
 
-/** A sandbox or a container in a replay: what was recorded, with the names of the client's request and real times. */
+/** A sandbox or a container in a replay: the recorded object, but with the names of the client's request and present times. */
 abstract class ReplayedObject<Status extends { state: State }, State> {
   readonly recorded: RecordedObject<Status, State, { labels: Record<string, string> }>;
   readonly timeline: Timeline;
   isMade: boolean;
   isRemoved = false;
-  /** Set if the client stopped the object, which the recording does not show. */
+  /** When the client stopped the object, if the recording has no such stop. Milliseconds since 1970. */
   stoppedAtMs: number | undefined;
 
   constructor(recorded: RecordedObject<Status, State, { labels: Record<string, string> }>, timeline: Timeline) {
@@ -33,13 +33,13 @@ abstract class ReplayedObject<Status extends { state: State }, State> {
     return this.isMade && !this.isRemoved;
   }
 
-  /** The last recorded state, or the first one if none is older. */
+  /** Returns the last state that was recorded up to this time or, if there is none, the first one. */
   recordedState(recordedMs: number): State | undefined {
     const { states } = this.recorded;
     return (states.findLast(({ atMs }) => atMs <= recordedMs) ?? states[0])?.value;
   }
 
-  /** The recorded status of this state that is next to the time. */
+  /** Returns the last status with this state that was recorded up to this time or, if there is none, the first one. */
   recordedStatus(state: State | undefined, recordedMs: number): Status | undefined {
     const { statuses } = this.recorded;
     const ofState = statuses.filter(({ value }) => value.state === state);
@@ -76,7 +76,7 @@ export class ReplayedSandbox extends ReplayedObject<PodSandboxStatus, PodSandbox
 
 export class ReplayedContainer extends ReplayedObject<ContainerStatus, ContainerState> {
   declare readonly recorded: RecordedContainer;
-  /** Where the kubelet expects the log: it has the pod's UID. */
+  /** The path of the log in the client's request, which differs from the recorded path by the UID of the pod. */
   logPath: string | undefined;
 
   entry(recordedMs: number): Container {

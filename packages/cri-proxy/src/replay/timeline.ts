@@ -1,25 +1,25 @@
 import type { RecordedCall } from '../recording/read-recording.ts';
 
-/** Changes that a client may leave out: the clock does not wait for them. */
+/** Changes that a client need not request: the clock does not wait for them. */
 const OPTIONAL: ReadonlySet<string> = new Set([
   'UpdateContainerResources',
   'UpdatePodSandboxResources',
   'ReopenContainerLog',
   'CheckpointContainer',
 ]);
-/** Changes that a later one makes superfluous. */
+/** Changes that are skipped if the client requests a later one first. */
 const PASSABLE = /^(?:Stop|Remove|Update|Reopen|Checkpoint)/;
 
 /**
- * The recorded time of one pod or image during a replay. It passes as fast as real time, but waits at each recorded change until the client
- * requests it, and goes on from the end of the change.
+ * The clock of one pod or image during a replay, which shows times of the recording. It runs as fast as real time, but stops at each
+ * recorded change until the client requests that change, and continues from the end of the change.
  */
 export class Timeline {
   /** Recorded changes that have not been requested yet, in order. */
   #changes: RecordedCall[];
   #recordedMs: number;
   #realMs: number;
-  /** Real times in ns by recorded ones; a time must not move once a client knows it. */
+  /** The real time of each recorded time, in nanoseconds. They are kept because a timestamp that a client has received must not change. */
   readonly #times = new Map<bigint, bigint>();
 
   constructor(changes: RecordedCall[], { recordedMs, realMs }: { recordedMs: number; realMs: number }) {
@@ -28,14 +28,17 @@ export class Timeline {
     this.#realMs = realMs;
   }
 
-  /** The recorded time at the real time `nowMs`. */
+  /** Returns the recorded time at the real time `nowMs`, both in milliseconds since 1970. */
   at(nowMs: number): number {
     const next = this.#changes.find(({ method }) => !OPTIONAL.has(method.name));
     const passed = this.#recordedMs + Math.max(0, nowMs - this.#realMs);
     return next === undefined ? passed : Math.max(this.#recordedMs, Math.min(passed, next.atMs));
   }
 
-  /** Takes the first recorded change that has not been requested and that `matches`. `finish` must be called when it is done. */
+  /**
+   * Returns the first recorded change that `matches` and has not been requested yet. The caller must call `finish` at the end of the
+   * change.
+   */
   take(matches: (change: RecordedCall) => boolean): RecordedCall | undefined {
     const taken = this.#changes.find(matches);
     if (taken === undefined) return undefined;
@@ -51,7 +54,7 @@ export class Timeline {
     this.#realMs = nowMs;
   }
 
-  /** The real time of a recorded one, both in ns since 1970; 0 stays 0. */
+  /** Converts a recorded time to a real time, both in nanoseconds since 1970. 0 (unset) stays 0. */
   realNs(recordedNs: bigint): bigint {
     if (recordedNs === 0n) return 0n;
     const known = this.#times.get(recordedNs);

@@ -2,10 +2,10 @@ import { matchesPattern, matchesPod } from '../methods/pattern.ts';
 import type { Subject } from '../methods/subject.ts';
 import type { Rule, Script } from './script.ts';
 
-/** A call, as far as rules look at it. */
+/** The properties of a call that rules match. */
 export type RuledCall = { method: string; subject: Subject | undefined };
 
-/** Selects the rule for each call. The same seed and calls give the same rules. */
+/** Selects the rule for each call. With the same seed, the same calls get the same rules. */
 export class RuleChoice {
   readonly #states: { rule: Rule; seen: number; used: number }[];
   readonly #random: () => number;
@@ -15,7 +15,7 @@ export class RuleChoice {
     this.#random = random;
   }
 
-  /** Returns the first rule that matches the call and whose turn it is, and counts the call. */
+  /** Returns the first rule that matches the call and that `skip`, `count` and `probability` allow. Counts the call for its rules. */
   choose(call: RuledCall): Rule | undefined {
     for (const state of this.#states) {
       const { rule } = state;

@@ -1,5 +1,5 @@
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-/** The longest delay: a day. Timers of Node.js last at most 24 days. */
+/** The longest delay: a day. Timers of Node.js are limited to 24 days. */
 const MAX_MS = 24 * 3_600_000;
 
 /** Returns the milliseconds of a duration such as `500ms`, `3m` or `1h30m`, or of a number of seconds; `undefined` for other texts. */

@@ -9,10 +9,10 @@ import { decodeMessage } from '../methods/decode.ts';
 /** A unary call of a known method, decoded, with its secrets. */
 export type InterceptedCall = { method: CriMethod; request: Message };
 
-/** Answers a call; `forward` passes it on and rejects with a `PodwrightError` if it fails. For tests, which need more than a script. */
+/** Answers a call. `forward` sends it to the runtime and rejects with a `PodwrightError`. For tests that scripts cannot express. */
 export type Intercept = (call: InterceptedCall, forward: () => Promise<Message>) => Promise<Message>;
 
-/** Lets a function answer the unary calls of a backend. Other calls pass. */
+/** Returns a backend whose unary calls of known methods go to a function. Other calls go to the original backend. */
 export function interceptedBackend(
   backend: Backend,
   { intercept, methods }: { intercept: Intercept; methods: ReadonlyMap<string, CriMethod> },

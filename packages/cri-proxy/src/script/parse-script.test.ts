@@ -41,7 +41,7 @@ rules:
       ...{ ...always, line: 10, method: 'StopContainer' },
       effects: {
         ...nothing,
-        fail: { code: 'unavailable', message: 'the script of the CRI proxy says so', when: 'before' },
+        fail: { code: 'unavailable', message: 'injected by the script of the CRI proxy', when: 'before' },
         delayAnswerMs: 3_660_000,
       },
     },

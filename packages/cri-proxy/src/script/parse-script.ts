@@ -7,7 +7,7 @@ import { ScriptFields, ScriptText } from './script-fields.ts';
 /** Maximum length of a script in characters, and number of its rules. */
 const MAX_LENGTH = 1 << 20;
 const MAX_RULES = 1000;
-/** How long answers that are to be reordered wait for others. */
+/** Default of `within`, in milliseconds: how long answers to reorder wait for others. */
 const USUAL_WITHIN_MS = 1000;
 
 const RULE_FIELDS =
@@ -15,8 +15,8 @@ const RULE_FIELDS =
 const CODES: readonly ErrorCode[] = Array.from({ length: 16 }, (_, index) => errorCodeOfStatus(index + 1));
 
 /**
- * Parses a script. `methods` are the names that rules may be for. Throws `invalid_argument` with `name` and the line of the error: for
- * broken YAML, unknown fields and methods, and values that make no sense.
+ * Parses a script. `methods` are the methods that rules may name; `name` is the file name for errors. Throws `invalid_argument` with `name`
+ * and the line of the error, for malformed YAML, unknown fields and methods, and invalid values.
  */
 export function parseScript(source: string, { name, methods }: { name: string; methods: Iterable<string> }): Script {
   if (source.length > MAX_LENGTH)
@@ -70,18 +70,18 @@ function readEffects(fields: ScriptFields, text: ScriptText): Effects {
 const hasEffect = ({ delayMs, jitterMs, fail, cut, repeat, reorder, delayAnswerMs }: Effects) =>
   delayMs > 0 || jitterMs > 0 || delayAnswerMs > 0 || repeat > 0 || (fail ?? cut ?? reorder) !== undefined;
 
-/** `fail: unavailable`, or `fail: {code, message, when}`. */
+/** Reads `fail: unavailable`, or `fail: {code, message, when}`. */
 function readFail(node: Node | null | undefined, text: ScriptText): Effects['fail'] {
   if (node === undefined) return undefined;
   const fields = new ScriptFields(node, text, { known: ['code', 'message', 'when'], short: 'code' });
   return {
     code: fields.choice('code', CODES) ?? 'unavailable',
-    message: fields.text('message') ?? 'the script of the CRI proxy says so',
+    message: fields.text('message') ?? 'injected by the script of the CRI proxy',
     when: fields.choice('when', ['before', 'after'] as const) ?? 'before',
   };
 }
 
-/** `cut: call`, `cut: connection`, or `cut: {what, afterMessages}`. */
+/** Reads `cut: call`, `cut: connection`, or `cut: {what, afterMessages}`. */
 function readCut(node: Node | null | undefined, text: ScriptText): Effects['cut'] {
   if (node === undefined) return undefined;
   const fields = new ScriptFields(node, text, { known: ['what', 'afterMessages'], short: 'what' });

@@ -3,7 +3,7 @@ import { shuffled } from './random.ts';
 
 export type Reordering = { size: number; withinMs: number; random: () => number };
 
-/** Holds calls until there are `size` of them, or for `withinMs` after the first, and then lets them go on in a random order. */
+/** Holds calls until there are `size` of them, or until `withinMs` after the first one. Then they continue in a random order. */
 export class HeldCalls {
   readonly #reordering: Reordering;
   #waiting: (() => void)[] = [];
@@ -13,7 +13,7 @@ export class HeldCalls {
     this.#reordering = reordering;
   }
 
-  /** Resolves when the call may go on. */
+  /** Resolves when the call may continue. */
   hold(): Promise<void> {
     const { size, withinMs } = this.#reordering;
     return new Promise((resolve) => {

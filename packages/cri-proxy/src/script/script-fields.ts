@@ -2,13 +2,13 @@ import { didYouMean, PodwrightError } from '@podwright/base';
 import { isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
 import { durationMs } from './duration.ts';
 
-/** A text of YAML, whose errors name the line. */
+/** A YAML text. Its errors have the name of the file and the line. */
 export class ScriptText {
   readonly #name: string;
   readonly #counter = new LineCounter();
   readonly contents: Node | null;
 
-  /** Throws `invalid_argument` for broken YAML. */
+  /** Throws `invalid_argument` for malformed YAML. */
   constructor(text: string, name: string) {
     this.#name = name;
     const document = parseDocument(text, { lineCounter: this.#counter, prettyErrors: false, uniqueKeys: true });
@@ -26,7 +26,7 @@ export class ScriptText {
     throw this.problem(node, message);
   }
 
-  /** The error that `fail` throws. */
+  /** Returns the error that `fail` throws. */
   problem(node: Node | null | undefined, message: string): PodwrightError {
     return this.#problemAt(this.lineOf(node), message);
   }
@@ -42,12 +42,12 @@ export class ScriptText {
 
 type Range = { minimum?: number; maximum?: number; isWhole?: boolean };
 
-/** The fields of a map in a script. Each reader returns `undefined` for an absent field, and fails for a value that makes no sense. */
+/** The fields of a map in a script. Each method returns `undefined` for an absent field, and throws for an invalid value. */
 export class ScriptFields {
   readonly #text: ScriptText;
   readonly #fields = new Map<string, { key: Node; value: Node | null }>();
 
-  /** Fails if the node is not a map, or has fields that are not `known`. With `short`, a single value is the value of that field. */
+  /** Throws if the node is not a map, or has fields that are not `known`. With `short`, a scalar is the value of that field. */
   constructor(node: Node | null | undefined, text: ScriptText, { known, short }: { known: string[]; short?: string }) {
     this.#text = text;
     if (short !== undefined && isScalar(node)) {

@@ -1,18 +1,21 @@
 import type { ErrorCode } from '@podwright/base';
 
-/** What a rule does to the calls that it is for. Several effects of one rule happen in the order of these fields. */
+/** The effects of a rule on the calls that it matches. They happen in the order of these fields. */
 export type Effects = {
   /** Time in ms until the runtime receives the call. */
   delayMs: number;
   /** A random time in ms, up to this, that is added to `delayMs`. */
   jitterMs: number;
-  /** The call fails: `before`, without the runtime; `after`, although the runtime has done it. */
+  /** The call fails: with `before`, the runtime does not receive it; with `after`, the runtime has completed it. */
   fail?: { code: ErrorCode; message: string; when: 'before' | 'after' };
-  /** The call, or the whole connection of its client, is cut: before the runtime receives it, or after so many messages of the answer. */
+  /**
+   * The proxy resets the call, or closes the connection of its client: after `afterMessages` of the answer, or before the runtime receives
+   * the call.
+   */
   cut?: { what: 'call' | 'connection'; afterMessages: number | undefined };
-  /** The runtime receives the call so many times more; each message of a stream is sent so many times more. */
+  /** How many more times the runtime receives the call; for a stream, how many more times the client receives each message. */
   repeat: number;
-  /** Answers, or messages of a stream, are held until there are so many, or for `withinMs`, and then sent in a random order. */
+  /** Answers, or messages of a stream, are held until there are `size`, or for `withinMs`, and then sent in a random order. */
   reorder?: { size: number; withinMs: number };
   /** Time in ms between the answer of the runtime and that of the proxy. */
   delayAnswerMs: number;
@@ -25,10 +28,10 @@ export type Rule = {
   method: string;
   pod: string | undefined;
   container: string | undefined;
-  /** The first matching calls pass unchanged; then `count` calls are changed. */
+  /** Number of matching calls that pass unchanged first. Of the following ones, at most `count` are changed. */
   skip: number;
   count: number;
-  /** Share of the calls that are changed, between 0 and 1. They alone count. */
+  /** Share of the calls that are changed, between 0 and 1. `count` counts only these. */
   probability: number;
   effects: Effects;
 };

@@ -55,7 +55,7 @@ test('calls are failed by method, pod and count, before or after the runtime', a
   for (const name of ['web', 'other', 'web', 'web']) codes.push(await codeOf(run(name)));
   assert.deepEqual(codes, ['ok', 'ok', 'aborted', 'ok']);
   assert.equal(calls('runPodSandbox'), 3);
-  await assert.rejects(run('lost'), { code: 'unavailable', message: 'the script of the CRI proxy says so' });
+  await assert.rejects(run('lost'), { code: 'unavailable', message: 'injected by the script of the CRI proxy' });
   assert.equal(calls('runPodSandbox'), 4);
   const faults = lines.map((line) => JSON.parse(line).script).filter(Boolean);
   assert.deepEqual(faults, [['line 3: fails before the runtime'], ['line 4: fails after the runtime']]);

@@ -14,11 +14,11 @@ export type ScriptOptions = {
   script: Script;
   random: () => number;
   facts: CallFacts;
-  /** Is informed of what the script does to a call. */
+  /** Called with a text for each rule that the script applies to a call. */
   addFault(request: ProxyRequest, fault: string): void;
 };
 
-/** A running script: it changes the calls of all clients. */
+/** A script with its counters and random numbers, which the calls of all clients share. */
 export class RunningScript {
   readonly #options: ScriptOptions;
   readonly #choice: RuleChoice;
@@ -29,7 +29,7 @@ export class RunningScript {
     this.#choice = new RuleChoice(options.script, options.random);
   }
 
-  /** Puts the script in front of a backend. */
+  /** Returns a backend that applies the script to calls and sends them to another backend. */
   scripted(backend: Backend): Backend {
     return async (request) => {
       const { facts, addFault } = this.#options;
@@ -96,7 +96,7 @@ async function delay(ms: number, { signal }: ProxyRequest): Promise<void> {
   if (ms > 0) await sleep(ms, signal);
 }
 
-/** Waits for the end of a call; its answer can be sent later. */
+/** Reads an answer to the end of the call. Returns the same answer, which can be sent later. */
 async function wholeAnswer({ headers, messages, end }: ProxyAnswer): Promise<ProxyAnswer> {
   const all: Buffer[] = [];
   for await (const message of messages) all.push(message);

@@ -41,14 +41,14 @@ export class RawCall implements StreamListener {
   }
 
   /**
-   * Yields the messages of the request. Throws `resource_exhausted` for a message that is too large or if the requests of all calls are, and
-   * `cancelled` if the client ends the call before its last message.
+   * Yields the messages of the request. Throws `resource_exhausted` for a message that is too large or if the requests of all calls are,
+   * and `cancelled` if the client ends the call before its last message.
    */
   async *messages(): AsyncGenerator<Buffer> {
     const reader = new MessageReader(undefined, { isRaw: true });
     for (let bytes = await this.#unread.next(); bytes !== undefined; bytes = await this.#unread.next()) {
       if (!this.#share.reserve(bytes.length))
-        throw new PodwrightError('resource_exhausted', 'too many bytes of requests wait for their ends');
+        throw new PodwrightError('resource_exhausted', 'clients have sent too many bytes of incomplete requests');
       this.#stream.take(bytes.length);
       yield* reader.push(bytes);
     }
